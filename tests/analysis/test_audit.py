@@ -14,7 +14,13 @@ from analysis.audit.__main__ import main
 
 HERE = Path(__file__).parent
 # those of watched runs, whose records are correlated
-SAMPLES = ("sample-f2fs-wal", "sample-flash-wal", "sample-checkpoints", "sample-databases", "sample-nojournal")
+SAMPLES = (
+    "sample-f2fs-wal",
+    "sample-flash-wal",
+    "sample-checkpoints",
+    "sample-databases",
+    "sample-nojournal",
+)
 
 
 def test_its_checks_are_those_of_its_folder() -> None:

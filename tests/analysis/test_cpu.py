@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,9 @@ import synthetic
 from edited import edit
 from tiny import cost
 
-from analysis import checks, consistent, cpu, pipeline
+from analysis import checks, cpu, pipeline
 from analysis import run as runs
 from analysis.ledger import schema
-from images.qemu import REPEATABLE
-
-HERE = Path(__file__).parent
-Documents = dict[str, dict[str, Any]]
 
 
 def folder_of(tmp_path: Path, cpu_ns: int = 2, ps: Any = 2001, twin_ps: Any = 2001) -> Path:
@@ -106,31 +100,3 @@ def test_the_share_is_of_all_the_time_of_an_operation() -> None:
     assert cpu.share(made) == {"insert": 0.05, "update": 0.0, "delete": None, "all": 0.04}
     assert cpu.share(ledger_of()) == {"all": None}
     assert cpu.share(None) is None
-
-
-@pytest.fixture(scope="module")
-def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
-    """Those of a recorded run."""
-    folder = tmp_path_factory.mktemp("documents")
-    shutil.unpack_archive(HERE / "sample-f2fs-wal.tar.xz", folder)
-    pipeline.analyse(folder / "run")
-    names = ("cell", "summary", "manifest", "host")
-    return {name: json.loads((folder / f"run/{name}.json").read_text()) for name in names}
-
-
-@pytest.mark.parametrize(
-    ("board", "ps", "wrong"),
-    [
-        (f"console=ttyAMA0 {REPEATABLE}", 2001, True),
-        (f"console=ttyAMA0 {REPEATABLE}", 8004, True),
-        (f"console=ttyAMA0 {REPEATABLE}", 587, False),
-        (f"console=ttyAMA0 {REPEATABLE}", 2010, False),
-        ("androidboot.hardware=tuna", 2001, False),
-    ],
-)
-def test_an_instruction_of_real_time(documents: Documents, board: str, ps: int, wrong: bool) -> None:
-    told = copy.deepcopy(documents)
-    told["cell"]["clock"] = "real"
-    told["manifest"]["board"]["cmdline"] = board
-    told["manifest"]["clock"]["instruction_ps"] = ps
-    assert any("as in virtual time alone" in one for one in consistent.reasons(**told)) == wrong

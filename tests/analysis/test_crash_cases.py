@@ -38,49 +38,6 @@ def says(*words: str) -> str:
     return str(line)
 
 
-@pytest.mark.parametrize(
-    ("part", "value", "told"),
-    [
-        ("cell", {"fs": "zfs"}, "cell: FS=zfs: "),
-        ("cell", {"colour": "red"}, "cell: COLOUR: unknown variable"),
-        ("cell", {}, "cell: "),
-        (
-            "cell",
-            {"device": "emmc-5.0", "crash": "none"},
-            "cell: a case is of a run with CRASH=power or os that",
-        ),
-        ("cell", {"crash": "process"}, "cell: a case is of a run with CRASH=power or os that nothing"),
-        ("cell", {"FS": "f2fs", "fs": "ext4-ordered"}, "cell: "),
-        (
-            "cell",
-            {"device": "emmc-5.0", "probes": "block"},
-            "cell: a case is of a run with CRASH=power or os that nothing",
-        ),
-        (
-            "cell",
-            {"device": "emmc-5.0", "engine": "ppl", "log_medium": "pcm"},
-            "cell: LOG_MEDIUM=pcm: a case does not say what persistent memory keeps",
-        ),
-        ("cut", {"acknowledged": 0, "keeps": "nothing"}, "cut.acknowledged: 0 is less than the minimum of 1"),
-        ("cut", {"acknowledged": 1, "keeps": "half"}, "cut.keeps: 'half' is "),
-        ("cut", {"acknowledged": 1}, "cut: 'keeps' is a required property"),
-        ("cut", {"command": 1, "keeps": "nothing"}, "cut: "),
-        ("cut", {"command": 1, "where": "amid", "keeps": "nothing"}, "cut.where: 'amid' is not one of"),
-        (
-            "cut",
-            {"acknowledged": 1, "command": 1, "where": "after", "keeps": "nothing"},
-            "cut",
-        ),
-        ("shows", {"verdict": "gone"}, "shows.verdict: 'gone' is not one of"),
-        ("trial", 5, "file: Additional properties are not allowed ('trial' was unexpected)"),
-    ],
-)
-def test_a_file_that_is_none(tmp_path: Path, part: str, value: Any, told: str) -> None:
-    path = tmp_path / "one.yml"
-    path.write_text(yaml.safe_dump({**GOOD, part: value}))
-    assert f"{path}: {told}" in says(f"CASE={path}")
-
-
 @pytest.fixture(scope="module")
 def left(tmp_path_factory: pytest.TempPathFactory) -> runs.Twin:
     """What a run of DELETE with FULL left."""

@@ -11,7 +11,6 @@ import pytest
 from analysis import pipeline
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import going_on, verdicts
 from analysis.devices.flashsim import HEADER
 from analysis.ledger.match import FLUSH, FUA, WRITE
 
@@ -75,12 +74,6 @@ def test_what_the_board_of_a_trial_says(tmp_path: Path, sample: str) -> None:
         )
 
 
-def test_of_a_run_that_nobody_watched_nothing_more_is_known(tmp_path: Path) -> None:
-    rows = trials(unpacked("sample-crash.tar.xz", tmp_path))
-    assert all(row[name] is None for row in rows for name in going_on.LEDGER)
-    assert going_on.told(rows[0]) == "write, insert 0"
-
-
 def test_the_ledger_says_the_rest(watched: Path) -> None:
     ledger, vfs, commits = (
         pl.read_parquet(watched / f"tables/{name}.parquet") for name in ("ledger", "vfs", "commits")
@@ -109,25 +102,6 @@ def test_the_ledger_says_the_rest(watched: Path) -> None:
         assert not set(kept) & set(gone) and all(number <= row["ledger_command"] for number in [*kept, *gone])
     assert {"sync journal", "sync database", "nothing"} == {row["engine_call"] for row in rows}
     assert {"rollback journal", "filesystem journal", "flush"} < {row["kind"] for row in rows}
-
-
-def test_a_deletion_is_lost_until_the_commit_that_has_it_is_there(watched: Path) -> None:
-    """DELETE with FULL, docs/explanation/durability.md: the last transaction is lost if and only if no commit
-    block of the filesystem's journal was written since it was acknowledged."""
-    ledger, ran = (pl.read_parquet(watched / f"tables/{name}.parquet") for name in ("ledger", "transactions"))
-    rows = [row for row in trials(watched) if row["acknowledged"]]
-    for row in rows:
-        since = ran["end_ns"][row["acknowledged"] - 1]
-        fua = ledger.filter(
-            pl.col("rwbs").cast(pl.String).str.contains("^F?W.*F") & (pl.col("issue_ns") > since)
-        )
-        done = [
-            number
-            for number in fua["command"]
-            if number < row["ledger_command"] or (number == row["ledger_command"] and row["where"] == "after")
-        ]
-        assert (row["verdict"] == verdicts.LOST) == (not done), row["trial"]
-    assert {row["verdict"] for row in rows} == {verdicts.LOST, verdicts.WHOLE}
 
 
 def test_lost_work_is_from_the_first_acknowledgement_that_did_not_hold(watched: Path) -> None:

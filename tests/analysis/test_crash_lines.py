@@ -105,19 +105,6 @@ def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[
     assert memory.calls(moment) == calls and memory.losable(moment) == losable
 
 
-def test_what_is_cleaned_too_late_stays_at_stake() -> None:
-    """Also behind what was cleaned since."""
-    late = [
-        ("copy", 1024, 64),
-        ("copy", 1088, 64),
-        ("clean", 1088, 64),
-        ("copy", 1152, 64),
-        ("clean", 1024, 1),
-    ]
-    memory = Memory(ran(calls=late).vfs.filter(pl.col("file") == "statements"))
-    assert [sorted(memory.losable(170 + 80 * n)) for n in range(5)] == [[16], [16, 17], [16], [16, 18], [18]]
-
-
 def board(shift: int = 0) -> tuple[Commands, Memory]:
     memory = lines.of(ran(shift))
     assert memory is not None

@@ -1,22 +1,15 @@
 """`make crash-replay`: what it refuses, and what it says of a trial that came out another way."""
 
-import io
 import shutil
-import tarfile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import commands
-import numpy as np
 import pytest
 
 from analysis import run as runs
-from analysis.adapters.devicelog import ENTRY
-from analysis.devices.flashsim import HEADER
 from base.errors import LabError
 from commitpath import replay
-from images.ssh import Login
 
 HERE = Path(__file__).parent
 
@@ -56,30 +49,3 @@ def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
     assert told.endswith("are there; as stored")
     with pytest.raises(LabError, match="came out another way: hash is 'ffff', stored '"):
         replay.compared(run, stored | {"hash": "ffff"})
-
-
-def sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a board send raw/ of a folder."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        tar.add(folder / "raw", "raw")
-    done = SimpleNamespace(stdout=buffer.getvalue())
-    monkeypatch.setattr(replay.subprocess, "run", lambda *_, **__: done)
-
-
-def test_a_board_that_did_another_run_is_told(
-    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = runs.read(recorded)
-    login = Login(22, tmp_path)
-    again = Path(shutil.copytree(recorded / "crash/1", tmp_path / "again"))
-    sent(again, monkeypatch)
-    assert replay.outcome(run, replay.tried(run.cell, login), 0)["trial"] == 0
-    log = again / "raw/device.bin"
-    content = log.read_bytes()
-    entries = np.frombuffer(content[HEADER.itemsize :], ENTRY).copy()
-    entries["sector"][entries.size // 2 :] += 8
-    log.write_bytes(content[: HEADER.itemsize] + entries.tobytes())
-    sent(again, monkeypatch)
-    with pytest.raises(LabError, match="the board of here is another: doing that run again its device got"):
-        replay.outcome(run, replay.tried(run.cell, login), 0)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from analysis import __main__ as command
-from analysis import files
 from analysis import run as runs
 from analysis.adapters import drivertables
 from analysis.checks import counts
@@ -18,7 +16,6 @@ from base.paths import ROOT
 
 TRANSACTIONS, STAT = "raw/driver/transactions.csv", "raw/driver/device_stat.csv"
 CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes\n0,write,wal,1,2,12,0,4096\n"
-NUMBERS: dict[str, type[pl.DataType]] = {"name": pl.String, "one": pl.Int64, "two": pl.Int64}
 
 
 def spoiled(path: Path, line: int, name: str, value: str) -> None:
@@ -96,11 +93,3 @@ def test_the_calls_are_those_of_the_driver() -> None:
     source = (ROOT / "workloads/file_calls.c").read_text()
     named = re.search(r"op_names\[\] = \{(.*?)\}", source, re.DOTALL)
     assert named and tuple(re.findall('"([a-z_]+)"', named[1])) == drivertables.OPERATIONS
-
-
-def test_a_line_that_lacks_its_last_field_is_refused(tmp_path: Path) -> None:
-    """Also where that may be empty."""
-    path = tmp_path / "table.csv"
-    path.write_text("name,one,two\na,1,2\nb,1\n")
-    with pytest.raises(BadInput, match="line 3: 2 fields; expected 3"):
-        files.read_csv(path, NUMBERS, optional=("two",))

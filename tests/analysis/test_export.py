@@ -183,34 +183,9 @@ def test_all_or_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run.glob(".export-*"))
 
 
-@pytest.mark.parametrize(("arguments", "status"), [(["x"], 2), (["x", "svg"], 2), (["nowhere", "csv"], 3)])
-def test_wrong_usage(arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == status
-    assert len(capsys.readouterr().err.splitlines()) == 1
-
-
 def test_rejected_run_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tiny.make(tmp_path / "cell" / "run", status="rejected", reasons=["an event was lost"])
     assert main([str(run), "perfetto"]) == 0
     assert "rejected run: an event was lost" in capsys.readouterr().err
     text = (run / "export/perfetto/trace.json").read_text()
     assert json.loads(text)["otherData"]["rejected"] == ["an event was lost"]
-
-
-def test_no_raw_file_is_exported_that_is_not_as_it_was_stored(run: Path) -> None:
-    path = run / "raw/blktrace/target.blktrace.0"
-    path.parent.mkdir(parents=True)
-    shutil.copyfile(BLKTRACE, path)
-    hold(run)
-    with path.open("ab") as file:
-        file.write(b"more")
-    with pytest.raises(BadInput, match=r"target\.blktrace\.0: its content changed"):
-        export.export(run, ["blktrace"])
-    shutil.copyfile(BLKTRACE, path.with_name("target.blktrace.1"))
-    shutil.copyfile(BLKTRACE, path)
-    with pytest.raises(BadInput, match=r"target\.blktrace\.1: it was not stored with the run"):
-        export.export(run, ["blktrace"])
-    (run / "manifest.json").write_text("{}")
-    with pytest.raises(BadInput, match=r"manifest\.json is not as"):
-        export.export(run, ["blktrace"])
-    assert not (run / "export").exists()

@@ -472,17 +472,6 @@ def test_a_file_may_have_been_where_the_filesystem_has_a_block(
     assert checks.places(build.build(trace.input(300))) == said
 
 
-def test_a_file_may_have_been_there_between_two_blocks_of_the_filesystem() -> None:
-    """A block of a file's map is given back, a file has it, and then a file's map again."""
-    trace = Trace(grown("ext4", layout.INODE))
-    trace.transaction("insert", 10, 400)
-    commit(trace, 7, 70, [(DEVICE, 5, 501, 1)])
-    trace.bio(130, 501, [(FILE, 12, 1, 1)])
-    trace.command(131, 132, 140, 4008, 8)
-    commit(trace, 8, 170, [(DEVICE, 5, 501, 1)])
-    assert checks.places(build.build(trace.input(500))) == []
-
-
 @pytest.mark.parametrize(("written", "said"), [((), []), ((200,), []), ((20,), [AMISS]), ((20, 200), [])])
 def test_where_a_log_does_not_say_what_is_copied_a_file_may_have_been(
     written: tuple[int, ...], said: list[str]
@@ -520,16 +509,6 @@ def test_a_gap_in_the_commits_is_seen() -> None:
     drop("commit", 1)(trace)
     found = wrong(build.build(trace.input(2000)))
     assert found[0] == "ledger: 1 gaps in the journal's commits, first after 7"
-
-
-def test_a_call_is_told_by_its_row_whatever_its_number() -> None:
-    """Numbers with a gap are for the check to find; nothing is looked up by them."""
-    vfs = pl.DataFrame(
-        {"call": [7], "op": ["write"], "begin_ns": [5], "inode": [12], "offset": [4096], "bytes": [4096]}
-    )
-    writers = Writers(vfs)
-    writers.advance(0, 10)
-    assert writers.find(np.array([12, 12]), np.array([1, 2]), np.array([6, 6])).tolist() == [0, -1]
 
 
 def test_a_truncate_within_a_page_writes_it() -> None:

@@ -12,12 +12,11 @@ import pytest
 
 from analysis import pace, pipeline, terminal
 from analysis import run as runs
-from analysis.adapters import sqlfile, tracefile
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
 from base.errors import BadInputError
 from commitpath.cell import make_cell
-from commitpath.payload import driver_env, packed
+from commitpath.payload import driver_env
 
 TRACE = """commitpath trace 1
 file 1 "a.db"
@@ -55,26 +54,6 @@ def test_the_driver_is_given_the_interval() -> None:
     options = driver_env(make_cell({"PACE": "20/s"}), "/db")["DRIVER_OPTIONS"]
     assert " --pace-ns 50000000 " in f"{options} "
     assert " --pace-ns 0 " in f"{driver_env(make_cell({}), '/db')['DRIVER_OPTIONS']} "
-
-
-def test_a_trace_has_its_own_times(tmp_path: Path) -> None:
-    """From its first transaction; one that began before that is due at once."""
-    file = tmp_path / "a.trace"
-    file.write_text(TRACE)
-    given = {"WORKLOAD": "trace", "FILE": str(file)}
-    cell = make_cell({**given, "PACE": "trace"})
-    _, transactions = packed(cell)
-    heads = [text.split(b"\n")[0] for text in transactions.split(b"\0") if text]
-    assert heads == [b"4 1 0", b"5 1 500000000", b"8 1 250000000"]
-    begins = ints([100, 600_000_000, 700_000_000])
-    due = pace.due_ns(cell, begins)
-    assert due is not None and due.tolist() == [100, 500_000_100, 250_000_100]
-    _, without = packed(make_cell(given))
-    assert [text.split(b"\n")[0] for text in without.split(b"\0") if text] == [b"4", b"5", b"8"]
-    assert sqlfile.due_ns(tracefile.parts(TRACE.replace("1.000000", "1.400000")).transactions)[-1] == 0
-    with pytest.raises(BadInputError, match="PACE=trace: WORKLOAD=sql has no recorded times"):
-        (tmp_path / "a.sql").write_text("SELECT 1;\n")
-        make_cell({"WORKLOAD": "sql", "FILE": str(tmp_path / "a.sql"), "PACE": "trace"})
 
 
 def paced(folder: Path, asked: str) -> Path:

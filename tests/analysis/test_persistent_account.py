@@ -12,7 +12,6 @@ from analysis import persistent, tables, terminal
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.checks import persistent as check
-from base.errors import BadInput
 
 TEXT = "transaction,file,lines,bytes\n0,statements,5,250\n1,statements,50,3200\n2,statements,1,40\n"
 # of all: a header, and a checkpoint's, besides
@@ -76,31 +75,6 @@ def test_an_account_that_is_not_there(path: Path) -> None:
         "it has 2 transactions, the run 3"
         in wrong(dataclasses.replace(own, persistent=own.persistent[:2]))[0]
     )
-
-
-def test_a_twin_that_wrote_something_else(path: Path) -> None:
-    own = driver(path)
-    path.write_text(TEXT.replace("2,statements,1,40", "2,statements,1,41"))
-    for twin in (driver(path), dataclasses.replace(own, persistent=None)):
-        assert "persistent memory: the untraced twin wrote other lines or bytes to it" in wrong(own, twin)
-
-
-@pytest.mark.parametrize(
-    ("line", "because"),
-    [
-        ("0,statements,5,250", "line 5: transaction 0"),
-        ("3,statements,-1,250", "line 5: lines is -1"),
-        ("3,statements,1,-1", "line 5: bytes is -1"),
-        ("3,wal,1,1", "line 5: file is"),
-        ("3,moon,1,1", "line 5: file is"),
-        ("3,statements,1", "line 5"),
-    ],
-)
-def test_a_table_that_no_driver_writes(path: Path, line: str, because: str) -> None:
-    path.write_text(f"{TEXT}{line}\n")
-    with pytest.raises(BadInput) as error:
-        drivertables.persistent(path)
-    assert because in str(error.value)
 
 
 def called(path: Path, *calls: tuple[str, int, int]) -> Driver:

@@ -160,23 +160,3 @@ def test_a_journal_is_played_back(tmp_path: Path) -> None:
     assert sampled.rows(tmp_path / "kept", "sample") == oracle.after_each(cell | workload, [])[0]
     (tmp_path / "kept/sample.db-journal.gz").unlink()
     assert sampled.rows(tmp_path / "kept", "sample") != oracle.after_each(cell | workload, [])[0]
-
-
-@pytest.mark.parametrize(
-    ("rows", "count", "numbers"),
-    [
-        (1000, 3, [1]),
-        (1000, 19, [9]),
-        (1000, 40, [10]),
-        (1000, 111, [10, 110]),
-        (1000, 1000, [*range(10, 1000, 100)]),
-        # a board's memory has no room for more
-        (1000, 10_000, [*range(10, 4310, 100)]),
-        (100_000, 200, []),
-        (0, 200, [10, 110]),
-        (1000, 0, []),
-    ],
-)
-def test_every_hundredth_is_sampled(rows: int, count: int, numbers: list[int]) -> None:
-    cell = {"rows": rows, "value_size": 3072, "profiles": {"workload": {"driver_workload": "apsys17"}}}
-    assert sampled.numbers(cell, count) == numbers

@@ -10,7 +10,6 @@ import pytest
 from analysis import checks, pipeline, stored
 from analysis import run as runs
 from analysis.__main__ import main as analyse
-from analysis.adapters import command
 from analysis.content.recognised import role
 from analysis.inspect.load import Loaded
 from base.errors import BadInput
@@ -75,18 +74,6 @@ def test_another_command_is_noticed(folder: Path, place: str, change: Any, said:
     assert any(said in reason for reason in checks.reasons(runs.read(folder)))
 
 
-def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
-    reason = "raw/driver/stdout has 5 bytes; 1000000000 were printed, of which 16777216 are kept"
-    assert checks.reasons(runs.read(folder)) == [reason]
-    (folder / "raw/driver/stdout").write_bytes(b"\n" * (command.KEPT - 5) + b"done\n")
-    summary = pipeline.analyse(folder)
-    assert summary["reasons"] == []
-    cut = "[stdout: 1000000000 bytes, of which the first 16777216 are kept]"
-    assert summary["command"]["stdout"].endswith(f"done\n{cut}")
-    assert cut in (folder / "report.html").read_text()
-
-
 def test_the_status_of_a_shell_whose_command_a_signal_ended_says_so(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,13 +103,6 @@ def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.Ca
     said = "3 calls returned SQLITE_BUSY; SQLite slept 1 time for a lock, 12.3 ms in all threads"
     assert said in " ".join(capsys.readouterr().out.split())
     assert said in (folder / "report.html").read_text()
-
-
-@pytest.mark.parametrize("counted", [{"ended": 42}, {"processes": 0}])
-def test_more_transactions_than_ended_are_noticed(folder: Path, counted: dict[str, int]) -> None:
-    edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
-    (reason,) = checks.reasons(runs.read(folder))
-    assert reason.startswith("transactions.csv has 43; by config.json ")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import resource
 import sqlite3
-from pathlib import Path
 
 import pytest
 from conftest import one_line_error
@@ -20,7 +19,6 @@ RUN = [
     "--output-dir",
     "o",
 ]
-FETCH = Path(__file__).parents[2] / "workloads/engines/sqlite/fetch.py"
 
 
 @pytest.mark.parametrize(
@@ -67,16 +65,6 @@ def test_no_synchronous_extra_in_old_releases(old):
     line = one_line_error(old.run(synchronous="extra"), 1)
     assert "synchronous: extra was requested, but SQLite 3.8.11.1 says" in line
     no_results(old)
-
-
-def test_rows_differ(driver):
-    driver.populate()
-    assert "has 50 rows, --rows is 51" in one_line_error(driver.run(rows=51), 1)
-
-
-def test_value_size_differs(driver):
-    driver.populate(value_size=100)
-    assert "value of 100 bytes, --value-size is 3072" in one_line_error(driver.run(), 1)
 
 
 def test_no_database(driver):

@@ -3,7 +3,6 @@
 import platform
 import sqlite3
 
-import pytest
 from conftest import one_line_error
 
 STAT = "  11  12  13  14  15  16  17  18  19  20  21  22  23  24  25  26  27\n"
@@ -189,13 +188,3 @@ def test_announces_both_ends_of_the_timed_region(newest):
     assert "nowhere/console: No such file" in one_line_error(
         newest.run("--announce", newest.folder / "nowhere/console"), 1
     )
-
-
-@pytest.mark.parametrize("mode", ["delete", "truncate", "persist", "wal", "memory", "off"])
-def test_mode_after_another_mode(newest, mode):
-    """A database left in WAL can be run in any mode, and back."""
-    newest.populate()
-    newest.run_ok(mode="wal")
-    rows = newest.config()["rows_after"]
-    newest.run_ok(mode=mode, rows=rows)
-    assert newest.config()["effective"]["journal_mode"] == mode

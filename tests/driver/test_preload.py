@@ -190,48 +190,6 @@ def test_locked_databases_are_counted_and_how_long_sqlite_slept(built: Path, tmp
     assert 100_000_000 < counted["slept_ns"] < 60_000_000_000
 
 
-def test_a_connection_that_is_closed_leaves_its_transaction_to_none(built: Path, tmp_path: Path) -> None:
-    rows, counted, said = run(built, tmp_path, str(built / "closed"))
-    assert said == ""
-    assert [(row["op"], row["changes"]) for row in rows] == [
-        *(("create", "0"), ("begin", "1"), ("begin", "1"), ("insert", "1")),
-    ]
-    assert {row["rolled_back"] for row in rows} == {"0"}
-    # what the end of a closed connection's last statement commits
-    assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 1)
-
-
-def test_what_a_close_rolls_back_after_it_wrote_says_so(built: Path, tmp_path: Path) -> None:
-    text = """
-import sqlite3
-database = sqlite3.connect("a.db", isolation_level=None)
-database.execute("create table t (a)")
-for count in (50, 1):
-    database = sqlite3.connect("a.db", isolation_level=None)
-    database.execute("pragma cache_size = 5")
-    database.execute("begin")
-    database.executemany("insert into t values (?)", [("x" * 4000,)] * count)
-    database.close()
-sqlite3.connect("a.db", isolation_level=None).execute("insert into t values (1)")
-"""
-    rows, counted, _ = run(built, tmp_path, python(text))
-    assert [(row["op"], row["rolled_back"]) for row in rows] == [
-        *(("create", "0"), ("begin", "1"), ("insert", "0")),
-    ]
-    assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
-
-
-def test_what_is_printed_is_kept_up_to_a_limit(built: Path, tmp_path: Path) -> None:
-    text = (
-        "import os; [os.write(fd, bytes([64 + fd]) * 1000000) for fd in (1, 2) for _ in range(15 + fd * fd)]"
-    )
-    run(built, tmp_path, python(text))
-    config = json.loads((tmp_path / "out/config.json").read_text())["command"]
-    assert (config["stdout_bytes"], config["stderr_bytes"]) == (16_000_000, 19_000_000)
-    assert (tmp_path / "out/stdout").read_bytes() == b"A" * 16_000_000
-    assert (tmp_path / "out/stderr").read_bytes() == b"B" * (16 << 20)
-
-
 def test_what_goes_on_behind_the_command_is_waited_for(built: Path, tmp_path: Path) -> None:
     _, _, said = run(
         built, tmp_path, "(sleep 0.5; echo late) & (exec > /dev/null 2>&1; sleep 1; echo > done) &"

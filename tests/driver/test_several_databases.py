@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from conftest import NEWEST, Driver, binary, one_line_error
+from conftest import NEWEST, Driver, binary
 from test_order import ran
 
 from analysis import databases
@@ -165,21 +165,3 @@ def test_one_without_a_transaction_is_there(driver):
     for one in each:
         own = databases.calls_of(found.vfs, one.number)
         assert found.engine.miscounted(one.config, one.ran, own) == []
-
-
-USAGE = [
-    ("run", 2, 1, "transactions: text 0 is of database 3, and --databases is 2"),
-    ("populate", 33, 2, "--databases: 33 is not from 1 to 32"),
-    ("populate", 0, 2, "--databases: 0 is not from 1 to 32"),
-]
-
-
-@pytest.mark.parametrize(("command", "count", "code", "said"), USAGE)
-def test_another_number_is_no_run(tmp_path, command, count, code, said):
-    driver = Driver(binary(NEWEST), tmp_path)
-    driver.engine = "sqlite"
-    parts = trace()
-    done = populate(driver, parts, count if command == "populate" else FILES)
-    if command == "run":
-        done = run(driver, parts, count=count)
-    assert said in one_line_error(done, code)

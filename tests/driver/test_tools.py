@@ -51,15 +51,6 @@ def test_tool_runs_and_is_what_was_planned(driver, name, mode):
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_mobibench_hits(driver):
-    tool_ok(driver, "mobibench", n=50)
-    assert changes(driver) == {"insert": [1] * 50, "update": [1] * 50, "delete": [0] + [1] * 49}
-    with sqlite3.connect(driver.database) as db:
-        value = "".join(letter * 10 for letter in "fghijabcde")
-        rows = db.execute("SELECT id, Value = ? FROM tblMyList", [value]).fetchall()
-    assert rows in ([(50, 0)], [(50, 1)])
-
-
 def test_androbench_fits_what_its_trace_says(driver):
     """215 bytes of SQL a transaction, 37 distinct pages, (7700 - 21 * 21.5) / 3077 pages a transaction."""
     tool_ok(driver, "androbench", "--vfs-log", n=1024, mode="wal", synchronous="off")
@@ -101,19 +92,6 @@ def test_rlbench_groups(driver):
     assert {sum(found[op]) for op in silent} == {0}
 
 
-def test_mobibench_updates_to_what_is_there(driver):
-    """All have the same value: a new SQLite leaves a row that has it alone, an old one writes it."""
-    tool_ok(driver, "mobibench", "--vfs-log", mode="wal", n=100)
-    log = with_syncs(calls(driver))
-    updates = [t for t in driver.table("transactions.csv") if t["op"] == "update"]
-    syncs = [sum(c["syncs"] for c in inside(log, t)) for t in updates]
-    assert [t["changes"] for t in updates] == ["1"] * 100
-    if driver.binary.name.endswith("3.8.11.1"):
-        assert syncs == [1] * 100
-    else:
-        assert syncs[0] == 1 and set(syncs) == {0, 1}
-
-
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize(("mode", "level"), [("delete", "full"), ("truncate", "normal"), ("wal", "full")])
 def test_syncs_of_inserts_are_the_oracles(driver, name, mode, level):
@@ -121,15 +99,6 @@ def test_syncs_of_inserts_are_the_oracles(driver, name, mode, level):
     log = with_syncs(calls(driver))
     each = [sum(c["syncs"] for c in inside(log, t)) for t in driver.table("transactions.csv")]
     assert each[1:] == [ORACLE[mode][level]] * 19
-
-
-def test_one_transaction_of_many_statements_syncs_once(newest):
-    phases = "insert,insert_transaction,insert_indexed"
-    tool_ok(newest, "rlbench", "--phases", phases, "--vfs-log", mode="wal")
-    log = with_syncs(calls(newest))
-    last = newest.table("transactions.csv")[-2:]
-    assert [sum(c["syncs"] for c in inside(log, t)) for t in last] == [1, 1]
-    assert [t["changes"] for t in last] == ["500", "500"]
 
 
 def test_phases(driver):

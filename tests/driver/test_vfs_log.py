@@ -110,24 +110,6 @@ def test_the_log_says_which_page_each_frame_of_the_wal_holds(driver, page_size):
     assert max(frames) <= driver.database.stat().st_size // page_size
 
 
-def test_nothing_changes_and_nothing_is_logged_without_the_option(driver):
-    results = {}
-    for option in ([], ["--vfs-log"]):
-        driver.populate()
-        driver.run_ok(*option, mode="wal", synchronous="normal")
-        config = driver.config()
-        del config["clock"]
-        changes = [t["changes"] for t in driver.table("transactions.csv")]
-        results[bool(option)] = config, changes, driver.database.read_bytes()
-        assert (driver.output / "vfs.csv").exists() == bool(option)
-    # the file change counter and the two copies of the version are the same, too
-    assert results[False] == results[True]
-    # a run without the option leaves none of an earlier run's
-    driver.populate()
-    driver.run_ok()
-    assert not (driver.output / "vfs.csv").exists()
-
-
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_mapped_reads_pass_through(driver, mode):
     driver.populate()

@@ -225,36 +225,6 @@ def test_ftrace_and_perf_say_what_blkparse_says(tmp_path: Path) -> None:
         blktrace.read(str(trace))
 
 
-COMPLETED = {
-    "no brackets": "8,0 0 1 0.1 7 D WS 64 + 8 [a]\n8,0 0 2 0.2 7 C WS 64 + 8\n",
-    "no number": "8,0 0 1 0.1 7 D WS 64 + 8 [a]\n8,0 0 2 0.2 7 C WS 64 + 8 [x]\n",
-    "a format": "8,0 D WS 64 8 0.1 7\n8,0 C WS 64 8 0.2 7\n",
-}
-
-
-@pytest.mark.parametrize("case", COMPLETED)
-def test_an_error_that_the_text_does_not_have_is_empty(case: str, tmp_path: Path) -> None:
-    trace, table = tmp_path / "t.txt", tmp_path / "t.csv"
-    trace.write_text(COMPLETED[case].replace("0.1", "0.000000001").replace("0.2", "0.000000002"))
-    form = ["--format", "%D %a %d %S %n %T.%t %p\\n"] if case == "a format" else []
-    assert main(["--trace", str(trace), "--csv", str(table), *form]) == 0
-    with table.open(newline="") as file:
-        assert [row["error"] for row in csv.DictReader(file)] == [""]
-    said = blktrace.read(str(trace), "".join(form[1:])).said
-    assert "1 completion without an error number in the text: whether the command failed is not known" in said
-
-
-def test_a_command_of_which_a_part_failed_has_that_error(tmp_path: Path) -> None:
-    """The other part's error is not in the text, before it or behind it."""
-    lines = ["7 D WS 64 + 8 [a]", "7 C WS 64 + 4", "7 C WS 68 + 4 [5]"]
-    for errors in (["", "[5]"], ["[5]", ""], ["", ""], ["[0]", ""]):
-        lines[1:] = [f"7 C WS {64 + 4 * n} + 4 {error}" for n, error in enumerate(errors)]
-        text = "".join(f"8,0 0 {n} 0.00000000{n} {line}\n" for n, line in enumerate(lines, 1))
-        (tmp_path / "t").write_text(text)
-        expected = 5 if "[5]" in errors else None
-        assert blktrace.read(str(tmp_path / "t")).found.commands["result"].to_list() == [expected]
-
-
 CUT = "the last line has no end: left out, the trace may be cut short"
 PARSED = "8,0 0 1 0.000000001 7 D WS 64 + 8 [app]\n8,0 0 2 0.000000002 0 C WS 64 + 8 [0]\n"
 LAST = {
@@ -301,11 +271,3 @@ def test_events_that_the_tracer_lost_are_told(lines: str, first: bool, tmp_path:
     (tmp_path / "t").write_text(f"{lines}\n{text}" if first else f"{text}{lines}\n")
     said = blktrace.read(str(tmp_path / "t")).said
     assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in said
-
-
-def test_bytes_that_are_no_sectors_are_passthrough(tmp_path: Path) -> None:
-    lines = ("D R 64 4096 0.1 7 8,0", "C R 64 4096 0.2 7 8,0", "D N 0 36 0.3 7 8,0", "C N 0 36 0.4 7 8,0")
-    (tmp_path / "t").write_text("\n".join((*lines, "")))
-    trace = blktrace.read(str(tmp_path / "t"), "%a %d %S %N %T.%t %p %D\\n")
-    assert trace.shown["sectors"].to_list() == [8]
-    assert trace.said[0].startswith("1 command is SCSI or ATA passthrough")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import synthetic_ledger
 from conftest import Page
-from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 
 from analysis.ledger import schema
@@ -131,18 +131,6 @@ def test_a_click_on_a_command_lights_its_causes(page: Pages) -> None:
     assert "waited: another thread's work" in opened.text("#details")
 
 
-def test_a_click_on_a_sector_finds_its_command(page: Pages) -> None:
-    opened = page(f"#transactions={ROW}", mode="delete")
-    x, y, command = opened.js(
-        """(() => { const { stage, run } = app, p = run.pointsOf.of([...app.chosen.commands][0])[0];
-        const box = stage.element.getBoundingClientRect(), c = run.points.command[p];
-        return [box.left + (stage.x(run.commands.begin[c]) + stage.x(run.commands.end[c])) / 2,
-                box.top + stage.placeY(run.points.place[p]) - 1, c]; })()"""
-    )
-    opened.point(x, y, click=True)
-    assert opened.js("[app.chosen.table, app.chosen.row]") == ["commands", command]
-
-
 def test_keys_zoom_and_pan_from_the_run_to_one_command(page: Pages) -> None:
     opened = page(mode="delete")
     whole = opened.js("app.view.span")
@@ -166,25 +154,6 @@ def test_keys_zoom_and_pan_from_the_run_to_one_command(page: Pages) -> None:
     assert opened.js("app.view.span") < 2_000  # ns
     opened.keys("0", Keys.ESCAPE)
     assert opened.js("app.view.isWhole && app.chosen === null")
-
-
-@pytest.mark.parametrize("overview", [False, True])
-def test_dragging_a_box_zooms_to_it(page: Pages, overview: bool) -> None:
-    opened = page(mode="delete")
-    picture = opened.js("app.stage.base.canvas.toDataURL()")
-    left, top = opened.js("(({left, top}) => [left, top])(app.stage.element.getBoundingClientRect())")
-    wanted = opened.js("[500, 700].map((x) => app.stage.time(x))")  # the view is the whole run
-    if not overview:
-        ActionChains(opened.browser).key_down(Keys.SHIFT).perform()
-    drag = ActionChains(opened.browser)
-    mouse = drag.w3c_actions.pointer_action
-    mouse.move_to_location(round(left + 500), round(top + (20 if overview else 80))).pointer_down()
-    mouse.move_to_location(round(left + 700), round(top + (22 if overview else 120))).pointer_up()
-    drag.perform()
-    ActionChains(opened.browser).key_up(Keys.SHIFT).perform()
-    opened.settle()
-    assert opened.js("[app.view.t0, app.view.t1]") == pytest.approx(wanted, rel=0.02)
-    assert opened.js("app.stage.base.canvas.toDataURL()") != picture
 
 
 def test_filters_by_kind_and_operation(page: Pages) -> None:

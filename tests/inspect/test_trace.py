@@ -86,18 +86,6 @@ def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
     assert "It does not show which statement" in blktrace.said(trace)["notice"]
 
 
-def test_many_processes_share_lanes(tmp_path: Path) -> None:
-    lines = [
-        f"  8,0    0  {n:7}  {n}.000000000  {n:4}  D   W {8 * n} + 8 [job{n // 2}]\n"
-        f"  8,0    0  {n:7}  {n}.500000000     0  C   W {8 * n} + 8 [0]\n"
-        for n in range(1, 60)
-    ]
-    (tmp_path / "t").write_text("".join(lines))
-    trace = blktrace.read(str(tmp_path / "t"))
-    assert len(trace.lanes) == 7 and trace.lanes[-1] == "others write"
-    assert trace.said[0].startswith("the trace has no queue events (Q)")
-
-
 def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
     (tmp_path / "t").write_text(
         "8,0 0 1 0.000000001 7 C  WS 64 + 8 [0]\n"

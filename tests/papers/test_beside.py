@@ -163,37 +163,6 @@ def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
     return content, page.render(content)
 
 
-def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
-    add_lab(database, one, 2)
-    content, text = judged(database, BOARD="pi", FIGURE="fig1")
-    claims = {claim["id"]: claim for claim in content["claims"]}
-    # 10 times for the paper's 28: of its own cells, so judged
-    assert claims["P-01"]["verdict"] == "direction only"
-    # P-12 is of cells that fig1 has not
-    assert claims["P-12"]["verdict"] == "not measured"
-    assert claims["P-12"]["readings"][0]["pairs"][0]["right"]["reason"] == "it was not asked for"
-    assert claims["P-12"]["unmeasured"] == "cells of it were not asked for"
-    assert claims["P-17"]["unmeasured"] == "it is counted by watching, and PROBES=none"
-    assert content["verdicts"]["missing"] == 0
-    assert content["asked"] == ["of its figures fig1 alone"]
-    assert (
-        "tried again on pi</h1>" in text and "<b>Not all of the paper:</b> of its figures fig1 alone." in text
-    )
-    assert content["beside"] == {
-        "lacking": 11,
-        "of": 11,
-        "command": "make reproduce PAPER=apsys17 FIGURE=fig1",
-    }
-    said = "\n".join(page.terminal(content))
-    assert "none of the virtual board's cells are there to stand beside these: make reproduce" in said
-    assert "default: ext4 ahead on every operation (cells of it were not asked for)" in said
-    assert "P-12  not measured" in said and "missing" not in said
-    # what explains a claim is of the paper's device
-    assert claims["P-01"]["explanation"] is None and "No explanation is written" not in text
-    assert "not all of the paper: of its figures fig1 alone" in said
-
-
 def test_lower_numbers_give_ratios_and_no_verdict(database: Path) -> None:
     given = {"BOARD": "pi", "FIGURE": "fig1", "N": "20"}
     one = asked.read({"PAPER": PAPER, **given})

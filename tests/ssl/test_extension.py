@@ -7,7 +7,6 @@ import functools
 import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import time
@@ -271,54 +270,6 @@ def test_log_and_wal_are_of_their_database(path: Path) -> None:
     shell = Shell(path)
     assert shell.rows() == acknowledged
     assert shell.quit() == ""
-
-
-def test_a_close_without_room_is_told_and_loses_nothing(path: Path) -> None:
-    """No file may have more than 128 KiB: the checkpoint's WAL would."""
-    shell = Shell(path, "log_size=65536")
-    shell.ask(".log stderr\n" + SCHEMA)
-    resource.prlimit(shell.process.pid, resource.RLIMIT_FSIZE, (1 << 17, -1))
-    for number in range(1, 4):
-        shell.ask(f"INSERT INTO t(id, v) VALUES({number}, zeroblob(90000));\n")
-    ids = "SELECT group_concat(id) FROM t;\n"
-    assert shell.ask(ids) == ["1,2,3"]
-    assert f"{path} keeps its statement log: " in shell.quit()
-    shell = Shell(path)
-    assert shell.ask(ids) == ["1,2,3"]
-    assert shell.quit() == ""
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_what_is_no_database_has_no_state(tmp_path: Path) -> None:
-    """It is told in a line; a log that cannot be read by its own name."""
-    made = "CREATE TABLE t(a)"
-    for name in ("folder", "beside.db-sla"):
-        (tmp_path / name).mkdir()
-    for name, content in (("empty", b""), ("short", b"SQLite format 3\0"), ("text", b"no database\n" * 99)):
-        (tmp_path / name).write_bytes(content)
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("beside.db", "behind.db"):
-        assert plain(tmp_path / name, made) == ""
-    (tmp_path / "link").symlink_to(tmp_path / "behind.db")
-    shell = Shell(tmp_path / "own.db")
-    before = {path: path.lstat() for path in tmp_path.iterdir() if path.name != "own.db"}
-    for name, says in (
-        *(
-            (name, f"inspecting {tmp_path / name}: file is not a database")
-            for name in ("empty", "short", "text")
-        ),
-        ("folder", f"inspecting {tmp_path / 'folder'}: unable to open database file"),
-        ("pipe", f"inspecting {tmp_path / 'pipe'}: disk I/O error"),
-        (
-            "beside.db",
-            f"{tmp_path / 'beside.db'}: its statement log {tmp_path / 'beside.db-sla'}: unable to open",
-        ),
-        ("link", "database: no log is live"),
-    ):
-        assert says in shell.ask(f"SELECT ssl_inspect('{tmp_path / name}');\n")[0], name
-    seen = {path: path.lstat() for path in before}
-    assert all(seen[path].st_mtime_ns == before[path].st_mtime_ns for path in before)
-    shell.kill()
 
 
 def test_inspecting_keeps_locks_and_descriptors(path: Path) -> None:

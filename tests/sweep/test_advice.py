@@ -3,11 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
 from lab import Lab
 
-from base.errors import BadInputError
-from commitpath.reporting import choice
 from commitpath.reporting.choice import CHOSEN, needs
 from commitpath.sweep.grid import expand
 
@@ -166,10 +163,3 @@ def test_without_a_run_the_sweep_of_trials_is_named(lab: Lab) -> None:
         in said
     )
     assert "CRASH=power CUTS=40" in said
-
-
-def test_the_needs_are_data_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "advice.yml").write_text("grid: advise\nleast_share: 1.5\ntrials: {cuts: 3}\nseconds: 1\n")
-    monkeypatch.setattr(choice, "EXPERIMENTS", tmp_path)
-    with pytest.raises(BadInputError, match=r"advice\.yml: least_share: 1\.5"):
-        needs()

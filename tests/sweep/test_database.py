@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, edit, write
 
-from analysis import derived, engines
+from analysis import engines
 from commitpath.axes import axes
 from commitpath.cell import make_cell
 from commitpath.database import store
@@ -85,12 +85,6 @@ def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: La
         (40, 7, 2.5, 0, 0, 0, 0),
         (None,) * 7,
     ]
-
-
-def test_the_page_has_the_schemas_version() -> None:
-    page = (ROOT / "docs/how-to/results-db.md").read_text()
-    assert f"## Schema, version {store.VERSION}\n" in page
-    assert f"`PRAGMA user_version` is {store.VERSION} " in page
 
 
 FIRST = """
@@ -177,15 +171,6 @@ def test_a_folder_that_cannot_be_read_is_named(lab: Lab) -> None:
     assert done.returncode == 0
     assert "left out of the database" in done.stderr
     assert "1 runs" in done.stdout
-
-
-def test_a_folder_that_says_two_things_is_named(lab: Lab) -> None:
-    path = lab.run(MODE="wal") / "summary.json"
-    path.write_text('{"status": "rejected",' + path.read_text().lstrip()[1:])
-    derived.write(path.parent)
-    done = lab.make("results")
-    assert "left out of the database: the name 'status' is in an object twice" in done.stderr
-    assert "0 runs" in done.stdout
 
 
 def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from lab import OPS, Lab, edit
 
-from commitpath.sweep.grid import expand
-
 GRID = """description: two engines
 constants: {rows: 100, n: 10, device: emmc-5.0}
 axes: {fs: [ext4-ordered]}
@@ -102,23 +100,6 @@ def test_what_breaks_a_promise_is_marked(lab: Lab, grid: str, tmp_path: Path) ->
     assert ">SQLite PERSIST/FULL (3)<" in image and "Red edge" in image
 
 
-def test_a_watched_run_of_another_cell_is_none(lab: Lab, grid: str, tmp_path: Path) -> None:
-    for settings in (NORMAL, FULL, LOG):
-        tried(lab, settings)
-    watched(lab, NORMAL)
-    # other transactions, another filesystem, and a device of that name that is not the one of here
-    watched(lab, FULL, N="20")
-    watched(lab, LOG, FS="f2fs")
-    watched(lab, LOG, size_mib=1024)
-    out = drawn(lab, grid, tmp_path / "figure.svg")
-    assert (
-        "left out, as its watched run has N=20, and the cuts are of N=10: SQLite PERSIST/FULL; left out, "
-        in out
-    )
-    assert "as there is no watched run of it with CRASH=none that counts: SQLite/SSL" in out
-    assert len(list(csv.DictReader((tmp_path / "figure.csv").open()))) == 1
-
-
 def test_one_line_where_no_cell_has_both(lab: Lab, grid: str, tmp_path: Path) -> None:
     asked = {"GRID": grid, "FIGURE": str(tmp_path / "x.svg"), "OVER": "bytes"}
     watched(lab, NORMAL)
@@ -134,21 +115,3 @@ def test_one_line_where_no_cell_has_both(lab: Lab, grid: str, tmp_path: Path) ->
     assert not (tmp_path / "x.svg").exists() and not (tmp_path / "x.csv").exists()
     says = lab.says("durability", **asked | {"OVER": "speed"})
     assert "OVER=speed" in says and "lost, bytes" in says
-
-
-def test_speed_over_lost_commits_has_no_cells_without_cuts(lab: Lab, grid: str, tmp_path: Path) -> None:
-    tried(lab, FULL)
-    watched(lab, FULL)
-    out = lab.ok("durability", GRID=grid, FIGURE=str(tmp_path / "figure.svg"))
-    assert "1 of 3 cells of grid two are measured" in out
-
-
-def test_the_grid_has_each_cell_cut_and_watched() -> None:
-    grid = expand("engines-durability")
-    cells = [run.cell for run in grid.runs]
-    apart = ("probes", "crash", "cuts")
-    same = [{axis: value for axis, value in cell.items() if axis not in apart} for cell in cells]
-    cut = [one for one, cell in zip(same, cells, strict=True) if cell["crash"] == "power"]
-    seen = [one for one, cell in zip(same, cells, strict=True) if cell["crash"] == "none" and cell["probes"]]
-    assert len(cut) == len(seen) and len(cut) * 2 == len(cells)
-    assert all(one in seen for one in cut)

@@ -1,7 +1,6 @@
 """Imports: runs that come with their files are analysed again, rows without files are unverified."""
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -279,39 +278,6 @@ def test_an_archive_that_is_hostile(
     assert str(caught.value).startswith(f"{source}: ") and "\n" not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["into", "x.tar"]
     assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
-
-
-def test_an_archive_that_is_cut_short(with_files: tuple[Lab, Path]) -> None:
-    _, path = with_files
-    data = path.read_bytes()
-    for number, content in enumerate(
-        (data[: len(data) // 2], data[:-20], b"", b"no archive" * 100, data[:5])
-    ):
-        (path.parent / "into").mkdir()
-        path.write_bytes(content)
-        with pytest.raises(BadInputError, match="no export, or a damaged one") as caught:
-            archive.unpack(path, path.parent / "into")
-        assert "\n" not in str(caught.value), number
-        shutil.rmtree(path.parent / "into")
-
-
-def test_a_run_that_is_here_with_other_files(with_files: tuple[Lab, Path]) -> None:
-    lab, path = with_files
-    lab.ok("import", FILE=str(path))
-    before = runs(lab)
-
-    def edit_host(name: str, content: bytes) -> tuple[str, bytes]:
-        if name.endswith("/raw/run-cell.log"):
-            return name, b"other\n"
-        if name.endswith("/host.json"):
-            host = json.loads(content)
-            host["raw_sha256"]["raw/run-cell.log"] = hashlib.sha256(b"other\n").hexdigest()
-            return name, json.dumps(host).encode()
-        return name, content
-
-    repack(path, edit_host)
-    assert "with other files; nothing was imported" in lab.says("import", FILE=str(path))
-    assert runs(lab) == before
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])

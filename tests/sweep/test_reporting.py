@@ -10,10 +10,6 @@ from pathlib import Path
 import pytest
 from lab import Lab, edit
 
-from commitpath.cell import make_cell
-from commitpath.database.select import Run
-from commitpath.reporting.marks import UNDURABLE, marks
-
 
 def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, **more: str) -> None:
     """Runs of two modes and two filesystems; wal is `factor` times delete."""
@@ -43,15 +39,6 @@ def test_no_difference_is_said_where_there_is_none(lab: Lab) -> None:
     # in each of two cells and over both, for three operations and all
     assert out.count("no difference") == (2 + 1) * 4
     assert "B higher" not in out
-
-
-def test_cells_without_a_counterpart_are_counted(lab: Lab) -> None:
-    fill(lab)
-    assert "left out" not in lab.ok("compare", A="mode=delete", B="mode=wal")
-    lab.run(MODE="delete", N="77")
-    out = lab.ok("compare", A="mode=delete", B="mode=wal")
-    (line,) = [line for line in out.splitlines() if "left out" in line]
-    assert line.startswith("left out: 1 of 3 cells of A, which the other has not: ") and "n=77" in line
 
 
 def test_few_runs_are_too_few(lab: Lab) -> None:
@@ -194,21 +181,6 @@ def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     assert "MISSING (essential)" in card
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("reported: {}", "needs source and reported"),
-        ("source: x\nreported: {flavour: sweet}", "reported.flavour: unknown item; there are journal_mode"),
-        ("source: x\nreported: {journal_mode: wall}", "journal_mode: wall: it is delete"),
-        ("source: x\nreported: {synchronous: off}", "quote it"),
-        ("source: x\nreported: [a]", "one `item: value` a line"),
-    ],
-)
-def test_one_line_for_a_bad_paper(lab: Lab, tmp_path: Path, text: str, says: str) -> None:
-    (tmp_path / "paper.yml").write_text(text)
-    assert says in lab.says("report-card", FILE=str(tmp_path / "paper.yml"))
-
-
 def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     folder = lab.run(FS="f2fs", MODE="delete")
     one = lab.ok("setup-text", RUN=str(folder))
@@ -263,19 +235,6 @@ def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
     assert "as many ns as the next (4 and 2)" in both
 
 
-def test_a_lab_board_is_not_emulated(lab: Lab) -> None:
-    folder = lab.run(CLOCK="real", BOARD="bench", DEVICE="own", PROBES="none")
-    card = lab.ok("report-card", FILE=str(folder))
-    for item in ("emulator", "clock", "cpu_ns"):
-        assert re.search(rf"^  {item} +does not apply$", card, re.M), item
-    assert re.search("^  device_model +MISSING", card, re.M)
-    text = lab.ok("setup-text", RUN=str(folder))
-    assert "emulator" not in text and "virtual" not in text
-    told = json.loads((folder / "manifest.json").read_text())
-    edit(folder / "manifest.json", device=told["device"] | {"parameters": {"model": "MMC 16G", "size": "7"}})
-    assert "on the device own (MMC 16G; its" in lab.ok("setup-text", RUN=str(folder))
-
-
 def test_a_run_reports_what_its_engine_has(lab: Lab) -> None:
     folder = lab.run(ENGINE="leveldb", SYNC="off", SEED="1")
     lab.run(110.0, ENGINE="leveldb", SYNC="off", SEED="2")
@@ -322,62 +281,6 @@ def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
 
 # as an edit of experiments/device/constant.yml gives, and as an edit of its prose does
 FASTER = {"geometry": {"completion_nsec": 1000}}
-REWORDED = {"description": "the same device in other words", "sources": []}
-
-
-def test_two_contents_of_a_profile_are_two_settings(lab: Lab) -> None:
-    for seed, tps in (("1", 100), ("2", 110)):
-        lab.run(tps, FS="f2fs", MODE="wal", SEED=seed)
-        lab.run(tps, FS="f2fs", MODE="delete", SYNC="extra", SEED=seed)
-    one = lab.run(105, FS="f2fs", MODE="wal", SEED="3", device=REWORDED)
-    assert "device=constant " in lab.ok("results")
-    assert re.search("repeats +3 with 3 seeds", lab.ok("report-card", FILE=str(one)))
-    other = lab.run(700, FS="f2fs", MODE="wal", SEED="4", device=FASTER)
-    listed = lab.ok("results")
-    assert "device=" not in listed.splitlines()[0]
-    names = sorted(set(re.findall("constant#[0-9a-f]{4}(?= )", listed)))
-    assert len(names) == 2 and listed.count(names[0]) + listed.count(names[1]) == 6
-    # a selector takes the name, or one of its contents
-    assert "6 runs" in lab.ok("results", WHERE="device=constant")
-    faster = next(name for name in names if "1 runs" in lab.ok("results", WHERE=f"device={name}"))
-    (slower,) = set(names) - {faster}
-    # what would pool or pair them
-    assert re.search("repeats +3 with 3 seeds", lab.ok("report-card", FILE=str(one)))
-    assert re.search("repeats +1 with 1 seed", lab.ok("report-card", FILE=str(other)))
-    out = lab.ok("compare", A="mode=delete sync=extra", B="mode=wal sync=full")
-    assert "1 matched cell\n" in out and "2/3" in out
-    assert f"device is {', '.join(names)} in one matched cell" in lab.says(
-        "compare", A="mode=delete sync=extra", B="device=constant mode=wal sync=full"
-    )
-    assert f"they also differ in device ({', '.join(names)})" in lab.says("compare", A="seed=3", B="seed=4")
-    assert "two contents of one name; say which, such as device=constant#" in lab.says(
-        "compare", A="seed=3 device=constant", B="seed=4 device=constant"
-    )
-    assert "B/A" in lab.ok("compare", A=f"seed=3 device={slower}", B=f"seed=4 device={faster}")
-    advice = lab.ok("advise", FS="f2fs", SURVIVE="process", DEVICE="constant")
-    assert "(1 runs left out, 1: its device is not experiments/device/constant.yml of here)" in advice
-    assert "735.0" not in advice
-    assert "735.0" in lab.ok("advise", FS="f2fs", SURVIVE="process", DEVICE=faster)
-    assert "database was on f2fs" in (text := lab.ok("setup-text", WHERE="fs=f2fs"))
-    assert all(name in text for name in names)
-
-
-def test_durability_is_that_in_effect() -> None:
-    def run(*options: str) -> Run:
-        manifest = {
-            "sqlite": {"effective": {"journal_mode": "wal", "synchronous": "full"}},
-            "filesystem": {"mount": {"fs": "f2fs", "options": ["rw", *options]}},
-        }
-        documents = {"manifest": json.dumps(manifest)}
-        summary = {"tps": {"all": 10.0}, "virtual_seconds": 3.0}
-        cell = make_cell({"MODE": "wal"})
-        return Run({}, {}, frozenset(), None, (), cell, cell, summary, documents)
-
-    assert marks(run(), run("relatime")) == {}
-    assert marks(run(), run("nobarrier")) == {
-        UNDURABLE: "unequal durability: after a power failure: A every committed transaction survives, "
-        "B the database may be corrupt"
-    }
 
 
 def test_marked_runs_are_left_out_or_told(lab: Lab) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.papers import asked, beforehand, document, judge, page, paper, verdict
+from commitpath.papers import asked, document, judge, page, paper, verdict
 from commitpath.papers.measured import Database
 from commitpath.sweep.grid import expand
 
@@ -158,13 +157,6 @@ def test_a_rejected_run_is_missing_with_its_reason(judged: Judge) -> None:
     assert "rejected: 2 events lost" in page.render(content)
 
 
-def test_not_testable_here(judged: Judge) -> None:
-    claim = "  not_testable: this board has no radio to switch off\n"
-    found, content = judged(claim, "tps,10,ratio")
-    assert found.verdict == "not testable here"
-    assert "no radio" in page.render(content)
-
-
 def test_weights_lists_and_best_of(judged: Judge) -> None:
     claim = (
         "  readings:\n"
@@ -180,28 +172,6 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     assert best.verdict == best.pairs[0].verdict == "reproduced"
     assert best.pairs[0].left.cell["journal_mode"] == "wal"
     assert best.pairs[0].right.cell["journal_mode"] == "truncate"
-
-
-def test_texts_have_numbers_that_were_looked_up(judged: Judge) -> None:
-    claim = CLAIM + "  explanation: WAL has {{ tps(mode='wal')|n }} TPS, theirs {{ authors('base')|n }}.\n"
-    _, content = judged(claim, "tps,10,ratio", run(100, MODE="wal"))
-    assert content["claims"][0]["explanation"] == "WAL has 100 TPS, theirs 20.0."
-
-
-def test_a_circular_claim_is_told_beside_its_verdict(judged: Judge) -> None:
-    claim = CLAIM + "  circular: it chose {{ tps(mode='truncate')|n }} TPS\n"
-    runs = [run(100, MODE="wal"), run(10, MODE="truncate"), run(50, MODE="delete")]
-    found, content = judged(claim, "tps,10,ratio", *runs)
-    assert found.verdict == "reproduced"
-    assert (content["circular"], content["by_equality"]) == (["X-01"], [])
-    assert content["claims"][0]["circular"] == "it chose 10.0 TPS"
-    said = page.terminal(content)
-    assert said[1].startswith("X-01  reproduced, circular  10×")
-    assert said[-1] == "1 claims: 1 reproduced (1 circular)"
-    text = page.render(content)
-    assert "<b>Circular:</b> it chose 10.0 TPS" in text
-    assert "X-01 is\n<b>circular</b>" in text
-    assert "Nothing was fitted" not in text
 
 
 @pytest.mark.parametrize(
@@ -306,22 +276,3 @@ def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
     assert "makes them" not in printed
     figure = json.loads((folder / "figures/fig1.json").read_text())
     assert {bar["board"] for bar in figure["panels"][0]["bars"]} == {pi, "virtual"}
-
-
-def test_beforehand_it_says_how_long(pi: str) -> None:
-    one = asked.read({"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi})
-    left = list(asked.planned(one, None)[0].values())
-    cell = dict(left[0].cell)
-
-    def made(board: str, seconds: float) -> Run:
-        """A run of the first cell, or of its like on the virtual board, of 60 transactions in 6 s."""
-        of = cell if board == pi else dict(next(iter(asked.planned(one.virtual, None)[0].values())).cell)
-        found = run(10, **variables(of))
-        return replace(found, _documents={"host": json.dumps({"wall_seconds": seconds})})
-
-    assert beforehand.how_long(one, left, []) == "about how long is known when the first is stored"
-    told = beforehand.how_long(one, left, [made("virtual", 9)])
-    assert told.endswith("the transactions of 1 of them took 0:06 on the virtual board")
-    # eight cells, each 6 s of transactions and 24 s beside them
-    told = beforehand.how_long(one, left, [made("virtual", 9), made(pi, 30)])
-    assert told == f"about {len(left) * 30 // 60}:00, by what is stored of {pi}: 1 runs"

@@ -48,18 +48,6 @@ def test_raw_files_that_changed_do_not_survive_a_rebuild(lab: Lab, stored: Path)
     assert "0 runs" in lines(lab)[0]
 
 
-def test_a_folder_is_called_what_its_run_is(lab: Lab, stored: Path) -> None:
-    other = stored.with_name("20990101T000000Z-1")
-    stored.rename(other)
-    out, said = lines(lab)
-    assert other.name not in out
-    assert len(said) == 1 and f"the folder of its run is not called {stored.name}" in said[0]
-    cell = lab.results / "ext4-ordered-delete-full-apsys17-galaxy-nexus-1234567890"
-    cell.mkdir()
-    other.rename(cell / stored.name)
-    assert "the folder of its cell is not called f2fs-wal-full-" in lines(lab)[1][0]
-
-
 def test_a_copy_is_no_second_run(lab: Lab, stored: Path) -> None:
     copy = stored.with_name(f"{stored.name}-9999")
     shutil.copytree(stored, copy)

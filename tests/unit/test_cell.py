@@ -242,26 +242,6 @@ def test_a_kernel_is_an_axis_of_the_virtual_board(monkeypatch: pytest.MonkeyPatc
     cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
 
 
-def test_what_a_kernel_cannot_do_is_said_at_once() -> None:
-    """Before anything is built, in a line that says what it can; the rest is a cell."""
-    bad = {
-        "PROBES": ("block", r"KERNEL=5\.10 cannot be watched: .*; use PROBES=none$"),
-        "DEVICE": ("galaxy-nexus", r"none can be built for KERNEL=5\.10: .*; use DEVICE=.*constant$"),
-        "FS": ("xfs", r"by Linux 5\.19 and later, and KERNEL=5\.10 is 5\.10 .*; use FS=ext4-.* or f2fs$"),
-    }
-    good = {"KERNEL": "5.10", "PROBES": "none"}
-    for variable, (value, says) in bad.items():
-        with pytest.raises(BadInputError, match=f"^{variable}={value}: .*{says}"):
-            cells.make_cell({**good, variable: value})
-    for name in ("ext4-ordered", "f2fs"):
-        cell = cells.make_cell({**good, "FS": name})
-        assert cell["profiles"]["kernel"]["release"] == "5.10"
-    # of a release with one number, and of one that is no number
-    for release, fits in (("7", True), ("5.19.0-own", True), ("5.2", False), ("own", False)):
-        assert combinations.mounts({"release": release}, {"since": "5.19"}) is fits
-    assert combinations.mounts({"release": "own"}, {})
-
-
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:
     cell = cells.make_cell({"FS": "xfs", "PROBES": "block,filesystem"})
     assert cell["probes"] == "block,filesystem"

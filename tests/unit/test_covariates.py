@@ -235,11 +235,6 @@ def test_what_could_not_be_read_is_not_checked_and_said(name: str, what: str, tm
     assert checks.unknown(run_with(tmp_path, **{name: {"unreadable": "gone"}})) == [what]
 
 
-def test_a_group_that_ended_in_the_run_is_told(tmp_path: Path) -> None:
-    told = checks.unknown(run_with(tmp_path, **{"pressure/others/system.slice": None}))
-    assert told == ["how long tasks waited for IO that ended meanwhile: pressure/others/system.slice"]
-
-
 @pytest.mark.parametrize(
     ("name", "begin", "end", "says"),
     [

@@ -11,7 +11,7 @@ from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import prepared
 from commitpath.sweep.plan import Planned
-from images import artifacts, qemu
+from images import qemu
 from images.board import VirtualBoard
 
 NOWHERE = Path("nowhere")
@@ -77,14 +77,6 @@ def test_a_snapshot_is_of_one_pace_and_image(monkeypatch: pytest.MonkeyPatch, tm
     os.utime(root, ns=(0, 1))
     assert prepared.provisioned_folder(one, variables)[0].name not in names
     assert prepared.snapshot_folder(cell, one, variables)[0].name not in names
-
-
-def test_the_board_of_a_cell_has_its_pace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
-    monkeypatch.setattr(artifacts, "image", lambda *_: NOWHERE)
-    monkeypatch.setattr(prepared, "make_keys", lambda _: None)
-    assert prepared.virtual_board(cells.make_cell({"CPU_NS": "8"})).cpu_ns == 8
-    assert prepared.virtual_board(cells.make_cell({"CLOCK": "real"})).cpu_ns == 2
 
 
 def test_a_sweep_prepares_a_board_for_each_pace() -> None:

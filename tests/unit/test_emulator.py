@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from base.errors import BadInputError, LabError
+from base.errors import LabError
 from images import artifacts, emulator, qemu
 from images.board import VirtualBoard
 
@@ -38,16 +38,6 @@ def test_ours_is_used_once_it_is_there() -> None:
     emulator.chosen.cache_clear()
     made = make()
     assert emulator.chosen() == str(made)
-
-
-@pytest.mark.parametrize(
-    ("choice", "says"),
-    [("own", "EMULATOR=own: it is not there; `make emulator` builds it"), ("mine", "it is own or stock")],
-)
-def test_a_choice_that_cannot_be(choice: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COMMITPATH_EMULATOR", choice)
-    with pytest.raises(BadInputError, match=says):
-        emulator.chosen()
 
 
 @pytest.mark.parametrize(

@@ -81,22 +81,6 @@ def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str)
     assert done.stderr.startswith(f"commitpath: {says}")
 
 
-def test_an_error_that_cannot_be_written_has_its_exit_code() -> None:
-    for place in ("/dev/full", "/dev/null"):
-        with Path(place).open("wb") as full:
-            done = subprocess.run([ROOT / "bin/commitpath", "plan", "FS=x"], stderr=full, check=False)
-        assert done.returncode == 2, place
-
-
-@pytest.mark.parametrize(("closed", "said"), [(">&-", True), ("0<&- >&-", True), ("2>&-", False)])
-def test_a_stream_that_is_closed_is_nobodys(closed: str, said: bool) -> None:
-    """And no file that the command opens is taken for it."""
-    line = f"bin/commitpath plan FS=zzz {closed}"
-    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert done.stderr.startswith("commitpath: FS=zzz: ") is said
-
-
 BUILD = """
 import sys
 from commitpath import commands

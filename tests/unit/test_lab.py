@@ -1,10 +1,7 @@
 """What a lab board needs of the host, its hooks, and which of its runs count."""
 
 import io
-import os
-import signal
 import tarfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,15 +101,6 @@ def test_a_board_that_is_not_got(
     with pytest.raises(LabError, match=says), lab.held("pi", {**hooks(said), "board_acquire": command}):
         raise AssertionError
     assert not said.exists()
-
-
-def test_what_a_hook_leaves_behind_is_not_waited_for(said: Path) -> None:
-    """As a connection that is kept; it has the hook's output open."""
-    left = said.with_name("left")
-    begin = time.monotonic()
-    lab.call_hook({"board_acquire": f"sh -c 'sleep 30 & echo $! > {left}'"}, "board_acquire")
-    assert time.monotonic() - begin < 20
-    os.kill(int(left.read_text()), signal.SIGTERM)
 
 
 def answers(*tries: Exception | None) -> Callable[[], None]:

@@ -76,16 +76,6 @@ def test_the_driver_takes_all_that_the_schema_allows(option: str, axis: str) -> 
         assert [value & (value - 1) for value in values] == [0] * len(values)
 
 
-def test_a_workloads_own_limit_is_the_drivers() -> None:
-    found = re.search(r"MAX_N = ([0-9]+)", (ROOT / "workloads/workloads/rlbench.c").read_text())
-    assert found
-    most = int(found[1])
-    for workload in ("rlbench", "rlbench-insert"):
-        make_cell({"WORKLOAD": workload, "N": str(most)})
-        with pytest.raises(BadInputError, match=f"N={most + 1}: WORKLOAD={workload} takes at most {most}"):
-            make_cell({"WORKLOAD": workload, "N": str(most + 1)})
-
-
 @pytest.mark.parametrize("workload", ["apsys17-update", "apsys17-delete"])
 def test_updates_of_an_empty_table_are_refused(workload: str) -> None:
     with pytest.raises(BadInputError, match=f"ROWS=0: WORKLOAD={workload} takes at least 1 "):

@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 from copied import copy_tree, python
 
-from analysis.observers import content
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
 from commitpath import cell as cells
-from commitpath import identities, observers, prepared, profiles
+from commitpath import identities, observers, profiles
 from commitpath.payload import observer_scripts, payload
-from images import qemu
 
 # Counts what the device has done when the watching begins and ends.
 COUNTER = """
@@ -291,14 +289,3 @@ def test_nothing_but_its_own_files_names_an_observer() -> None:
     own = re.compile(rf"(^|/)({words}|content)\.[a-z.]+$|^probes/content/")
     others = [path for path in found if not own.search(path)]
     assert sorted(others) == sorted(NAMED)
-
-
-def test_a_board_has_the_memory_that_an_observer_takes() -> None:
-    """That of the log of what is written, as its module makes it, and no board's without."""
-    source = (ROOT / "probes/content/tap.c").read_text()
-    (data_mib, shift) = re.findall(r"data_mib = ([0-9]+), records = 1 << ([0-9]+);", source)[0]
-    record_bytes = content.RECORD.itemsize
-    assert observers.profiles()["content"]["memory_mib"] == int(data_mib) + (record_bytes << int(shift) >> 20)
-    cell = cells.make_cell({})
-    device = cell["profiles"]["device"]["size_mib"]
-    assert prepared.memory_mib(cell) == qemu.BOARD_MEMORY_MIB + device + 552

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -50,11 +49,6 @@ def test_ssh_takes_a_path_as_one_word(nasty: Path) -> None:
     assert found["identityfile"].replace("%%", "%") == str(nasty / "keys/id")
     assert found["userknownhostsfile"].replace("%%", "%") == str(nasty / "keys/known_hosts")
     assert str(nasty).count("%") == found["identityfile"].count("%%") == 1
-
-
-def test_ansible_splits_what_ssh_is_told_into_the_same_words(nasty: Path) -> None:
-    login = ssh.Login(22, nasty / "keys")
-    assert shlex.split(str(login.ansible()["ansible_ssh_common_args"])) == login.ssh_options()
 
 
 class Shell:

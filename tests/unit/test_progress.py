@@ -179,36 +179,3 @@ def test_a_file_gets_whole_lines() -> None:
         "",
     ]
     assert "\x1b" not in done.stderr and "\r" not in done.stderr
-
-
-def test_a_file_gets_a_line_again_of_what_takes_long() -> None:
-    """Of the innermost step alone."""
-    script = STEPS.replace(
-        "import step", "import step\nimport base.progress\nbase.progress.EVERY_SECONDS = 1"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    again = [line for line in done.stderr.splitlines() if "still running" in line]
-    assert [re.sub(r"[0-9]+ s$", "N s", line) for line in again] in [
-        [
-            *["prepare a board and save its snapshot: still running, N s"] * before,
-            *["  make, mount and populate the filesystem, rehearse: still running, N s"] * 2,
-            *["prepare a board and save its snapshot: still running, N s"] * after,
-        ]
-        for before in (1, 2)
-        for after in (1, 2)
-    ]
-
-
-def test_a_terminate_is_no_failure(tmp_path: Path) -> None:
-    script = "import time\nfrom base import interrupts\nfrom base.progress import step\n"
-    script += "interrupts.hold()\ninterrupts.let()\n"
-    script += "with step('compile'):\n print('begun', flush=True)\n time.sleep(60)\n"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout and process.stdout.readline() == "begun\n"
-    process.terminate()
-    _, said = process.communicate()
-    assert re.search("^compile: interrupted, [0-9.]+ s$", said, re.M), said

@@ -154,16 +154,6 @@ def test_other_peoples_files_stay(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere/.film-00000001.commitpath.part").exists()
 
 
-def test_what_is_kept_is_whole_and_has_no_lock(tmp_path: Path) -> None:
-    with scratch.folder(tmp_path, "run") as part:
-        (part / "file").touch()
-        scratch.keep(part, tmp_path / "run")
-    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
-        "run",
-        "run/file",
-    ]
-
-
 def modes(folder: Path) -> set[str]:
     """What others may do with a folder and its files."""
     return {stat.filemode(path.stat().st_mode) for path in (folder, *folder.iterdir())}

@@ -1,6 +1,5 @@
 """WORKLOAD=sql: a user's file is cut, checked and made a cell before anything is built."""
 
-import io
 import json
 from pathlib import Path
 
@@ -63,19 +62,6 @@ def test_a_dump_makes_a_database(begin: str, off: str) -> None:
     made = "CREATE TABLE a(b);", "INSERT INTO a VALUES('COMMIT;');"
     found = sqlfile.read(f"{off}\n{begin};\n{''.join(made)}\nCOMMIT;\n{MARK}\nSELECT 1;")
     assert [one.text for one in found.schema] == list(made)
-
-
-def test_what_was_rendered_is_cut_again() -> None:
-    given = sqlfile.read(SHOP).transactions
-    again = list(sqlfile.of_rendered(io.BytesIO(sqlfile.rendered(given))))
-    assert [one.operations for one in again] == [("sql",)] * len(given)
-    with pytest.raises(ValueError, match="byte 0"):
-        list(sqlfile.of_rendered(io.BytesIO(b"\xff;\n")))
-
-
-def test_without_the_mark_all_of_it_is_timed() -> None:
-    found = sqlfile.read("CREATE TABLE t(a);\r\nINSERT INTO t VALUES(1);\r\n")
-    assert (len(found.schema), [one.line for one in found.transactions]) == (0, [1, 2])
 
 
 BAD = [
@@ -148,14 +134,6 @@ CONTRADICTIONS = [
 def test_what_contradicts_it_is_refused(tmp_path: Path, variables: dict[str, str], said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         make(tmp_path, SHOP, **variables)
-
-
-def test_a_vacuum_is_for_a_rollback_journal(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadInputError, match="line 2: VACUUM in MODE=wal logs pages that no checkpoint writes"
-    ):
-        make(tmp_path, "SELECT 1;\nvacuum;", MODE="wal")
-    assert make(tmp_path, "SELECT 1;\nvacuum;", MODE="delete")["n"] == 2
 
 
 def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from analysis import synthetic
 from analysis.adapters import tracefile
 from analysis.adapters.sqlfile import SqlFileError
 from analysis.synthetic import measure
-from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import identities, payload, trace_synthetic
 
@@ -135,23 +134,3 @@ WRONG = [
 def test_measures_that_no_trace_has_are_told(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(SqlFileError, match=f"^{said}"):
         synthetic.trace(synthetic.of({**GMAIL, **changed}), 1)
-
-
-def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "there").write_text("")
-    for variables, said in (
-        ({}, r"^NAME=: make trace-synthetic takes NAME=synthetic-androbench\|"),
-        ({"NAME": "apsys17", "FILE": "x"}, "^NAME=apsys17: make trace-synthetic takes NAME=synthetic-"),
-        ({"NAME": "synthetic-gmail"}, "^NAME=synthetic-gmail: make trace-synthetic takes NAME="),
-        ({"NAME": "synthetic-gmail", "FILE": str(tmp_path / "there")}, "it exists already"),
-        ({"NAME": "synthetic-gmail", "FILE": str(tmp_path / "x"), "SEED": "a"}, "^SEED=a: "),
-    ):
-        with pytest.raises(BadInputError, match=said):
-            trace_synthetic.trace_synthetic(variables)
-    with pytest.raises(
-        BadInputError, match=r"^N=985: the trace of WORKLOAD=synthetic-gmail has 984 transactions$"
-    ):
-        cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "985"})
-    with pytest.raises(BadInputError, match=r"^FILE=x: WORKLOAD=synthetic-gmail has transactions of its own"):
-        cells.make_cell({"WORKLOAD": "synthetic-gmail", "FILE": "x"})
-    assert not (tmp_path / "x").exists()

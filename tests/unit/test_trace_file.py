@@ -113,14 +113,6 @@ def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> Non
     assert "--databases" not in payload.driver_env(cell, "sample.db")["DRIVER_OPTIONS"]
 
 
-def test_what_is_written_is_read_again() -> None:
-    again = tracefile.read(tracefile.write(READ))
-    assert [entry._replace(line=0) for entry in again.entries] == [
-        entry._replace(line=0) for entry in READ.entries
-    ]
-    assert again[:2] == READ[:2]
-
-
 BAD = [
     ('file 1 "a"\n0 1 "SELECT ?" 0x1.8p+9999', r"line 3: '0x1.8p\+9999' is no value; "),
     ('file 1 "a"\n0 1 "SELECT 1\\u0000;"', "line 3: a NUL in the SQL"),
