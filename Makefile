@@ -33,6 +33,7 @@ durability: ## plot speed against lost commits: make durability GRID=durability 
 crash-replay: ## repeat one crash trial and open a shell on the recovered board: RUN=… TRIAL=…, or CASE=… [CMD=…]
 demo: ## unpack, analyse and open a recorded run; needs no board
 analyse: ## redo tables, figures and report of a run: make analyse RUN=results/latest
+audit: ## check the correlation of a run: waits, journal, pages, order of calls: make audit RUN=results/latest
 inspect: ## make a page of a run with the cause of every byte: make inspect RUN=results/latest
 tree: ## show what a transaction made the device do: RUN=… TRANSACTION=<number>|slowest
 diff: ## what changed between two runs: make diff RUN_A=… RUN_B=… [FORCE=1]

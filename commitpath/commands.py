@@ -95,6 +95,13 @@ def analyse(variables: dict[str, str]) -> int:
     return analyse_run([run_folder("analyse", variables)])
 
 
+def audit(variables: dict[str, str]) -> int:
+    """Check what correlated the records of a stored run."""
+    from analysis.audit.__main__ import main as audit_run
+
+    return audit_run([run_folder("audit", variables)])
+
+
 def inspect(variables: dict[str, str]) -> int:
     """Write a page to look at a stored run, or at a trace that no run made."""
     from analysis.inspect.__main__ import main as inspect_run
@@ -346,6 +353,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "experiment": experiment,
     "plan": plan,
     "analyse": analyse,
+    "audit": audit,
     "inspect": inspect,
     "tree": tree,
     "diff": diff,

@@ -13,6 +13,10 @@ from analysis.files import read_csv, shown
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
+# vfs.csv is in ticks of the counter behind the clock, turned into its ns (TICKS_TOLERANCE_NS of
+# workloads/ticks.h).
+TICKS_NS = 250
+
 TRANSACTIONS: dict[str, type[pl.DataType]] = {
     "transaction": pl.Int64,
     "phase": pl.String,

@@ -1,4 +1,7 @@
-"""The truth checks. Each is a function Run -> reasons; one reason rejects the run."""
+"""The checks of every run. Each is a function Run -> reasons; one reason rejects the run.
+
+Those of the correlator itself are in analysis/audit/.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ from analysis.checks import (
     failures,
     loss,
     machine,
-    order,
     persistent,
     phases,
     rendered,
@@ -65,7 +67,6 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     phases.counters_at_edges,
     phases.cpu_time,
     phases.on_the_cpu,
-    order.calls,
     persistent.as_charged,
     persistent.cleaned,
     persistent.as_made,
@@ -107,7 +108,6 @@ OF_DRIVER = frozenset(
         phases.due,
         phases.cpu_time,
         phases.on_the_cpu,
-        order.calls,
         persistent.as_charged,
         persistent.cleaned,
         persistent.as_made,

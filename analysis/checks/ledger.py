@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA, SECTOR
-from analysis.checks import calls, journal, pages, views
+from analysis.checks import calls
 from analysis.checks.calls import first
 from analysis.filesystems import find
 from analysis.ledger.arrays import Bools, Ints, LastBefore, at, ints
@@ -147,16 +147,9 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     commands_have_bios,
     places,
     calls.files,
-    pages.written_out,
-    pages.written_once,
-    pages.without_holes,
-    pages.directories,
-    journal.whole,
     calls.syncs_witnessed,
     shares_add_up,
     costs_add_up,
-    views.deferred,
-    views.written_home,
 )
 
 

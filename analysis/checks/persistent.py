@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import Driver
-from analysis.checks.order import TICKS_NS
+from analysis.adapters.drivertables import TICKS_NS
 from analysis.crash import lines
 from analysis.ledger.arrays import inside, ints
 from analysis.ledger.timeline import edges

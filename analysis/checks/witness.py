@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.partition import ELSEWHERE
-from analysis.checks import counts, disk, journal, ledger, machine, phases, waits
+from analysis.checks import counts, disk, ledger, phases
 from analysis.checks.calls import first
 from analysis.ledger import logged
 from analysis.ledger.arrays import Ints, ints
@@ -59,12 +59,6 @@ def holds(run: Run) -> list[str]:
         found += _as_kept(run, made, name, content)
     if run.log:
         found += _as_the_device_says(run, made)
-    options = run.board.mount.options if run.board.mount else ()
-    told = journal.asked_for(made, options)
-    if machine.one_cpu(run) and made.given.counted:
-        told += waits.asleep(made) + waits.explained(made)
-        told += waits.for_writes(made) + waits.in_calls(made)
-    found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
 
 

@@ -73,15 +73,6 @@ def test_a_dropped_event_changes_no_other_command(seed: int) -> None:
         holds(rows, commands, kept, f"without event {dropped}")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_cut_changes_no_other_command(seed: int) -> None:
-    rows, commands = block_trace.Made(seed).whole(20)
-    at = np.arange(len(rows))
-    for cut in range(1, len(rows)):
-        holds(rows, commands, at >= cut, f"from event {cut} on")
-        holds(rows, commands, at < cut, f"up to event {cut}")
-
-
 def any_order(seed: int) -> np.ndarray:
     """Return events of few sectors in any order, many of which merge what was queued last."""
     choose = random.Random(seed)

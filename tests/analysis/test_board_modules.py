@@ -27,10 +27,6 @@ def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> 
     return board.has_its_modules(run)
 
 
-def test_a_board_with_its_modules_is_accepted(tmp_path: Path) -> None:
-    assert checked(tmp_path, ["bio_vectors"]) == []
-
-
 @pytest.mark.parametrize("planned", [None, []], ids=["before there were modules", "a kernel that takes none"])
 def test_a_board_without_them_is_accepted(planned: list[str] | None, tmp_path: Path) -> None:
     assert checked(tmp_path, planned, run={}, twin={}) == []

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis.adapters import blkevents, proberecords
+from analysis.adapters import blkevents
 from analysis.adapters.blkrecords import NOTIFY, read_file
 from analysis.inspect import traced
 
@@ -57,21 +57,6 @@ def test_latencies_are_btts(sample: str, tmp_path: Path) -> None:
     assert data.height > 700
     assert differences((queued - begin) / 1e9, (done - queued) / 1e9, q2c).max() < MICROSECOND
     assert differences((done - begin) / 1e9, (done - issued) / 1e9, d2c).max() < MICROSECOND
-
-
-def test_the_requests_own_time_is_another(tmp_path: Path) -> None:
-    """What the kernel has in a request is when that was made: a bio that waited for one was queued before."""
-    shutil.unpack_archive(SAMPLES["ext4, DELETE"], tmp_path)
-    run = runs.read(tmp_path / "run")
-    assert run.ledger is not None
-    of_request = proberecords.read(tmp_path / "run/raw/probes.bin")
-    of_request = of_request[of_request["type"] == proberecords.TYPES["block"]]
-    made = pl.DataFrame(
-        {"issue_ns": of_request["begin_ns"].astype(int), "made_ns": of_request["c"].astype(int)}
-    )
-    both = run.ledger.ledger.join(made, on="issue_ns")
-    assert both.height == run.ledger.ledger.height
-    assert (both["made_ns"] - both["queue_ns"]).max() > 1_000_000
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])

@@ -12,8 +12,8 @@ from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, P
 
 from analysis import whose
 from analysis.adapters.partition import ELSEWHERE
+from analysis.audit import views
 from analysis.checks import ledger as checks
-from analysis.checks import views
 from analysis.ledger import build
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import NO_TRANSACTION
@@ -97,15 +97,6 @@ def test_both_views_have_all_bytes() -> None:
     assert costs["bytes"].sum() + none == total
     content = (costs["bytes"] - costs["for_others"] + costs["deferred"]).sum()
     assert content + none - nobodys == total
-
-
-def test_a_log_without_pages_does_not_say_whose_content_it_is() -> None:
-    given = checkpointed().input(CLOSE)
-    made = build.build(dataclasses.replace(given, vfs=given.vfs.drop("page")))
-    assert whose.deferred(made) is None
-    assert made.deferred.is_empty()
-    assert made.vfs["page"].null_count() == made.vfs.height
-    assert whose.no_transaction(made)["bytes"] == 4096
 
 
 def test_what_several_share_is_taken_from_each() -> None:

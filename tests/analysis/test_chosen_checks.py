@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from analysis import checks
 from analysis import run as runs
-from analysis.checks import machine, unledgered
+from analysis.checks import unledgered
 
 SECOND = "processor\t: 0\n\nprocessor\t: 1\n"
 ONE_CPU = "raw/board/cpuinfo.txt has 2 processors; a virtual board has one"
@@ -29,17 +28,6 @@ def test_a_virtual_board_has_one_cpu(run_dir: Path, part: str) -> None:
     assert any(one.endswith(ONE_CPU) for one in reasons(run_dir))
     (run_dir / part / "board/cpuinfo.txt").write_text("Features: fp\n")
     assert any("has 0 processors" in one for one in reasons(run_dir))
-
-
-def test_a_lab_board_may_have_more(run_dir: Path) -> None:
-    cell = json.loads((run_dir / "cell.json").read_text())
-    run = replace(runs.read(run_dir), cell={**cell, "board": "pi", "clock": "real"})
-    run.board.run["clock"] = "real"
-    run.board.texts["cpuinfo"] = SECOND
-    assert machine.as_built(run) == []
-    assert not machine.one_cpu(run)
-    run.board.texts["cpuinfo"] = "processor\t: 0\n"
-    assert machine.one_cpu(run)
 
 
 @pytest.mark.parametrize("name", ["ext4-ordered-delete", "f2fs-wal"])

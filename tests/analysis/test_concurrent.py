@@ -17,7 +17,7 @@ import pytest
 from analysis import checks
 from analysis import run as runs
 from analysis.adapters.layout import DIRECTORY
-from analysis.checks import journal
+from analysis.audit import journal
 from analysis.checks import ledger as of_ledger
 from analysis.command import tables, transactions
 from analysis.ledger.arrays import ints

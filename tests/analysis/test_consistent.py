@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from analysis import consistent, filesystems, pipeline
+from analysis import pipeline
 from analysis.consistent import reasons
-from commitpath import axes, profiles, transactions
-from commitpath import cell as cells
 
 HERE = Path(__file__).parent
 SAMPLES = sorted(HERE.glob("sample-*.tar.xz"))
@@ -104,42 +102,3 @@ def test_a_contradiction_is_named(of_f2fs: Documents, where: str, value: Any, sa
         at = at[int(name)] if isinstance(at, list) else at[name]
     at[int(last) if isinstance(at, list) else last] = value
     assert any(said in reason for reason in reasons(**told)), reasons(**told)
-
-
-def test_a_watched_run_is_not_passed_off_as_unwatched(of_f2fs: Documents) -> None:
-    told = copy.deepcopy(of_f2fs)
-    told["cell"]["probes"], told["summary"]["timing_source"] = "", "run"
-    assert "probes: the cell asks for none, 15 were attached" in reasons(**told)
-
-
-def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> None:
-    told = copy.deepcopy(of_f2fs)
-    told["summary"] |= {"status": "rejected", "reasons": ["lost"], "lost_events": 7}
-    assert reasons(**told) == []
-    told["summary"]["run_id"] = "other"
-    assert len(reasons(**told)) == 1
-
-
-def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
-    files = {"sql": "SELECT 1;", "trace": 'commitpath trace 1\nfile 1 "a.db"\n0.0 1 "SELECT 1"\n'}
-    known = axes.axes()
-    kinds = {profiles.load_profile("fs", name)["type"] for name in known["fs"].files()}
-    assert set(filesystems.names()) == kinds
-    for fs in known["fs"].files():
-        for mode in known["journal_mode"].choices():
-            made = cells.make_cell({"FS": fs, "MODE": mode})
-            assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
-    for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
-        for name in set(known[axis].files()) - {"own"}:
-            more = {"ROWS": "1"} if axis == "device" else {}
-            if "n" in (most := profiles.load_profile(axis, name).get("most", {})):
-                more = {"N": str(most["n"])}
-            if axis == "workload" and transactions.is_of_file(profiles.load_profile(axis, name)):
-                (tmp_path / name).write_text(files[name])
-                more = {"FILE": str(tmp_path / name)}
-            made = cells.make_cell({variable: name, **more})
-            assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
-    drivers = {
-        profiles.load_profile("workload", name)["driver_workload"] for name in known["workload"].files()
-    }
-    assert set(consistent.workloads()) == drivers

@@ -17,7 +17,7 @@ from analysis import checks, manifest
 from analysis import run as runs
 from analysis.checks import witness
 from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
-from analysis.observers import Content, Given, Seen, content
+from analysis.observers import Content, Given, content
 from analysis.observers.content import HEADER, MAGIC, NOT_KEPT, PUT_BACK, RECORD
 from base.errors import BadInput
 
@@ -65,11 +65,6 @@ def test_it_is_read(tmp_path: Path) -> None:
     assert found.data.size == 2048 and (found.data[1024:1536] == 2).all()
     inside = found.within(200, 500)
     assert inside.sector.tolist() == [0, 64, 4096] and inside.data is found.data
-
-
-def test_one_of_no_command_is_read(tmp_path: Path) -> None:
-    found, records, _ = content.read(write(tmp_path / "content.zst", *made([])))
-    assert (records, found.time.size, found.data.size) == (0, 0, 0)
 
 
 def test_a_command_that_was_put_back_counts_once(tmp_path: Path) -> None:
@@ -181,26 +176,6 @@ def test_one_that_is_cut_short_is_refused(at: int, tmp_path: Path) -> None:
         content.read(tmp_path / "content.zst")
 
 
-def test_what_is_no_frame_of_zstd_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "content.zst", *made(COMMANDS), np.zeros(1, np.uint8))
-    with pytest.raises(BadInput, match="byte 2296: something behind the data"):
-        content.read(path)
-    packed = write(path, *made(COMMANDS)).read_bytes()
-    for spoiled, said in (
-        (b"plain", "it cannot be decompressed"),
-        (packed[:20], "byte 20: it is cut short"),
-        (packed[:-1], "it is cut short"),
-        (packed + packed, f"byte {len(packed)}: something behind its frame; expected one frame of zstd"),
-        (packed + zstandard.compress(b""), f"byte {len(packed)}: something behind its frame"),
-        (packed + b"more", f"byte {len(packed)}: something behind its frame"),
-    ):
-        path.write_bytes(spoiled)
-        with pytest.raises(BadInput, match=said):
-            content.read(path)
-    with pytest.raises(BadInput, match=r"cannot be read \(No such file"):
-        content.read(tmp_path / "none.zst")
-
-
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("content") / "cell"
@@ -266,33 +241,3 @@ def test_other_commands_than_the_probes_saw_are_rejected(spoil: Spoil, said: str
     run.seen["content"].content = spoil(kept)
     found = witness.holds(run)
     assert len(found) == bool(said) and all(said in reason for reason in found)
-
-
-def test_noise_in_the_records_is_noticed(recorded: Path, tmp_path: Path, mutations: int) -> None:
-    """Any byte of header or records that is another one: one clear line, or the run is rejected; but for
-    the lowest bytes of a time."""
-    run, noise = runs.read(recorded), random.Random(3)
-    whole = zstandard.ZstdDecompressor().stream_reader((recorded / "raw/content.zst").read_bytes()).read()
-    end = HEADER.itemsize + RECORD.itemsize * int(np.frombuffer(whole, HEADER, 1)["records"][0])
-    for _ in range(mutations):
-        at = noise.randrange(end)
-        spoiled = bytearray(whole)
-        spoiled[at] ^= noise.randrange(1, 256)
-        (tmp_path / "content.zst").write_bytes(zstandard.compress(bytes(spoiled)))
-        in_record = (at - HEADER.itemsize) % RECORD.itemsize
-        try:
-            seen = content.OBSERVER.read(Given(tmp_path, run.driver.window))
-        except BadInput as error:
-            assert "\n" not in str(error)
-            continue
-        run.seen["content"] = seen
-        noticed = seen.losses or witness.holds(run) or outside(run, seen, at)
-        assert noticed or (at >= HEADER.itemsize and in_record < 3), at
-
-
-def outside(run: runs.Run, seen: Seen, at: int) -> bool:
-    """Whether a byte is of a record outside the window, with which nothing is compared."""
-    assert seen.content
-    row = (at - HEADER.itemsize) // RECORD.itemsize
-    begin, end = run.driver.window
-    return row >= 0 and not begin <= int(seen.content.time[row]) < end

@@ -63,31 +63,6 @@ def test_a_block_that_a_command_was_cut_in_is_put_together() -> None:
     assert places.find(np.array([0, 2]), np.array([1, 1])).tolist() == [2, 2]
 
 
-def test_parts_that_make_no_block_are_left_out() -> None:
-    """The first half twice, then the second: the first writing never had its rest."""
-    made, places = blocks.blocks(log((0, 4), (0, 4), (4, 4), (16, 4)))
-    assert held(made) == [(0, [100, 101, 102, 103, 204, 205, 206, 207])]
-    assert places.find(np.array([0, 1, 2, 3]), np.array([0, 0, 0, 2])).tolist() == [-1, 0, 0, -1]
-
-
-def test_what_was_not_kept_has_no_bytes() -> None:
-    made, places = blocks.blocks(log((0, 8), kept=False))
-    assert made.number.size == 0 and places.find(np.array([0, 0]), np.array([0, 9])).tolist() == [-1, -1]
-
-
-def test_own_bytes_count_before_what_they_look_like_and_that_before_the_place() -> None:
-    """A file's bytes within an inode are an inode's; a page of another file at a file's place is not that
-    file's."""
-    said = [
-        verdicts.contradicted("bytes of a file", np.array([0, 1, 2]), unless_confirmed=True),
-        verdicts.confirmed("place", np.array([1, 2, 3]), by_place=True),
-        verdicts.confirmed("inode", np.array([0, 1])),
-    ]
-    found = verdicts.decide(4, said)
-    assert [found.rules[rule] for rule in found.rule] == ["inode", "inode", "bytes of a file", "place"]
-    assert [verdicts.STATES[state] for state in found.state[2:]] == ["contradicted", "confirmed"]
-
-
 def test_a_contradiction_counts_first_then_the_first_rule() -> None:
     said = [
         verdicts.confirmed("weak", np.array([0, 1, 2])),

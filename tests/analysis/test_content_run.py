@@ -6,13 +6,12 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, content, engines, pipeline
+from analysis import checks, content, engines
 from analysis import run as runs
 from analysis.content import told
 from analysis.ledger.build import Ledger
@@ -255,33 +254,3 @@ def test_a_run_whose_bytes_contradict_it_is_rejected(recorded: Callable[[str], r
     reasons = checks.reasons(spoiled)
     assert len(reasons) == 1 and reasons[0].startswith("content: ")
     assert "bytes contradict the ledger, first WAL at sector" in reasons[0]
-
-
-def test_bytes_of_other_commands_confirm_nothing(recorded: Callable[[str], runs.Run]) -> None:
-    def moved(made: Ledger, kept: Kept) -> Parts:
-        return made, replace(kept, sector=kept.sector + 8)
-
-    found = judged(recorded("f2fs-wal"), moved)
-    assert found.table["state"].unique().to_list() == ["silent"]
-
-
-def test_it_is_told(recorded: Callable[[str], runs.Run], tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(recorded("f2fs-wal").folder, tmp_path / "run"))
-    summary: dict[str, Any] = pipeline.analyse(folder)
-    assert told.lines(summary["content"])[0].startswith("content confirms 100.00% of the bytes written: ")
-    page = (folder / "report.html").read_text()
-    assert "What the bytes say" in page and "frame of a WAL" in page
-    table = pl.read_parquet(folder / "tables/content.parquet")
-    assert (
-        table.schema == pl.Schema(content.SCHEMA)
-        and table["bytes"].sum() == summary["block"]["bytes_written"]
-    )
-
-
-def test_a_run_without_bytes_says_so(recorded: Callable[[str], runs.Run]) -> None:
-    run = recorded("f2fs-wal")
-    assert run.ledger is not None
-    plain = content.unjudged(run.ledger).pieces
-    assert plain["confirmed"].null_count() == plain["rule"].null_count() == plain.height
-    assert told.lines(told.summary(None)) == ["content not confirmed (recorded without it)"]
-    assert checks.content.contradicts_nothing(replace(run, content=None)) == []

@@ -14,7 +14,6 @@ from paged import Paged, told
 from analysis.content import sqlite
 from analysis.content.evidence import Written
 from analysis.observers import Content as Kept
-from base.errors import BadInput
 
 SIZES = (512, 1024, 4096, 16384)
 WAL, JOURNAL, DATABASE, SHM = (30, 20, 10, 40)  # inodes
@@ -166,14 +165,6 @@ def test_a_frame_that_was_synced_was_kept(size: int, tmp_path: Path) -> None:
     assert missing(1000) == straight[3:4]
 
 
-def test_a_frame_whose_page_was_changed_is_silent(tmp_path: Path) -> None:
-    pages = wal(tmp_path, 4096)
-    assert judged(pages)[4] == ("confirmed", "frame of a WAL")
-    pages.pages[4] = pages.pages[4][:3000] + b"?" + pages.pages[4][3001:]
-    pages.pages[3] = pages.pages[3][:4000] + b"?" + pages.pages[3][4001:]
-    assert judged(pages)[4] == ("silent", None)
-
-
 def test_pages_of_the_database_exchanged_are_contradicted(tmp_path: Path) -> None:
     pages = wal(tmp_path, 4096)
     last = len(pages.rows) - 1
@@ -227,52 +218,8 @@ def test_a_page_that_the_next_record_has_otherwise_is_contradicted(tmp_path: Pat
     assert found[one] == found[other] == ("contradicted", "page that the next record has otherwise")
 
 
-@pytest.mark.parametrize("setting", [("journal_mode", "persist"), ("synchronous", "off")])
-def test_the_next_record_says_nothing_where_old_records_stay(
-    setting: tuple[str, str], tmp_path: Path
-) -> None:
-    """A journal that persists holds records of transactions before; without syncs versions are skipped."""
-    pages = rollback(tmp_path)
-    pages.settings[setting[0]] = setting[1]
-    pages.exchange(OFFSET, *_recorded(pages))
-    assert "contradicted" not in {state for state, _ in judged(pages)}
-
-
 def _recorded(pages: Paged) -> tuple[int, int]:
     """Two pages of the database, not its first, that the journal has."""
     rule = ("confirmed", "page that a frame or a record has")
     places = [place for place, said in enumerate(judged(pages)) if said == rule and pages.rows[place][OFFSET]]
     return places[0], places[1]
-
-
-def test_another_page_under_another_label_is_contradicted(tmp_path: Path) -> None:
-    pages = rollback(tmp_path)
-    journal = next(row for row in pages.rows if row[2] == JOURNAL)
-    pages.rows[0] = (journal[0], journal[1], 77, 0, 0)  # the database's first page, called a journal
-    assert judged(pages)[0] == ("contradicted", "bytes of a database page under another label")
-
-
-def test_a_page_size_that_is_none_is_told(tmp_path: Path) -> None:
-    pages = wal(tmp_path, 512)
-    for wrong in ("1000", "None"):
-        pages.settings["page_size"] = wrong
-        with pytest.raises(BadInput, match=f"effective.page_size: {wrong}; expected 512, 1024"):
-            judged(pages)
-
-
-def test_a_first_page_tells_the_release_and_the_size(tmp_path: Path) -> None:
-    """Of the last first page alone: what was written before has the size of then."""
-    pages = rollback(tmp_path)
-    first = [place for place, row in enumerate(pages.rows) if row[2] == DATABASE and row[OFFSET] == 0]
-    assert len(first) == 2
-    size = (len(pages.rows) - first[1]) * 4096
-    pages.release, pages.sizes = sqlite3.sqlite_version, ({"database": size},)
-    assert "contradicted" not in {state for state, _ in judged(pages)}
-    pages.release = "3.6.1"
-    found = judged(pages)
-    rule = "first page of another release"
-    assert [found[place] for place in first] == [("contradicted", rule)] * 2
-    pages.release, pages.sizes = "", ({"database": size + 4096},)
-    found = judged(pages)
-    rule = "first page of a database of another size"
-    assert found[first[1]] == ("contradicted", rule) and found[first[0]][0] != "contradicted"

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import commands
-import polars as pl
 import pytest
 import yaml
 
 from analysis import run as runs
 from analysis.crash import cuts
-from analysis.crash.trials import Board
 from base.errors import BadInputError, LabError
 from commitpath import crash_cases
 
@@ -38,57 +36,6 @@ def says(*words: str) -> str:
     assert done.returncode != 0 and done.stdout == ""
     (line,) = done.stderr.splitlines()
     return str(line)
-
-
-@pytest.mark.parametrize(
-    ("part", "value", "told"),
-    [
-        ("cell", {"fs": "zfs"}, "cell: FS=zfs: "),
-        ("cell", {"colour": "red"}, "cell: COLOUR: unknown variable"),
-        ("cell", {}, "cell: "),
-        (
-            "cell",
-            {"device": "emmc-5.0", "crash": "none"},
-            "cell: a case is of a run with CRASH=power or os that",
-        ),
-        ("cell", {"crash": "process"}, "cell: a case is of a run with CRASH=power or os that nothing"),
-        ("cell", {"FS": "f2fs", "fs": "ext4-ordered"}, "cell: "),
-        (
-            "cell",
-            {"device": "emmc-5.0", "probes": "block"},
-            "cell: a case is of a run with CRASH=power or os that nothing",
-        ),
-        (
-            "cell",
-            {"device": "emmc-5.0", "engine": "ppl", "log_medium": "pcm"},
-            "cell: LOG_MEDIUM=pcm: a case does not say what persistent memory keeps",
-        ),
-        ("cut", {"acknowledged": 0, "keeps": "nothing"}, "cut.acknowledged: 0 is less than the minimum of 1"),
-        ("cut", {"acknowledged": 1, "keeps": "half"}, "cut.keeps: 'half' is "),
-        ("cut", {"acknowledged": 1}, "cut: 'keeps' is a required property"),
-        ("cut", {"command": 1, "keeps": "nothing"}, "cut: "),
-        ("cut", {"command": 1, "where": "amid", "keeps": "nothing"}, "cut.where: 'amid' is not one of"),
-        (
-            "cut",
-            {"acknowledged": 1, "command": 1, "where": "after", "keeps": "nothing"},
-            "cut",
-        ),
-        ("shows", {"verdict": "gone"}, "shows.verdict: 'gone' is not one of"),
-        ("trial", 5, "file: Additional properties are not allowed ('trial' was unexpected)"),
-    ],
-)
-def test_a_file_that_is_none(tmp_path: Path, part: str, value: Any, told: str) -> None:
-    path = tmp_path / "one.yml"
-    path.write_text(yaml.safe_dump({**GOOD, part: value}))
-    assert f"{path}: {told}" in says(f"CASE={path}")
-
-
-def test_a_name_that_is_none() -> None:
-    assert "CASE=none: no such case; there are delete-rolls-back-ext4, " in says("CASE=none")
-    assert "CASE=: no such case" in says("CASE=")
-    assert "a case has its own run and trial; leave out TRIAL=" in says(
-        "CASE=delete-rolls-back-ext4", "TRIAL=1"
-    )
 
 
 @pytest.fixture(scope="module")
@@ -118,20 +65,6 @@ def test_a_cut_by_a_transaction(left: runs.Twin, good: crash_cases.Case) -> None
         assert begins[trial.arrived - 1] <= trial.moment < begins[trial.arrived]
 
 
-def test_a_board_of_trials_has_its_own_clock(left: runs.Twin, good: crash_cases.Case) -> None:
-    """A transaction's end is where that board had it: there it has been acknowledged, too."""
-    trial, late = good.trial(left), 8_000_000
-    assert left.log is not None
-    entries, ran = left.log.entries.copy(), left.driver.transactions
-    for name in ("begin_ns", "end_ns"):
-        entries[name] += late
-    driver = replace(left.driver, transactions=ran.with_columns(pl.col("begin_ns", "end_ns") + late))
-    board = Board("1", driver, replace(left.log, entries=entries), pl.DataFrame())
-    assert good.on(board, trial) == replace(trial, moment=trial.moment + late)
-    with pytest.raises(LabError, match=f"commands had come at that moment .*, and {trial.arrived + 1} in"):
-        good.on(board, replace(trial, arrived=trial.arrived + 1))
-
-
 def test_a_cut_by_a_command_that_keeps_some(left: runs.Twin, good: crash_cases.Case) -> None:
     assert left.log is not None
     flush = next(
@@ -148,15 +81,6 @@ def test_a_cut_by_a_command_that_keeps_some(left: runs.Twin, good: crash_cases.C
     assert kept.lost == lost[:-1] and kept.policy == "subset" and kept.losable == len(lost)
     with pytest.raises(BadInputError, match=r"cut\.keeps: 0 cannot be lost then, only \["):
         replace(good, cut={**cut, "keeps": [0]}).trial(left)
-
-
-def test_a_cut_beyond_the_end(left: runs.Twin, good: crash_cases.Case) -> None:
-    with pytest.raises(BadInputError, match=r"cut\.acknowledged: 31 of 15 transactions"):
-        replace(good, cut={"acknowledged": 31, "keeps": "nothing"}).trial(left)
-    assert left.log is not None
-    last = left.log.entries.size - 1
-    with pytest.raises(BadInputError, match=rf"cut\.command: {last + 1} is behind the run's last, {last}"):
-        replace(good, cut={"command": last + 1, "where": "after", "keeps": "nothing"}).trial(left)
 
 
 def test_what_came_of_it_is_compared(good: crash_cases.Case) -> None:

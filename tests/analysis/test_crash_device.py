@@ -154,11 +154,6 @@ def test_each_trial_is_what_its_device_may_do(seed: int) -> None:
     assert planned(entries, cut_seed=seed) == trials
 
 
-def test_another_seed_is_another_plan() -> None:
-    entries = some_log(3, count=300)
-    assert planned(entries, cut_seed=1) != planned(entries, cut_seed=2)
-
-
 def test_with_enough_cuts_each_flush_is_cut_before_and_after_with_every_choice() -> None:
     entries = some_log(5)
     trials = planned(entries, cuts=2000)
@@ -169,50 +164,3 @@ def test_with_enough_cuts_each_flush_is_cut_before_and_after_with_every_choice()
             assert tried >= {cuts.EVERYTHING}
             if any(one.losable for one in trials if (one.command, one.where) == (command, where)):
                 assert tried >= {cuts.NOTHING, cuts.PREFIX, cuts.TORN, cuts.SUBSET, cuts.SUFFIX}
-
-
-def test_a_cache_in_order_keeps_a_prefix() -> None:
-    entries = some_log(7, count=200)
-    profile = {"device": {"geometry": cell()["profiles"]["device"]["geometry"] | {"cache_reorder": 0}}}  # type: ignore[index]
-    commands = Commands(entries, CACHED)
-    for trial in planned(entries, profiles=profile, cuts=500):
-        may_lose = commands.losable(trial.moment).tolist()
-        assert list(trial.lost) == may_lose[len(may_lose) - len(trial.lost) :]
-
-
-def test_where_the_kernel_alone_is_gone_all_arrives() -> None:
-    for trial in planned(some_log(8), crash="os", cuts=100):
-        assert trial.lost == () and trial.torn is None
-
-
-def test_nothing_is_planned_where_the_device_got_nothing() -> None:
-    assert cuts.plan(cell(), some_log(1), (1, 2)) == []
-
-
-def read_line(line: str, entries: np.ndarray) -> dict[int, tuple[int, int]]:
-    """What history.c makes of a plan's line: command → (first sector, sectors) of it that are there."""
-    words = line.split()
-    show = int(words[1])
-    there = {number: (0, int(entries["sectors"][number])) for number in range(show)}
-    for word in words[2:]:
-        if ":" in word:
-            number, part = word.split(":")
-            begin, count = map(int, part.split("+"))
-            there[int(number)] = (begin, count)
-        else:
-            first, _, last = word.partition("-")
-            for number in range(int(first), int(last or first) + 1):
-                there[number] = (0, int(entries["sectors"][number]))
-    return there
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_line_says_what_is_there(seed: int) -> None:
-    entries = some_log(seed, count=80)
-    for trial in planned(entries, cut_seed=seed):
-        there = read_line(trial.line(), entries)
-        for number in range(len(entries)):
-            if trial.torn and trial.torn[0] == number:
-                assert there[number] == (0, trial.torn[1])
-            else:
-                assert (number in there) == (number < trial.arrived and number not in trial.lost), number

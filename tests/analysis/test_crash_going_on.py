@@ -1,7 +1,6 @@
 """What was going on at each cut: held against the tables and logs by other means."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,6 @@ import pytest
 from analysis import pipeline
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import going_on, prefixes, verdicts
-from analysis.crash.hashes import Held
 from analysis.devices.flashsim import HEADER
 from analysis.ledger.match import FLUSH, FUA, WRITE
 
@@ -77,12 +74,6 @@ def test_what_the_board_of_a_trial_says(tmp_path: Path, sample: str) -> None:
         )
 
 
-def test_of_a_run_that_nobody_watched_nothing_more_is_known(tmp_path: Path) -> None:
-    rows = trials(unpacked("sample-crash.tar.xz", tmp_path))
-    assert all(row[name] is None for row in rows for name in going_on.LEDGER)
-    assert going_on.told(rows[0]) == "write, insert 0"
-
-
 def test_the_ledger_says_the_rest(watched: Path) -> None:
     ledger, vfs, commits = (
         pl.read_parquet(watched / f"tables/{name}.parquet") for name in ("ledger", "vfs", "commits")
@@ -113,25 +104,6 @@ def test_the_ledger_says_the_rest(watched: Path) -> None:
     assert {"rollback journal", "filesystem journal", "flush"} < {row["kind"] for row in rows}
 
 
-def test_a_deletion_is_lost_until_the_commit_that_has_it_is_there(watched: Path) -> None:
-    """DELETE with FULL (docs/measurements/durability.md): the last transaction is lost if and only if no
-    commit block of the filesystem's journal was written since it was acknowledged."""
-    ledger, ran = (pl.read_parquet(watched / f"tables/{name}.parquet") for name in ("ledger", "transactions"))
-    rows = [row for row in trials(watched) if row["acknowledged"]]
-    for row in rows:
-        since = ran["end_ns"][row["acknowledged"] - 1]
-        fua = ledger.filter(
-            pl.col("rwbs").cast(pl.String).str.contains("^F?W.*F") & (pl.col("issue_ns") > since)
-        )
-        done = [
-            number
-            for number in fua["command"]
-            if number < row["ledger_command"] or (number == row["ledger_command"] and row["where"] == "after")
-        ]
-        assert (row["verdict"] == verdicts.LOST) == (not done), row["trial"]
-    assert {row["verdict"] for row in rows} == {verdicts.LOST, verdicts.WHOLE}
-
-
 def test_lost_work_is_from_the_first_acknowledgement_that_did_not_hold(watched: Path) -> None:
     rows, work = trials(watched), []
     for row in rows:
@@ -143,54 +115,3 @@ def test_lost_work_is_from_the_first_acknowledgement_that_did_not_hold(watched: 
     told = pipeline.analyse(watched)["crash"]["lost_ms"]
     assert told == {"max": pytest.approx(max(work) / 1e6), "mean": pytest.approx(sum(work) / len(work) / 1e6)}
     assert 0 < told["mean"] < told["max"] < 10
-
-
-def test_which_is_the_first_that_is_lost() -> None:
-    known = prefixes.Known({number: Held(1, total) for number, total in enumerate([7, 8, 8, 9, 7])})
-    assert [known.first_between(1, last) for last in range(5)] == [None, None, None, 2, 2]
-    assert known.first_between(0, 4) == 0 and known.first_between(None, 4) is None
-
-
-def spoil(raw: Path, place: int) -> None:
-    """Have a device have got another command."""
-    entries = log(raw).copy()
-    entries["sector"][place] += 8
-    path = raw / "device.bin"
-    path.write_bytes(path.read_bytes()[: HEADER.itemsize] + entries.tobytes())
-
-
-def unhashed(folder: Path) -> None:
-    host = folder / "host.json"
-    host.write_text(host.read_text().replace('"raw_sha256"', '"raw"'))
-
-
-@pytest.mark.parametrize(
-    "what",
-    [
-        lambda folder, place: spoil(folder / "crash/1/raw", place),
-        # the twin is as before, the run no longer what its ledger says
-        lambda folder, place: spoil(folder / "raw", place),
-    ],
-)
-def test_what_another_device_got_has_no_place(tmp_path: Path, what: Callable[[Path, int], None]) -> None:
-    folder = unpacked("sample-crash-watched.tar.xz", tmp_path)
-    before = trials(folder)
-    unhashed(folder)
-    of_board = [row for row in before if board_of(folder, row["trial"]) == folder / "crash/1/raw"]
-    writes = [row for row in of_board if row["operation"] == "write"]
-    place = writes[len(writes) // 2]["command"]
-    what(folder, place)
-    after = trials(folder)
-    for row, was in zip(after, before, strict=True):
-        assert row["operation"] == was["operation"] and row["under_way"] == was["under_way"]
-        known = {row[name] is not None for name in going_on.LEDGER}
-        if was in of_board and was["command"] >= place:
-            assert known == {False}
-        elif was not in of_board and known == {True}:
-            assert row == was
-    assert any(row["kind"] is None for row in after)
-
-
-def test_ranges_of_numbers() -> None:
-    assert going_on.ranges([]) == "" and going_on.ranges([7]) == "7"
-    assert going_on.ranges([9, 3, 5, 6, 7]) == "3 5-7 9"

@@ -5,7 +5,6 @@ What a state is of (tests/driver/test_stored.py has its bytes) is in analysis/cr
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, going_on, lines, moments, placed
+from analysis.crash import cuts, lines, moments, placed
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
@@ -62,17 +61,6 @@ def planned(**values: Any) -> list[Trial]:
     return moments.plan(cell(**values), entries(), ran())
 
 
-def test_a_run_without_such_memory_is_cut_as_ever() -> None:
-    """Nor one whose engine noted no call, as with CRASH=none."""
-    ever = cuts.plan(cell(), entries(), (0, 2000))
-    made = cell(journal_mode="wal", synchronous="off", mount_options="", engine="sqlite")
-    made["profiles"] |= {"fs": {"mount": []}}
-    for left_out in ({"persistent": None}, {"vfs": None}):
-        other = SimpleNamespace(**vars(ran()) | left_out)
-        assert moments.plan(made, entries(), other) == ever
-    assert all(one.call is None and one.memory is None and "calls" not in one.line() for one in ever)
-
-
 def test_moments_are_of_commands_and_of_calls() -> None:
     plan = planned()
     assert [one.number for one in plan] == list(range(60)) and plan == planned()
@@ -117,19 +105,6 @@ def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[
     assert memory.calls(moment) == calls and memory.losable(moment) == losable
 
 
-def test_what_is_cleaned_too_late_stays_at_stake() -> None:
-    """Also behind what was cleaned since."""
-    late = [
-        ("copy", 1024, 64),
-        ("copy", 1088, 64),
-        ("clean", 1088, 64),
-        ("copy", 1152, 64),
-        ("clean", 1024, 1),
-    ]
-    memory = Memory(ran(calls=late).vfs.filter(pl.col("file") == "statements"))
-    assert [sorted(memory.losable(170 + 80 * n)) for n in range(5)] == [[16], [16, 17], [16], [16, 18], [18]]
-
-
 def board(shift: int = 0) -> tuple[Commands, Memory]:
     memory = lines.of(ran(shift))
     assert memory is not None
@@ -161,35 +136,3 @@ def test_on_a_board_whose_clock_is_apart_a_moment_is_as_many_of_both() -> None:
         assert other.memory is not None and one.memory is not None
         assert (shown(other), other.memory.calls) == (shown(one), one.memory.calls)
         assert board(15)[1].may_leave(other.moment, one.memory)
-
-
-def test_a_state_that_no_cut_leaves_is_nowhere() -> None:
-    one = next(one for one in planned() if one.memory and one.memory.lost and one.call is not None)
-    assert one.memory is not None
-    for memory in (
-        replace(one.memory, calls=one.memory.calls + 1),
-        replace(one.memory, lost=((15, 0xFF),)),
-        replace(one.memory, lost=((18, 0xFF),)),
-        replace(one.memory, policy=lines.THERE, lost=()),
-    ):
-        assert place(replace(one, memory=memory)) is None
-    assert place(replace(one, call=6)) is None
-    commands, _ = board()
-    assert placed.placed(commands, NUMBERS, (cuts.EVERYTHING,), one) is None
-
-
-def test_a_cut_is_told_by_its_call() -> None:
-    row = {"call": 57, "where": "during", "policy": "nothing", "losable": 2, "operation": None, "kind": None}
-    row |= {
-        "phase": "insert",
-        "op": "insert",
-        "under_way": 3,
-        "engine_call": "copy log",
-        "filesystem_work": None,
-    }
-    row |= {"line_policy": lines.TORN, "losable_lines": 50}
-    assert going_on.moment(row) == (
-        "during call 57 (insert 3, engine: copy log), nothing of 2 kept, and torn of 50 lines"
-    )
-    row |= {"line_policy": lines.THERE, "losable_lines": 0}
-    assert going_on.moment(row).endswith("nothing of 2 kept, and the file in persistent memory there")

@@ -41,12 +41,6 @@ def test_where_two_differ(own: str, other: str, found: list[Stretch] | None) -> 
     assert order.stretches(log(other), log(own)) == found
 
 
-def test_far_sooner_is_another_run() -> None:
-    near, far = "L" * (order.MOST - 1), "L" * order.MOST
-    assert order.stretches(log(f"j{near}"), log(f"{near}j")) == [Stretch(0, order.MOST)]
-    assert order.stretches(log(f"j{far}"), log(f"{far}j")) is None
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_two_who_take_turns_otherwise_are_found(seed: int) -> None:
     """Each keeps to its own order, whatever it is."""
@@ -64,8 +58,3 @@ def test_two_who_take_turns_otherwise_are_found(seed: int) -> None:
     assert all(own[place] == other[place] for place in outside)
     for stretch in found:
         assert sorted(own[slice(*stretch)]) == sorted(other[slice(*stretch)])
-
-
-def test_a_moment_is_of_a_stretch_or_beside_it() -> None:
-    numbers = np.array([1, 2, 3, 6, 7, 8])
-    assert Stretch(3, 6).holds(numbers, 1).tolist() == [False, True, True, True, True, False]

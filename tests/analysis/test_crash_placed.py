@@ -9,25 +9,20 @@ import shutil
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from edited import edit, edit_trial
 
-from analysis import checks, pipeline, stored, terminal
+from analysis import checks, pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, going_on, placed, verdicts
+from analysis.crash import cuts, going_on, placed
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.placed import Numbers
 from analysis.devices.flashsim import HEADER
-from analysis.inspect import cut
-from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
-from base.errors import BadInputError, LabError
-from commitpath import replay
+from analysis.ledger.match import FLUSH, FUA, WRITE
 
 HERE = Path(__file__).parent
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
@@ -101,32 +96,6 @@ def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, s
 )
 def test_a_state_that_no_cut_leaves(planned: Trial) -> None:
     assert placed.placed(BOARD, DRAIN, ANY, planned) is None
-
-
-@pytest.mark.parametrize(
-    ("size", "kept", "torn"),
-    [((WRITE, 8), False, (2, 4)), ((WRITE, 4), True, None), ((FLUSH, 0), True, None)],
-)
-def test_a_torn_write_is_of_the_size_that_its_board_has(
-    size: tuple[int, int], kept: bool, torn: tuple[int, int] | None
-) -> None:
-    found = placed.placed(log(W, F, size), Numbers(0, 2, 3), ANY, trial(2, "during", (2,), (2, 4)))
-    assert found is not None and (found.torn, found.lost == ()) == (torn, kept)
-    assert found.policy == (cuts.EVERYTHING if kept else PLANNED)
-
-
-def test_a_discard_is_not_torn() -> None:
-    torn = trial(2, "during", (2,), (2, 4))
-    assert placed.placed(log(W, F, (DISCARD, 8)), Numbers(0, 2, 3), ANY, torn) is None
-
-
-def test_only_what_its_device_may_do() -> None:
-    """A cache in order loses nothing from before what it keeps; if the kernel alone is gone, nothing."""
-    hole = trial(5, "after", (4,))
-    for choices, policy in ((ANY, cuts.SUFFIX), (IN_ORDER, None), ((cuts.EVERYTHING,), None)):
-        found = placed.placed(BOARD, DRAIN, choices, hole)
-        assert (found and found.policy) == policy
-    assert placed.placed(BOARD, DRAIN, (cuts.EVERYTHING,), trial(4, "after")) is not None
 
 
 def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[Any, ...]]:
@@ -273,29 +242,6 @@ def test_what_else_differs_rejects_the_run(
     assert any(reason in one for one in reasons), reasons
 
 
-def test_another_plan_is_found_out_in_whatever_order(run_dir: Path) -> None:
-    spoil(run_dir, order(97, 96))
-    path = run_dir / "crash/2/raw/trials.csv"
-    lines = path.read_text().splitlines()
-    fields: list[Any] = lines[-2].split(",")
-    fields[1] = f"{int(fields[1], 16) ^ 1:016x}"
-    path.write_text("\n".join([*lines[:-2], ",".join(fields), lines[-1], ""]))
-    assert "trial 28 was of another state than the cell's plan has" in checks.reasons(runs.read(run_dir))
-
-
-def test_a_replay_needs_the_order_of_the_board_that_had_the_trial(run_dir: Path) -> None:
-    run = runs.read(run_dir)
-    spoil(run_dir, order(97, 96))
-    (_, board) = runs.read(run_dir).trials
-    assert replay.outcome(run, board, 20)["trial"] == 20
-    with pytest.raises(LabError, match="on the board of here commands came in another order than on the one"):
-        replay.outcome(run, board, 28)
-    spoil(run_dir, other_sector)
-    (_, board) = runs.read(run_dir).trials
-    with pytest.raises(LabError, match="its device got other commands"):
-        replay.outcome(run, board, 20)
-
-
 def keeps_what_came_behind(run: Any, *numbers: int) -> list[Trial]:
     """The plan, in which those trials keep command 97 and not 96, as if the former were a FUA write."""
     plan = placed.plan(run)
@@ -343,18 +289,6 @@ def test_what_is_of_no_cut_where_the_drain_came_in_another_order_is_left_out(
     assert "28 cuts (power)" in page and "2 more are left out" in page
 
 
-def test_what_came_up_has_no_part_in_it(nowhere: Callable[..., Path]) -> None:
-    """It is left out whole or lost; and one that a cut leaves is judged, however it came out."""
-    folder = nowhere(28)
-    spoil(folder, order(97, 96))
-    for number in (27, 28):
-        edit_trial(folder, number, opened=0, is_read=0, is_whole=0)
-    crash = verdicts.summary(runs.read(folder))
-    assert crash is not None
-    assert (crash["unplaced"], crash["opened"], crash["broken"]) == (1, 28, 1)
-    assert crash["first_broken"].startswith("trial 27, ")
-
-
 @pytest.mark.parametrize(
     ("numbers", "how", "reason"),
     [
@@ -370,25 +304,3 @@ def test_what_is_of_no_cut_rejects_the_run(
     spoil(folder, how)
     reasons = checks.reasons(runs.read(folder))
     assert any(reason in one for one in reasons), reasons
-
-
-def test_a_trial_that_ended_its_board_is_not_left_out(nowhere: Callable[..., Path]) -> None:
-    folder = nowhere(28)
-    spoil(folder, order(97, 96))
-    for path in folder.glob("crash/*/raw/trials.csv"):
-        path.write_text("".join(line for line in path.open() if not line.startswith("28,")))
-    edit(folder / "host.json", trials_died={"28": "Kernel panic"})
-    assert f"trial 28 {IMPOSSIBLE}" in checks.reasons(runs.read(folder))
-
-
-def test_one_that_is_left_out_has_no_page_and_no_replay(nowhere: Callable[..., Path]) -> None:
-    folder = nowhere(28)
-    spoil(folder, order(97, 96))
-    pipeline.analyse(folder)
-    with pytest.raises(BadInputError, match="TRIAL=28: by its board's log no cut leaves what that was shown"):
-        replay.stored_row(runs.read(folder), 28)
-    loaded: Any = SimpleNamespace(run=stored.read(folder))
-    with pytest.raises(BadInputError, match="TRIAL=28: by its board's log no cut leaves what that was shown"):
-        cut.of(loaded, "28")
-    with pytest.raises(BadInputError, match="TRIAL=30: a trial of that run is a number from 0 to 29"):
-        cut.of(loaded, "30")

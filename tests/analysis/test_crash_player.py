@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.adapters import sqlfile
-from analysis.crash import hashes, player, replayed
+from analysis.crash import player
 from base.paths import ROOT
 
 T = "CREATE TABLE t(a);\n-- commitpath: transactions\n"
@@ -79,19 +79,3 @@ def test_it_reaches_no_file(text: str, tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(player.UnknownError, match=said):
         player.Player("sql", T + text, frozenset([1])).play()
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_an_end_of_sqlite_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "program"
-    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(replayed.sys, "executable", str(program))
-    with pytest.raises(replayed.UnknownError, match=r"^line 1: .* does not play it to the end \(SIGSEGV\)"):
-        replayed.play({"sql": f"{T}SELECT 'an end';"})
-
-
-def test_a_view_is_no_table_that_is_known() -> None:
-    """Of a database that came with a run: what it names may never end."""
-    database = sqlite3.connect(":memory:")
-    database.execute(f"CREATE VIEW test AS {ENDLESS}SELECT i FROM n LIMIT 1000")
-    assert hashes.table(database, "test") == hashes.Held(0, 0)

@@ -1,24 +1,15 @@
 """`make crash-replay`: what it refuses, and what it says of a trial that came out another way."""
 
-import io
-import json
 import shutil
-import tarfile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import commands
-import numpy as np
 import pytest
 
 from analysis import run as runs
-from analysis.adapters.devicelog import ENTRY
-from analysis.devices.flashsim import HEADER
 from base.errors import LabError
 from commitpath import replay
-from commitpath.cell import make_cell
-from images.ssh import Login
 
 HERE = Path(__file__).parent
 
@@ -46,21 +37,6 @@ def test_a_trial_that_is_not_there(recorded: Path, trial: str) -> None:
     )
 
 
-def test_no_trial_and_no_run(recorded: Path, tmp_path: Path) -> None:
-    assert "TRIAL=: a trial of that run is a number" in says(RUN=str(recorded))
-    assert "make crash-replay takes RUN=" in says(TRIAL="1")
-    assert "no such folder" in says(RUN=str(tmp_path / "none"), TRIAL="1")
-
-
-def test_a_run_without_trials(recorded: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(recorded, tmp_path / "run"))
-    shutil.rmtree(run / "crash")
-    host = json.loads((run / "host.json").read_text())
-    host.pop("raw_sha256", None)
-    (run / "host.json").write_text(json.dumps(host))
-    assert f"RUN={run}: a run without trials; one of CRASH=power has some" in says(RUN=str(run), TRIAL="1")
-
-
 def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
     run = runs.read(recorded)
     assert run.judged is not None
@@ -73,41 +49,3 @@ def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
     assert told.endswith("are there; as stored")
     with pytest.raises(LabError, match="came out another way: hash is 'ffff', stored '"):
         replay.compared(run, stored | {"hash": "ffff"})
-
-
-def sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a board send raw/ of a folder."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        tar.add(folder / "raw", "raw")
-    done = SimpleNamespace(stdout=buffer.getvalue())
-    monkeypatch.setattr(replay.subprocess, "run", lambda *_, **__: done)
-
-
-def test_a_board_that_did_another_run_is_told(
-    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = runs.read(recorded)
-    login = Login(22, tmp_path)
-    again = Path(shutil.copytree(recorded / "crash/1", tmp_path / "again"))
-    sent(again, monkeypatch)
-    assert replay.outcome(run, replay.tried(run.cell, login), 0)["trial"] == 0
-    log = again / "raw/device.bin"
-    content = log.read_bytes()
-    entries = np.frombuffer(content[HEADER.itemsize :], ENTRY).copy()
-    entries["sector"][entries.size // 2 :] += 8
-    log.write_bytes(content[: HEADER.itemsize] + entries.tobytes())
-    sent(again, monkeypatch)
-    with pytest.raises(LabError, match="the board of here is another: doing that run again its device got"):
-        replay.outcome(run, replay.tried(run.cell, login), 0)
-
-
-def test_a_profile_as_the_file_has_it() -> None:
-    """A stored cell has its keys in another order, and a board would be prepared a second time."""
-    cell = make_cell({"DEVICE": "emmc-5.0", "CRASH": "power"})
-    stored = json.loads(json.dumps(cell, sort_keys=True))
-    assert list(stored["profiles"]["device"]["geometry"]) != list(cell["profiles"]["device"]["geometry"])
-    assert json.dumps(replay.as_here(stored)["profiles"]["device"]) == json.dumps(cell["profiles"]["device"])
-    # another content is the run's own
-    stored["profiles"]["device"]["geometry"]["cache_kib"] = 7
-    assert replay.as_here(stored)["profiles"]["device"]["geometry"]["cache_kib"] == 7

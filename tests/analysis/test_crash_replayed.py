@@ -14,8 +14,6 @@ from analysis.crash import hashes, oracle, prefixes, replayed
 from analysis.crash.hashes import Looks
 
 TRACE = (Path(__file__).parent / "samples/crash.trace").read_text()
-# of its twelve states: after a read, an update to what is there, a rollback, and a row that is taken back
-EQUAL = {(1, 2), (3, 4), (3, 5), (4, 5), (8, 10)}
 
 
 def cell(text: str, kind: str = "sql") -> dict[str, Any]:
@@ -42,19 +40,6 @@ def test_it_is_what_sqlite_holds() -> None:
         assert Looks(opened).all() == found[number], number
 
 
-def test_what_changes_nothing_is_the_same_content() -> None:
-    found = every(cell(TRACE, "trace"))
-    assert len(found) == 12
-    same = {(one, other) for one in range(12) for other in range(one + 1, 12) if found[one] == found[other]}
-    assert same == EQUAL
-
-
-def test_only_what_is_asked_for_is_looked_at() -> None:
-    made = cell(TRACE, "trace")
-    assert oracle.after(made, ["sql"], [0, 7]) == {number: every(made)[number] for number in (0, 7)}
-    assert oracle.size(made) > 9000
-
-
 T = "CREATE TABLE t(a, b);\nINSERT INTO t VALUES(1,'x');\n-- commitpath: transactions\n"
 
 
@@ -70,14 +55,6 @@ T = "CREATE TABLE t(a, b);\nINSERT INTO t VALUES(1,'x');\n-- commitpath: transac
 def test_another_content_is_another_hash(other: str) -> None:
     before, after = every(cell(f"{T}{other};"))
     assert before.hash != after.hash
-
-
-@pytest.mark.parametrize(
-    "other", ["ANALYZE", "VACUUM", "UPDATE t SET a=a", "CREATE TEMP TABLE u(a)", "SELECT * FROM t", "REINDEX"]
-)
-def test_what_is_no_content_is_in_no_hash(other: str) -> None:
-    before, after = every(cell(f"{T}{other};"))
-    assert before == after
 
 
 @pytest.mark.parametrize(
@@ -137,16 +114,6 @@ def test_what_its_statements_alone_do_not_say_is_told_by_its_line(text: str, sai
     assert str(told.value).startswith(said)
 
 
-def test_what_they_do_not_say_is_told_as_each_state_is_made_too() -> None:
-    with pytest.raises(replayed.UnknownError, match=r"^line 4: what random\(\) gives is not the same"):
-        every(cell(T + "INSERT INTO t VALUES(random(),0);"))
-
-
-def test_what_makes_the_database_counts_too() -> None:
-    with pytest.raises(replayed.UnknownError, match=r"^line 2: what random\(\) gives"):
-        oracle.check(cell(T.replace("1,'x'", "random(),'x'") + "SELECT 1;"))
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -163,12 +130,6 @@ def test_what_makes_the_database_counts_too() -> None:
 def test_what_they_say_is_played(text: str) -> None:
     oracle.check(cell(T + text))
     assert len({held.hash for held in every(cell(T + text))}) > 1
-
-
-def test_a_trace_that_is_made_from_measures_is_known_by_itself() -> None:
-    """To play a long one takes seconds, and is not done before it is needed."""
-    made = {"profiles": {"workload": {"driver_workload": "sql"}, "file": {"synthetic": "none"}}}
-    oracle.check(made)
 
 
 # a row for each transaction
@@ -203,8 +164,3 @@ def test_a_database_is_looked_for_where_it_may_be() -> None:
     assert asked((7, 8, "5")) == ([None], set(range(9)))
     lost = prefixes.Known(prefixes.states(made, ["sql"], tried((40, 41, 30))))
     assert (lost.between(30, 40), lost.first_between(30, 40)) == (10, 30)
-
-
-def test_what_was_not_read_asks_for_nothing() -> None:
-    table = tried((7, 8, "5")).with_columns(is_read=pl.lit(0))
-    assert set(prefixes.states(cell(LONG), ["sql"], table)) == {0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +16,9 @@ from edited import edit_trial
 from analysis import checks, pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import oracle, prefixes, verdicts
-from analysis.crash.hashes import Held
+from analysis.crash import oracle, verdicts
 from analysis.devices.flashsim import HEADER
 from analysis.engines import survival
-from base.errors import BadInput
 
 HERE = Path(__file__).parent
 
@@ -146,15 +143,6 @@ def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
     assert any("trial 39 found: board died" in reason for reason in result["reasons"])
 
 
-def test_what_changes_nothing_is_not_lost() -> None:
-    known = prefixes.Known({number: Held(1, total) for number, total in enumerate([7, 8, 8, 9, 7])})
-    read = {"is_read": 1, "begun": 4}
-    assert known.held(read | {"hash": "8"}) == 2 and known.held(read | {"hash": "8", "begun": 1}) == 1
-    assert [known.between(1, last) for last in range(5)] == [-1, 0, 0, 1, 2]
-    assert known.held(read | {"hash": "5"}) is None and known.between(None, 3) is None
-    assert known.held(read | {"hash": "7", "is_read": 0}) is None
-
-
 def test_a_driver_that_acknowledges_before_it_commits_is_found_out(run_dir: Path) -> None:
     """Two transactions are gone where one may be."""
     for path in run_dir.glob("crash/*/raw/driver/transactions.csv"):
@@ -164,14 +152,6 @@ def test_a_driver_that_acknowledges_before_it_commits_is_found_out(run_dir: Path
             fields[end] = str(int(fields[begin]) + 1)
         path.write_text("".join(",".join(fields) + "\n" for fields in lines))
     assert pipeline.analyse(run_dir)["crash"]["broken"] > 0
-
-
-def test_what_was_not_yet_begun_is_no_prefix(run_dir: Path) -> None:
-    """The oracle knows the whole run; a database cannot be ahead of it."""
-    cell = json.loads((run_dir / "cell.json").read_text())
-    states = oracle.after_each(cell, ["insert", "update", "delete"])
-    edit_trial(run_dir, 1, hash=f"{states[-1][1]:016x}")
-    assert row(run_dir, 1)["verdict"] == verdicts.NO_PREFIX
 
 
 def device_log(folder: Path, spoil: Callable[[np.ndarray], None], where: str = "crash/1/raw") -> None:
@@ -212,14 +192,6 @@ def behind_at_the_end(folder: Path) -> None:
     edit_trial(folder, 39, hash=f"{states[3][1]:016x}")
 
 
-def other_cuts(folder: Path) -> None:
-    """The boards were given other cuts than the cell's."""
-    for name in ("cell.json", "raw/plan.json"):
-        document = json.loads((folder / name).read_text())
-        (document.get("cell") or document)["cut_seed"] = 2
-        (folder / name).write_text(json.dumps(document))
-
-
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
@@ -241,38 +213,6 @@ def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], r
     spoil(run_dir)
     reasons = checks.reasons(runs.read(run_dir))
     assert any(reason in one for one in reasons), reasons
-
-
-def test_trials_that_nobody_asked_for(run_dir: Path) -> None:
-    for name in ("cell.json", "raw/plan.json"):
-        document = json.loads((run_dir / name).read_text())
-        (document.get("cell") or document)["crash"] = "none"
-        (run_dir / name).write_text(json.dumps(document))
-    assert "there are trials, and the cell asks for none" in checks.reasons(runs.read(run_dir))
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        ({"hash": "xyz"}, "hash is 'xyz'"),
-        ({"rows": "many"}, "rows is 'many'"),
-        ({"fsck": ""}, "fsck is ''"),
-        ({"plan": "0"}, "plan is '0'"),
-    ],
-)
-def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
-    edit_trial(run_dir, 3, **spoil)
-    with pytest.raises(BadInput, match=re.escape(said)):
-        runs.read(run_dir)
-
-
-def test_a_workload_whose_rows_are_not_known(run_dir: Path) -> None:
-    for name in ("cell.json", "raw/plan.json"):
-        document = json.loads((run_dir / name).read_text())
-        (document.get("cell") or document)["profiles"]["workload"]["driver_workload"] = "mobibench"
-        (run_dir / name).write_text(json.dumps(document))
-    with pytest.raises(BadInput, match="the rows of mobibench are not known"):
-        runs.read(run_dir)
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,13 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 from edited import edit_trial
-from test_tried import ALIKE
 
 from analysis import checks, pipeline, terminal
 from analysis import run as runs
-from analysis.crash import fits, sectors
+from analysis.crash import sectors
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -31,12 +28,6 @@ def run_dir(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def judged(folder: Path) -> pl.DataFrame:
-    found = runs.read(folder).judged
-    assert found is not None
-    return found
-
-
 def test_what_was_found_is_counted_and_told(run_dir: Path) -> None:
     edit_trial(run_dir, 7, zero=8, stale=3, hash="0123456789abcdef")
     edit_trial(run_dir, 9, zero=16)
@@ -52,14 +43,6 @@ def test_what_was_found_is_counted_and_told(run_dir: Path) -> None:
     assert 'left zero sectors in files; most of them</th><td class="n">2; 16' in report
 
 
-def test_looking_is_no_part_of_the_recovery(run_dir: Path) -> None:
-    with_it = judged(run_dir)
-    edit_trial(run_dir, 7, looked_ns=0)
-    without = judged(run_dir)
-    took = (without["recovery_ns"] - with_it["recovery_ns"]).to_list()
-    assert [number for number, ns in enumerate(took) if ns] == [7] and took[7] == 1_000_000
-
-
 @pytest.mark.parametrize("trial", [0, 39])
 @pytest.mark.parametrize("name", sectors.NAMES)
 def test_a_known_end_holds_what_was_written(run_dir: Path, trial: int, name: str) -> None:
@@ -69,13 +52,6 @@ def test_a_known_end_holds_what_was_written(run_dir: Path, trial: int, name: str
     assert said in checks.reasons(runs.read(run_dir))
 
 
-def test_one_state_has_one_count(run_dir: Path) -> None:
-    assert not checks.reasons(runs.read(run_dir))
-    edit_trial(run_dir, ALIKE[0], stale=2)
-    reasons = checks.reasons(runs.read(run_dir))
-    assert any("were of one state, and came to different ends" in reason for reason in reasons), reasons
-
-
 def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
     path = next(run_dir.glob("crash/1/raw/trials.csv"))
     lines = [line.split(",") for line in path.read_text().splitlines()]
@@ -83,27 +59,3 @@ def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
     path.write_text("".join(",".join(fields[:place] + fields[place + 1 :]) + "\n" for fields in lines))
     with pytest.raises(BadInput, match="the header is"):
         runs.read(run_dir)
-
-
-@pytest.mark.parametrize(
-    ("said", "fits_it"),
-    [
-        ({"cuts": 0, "max": 0}, True),
-        ({"cuts": 40, "max": 8}, True),
-        (None, True),
-        ({"cuts": 0, "max": 8}, False),
-        ({"cuts": 3, "max": 0}, False),
-        ({"cuts": 41, "max": 8}, False),
-    ],
-)
-def test_what_a_summary_says_fits(run_dir: Path, said: Any, fits_it: bool) -> None:
-    cell = runs.read(run_dir).cell
-    summary = pipeline.analyse(run_dir)
-    summary["crash"]["stale"] = said
-    assert (not fits.contradictions(cell, summary)) == fits_it
-
-
-def test_of_a_cut_it_is_told() -> None:
-    assert sectors.shown({"zero": 0, "stale": None}) == ""
-    assert sectors.shown({"zero": 2, "stale": 0}) == " (2 zero sectors)"
-    assert sectors.summary(pl.Series([None, None], dtype=pl.Int64)) is None

@@ -5,20 +5,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from edited import edit, edit_trial
+from edited import edit_trial
 
 from analysis import checks, pipeline
 from analysis import run as runs
-from analysis.adapters import userfile
-from analysis.crash import hashes, oracle, sampled, verdicts
-from base.errors import BadInput
+from analysis.crash import hashes, oracle, verdicts
 
 HERE = Path(__file__).parent
 # of its trials: two of one state, one that is as after the seventh transaction, one whose files the host has
@@ -55,11 +52,6 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     # the read is no loss: the update before it is
     row = judged.row(6, named=True)
     assert (row["acknowledged"], row["transactions"], row["lost"], row["first_lost"]) == (2, 0, 1, 0)
-
-
-def test_it_was_recorded_of_the_trace(run_dir: Path) -> None:
-    cell = json.loads((run_dir / "cell.json").read_text())
-    assert userfile.text_of(cell["profiles"]["file"])[1] == (HERE / "samples/crash.trace").read_text()
 
 
 def as_after(trial: int, number: int) -> Callable[[Path], None]:
@@ -142,22 +134,3 @@ def test_what_cannot_be_so_rejects_the_run(run_dir: Path, spoil: Callable[[Path]
     spoil(run_dir)
     reasons = checks.reasons(runs.read(run_dir))
     assert any(reason in one for one in reasons), reasons
-
-
-def test_files_hold_what_its_board_found(run_dir: Path) -> None:
-    judged = runs.read(run_dir).judged
-    assert judged is not None
-    row = judged.row(SAMPLED, named=True)
-    found = sampled.rows(run_dir / f"crash/1/raw/files/{SAMPLED}", None)
-    assert found == (row["rows"], int(row["hash"], 16))
-
-
-def test_a_stored_text_that_does_not_say_it_is_told(run_dir: Path) -> None:
-    cell = json.loads((run_dir / "cell.json").read_text())
-    file = cell["profiles"]["file"]
-    text = file["trace"].replace("SELECT count(*)", "SELECT random()")
-    profiles = {**cell["profiles"], "file": {"trace": text}}
-    edit(run_dir / "cell.json", profiles=profiles)
-    edit(run_dir / "raw/plan.json", cell=cell | {"profiles": profiles})
-    with pytest.raises(BadInput, match=re.escape("but line 9: what random() gives is not the same")):
-        runs.read(run_dir)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, moments, unsynced
+from analysis.crash import moments, unsynced
 from analysis.crash.durable import Cache, Commands
 from analysis.ledger.match import FLUSH, FUA, WRITE
 
@@ -68,10 +68,6 @@ def test_each_is_found(barrier: str) -> None:
     assert suspected([], barrier) == []
 
 
-def test_several_before_one_command_are_one_moment() -> None:
-    assert len(suspected([7, 8, 9])) == 1
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -86,33 +82,11 @@ def test_what_promises_nothing_of_each_has_none(values: dict[str, Any]) -> None:
     assert suspected(SKIPPED, **values) == []
 
 
-def test_a_transaction_that_changes_nothing_needs_no_flush() -> None:
-    entries, ran = transactions(SKIPPED, "flush")
-    ran.transactions = ran.transactions.with_columns(changes=pl.lit(0))
-    commands = Commands(entries, Cache.of(cell()["profiles"]["device"]))
-    assert unsynced.behind(cell(), commands, ran) == ([], [])
-
-
-def test_where_there_is_no_cache_a_write_is_enough() -> None:
-    assert suspected([], "none", geometry={"cache_kib": 0}) == []
-    assert len(suspected(SKIPPED, "none", geometry={"cache_kib": 0})) == len(SKIPPED) - 1
-    assert len(suspected([], "none")) > COUNT / 2
-
-
 def test_where_the_device_keeps_its_cache_a_write_is_enough() -> None:
     """With barriers off no FLUSH comes at all, and a crash of the system takes nothing of the device."""
     for mounted in ("", "nobarrier"):
         assert suspected([], "none", crash="os", mount_options=mounted) == []
         assert len(suspected(SKIPPED, "none", crash="os", mount_options=mounted)) == len(SKIPPED) - 1
-
-
-def test_how_many_writes_a_transaction_has_is_no_sign_before_a_crash_of_the_system() -> None:
-    entries, ran = transactions([], "none")
-    more = entries[::50].copy()
-    more["begin_ns"] += 5
-    made = cell(crash="os")
-    logged = Commands(np.sort(np.r_[entries, more], order="begin_ns"), Cache.of(made["profiles"]["device"]))
-    assert unsynced.behind(made, logged, ran) == ([], [])
 
 
 @pytest.mark.parametrize("count", [len(SKIPPED) + 1, 20, 200])
@@ -131,12 +105,6 @@ def test_each_is_cut_at_whatever_the_seed(count: int) -> None:
                 and len(one.lost) == one.losable
             ]
             assert wanted, (seed, number)
-
-
-def test_more_than_there_are_cuts_are_drawn() -> None:
-    entries, ran = transactions(list(range(0, COUNT, 2)), "flush")
-    plan = moments.plan(cell(cuts=12), entries, ran)
-    assert len(plan) == 12 and all(one.where == "before" for one in plan[:-1])
 
 
 def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None:
@@ -160,8 +128,3 @@ def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None
         plan = moments.plan({**made, "cut_seed": seed}, entries, ran)
         cut = {one.moment for one in plan if len(one.lost) == one.losable}
         assert {moment - 1 for moment in due} <= cut, seed
-
-
-def test_a_run_without_any_is_cut_as_ever() -> None:
-    entries, ran = transactions([], "flush")
-    assert moments.plan(cell(), entries, ran) == cuts.plan(cell(), entries, ran.window)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from edited import edit
 
-from analysis import checks, databases, documents, pipeline
+from analysis import audit, checks, documents, pipeline
 from analysis import run as runs
 from analysis.adapters import userfile
 from base.errors import BadInput
@@ -39,7 +39,8 @@ def copy(recorded: Path, tmp_path: Path) -> Path:
 
 
 def told(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    run = runs.read(folder)
+    return checks.reasons(run) + audit.reasons(run)
 
 
 def test_a_recorded_run_is_accepted_and_says_whose_each_byte_is(copy: Path) -> None:
@@ -181,27 +182,3 @@ def test_what_cannot_be_so_is_told(copy: Path, spoil: Spoil, reason: str) -> Non
     except BadInput as error:
         found = [str(error)]
     assert [one for one in found if re.search(reason, one)], found
-
-
-def test_a_log_of_calls_has_the_column_of_several_databases_alone(copy: Path) -> None:
-    config(lambda found: found.pop("databases"), "raw")(copy)
-    with pytest.raises(BadInput, match="the header is"):
-        runs.read(copy)
-    calls(lambda fields, number: fields.__setitem__(-1, "4"))(copy)
-    config(lambda found: found.update(databases=[{"transactions": 0}] * 3), "raw")(copy)
-    with pytest.raises(BadInput, match=r"config\.json"):
-        runs.read(copy)
-
-
-def test_a_property_that_no_cell_asks_for_is_told_of_any_database(copy: Path) -> None:
-    config(lambda found: found["databases"][2]["pragmas"].update(locking_mode="exclusive"))(copy)
-    pipeline.analyse(copy)
-    summary = json.loads((copy / "summary.json").read_text())
-    assert summary["reasons"] == ["SQLite's locking_mode: in effect 'exclusive', and not requested"]
-
-
-def test_one_database_is_all() -> None:
-    found = {"driver": {"database": "/mnt/db/sample.db"}, "effective": {}}
-    assert databases.names(found) == ("sample.db",)
-    assert [(one.title, one.ran) for one in databases.of(found, 7)] == [("", 7)]
-    assert databases.unsummed(found, "pragmas", re.compile(".*")) == []

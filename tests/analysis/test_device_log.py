@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -16,18 +14,14 @@ import numpy as np
 import pytest
 import synthetic
 from edited import unhold
-from test_fuzz import try_all
-from test_truncation import noisy, outcome
 
 from analysis import checks, export, pipeline, summary, tables, terminal
 from analysis import run as runs
-from analysis.adapters import devicelog
 from analysis.adapters.devicelog import ENTRY
 from analysis.checks import counts
 from analysis.devices import flashsim
 from analysis.devices.flashsim import HEADER
 from analysis.ledger.match import FUA
-from base.errors import BadInput
 
 HERE = Path(__file__).parent
 
@@ -148,18 +142,6 @@ def test_the_devices_counters_tell_of_the_same_commands(
     assert any(f"raw/device.bin has {told}" in reason for reason in found), found
 
 
-def test_counters_read_later_may_tell_of_more(run_dir: Path) -> None:
-    path = run_dir / "raw/board/device_time.txt"
-    text = path.read_text()
-    counters = dict(line.split("=") for line in text.split())
-    more = counters | {"log_entries": "286", "flushes_clean": "4", "time_ns": str(10**9)}
-    log = flashsim.read_log(run_dir / "raw/device.bin")
-    assert flashsim.disagree(more, log) == []
-    assert flashsim.disagree(more | {"writes": "217"}, log) == [
-        "raw/device.bin has writes 218, raw/board/device_time.txt says 217"
-    ]
-
-
 def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
     (run_dir / "raw/device.bin").unlink()
     (run_dir / "twin/raw/device.bin").unlink()
@@ -202,36 +184,6 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
     assert said in terminal.watching(built)
 
 
-def test_a_cut_log_is_refused(run_dir: Path) -> None:
-    path = run_dir / "raw/device.bin"
-    data = path.read_bytes()
-    for size, place in ((0, 0), (31, 31), (len(data) - 1, len(data) - 32), (len(data) - 32, len(data) - 32)):
-        path.write_bytes(data[:size])
-        with pytest.raises(BadInput, match=rf"device\.bin: byte {place}: "):
-            runs.read(run_dir)
-
-
-def test_a_driver_that_there_is_not_is_one_line(run_dir: Path) -> None:
-    cell = json.loads((run_dir / "cell.json").read_text())
-    cell["profiles"]["device"]["driver"] = "floppy"
-    (run_dir / "cell.json").write_text(json.dumps(cell))
-    said = (
-        r"cell\.json: profiles\.device\.driver: no device driver 'floppy'; expected flashsim, null_blk, own$"
-    )
-    with pytest.raises(BadInput, match=said):
-        runs.read(run_dir)
-
-
-def test_fuzz(recorded: Path, tmp_path: Path, mutations: int) -> None:
-    def read(path: Path) -> None:
-        devicelog.commands(flashsim.read_log(path).within(0, 2**63))
-
-    data = (recorded / "raw/device.bin").read_bytes()
-    outcomes = try_all(tmp_path / "device.bin", data, read, mutations)
-    assert outcomes["rejected"] > mutations / 4
-    assert outcomes["parsed"] > mutations / 20  # a spoiled sector is still a command
-
-
 def test_export_for_blktraces_tools(run_dir: Path) -> None:
     """blkparse, btt and iowatcher read what is made of a run without blktrace, and count the same."""
     pipeline.analyse(run_dir)
@@ -253,36 +205,6 @@ def test_export_for_blktraces_tools(run_dir: Path) -> None:
     assert "D2C" in tool("btt", "-i", "merged.bin")
     tool("iowatcher", "-t", "target", "-o", "picture.svg")
     assert "</svg>" in (folder / "picture.svg").read_text()
-
-
-SPOILED = ("device.bin", "board/device_time.txt", "driver/device_stat.csv")
-
-
-@pytest.mark.parametrize("of", ["raw", "twin/raw"])
-@pytest.mark.parametrize("name", SPOILED)
-def test_a_spoiled_file_is_told_of(name: str, of: str, run_dir: Path) -> None:
-    """Cut anywhere it is refused; with noise in it, too, or it is still such a file."""
-    path = run_dir / of / name
-    data, noise = path.read_bytes(), random.Random(name)
-    for size in {0, 1, len(data) - 1, *noise.sample(range(len(data)), 8)}:
-        path.write_bytes(data[:size])
-        assert outcome(run_dir) != "ok", size
-    for _ in range(12):
-        path.write_bytes(noisy(data, noise))
-        outcome(run_dir)  # must not raise anything else
-
-
-@pytest.mark.parametrize("said", ["²", "9" * 5000, "-1", ""])
-def test_a_count_that_is_none_rejects(said: str, run_dir: Path) -> None:
-    path = run_dir / "raw/board/device_time.txt"
-    path.write_text(re.sub(r"(?m)^log_entries=.*", f"log_entries={said}", path.read_text()))
-    assert any("device_time.txt says" in reason for reason in checks.reasons(runs.read(run_dir)))
-
-
-def test_a_window_that_begins_before_time_is_told_of(run_dir: Path) -> None:
-    path = run_dir / "raw/driver/device_stat.csv"
-    path.write_text(re.sub(r"(?m)^begin,\d+", "begin,-5", path.read_text()))
-    assert outcome(run_dir).endswith("line 2: time_ns is -5; expected 0 or more")
 
 
 @pytest.mark.parametrize("name", ["raw", "twin/raw"])

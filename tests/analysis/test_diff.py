@@ -126,30 +126,9 @@ def test_refused_unless_forced(
     assert reason in text
 
 
-def test_an_engine_is_called_by_what_it_has(pair: tuple[Path, Path]) -> None:
-    """A journal mode is none of LevelDB's settings, whatever its cell says."""
-    analysed(pair[1], "cell.json", engine="leveldb", journal_mode="truncate", sync="off")
-    assert diff.compare(*pair, force=True).names == ("DELETE FULL engine=sqlite", "OFF engine=leveldb")
-
-
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"not a run.s folder: it has no cell\.json"):
         diff.compare(tmp_path, tmp_path)
-
-
-def test_other_operations(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    rows = [tiny.cost(0, "insert"), tiny.cost(1, "delete"), tiny.cost(2, "insert"), tiny.cost(3, "insert")]
-    other = tiny.make(tmp_path / "c" / "run", costs=rows)
-    with pytest.raises(BadInput, match="different operations"):
-        diff.compare(pair[0], other)
-    found = diff.compare(pair[0], other, force=True)
-    assert found.pairs.select("op", "transaction_a", "transaction_b").rows() == [
-        ("insert", 0, 0),
-        ("insert", 1, 2),
-    ]
-    assert found.unpaired == 3
-    with pytest.raises(BadInput, match="no transaction in common"):
-        diff.compare(pair[0], tiny.make(tmp_path / "d" / "run", costs=[tiny.cost(0, "delete")]), force=True)
 
 
 def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,57 +169,3 @@ def test_missing_file_is_named(
     (pair[1] / missing).unlink()
     assert main([*map(str, pair)]) == 3
     assert missing in capsys.readouterr().err
-
-
-def test_another_content_of_a_profile_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = []
-    for name, nsec in (("a", 2000000), ("b", 10000)):
-        geometry = {"completion_nsec": nsec, "irqmode": 2}
-        device = {"driver": "null_blk", "geometry": geometry, "description": f"device <{name}>"}
-        cell = {"device": "constant", "profiles": {"device": device, "fs": {"type": "ext4", "mount": []}}}
-        runs.append(str(tiny.make(tmp_path / name / "run", cell=cell)))
-    assert main(runs) == 0
-    shown = capsys.readouterr().out
-    line = "the device's profile differs: completion_nsec 2000000, 10000"
-    assert line in shown.splitlines()
-    assert "the fs's profile" not in shown
-    path = Path(shown.rsplit("report: ")[1].strip())
-    assert line.replace("'", "&#39;") in path.read_text()
-    assert json.loads((path.parent / "diff.json").read_text())["profiles"] == [line]
-    assert main([runs[0], runs[0]]) == 0
-    assert "profile differs" not in capsys.readouterr().out
-
-
-def test_the_diff_of_a_run_that_lies_elsewhere_is_beside_it(pair: tuple[Path, Path]) -> None:
-    """As a copy of a run in /tmp: two folders above it is nobody's place for results."""
-    assert main([str(run) for run in pair]) == 0
-    assert len(list((pair[0].parents[1] / "diffs").iterdir())) == 1
-    (folder := pair[0].parent / "elsewhere").mkdir()
-    run = pair[0].rename(folder / "run")
-    assert main([str(run), str(pair[1])]) == 0
-    assert len(list((folder / "diffs").iterdir())) == 1
-
-
-def test_a_cell_of_settings_that_there_are_not(pair: tuple[Path, Path]) -> None:
-    analysed(pair[1], "cell.json", synchronous="fullest")
-    with pytest.raises(
-        BadInput, match=r"cell\.json: its engine has no such settings; expected a cell as it was"
-    ):
-        diff.compare(*pair, force=True)
-
-
-def test_totals_of_counts_are_whole_and_means_are_not() -> None:
-    means = {"syncs": (1180.0, 1180.0), "bytes": (1024.0, 2048.0)}
-    assert terminal.rows(means, total=True)[0] == ("syncs", "1,180", "1,180", "+0")
-    assert terminal.rows(means)[0] == ("syncs", "1,180.00", "1,180.00", "+0.00")
-
-
-def test_two_runs_are_named_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link and a folder of one working directory, and one elsewhere."""
-    (tmp_path / "here/run").mkdir(parents=True)
-    (tmp_path / "here/latest").symlink_to("run")
-    monkeypatch.chdir(tmp_path / "here")
-    names = [
-        terminal._place(Path(name)) for name in ("run", "latest", str(tmp_path / "here/run"), str(tmp_path))
-    ]
-    assert names == [Path("run")] * 3 + [tmp_path]

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from analysis import __main__ as command
-from analysis import files, pipeline
 from analysis import run as runs
 from analysis.adapters import drivertables
 from analysis.checks import counts
@@ -18,7 +16,6 @@ from base.paths import ROOT
 
 TRANSACTIONS, STAT = "raw/driver/transactions.csv", "raw/driver/device_stat.csv"
 CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes\n0,write,wal,1,2,12,0,4096\n"
-NUMBERS: dict[str, type[pl.DataType]] = {"name": pl.String, "one": pl.Int64, "two": pl.Int64}
 
 
 def spoiled(path: Path, line: int, name: str, value: str) -> None:
@@ -92,57 +89,7 @@ def test_a_call_that_cannot_be_is_refused(name: str, value: str, says: str, tmp_
         drivertables.calls(path)
 
 
-def test_of_two_values_that_cannot_be_the_first_in_the_order_of_rules_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "vfs.csv"
-    path.write_text(CALLS + "1,write,database,30,40,12,0,4096\n")
-    drivertables.calls(path)
-    spoiled(path, 2, "bytes", "-1")
-    spoiled(path, 3, "file", "nothing")
-    with pytest.raises(BadInput, match="line 3: file is 'nothing'"):
-        drivertables.calls(path)
-
-
 def test_the_calls_are_those_of_the_driver() -> None:
     source = (ROOT / "workloads/file_calls.c").read_text()
     named = re.search(r"op_names\[\] = \{(.*?)\}", source, re.DOTALL)
     assert named and tuple(re.findall('"([a-z_]+)"', named[1])) == drivertables.OPERATIONS
-
-
-@pytest.mark.parametrize("value", [" 1", "+1", "1 ", "\t1", "1.0", "1e3", "0x1", "1_000", "", "١٢"])
-@pytest.mark.parametrize("slow", [False, True])
-def test_what_is_a_number_does_not_depend_on_the_reader(value: str, slow: bool, tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text(f"name,one,two\na{'b c' * slow},1,{value}\n")
-    with pytest.raises(BadInput, match="line 2: two is "):
-        files.read_csv(path, NUMBERS)
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "9223372036854775807", "-0", "007"])
-@pytest.mark.parametrize("slow", [False, True])
-def test_what_is_one_neither(value: str, slow: bool, tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text(f"name,one,two\na{'b c' * slow},1,{value}\n")
-    assert files.read_csv(path, NUMBERS)["two"].to_list() == [int(value)]
-
-
-def test_a_line_that_lacks_its_last_field_is_refused(tmp_path: Path) -> None:
-    """Also where that may be empty."""
-    path = tmp_path / "table.csv"
-    path.write_text("name,one,two\na,1,2\nb,1\n")
-    with pytest.raises(BadInput, match="line 3: 2 fields; expected 3"):
-        files.read_csv(path, NUMBERS, optional=("two",))
-
-
-def test_a_long_header_is_cut(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text("a" * 10_000_000 + "\n")
-    with pytest.raises(BadInput) as raised:
-        files.read_csv(path, NUMBERS)
-    assert str(raised.value) == f"{path}: line 1: the header is '{'a' * files.SHOWN}…'; expected name,one,two"
-
-
-def test_an_operation_that_the_twin_did_not_run_has_no_latency(run_dir: Path) -> None:
-    path = run_dir / "twin" / TRANSACTIONS
-    path.write_text("".join(line for line in path.open() if ",delete," not in line))
-    result = pipeline.recompute(run_dir)[3]
-    assert result["status"] == "rejected" and set(result["latency_us"]["delete"].values()) == {None}

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis.checks import engine, order
+from analysis.audit import order
+from analysis.checks import engine
 from analysis.run import Run
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -82,25 +83,3 @@ def test_extra_is_what_syncs_the_directory(
     settings = {**run.driver.config["effective"], "synchronous": "extra" if is_extra else "full"}
     found = run.driver.engine.contradicted(settings, calls)
     assert len(found) == (wrong is not None) and (wrong or "") in "".join(found), found
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"), [("synchronous", "x"), ("synchronous", None), ("page_size", None)]
-)
-def test_a_setting_that_is_none_of_the_engines_is_told(
-    setting: str, value: object, recorded: dict[str, Run]
-) -> None:
-    """value: None where it is not there."""
-    run = recorded["f2fs-wal"]
-    effective = {**run.driver.config["effective"], setting: value}
-    if value is None:
-        del effective[setting]
-    config = {**run.driver.config, "effective": effective}
-    run = dataclasses.replace(run, driver=dataclasses.replace(run.driver, config=config))
-    found = engine.as_set(run) if setting == "page_size" else order.calls(run)
-    says = (
-        "page_size is None, and "
-        if setting == "page_size"
-        else "no order of SQLite's calls is known with what"
-    )
-    assert len(found) == 1 and found[0].removeprefix("vfs.csv: ").startswith(says), found

@@ -11,14 +11,11 @@ from typing import Any
 
 import blkparsed
 import jsonschema
-import numpy as np
 import polars as pl
 import pytest
 import tiny
 
-from analysis import derived, export, stored_files, write
-from analysis.adapters.devicelog import ENTRY
-from analysis.devices import flashsim
+from analysis import derived, export, stored_files
 from analysis.export.__main__ import main
 from base.errors import BadInput
 
@@ -186,113 +183,9 @@ def test_all_or_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run.glob(".export-*"))
 
 
-@pytest.mark.parametrize(("arguments", "status"), [(["x"], 2), (["x", "svg"], 2), (["nowhere", "csv"], 3)])
-def test_wrong_usage(arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == status
-    assert len(capsys.readouterr().err.splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", ["export", "export/csv"])
-def test_nothing_is_replaced_through_a_link(name: str, run: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    (elsewhere / "csv").mkdir(parents=True)
-    (elsewhere / "csv/notes").write_text("somebody's")
-    (run / name).parent.mkdir(exist_ok=True)
-    (run / name).symlink_to(elsewhere / "csv" if name == "export/csv" else elsewhere)
-    with pytest.raises(BadInput, match=f"{name}: is a link"):
-        export.export(run, ["iolog", "csv"])
-    assert (elsewhere / "csv/notes").read_text() == "somebody's"
-    assert sorted(path.name for path in elsewhere.iterdir()) == ["csv"]
-
-
 def test_rejected_run_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tiny.make(tmp_path / "cell" / "run", status="rejected", reasons=["an event was lost"])
     assert main([str(run), "perfetto"]) == 0
     assert "rejected run: an event was lost" in capsys.readouterr().err
     text = (run / "export/perfetto/trace.json").read_text()
     assert json.loads(text)["otherData"]["rejected"] == ["an event was lost"]
-
-
-def test_table_that_is_no_table(run: Path) -> None:
-    (run / "tables/ledger.parquet").write_bytes(b"PAR1 not")
-    derived.write(run)
-    with pytest.raises(BadInput, match=r"ledger\.parquet: .*expected a Parquet file"):
-        export.export(run, ["iolog"])
-    (run / "tables/ledger.parquet").unlink()
-    with pytest.raises(BadInput, match=r"no such table.*make analyse"):
-        export.export(run, ["iolog"])
-
-
-def test_no_raw_file_is_exported_that_is_not_as_it_was_stored(run: Path) -> None:
-    path = run / "raw/blktrace/target.blktrace.0"
-    path.parent.mkdir(parents=True)
-    shutil.copyfile(BLKTRACE, path)
-    hold(run)
-    with path.open("ab") as file:
-        file.write(b"more")
-    with pytest.raises(BadInput, match=r"target\.blktrace\.0: its content changed"):
-        export.export(run, ["blktrace"])
-    shutil.copyfile(BLKTRACE, path.with_name("target.blktrace.1"))
-    shutil.copyfile(BLKTRACE, path)
-    with pytest.raises(BadInput, match=r"target\.blktrace\.1: it was not stored with the run"):
-        export.export(run, ["blktrace"])
-    (run / "manifest.json").write_text("{}")
-    with pytest.raises(BadInput, match=r"manifest\.json is not as"):
-        export.export(run, ["blktrace"])
-    assert not (run / "export").exists()
-
-
-def test_no_trace_is_made_by_a_devices_log_that_changed(tmp_path: Path) -> None:
-    profiles = {"fs": {"type": "ext4", "mount": []}, "device": {"driver": "flashsim"}}
-    run = tiny.make(tmp_path / "cell" / "run", cell={"profiles": profiles})
-    (run / "raw").mkdir()
-    (run / "raw/device.bin").write_bytes(b"log")
-    hold(run)
-    (run / "raw/device.bin").write_bytes(b"another")
-    with pytest.raises(BadInput, match=r"device\.bin: its content changed"):
-        export.export(run, ["blktrace"])
-
-
-@pytest.mark.parametrize("gone", ["raw/blktrace/target.blktrace.0", "raw/device.bin"])
-def test_a_trace_that_was_deleted_is_not_made_from_the_ledger(
-    gone: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Both watched: what is left would give another trace than the one that was recorded."""
-    profiles = {"fs": {"type": "ext4", "mount": []}, "device": {"driver": "flashsim"}}
-    run = tiny.make(tmp_path / "cell" / "run", cell={"profiles": profiles})
-    (run / "raw/blktrace").mkdir(parents=True)
-    shutil.copyfile(BLKTRACE, run / "raw/blktrace/target.blktrace.0")
-    log = np.array((flashsim.MAGIC, ENTRY.itemsize, 253 << 20, 0, 0), flashsim.HEADER)
-    (run / "raw/device.bin").write_bytes(log.tobytes())
-    hold(run)
-    assert main([str(run), "blktrace"]) == 0
-    shutil.rmtree(run / "export")
-    (run / gone).unlink()
-    assert main([str(run), "blktrace"]) == 3
-    said = capsys.readouterr().err
-    assert f"{run / gone}: it is gone" in said and said.count("\n") == 1
-    assert not (run / "export").exists()
-
-
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_no_table_is_exported_that_was_changed(form: str, run: Path) -> None:
-    shutil.copyfile(run / "tables/costs.parquet", run / "tables/ledger.parquet")
-    with pytest.raises(BadInput, match=r"tables/ledger\.parquet is not as `make analyse` left it"):
-        export.export(run, [form])
-    assert not (run / "export").exists()
-
-
-@pytest.mark.parametrize(
-    ("table", "name", "says"),
-    [
-        (pl.DataFrame({"a": [[1]]}), "a.csv", "CSV format does not support nested data"),
-        (pl.DataFrame({"a": [1]}), "", "is a directory"),
-        (pl.DataFrame({"a": [1]}), "none/a.csv", "No such file or directory"),
-    ],
-)
-def test_what_could_not_be_written_says_why(
-    table: pl.DataFrame, name: str, says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(OSError, match=says) as caught:
-        write.csv(table, tmp_path / name)
-    assert caught.value.filename == str(tmp_path / name)

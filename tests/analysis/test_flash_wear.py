@@ -44,10 +44,3 @@ def test_without_merges_the_device_writes_what_it_is_given() -> None:
     collected = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, gc_bytes=1_638_400))
     assert collected is not None and collected["write_amplification"] == 2
     assert "merges" not in " ".join(terminal.flash(found))
-
-
-def test_what_was_not_counted_is_not_told() -> None:
-    assert flashsim.wear(parameters(), {}) is None
-    assert flashsim.wear({}, counters()) is None
-    assert flashsim.wear(parameters(), {**counters(), "merges": "many"}) is None
-    assert terminal.flash(None) == []

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shutil
 import signal
@@ -17,10 +16,7 @@ from pathlib import Path
 import pytest
 from mutate import mutate
 
-from analysis import run as runs
-from analysis.checks import ledger as checks
-from analysis.ledger import build, records
-from analysis.observers import blktrace, probes
+from analysis.observers import blktrace
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -81,19 +77,3 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recorded")
     shutil.unpack_archive(SAMPLE, folder)
     return folder / "run"
-
-
-def test_probes(recorded: Path, tmp_path: Path, mutations: int) -> None:
-    whole = runs.read(recorded)
-    assert whole.ledger
-    given = whole.ledger.given
-
-    def read(path: Path) -> None:
-        probes.read(path)
-        made = build.build(dataclasses.replace(given, records=records.read(path)))
-        checks.reasons(made)
-
-    data = (recorded / "raw/probes.bin").read_bytes()
-    outcomes = try_all(tmp_path / "probes.bin", data, read, mutations)
-    assert outcomes["rejected"] > mutations / 4
-    assert outcomes["parsed"] > mutations / 10

@@ -9,14 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
 from edited import edit_trial
 
 from analysis import checks, pipeline, terminal
 from analysis import run as runs
-from analysis.crash import fits, oracle
-from base.errors import BadInput
+from analysis.crash import oracle
 
 HERE = Path(__file__).parent
 
@@ -104,36 +102,3 @@ def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], Any], re
     spoil(run_dir)
     reasons = checks.reasons(runs.read(run_dir))
     assert any(reason in one for one in reasons), reasons
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        ({"hash": "xyz"}, "hash is 'xyz'"),
-        ({"acknowledged": ""}, "acknowledged is ''"),
-        (
-            {"acknowledged": "16", "begun": "16"},
-            "16 transactions were acknowledged, and 16 had begun; expected",
-        ),
-        ({"acknowledged": "-1"}, "-1 transactions were acknowledged"),
-    ],
-)
-def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
-    edit_trial(run_dir, 3, **spoil)
-    with pytest.raises(BadInput, match=re.escape(said)):
-        runs.read(run_dir)
-
-
-def test_more_kills_than_asked_for_contradict_the_cell(run_dir: Path) -> None:
-    """Fewer do not: a process may have fewer moments."""
-    cell, summary = json.loads((run_dir / "cell.json").read_text()), pipeline.analyse(run_dir)
-    for cuts, wrong in ((29, 0), (30, 0), (31, 1)):
-        told = {**summary, "crash": {**summary["crash"], "cuts": cuts, "opened": cuts, "mounted": cuts}}
-        assert len(fits.contradictions(cell, told)) == wrong
-
-
-def test_no_device_has_to_show_it_again(run_dir: Path) -> None:
-    done = commands.call("crash-replay", f"RUN={run_dir}", "TRIAL=3")
-    assert done.returncode != 0 and done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert f"RUN={run_dir}: its driver was killed, and no device has to show what it kept" in line

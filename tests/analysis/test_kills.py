@@ -85,17 +85,3 @@ def test_cuts_bound_them_and_the_seed_draws() -> None:
     every = {one.line().split(" ", 1)[1] for one in kills.plan(cell(), ran)}
     drawn = {one.line().split(" ", 1)[1] for plan in few for one in plan}
     assert drawn <= every
-
-
-def test_a_run_without_its_calls_has_none() -> None:
-    ran = a_run()
-    assert kills.plan(cell(), ran) == []
-    ran.vfs = None
-    assert kills.plan(cell(), ran) == []
-
-
-def test_where_it_was_killed_is_told() -> None:
-    row = {"acknowledged": 4, "call": 7, "engine_call": "write wal", "kept_bytes": 96}
-    assert kills.told(row | {"where": kills.ACKNOWLEDGED}) == "killed as transaction 4 was acknowledged"
-    assert kills.told(row | {"where": kills.AFTER}) == "killed after call 7, write wal"
-    assert kills.told(row | {"where": kills.DURING}) == "killed 96 bytes into call 7, write wal"

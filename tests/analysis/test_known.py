@@ -43,23 +43,10 @@ def beside(writes: int, **changes: Any) -> Known:
     return dataclasses.replace(one, **changes)
 
 
-def test_what_others_of_the_disk_do_meanwhile_is_not_the_partitions() -> None:
-    assert known._commands(beside(3)) == known._as_counted(beside(3)) == known._empty_flushes(beside(3)) == []
-    lost = beside(3)
-    lost = dataclasses.replace(lost, rows=lost.rows[np.arange(lost.rows.size) != 3])
-    assert known._commands(lost) == ["numbers between the first and the last command: 4 recorded, 5 expected"]
-
-
 def test_flushes_of_a_partitions_disk_are_in_a_bracket() -> None:
     assert known._commands(beside(3, flushes=(4, 1, 3))) == ["flushes: 1 to 3 recorded, 4 expected"]
     # of a whole device they are its own
     assert known._commands(beside(3, flushes=None)) == ["flushes: 1 recorded, 0 expected"]
-
-
-@pytest.mark.parametrize(("counted", "are"), [(4, True), (3, False), (5, None)])
-def test_whether_empty_flushes_are_counted_as_writes(counted: int, are: bool | None) -> None:
-    one = beside(3)
-    assert dataclasses.replace(one, stat={**one.stat, "write_ios": counted}).counts_empty is are
 
 
 @pytest.mark.parametrize(("mode", "cached"), [("write back", True), ("write through", False)])

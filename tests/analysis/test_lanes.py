@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from analysis.adapters import drivertables
@@ -86,12 +85,3 @@ def test_what_no_preload_notes_is_refused(tmp_path: Path, rows: str, said: str) 
     (tmp_path / "transactions.csv").write_text(GOOD + rows)
     with pytest.raises(BadInput, match=said):
         drivertables.noted(tmp_path / "transactions.csv")
-
-
-def test_they_may_overlap(tmp_path: Path) -> None:
-    (tmp_path / "transactions.csv").write_text(
-        GOOD + "0,command,begin,5,9,2,7,2,0,a.db\n1,command,insert,6,8,1,7,2,1,\n"
-    )
-    table = drivertables.noted(tmp_path / "transactions.csv")
-    assert table["end_ns"].to_list() == [9, 8]
-    assert table.schema == pl.Schema(drivertables.NOTED)

@@ -45,10 +45,6 @@ File ACL: 2600
 EXTENTS:
 (ETB0):2601, (0-99):2700-2799
 """
-LOST_FOUND = """Inode: 11   Type: directory    Mode:  0700   Flags: 0x80000
-EXTENTS:
-(0-3):8482-8485
-"""
 _AREAS = ("ckpt", "sit", "nat", "ssa")
 F2FS = {
     "log_blocksize": "0x       c : 12",
@@ -93,27 +89,6 @@ def test_ext4(tmp_path: Path) -> None:
     assert changes(found, [0, 75, 86, 40000, 2500, 2700]) == [False] * 6
 
 
-def test_ext4_of_an_earlier_release(tmp_path: Path) -> None:
-    """It has no `stat` of the file of orphans, which mke2fs puts behind lost+found."""
-    (tmp_path / "groups.txt").write_text(GROUPS)
-    directories = INODES[: INODES.index("Inode: 12 ")] + LOST_FOUND
-    (tmp_path / "inodes.txt").write_text(directories)
-    superblock = SUPERBLOCK | {"Block count": "524288", "Filesystem features": "resize_inode orphan_file"}
-    found = filesystems.find("ext4").layout(tmp_path, superblock)
-    assert labels(found, [8485, 8487, 8614]) == ["directory", "inode/node", "inode/node"]
-    assert labels(found, [8486, 8615]) == [None] * 2
-
-
-def test_ext4_with_other_features(tmp_path: Path) -> None:
-    """The kernel counts clusters there: its count is not compared."""
-    (tmp_path / "groups.txt").write_text(GROUPS)
-    (tmp_path / "inodes.txt").write_text(INODES)
-    found = SUPERBLOCK | {"Overhead clusters": "1", "Filesystem features": "extent bigalloc"}
-    filesystems.find("ext4").layout(tmp_path, found)
-    with pytest.raises(BadInput, match=r"have 5694 blocks; expected the superblock's 1$"):
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Overhead clusters": "1"})
-
-
 def test_f2fs(tmp_path: Path) -> None:
     found = filesystems.find("f2fs").layout(tmp_path, F2FS)
     meta = "bitmap/SIT/NAT/superblock"
@@ -146,27 +121,6 @@ def test_xfs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("", "line 1: ''"),
-        (FSMAP.replace("0,253,0,0,7", "0,253,0,x,7"), "line 2: a sector is 'x'"),
-        (FSMAP + "8,253\n", "line 10"),
-        (FSMAP.replace("special_88:2", "special_88:9"), "no log"),
-    ],
-)
-def test_bad_xfs(tmp_path: Path, text: str, wrong: str) -> None:
-    (tmp_path / "directories.txt").write_text("128\n")
-    (tmp_path / "fsmap.csv").write_text(text)
-    with pytest.raises(BadInput, match=wrong):
-        filesystems.find("xfs").layout(tmp_path, {})
-
-
-def test_an_unknown_filesystem_is_an_error() -> None:
-    with pytest.raises(BadInput, match=r"no filesystem 'btrfs'; expected ext4"):
-        filesystems.find("btrfs")
-
-
-@pytest.mark.parametrize(
     ("groups", "inodes", "wrong"),
     [
         ("group 1\n", INODES, "groups.txt: no table of block groups"),
@@ -187,17 +141,3 @@ def test_an_unknown_filesystem_is_an_error() -> None:
 def test_bad_files(tmp_path: Path, groups: str, inodes: str, wrong: str) -> None:
     with pytest.raises(BadInput, match=wrong):
         ext4(tmp_path, groups, inodes)
-
-
-def test_bad_superblock(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="Block size is ''"):
-        (tmp_path / "groups.txt").write_text(GROUPS)
-        (tmp_path / "inodes.txt").write_text(INODES)
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": ""})
-    with pytest.raises(BadInput, match="main_blkaddr is ''"):
-        filesystems.find("f2fs").layout(tmp_path, F2FS | {"main_blkaddr": "?"})
-    for exponent in (-1, 32, 2**62):
-        with pytest.raises(BadInput, match=f"log_blocks_per_seg is {exponent}; expected 0 to 31"):
-            filesystems.find("f2fs").layout(tmp_path, F2FS | {"log_blocks_per_seg": f"0x 0 : {exponent}"})
-    with pytest.raises(BadInput, match="ext4's blocks have 0 bytes; expected 512 or more"):
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": "0"})

@@ -29,6 +29,7 @@ from traced import (
     Trace,
 )
 
+from analysis import audit
 from analysis.adapters import layout
 from analysis.adapters.proberecords import TYPES
 from analysis.checks import ledger as checks
@@ -72,6 +73,11 @@ def synced() -> Trace:
     trace.add("off_cpu", 34, 61, dev=0)
     trace.add("off_cpu", 66, 114, dev=0)
     return trace
+
+
+def wrong(made: build.Ledger) -> list[str]:
+    """What a run's checks and the audit say of a ledger."""
+    return checks.reasons(made) + audit.of_ledger(made)
 
 
 def test_a_sync_and_its_commit() -> None:
@@ -223,7 +229,7 @@ def test_files_of_an_engine_without_a_log_of_calls_have_their_names() -> None:
     made = build.build(given)
     assert rows(made.pieces, "label", "file") == [("table", "table"), ("log", "log")]
     assert rows(made.syncs, "file", "name") == [("table", "000013.ldb"), ("log", "000014.log")]
-    assert not [reason for check in checks.CHECKS for reason in check(made) if "calls" in reason]
+    assert not [reason for reason in wrong(made) if "calls" in reason]
 
 
 def test_a_journal_that_has_the_number_of_another_file() -> None:
@@ -294,8 +300,8 @@ def test_what_the_garbage_collector_moves() -> None:
         ("database page", "database", 1, False, 7 * 4096, 4096),
         ("database page", "database", None, True, 8 * 4096, 3 * 4096),
     ]
-    assert not checks.reasons(made)
-    found = checks.reasons(build.build(collected(FILE).input(600)))
+    assert not wrong(made)
+    found = wrong(build.build(collected(FILE).input(600)))
     assert found == [
         "ledger: 1 pieces of SQLite's files that it did not write: "
         "first sector 1608, file database, offset 32768"
@@ -304,8 +310,8 @@ def test_what_the_garbage_collector_moves() -> None:
 
 def test_what_is_moved_may_have_been_written_too() -> None:
     """A page that the collector marked may be changed before it is written; but not all that are marked."""
-    assert not checks.reasons(build.build(collected(MOVED, MOVED).input(600)))
-    assert checks.reasons(build.build(collected(MOVED, MOVED, 0).input(600))) == [
+    assert not wrong(build.build(collected(MOVED, MOVED).input(600)))
+    assert wrong(build.build(collected(MOVED, MOVED, 0).input(600))) == [
         "ledger: 1 pieces marked as moved that nobody can have moved: first sector 1600, vfs_call 1"
     ]
 
@@ -349,7 +355,7 @@ def test_empty() -> None:
 
 
 def test_the_checks_accept_what_is_whole() -> None:
-    assert checks.reasons(build.build(synced().input(300))) == []
+    assert wrong(build.build(synced().input(300))) == []
 
 
 def drop(name: str, place: int) -> Callable[[Trace], None]:
@@ -399,7 +405,7 @@ def test_a_fault_in_a_link_is_seen(fault: str) -> None:
     spoil, reason = FAULTS[fault]
     trace = synced()
     spoil(trace)
-    assert any(reason in found for found in checks.reasons(build.build(trace.input(300))))
+    assert any(reason in found for found in wrong(build.build(trace.input(300))))
 
 
 def relabel(table: str, column: str, place: int, value: Any) -> Callable[[build.Ledger], build.Ledger]:
@@ -426,7 +432,7 @@ FLIPS: dict[str, tuple[Callable[[build.Ledger], build.Ledger], str]] = {
 @pytest.mark.parametrize("flip", FLIPS)
 def test_a_flipped_value_is_seen(flip: str) -> None:
     spoil, reason = FLIPS[flip]
-    assert any(reason in found for found in checks.reasons(spoil(build.build(synced().input(300)))))
+    assert any(reason in found for found in wrong(spoil(build.build(synced().input(300)))))
 
 
 def grown(filesystem: str, label: int) -> layout.Layout:
@@ -466,17 +472,6 @@ def test_a_file_may_have_been_where_the_filesystem_has_a_block(
     assert checks.places(build.build(trace.input(300))) == said
 
 
-def test_a_file_may_have_been_there_between_two_blocks_of_the_filesystem() -> None:
-    """A block of a file's map is given back, a file has it, and then a file's map again."""
-    trace = Trace(grown("ext4", layout.INODE))
-    trace.transaction("insert", 10, 400)
-    commit(trace, 7, 70, [(DEVICE, 5, 501, 1)])
-    trace.bio(130, 501, [(FILE, 12, 1, 1)])
-    trace.command(131, 132, 140, 4008, 8)
-    commit(trace, 8, 170, [(DEVICE, 5, 501, 1)])
-    assert checks.places(build.build(trace.input(500))) == []
-
-
 @pytest.mark.parametrize(("written", "said"), [((), []), ((200,), []), ((20,), [AMISS]), ((20, 200), [])])
 def test_where_a_log_does_not_say_what_is_copied_a_file_may_have_been(
     written: tuple[int, ...], said: list[str]
@@ -502,8 +497,8 @@ def test_shares_that_do_not_add_up_are_seen() -> None:
     trace.add("commit_wait", 105, 110, words=(7,))
     commit(trace, 7, 65, [])
     made = build.build(trace.input(400))
-    assert checks.reasons(made) == []
-    found = checks.reasons(relabel("shares", "share", 0, 0.4)(made))
+    assert wrong(made) == []
+    found = wrong(relabel("shares", "share", 0, 0.4)(made))
     assert found[0] == "ledger: 1 commands whose shares do not add to 1: first command 0, share 0.9"
 
 
@@ -512,18 +507,8 @@ def test_a_gap_in_the_commits_is_seen() -> None:
     for tid in (7, 8, 9):
         commit(trace, tid, 100 * tid, [])
     drop("commit", 1)(trace)
-    found = checks.reasons(build.build(trace.input(2000)))
+    found = wrong(build.build(trace.input(2000)))
     assert found[0] == "ledger: 1 gaps in the journal's commits, first after 7"
-
-
-def test_a_call_is_told_by_its_row_whatever_its_number() -> None:
-    """Numbers with a gap are for the check to find; nothing is looked up by them."""
-    vfs = pl.DataFrame(
-        {"call": [7], "op": ["write"], "begin_ns": [5], "inode": [12], "offset": [4096], "bytes": [4096]}
-    )
-    writers = Writers(vfs)
-    writers.advance(0, 10)
-    assert writers.find(np.array([12, 12]), np.array([1, 2]), np.array([6, 6])).tolist() == [0, -1]
 
 
 def test_a_truncate_within_a_page_writes_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -101,50 +100,3 @@ def test_axes_that_only_one_of_two_runs_has_are_named(tmp_path: Path) -> None:
     one, other = (ledger.Bar(tmp_path, cell, {}) for cell in ({"n": 1}, {"n": 1, "pace": "1/s"}))
     assert ledger.differing(one, other) == ["pace=-"]
     assert ledger.differing(other, one) == ["pace=1/s"]
-
-
-def test_a_kind_that_nobody_sees_is_not_in_the_legend(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for mode in ("wal", "delete"):
-        each = {"all": {"database page": 1e6, "directory": 100.0, "WAL": 1e5}}
-        make(tmp_path / "results", mode, f"{mode}-1", ledger=LEDGER | {"per_transaction": each})
-    assert main([str(tmp_path / "out.svg"), str(tmp_path / "results")]) == 0
-    drawn = (tmp_path / "out.svg").read_text()
-    assert "WAL" in drawn and "directory" not in drawn
-    # as in the figure, from the top
-    said = capsys.readouterr().out
-    assert said.index("delete  ext4-ordered") < said.index("wal  ext4-ordered")
-
-
-def test_a_rejected_run_that_is_called_ok_is_not_drawn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make(tmp_path / "results", "delete", "r1")
-    path = make(tmp_path / "results", "wal", "r2", status="rejected", reasons=["lost"]) / "summary.json"
-    path.write_text(path.read_text().replace('"rejected"', '"ok"'))
-    assert main([str(tmp_path / "out.svg"), str(path.parent)]) == 3
-    assert "summary.json is not as `make analyse` left it" in capsys.readouterr().err
-    assert main([str(tmp_path / "out.svg"), str(tmp_path / "results")]) == 0
-    said = capsys.readouterr()
-    assert "wal  ext4" not in said.out
-    assert len(said.err.splitlines()) == 1 and "left out: " in said.err and "r2" in said.err
-
-
-def test_a_copy_with_another_cell_is_no_other_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = make(tmp_path / "results", "delete", "r1")
-    copy = shutil.copytree(run, tmp_path / "elsewhere/r1")
-    cell = json.loads((copy / "cell.json").read_text())
-    (copy / "cell.json").write_text(canonical(cell | {"journal_mode": "wal"}))
-    derived.write(copy)  # as an analysis of the copy does
-    assert main([str(tmp_path / "out.svg"), str(run), str(copy)]) == 3
-    assert "the folder of its cell is not called ext4-ordered-wal-" in capsys.readouterr().err
-
-
-def test_an_engine_without_modes_is_called_by_its_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its cell says journal_mode=delete, which is no setting of it."""
-    run = make(tmp_path / "results", "delete", "r1", engine="leveldb")
-    assert main([str(tmp_path / "out.svg"), str(run)]) == 0
-    assert "leveldb  ext4-ordered: " in capsys.readouterr().out

@@ -16,9 +16,7 @@ from edited import edit_trial
 
 from analysis import checks, pipeline, terminal
 from analysis import run as runs
-from analysis.crash import cuts, lines, oracle, placed
-from analysis.inspect import cut
-from analysis.inspect.load import Loaded
+from analysis.crash import lines, oracle
 
 HERE = Path(__file__).parent
 # of the trials, which are 30
@@ -66,22 +64,6 @@ def test_what_is_said_of_its_trials(run_dir: Path) -> None:
     everything = pl.col("line_policy") == lines.EVERYTHING
     assert (stake.filter(everything)["lost_lines"] == 0).all()
     assert (stake.filter(~everything)["lost_lines"] > 0).any()
-
-
-def test_a_trial_at_a_call_is_on_the_timeline(run_dir: Path) -> None:
-    pipeline.analyse(run_dir)
-    row = next(
-        one
-        for one in judged(run_dir).iter_rows(named=True)
-        if one["call"] is not None and one["line_policy"] == lines.NOTHING
-    )
-    found = cut.of(Loaded(run_dir), str(row["trial"]))
-    assert re.match(
-        rf"trial {row['trial']}, power cut {row['where']} call {row['call']} \(.*engine: {row['engine_call']}"
-        rf", filesystem: .*\), .*, and nothing of {row['losable_lines']} lines: whole",
-        found["told"],
-    )
-    assert found["lost"] == [] and found["time"] > 0
 
 
 def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
@@ -202,14 +184,3 @@ def test_what_was_stored_is_what_its_calls_and_its_time_say(
     spoil(run_dir)
     reasons = checks.reasons(runs.read(run_dir))
     assert any(reason in one for one in reasons), reasons
-
-
-def test_a_trial_of_other_lines_is_of_another_plan(run_dir: Path) -> None:
-    """What a board says of its line is a hash of all words, those of the memory among them."""
-    row = judged(run_dir).filter(pl.col("lost_lines") > 0).row(0, named=True)
-    run = runs.read(run_dir)
-    (one,) = (one for one in placed.plan(run) if one.number == row["trial"])
-    assert one.memory is not None and "lost:" in one.line()
-    edit_trial(run_dir, row["trial"], plan=cuts.digest(one.line().replace("lost:", "lost:1", 1)))
-    reason = f"trial {row['trial']} was of another state than the cell's plan has"
-    assert reason in checks.reasons(runs.read(run_dir))

@@ -16,15 +16,6 @@ F2FS = parse_superblock("""\
 Info: superblock features = 8 :  extra_attr
 segs_per_sec                  \t\t[0x       1 : 1]
 """)
-# filesystems/xfs.sh makes it of what xfs_db's info prints
-XFS = parse_superblock("""\
-meta-data.isize = 512
-meta-data.rmapbt = 1
-meta-data.reflink = 1
-data.bsize = 4096
-log.bsize = 4096
-log.blocks = 16384
-""")
 
 
 def compare(kind: str, options: str, superblock: dict[str, str]) -> list[tuple[str, str, str | None]]:
@@ -49,17 +40,6 @@ def test_what_was_asked_for_is_there() -> None:
     ]
 
 
-def test_xfs_has_options_of_options() -> None:
-    asked = "-q -m reflink=0,rmapbt=1 -b size=4096 -l size=67108864"
-    assert compare("xfs", asked, XFS) == [
-        ("-m reflink", "0", "1"),
-        ("-m rmapbt", "1", "1"),
-        ("-b size", "4096", "4096"),
-        ("-l size", "67108864", "67108864"),
-    ]
-    assert compare("xfs", "-l size=1 -m crc=1", {}) == [("-l size", "1", None), ("-m crc", "1", None)]
-
-
 def test_what_is_not_there_differs() -> None:
     asked = "-b 4096 -b 1024 -J size=8 -O ^has_journal,quota"
     assert compare("ext4", asked, EXT4) == [
@@ -71,11 +51,6 @@ def test_what_is_not_there_differs() -> None:
         ("-O", "inode_checksum", ""),
         ("-s", "2", "1"),
     ]
-
-
-def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
-    assert compare("ext4", "-m 0 -b 4096", {}) == [("-m", "0", None), ("-b", "4096", None)]
-    assert mkfs.asked("ext4", "-q -m0") == {"-m": "0"} and mkfs.refused("ext4", "-q -m0") == ["-m0"]
 
 
 @pytest.mark.parametrize(
@@ -117,12 +92,6 @@ def test_only_what_is_allowed(kind: str, options: str, refused: list[str]) -> No
 )
 def test_a_mount_option_that_is_shown_as_written(option: str) -> None:
     assert mount.refused("xfs", [option]) == []
-
-
-@pytest.mark.parametrize("option", ["allocsize=1m", "allocsize=1000k", "nodiscard", "nogrpid", "nolargeio"])
-def test_a_mount_option_that_is_not(option: str) -> None:
-    """It could never be read back: each such run would be rejected."""
-    assert mount.refused("xfs", [option]) == [option]
 
 
 def test_what_the_kernel_does_not_show_is_the_filesystems() -> None:

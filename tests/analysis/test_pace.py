@@ -12,12 +12,11 @@ import pytest
 
 from analysis import pace, pipeline, terminal
 from analysis import run as runs
-from analysis.adapters import sqlfile, tracefile
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError
 from commitpath.cell import make_cell
-from commitpath.payload import driver_env, packed
+from commitpath.payload import driver_env
 
 TRACE = """commitpath trace 1
 file 1 "a.db"
@@ -57,26 +56,6 @@ def test_the_driver_is_given_the_interval() -> None:
     assert " --pace-ns 0 " in f"{driver_env(make_cell({}), '/db')['DRIVER_OPTIONS']} "
 
 
-def test_a_trace_has_its_own_times(tmp_path: Path) -> None:
-    """From its first transaction; one that began before that is due at once."""
-    file = tmp_path / "a.trace"
-    file.write_text(TRACE)
-    given = {"WORKLOAD": "trace", "FILE": str(file)}
-    cell = make_cell({**given, "PACE": "trace"})
-    _, transactions = packed(cell)
-    heads = [text.split(b"\n")[0] for text in transactions.split(b"\0") if text]
-    assert heads == [b"4 1 0", b"5 1 500000000", b"8 1 250000000"]
-    begins = ints([100, 600_000_000, 700_000_000])
-    due = pace.due_ns(cell, begins)
-    assert due is not None and due.tolist() == [100, 500_000_100, 250_000_100]
-    _, without = packed(make_cell(given))
-    assert [text.split(b"\n")[0] for text in without.split(b"\0") if text] == [b"4", b"5", b"8"]
-    assert sqlfile.due_ns(tracefile.parts(TRACE.replace("1.000000", "1.400000")).transactions)[-1] == 0
-    with pytest.raises(BadInputError, match="PACE=trace: WORKLOAD=sql has no recorded times"):
-        (tmp_path / "a.sql").write_text("SELECT 1;\n")
-        make_cell({"WORKLOAD": "sql", "FILE": str(tmp_path / "a.sql"), "PACE": "trace"})
-
-
 def paced(folder: Path, asked: str) -> Path:
     """Let a run have asked for a pace."""
     cell = json.loads((folder / "cell.json").read_text())
@@ -102,18 +81,6 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     number = runs.read(run_dir).driver.transactions.height
     assert result["status"] == "rejected"
     assert f"{number} transactions, and the trace has {lines} (PACE=trace)" in result["reasons"]
-
-
-@pytest.mark.parametrize("asked", ["x", "5/day", "0/s", "/s", "1.5/s", "1e400/s", "trace"])
-def test_a_run_with_no_pace_that_can_be_is_one_line(run_dir: Path, asked: str) -> None:
-    with pytest.raises(BadInput, match=r"cell\.json: pace is '") as error:
-        pipeline.analyse(paced(run_dir, asked))
-    assert "\n" not in str(error.value)
-
-
-def test_a_setting_that_the_driver_did_not_get_is_told(run_dir: Path) -> None:
-    summary = pipeline.analyse(paced(run_dir, "1/s"))
-    assert any("pace_ns" in reason for reason in summary["reasons"])
 
 
 def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis import persistent, summary, tables, terminal
+from analysis import persistent, tables, terminal
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.checks import persistent as check
-from base.errors import BadInput
 
 TEXT = "transaction,file,lines,bytes\n0,statements,5,250\n1,statements,50,3200\n2,statements,1,40\n"
 # of all: a header, and a checkpoint's, besides
@@ -69,28 +68,6 @@ def test_what_it_says_is_added_up(path: Path) -> None:
     assert rows["persistent_bytes"].to_list() == [250, 3200, 40]
 
 
-def test_a_run_without_it_says_nothing(tmp_path: Path) -> None:
-    own = driver(tmp_path / "none", None, **dict.fromkeys(SAID, ""))
-    assert wrong(own) == wrong(own, own) == [] and persistent.summary(own) is None
-    assert terminal.persistent({}) == [] and tables._rows(own).columns == own.transactions.columns
-    assert summary.persistent is persistent
-
-
-@pytest.mark.parametrize(
-    ("said", "because"),
-    [
-        ({"PCM lines": "55", "PCM ns": "27500"}, "more than 55 lines"),
-        ({"PCM bytes": "3489"}, "and 3489 bytes, which is all that there were"),
-        ({"waited": 28999}, "28999 ns were waited"),
-        ({"waited": None}, "does not say how much"),
-        ({"PCM lines": "many"}, "does not say how much"),
-    ],
-)
-def test_totals_that_cannot_be(path: Path, said: dict[str, Any], because: str) -> None:
-    (reason,) = wrong(driver(path, **said))
-    assert because in reason and reason.startswith("persistent memory: ")
-
-
 def test_an_account_that_is_not_there(path: Path) -> None:
     own = driver(path)
     assert "of no transaction what" in wrong(dataclasses.replace(own, persistent=None))[0]
@@ -98,31 +75,6 @@ def test_an_account_that_is_not_there(path: Path) -> None:
         "it has 2 transactions, the run 3"
         in wrong(dataclasses.replace(own, persistent=own.persistent[:2]))[0]
     )
-
-
-def test_a_twin_that_wrote_something_else(path: Path) -> None:
-    own = driver(path)
-    path.write_text(TEXT.replace("2,statements,1,40", "2,statements,1,41"))
-    for twin in (driver(path), dataclasses.replace(own, persistent=None)):
-        assert "persistent memory: the untraced twin wrote other lines or bytes to it" in wrong(own, twin)
-
-
-@pytest.mark.parametrize(
-    ("line", "because"),
-    [
-        ("0,statements,5,250", "line 5: transaction 0"),
-        ("3,statements,-1,250", "line 5: lines is -1"),
-        ("3,statements,1,-1", "line 5: bytes is -1"),
-        ("3,wal,1,1", "line 5: file is"),
-        ("3,moon,1,1", "line 5: file is"),
-        ("3,statements,1", "line 5"),
-    ],
-)
-def test_a_table_that_no_driver_writes(path: Path, line: str, because: str) -> None:
-    path.write_text(f"{TEXT}{line}\n")
-    with pytest.raises(BadInput) as error:
-        drivertables.persistent(path)
-    assert because in str(error.value)
 
 
 def called(path: Path, *calls: tuple[str, int, int]) -> Driver:
@@ -154,31 +106,3 @@ def test_what_is_acknowledged_is_clean(path: Path) -> None:
     for calls, count, first in ((later, 1, 0), (part, 2, 1), (none, 1, 2)):
         assert cleaned(called(path, *calls)) == [told.format(count, first)]
         assert cleaned(own, called(path, *calls)) == ["the twin's " + told.format(count, first)]
-
-
-def test_what_one_database_cleans_is_not_the_lines_of_another(path: Path) -> None:
-    """Their files have the same offsets."""
-    alternate = [1 + n // 2 % 2 for n in range(len(COPIES))]
-    for of, found in ((alternate, 0), ([1 + n % 2 for n in range(len(COPIES))], 3)):
-        own = called(path, *COPIES)
-        assert own.vfs is not None
-        several = own.vfs.with_columns(database=pl.Series(of, dtype=pl.Int64))
-        told = cleaned(dataclasses.replace(own, vfs=several))
-        assert [text.split()[2] for text in told] == [str(found)][: found > 0]
-
-
-@pytest.mark.parametrize("made", [("open", 400, 1), ("write", 400, 4096), ("truncate", 400, 0)])
-def test_a_file_that_is_made_within_a_run_is_in_no_cut(path: Path, made: tuple[str, int, int]) -> None:
-    own, other = called(path, ("open", 0, 0), *COPIES), called(path, ("open", 0, 0), made, *COPIES)
-
-    def as_made(timing: Driver, *boards: Driver) -> list[str]:
-        trials = [SimpleNamespace(name=str(n), driver=one) for n, one in enumerate(boards, 1)]
-        run: Any = SimpleNamespace(timing=timing, trials=trials)
-        return check.as_made(run)
-
-    assert as_made(own, own, own) == as_made(driver(path), own) == as_made(other) == []
-    reason = "its file was made, written or truncated, first by call 1, and no cut knows what the filesystem"
-    (told,) = as_made(other, own)
-    assert told.startswith(f"persistent memory: in the run {reason}")
-    (told,) = as_made(own, own, other)
-    assert told.startswith(f"persistent memory: in board 2 {reason}")

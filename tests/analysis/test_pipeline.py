@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,11 +12,9 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import derived, events, pipeline, tables, terminal
-from analysis import run as runs
+from analysis import derived, events, pipeline
 from analysis.diff.__main__ import main as diff
 from analysis.export.__main__ import main as export
-from analysis.figures import style, zoom
 from analysis.inspect.__main__ import main as inspect
 from analysis.tree.__main__ import main as tree
 
@@ -56,49 +53,6 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
 
 
-def test_transactions_that_change_no_row_are_told(run_dir: Path) -> None:
-    path = run_dir / "raw/driver/transactions.csv"
-    assert pipeline.analyse(run_dir)["unchanged"] == {"insert": 0, "update": 0, "delete": 0}
-    assert "changed no row" not in terminal.table(pipeline.analyse(run_dir), path)
-    lines = path.read_text().splitlines()
-    path.write_text(
-        "".join(f"{line.rpartition(',')[0]},0\n" if ",delete," in line else f"{line}\n" for line in lines)
-    )
-    summary = pipeline.analyse(run_dir)
-    assert summary["unchanged"] == {"insert": 0, "update": 0, "delete": 5}
-    assert "transactions that changed no row: 5 of delete" in terminal.table(summary, path).splitlines()
-    page = (run_dir / "report.html").read_text()
-    assert '<tr><th>delete</th><td class="n">5</td>\n<td class="n">5</td>' in page
-
-
-def test_a_report_has_no_axis_that_says_nothing(run_dir: Path) -> None:
-    synthetic.change_cell(run_dir, crash="none", cuts=200, cut_seed=1)
-    pipeline.analyse(run_dir)
-    page = (run_dir / "report.html").read_text()
-    assert (
-        "<tr><th>crash</th><td>none</td>" in page and "cut_seed" not in page and "<th>cuts</th>" not in page
-    )
-
-
-def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As with PROBES=none: the twin's files, alone."""
-    shutil.rmtree(run_dir / "raw")
-    (run_dir / "twin/raw").rename(run_dir / "raw")
-    (run_dir / "twin").rmdir()
-    synthetic.change_cell(run_dir, probes="")
-    assert command.main([str(run_dir)]) == 0
-    printed = capsys.readouterr().out
-    assert "nothing was watched" in printed and "amplification" not in printed
-    for name in ("phases", "operations", "transactions"):
-        table = pl.read_parquet(run_dir / f"tables/{name}.parquet")
-        assert table["syncs"].null_count() == table["block_writes"].null_count() == table.height > 0
-    page = (run_dir / "report.html").read_text()
-    assert "every setting was in effect; nothing was watched" in page and "all counts agree" not in page
-    assert page.count("Not watched: the cell") == 3 and "such events" not in page
-    zoom = (run_dir / "figures/zoom.svg").read_text()
-    assert "not watched" in zoom and ">nothing<" not in zoom
-
-
 @pytest.mark.parametrize(
     ("probes", "why"),
     [
@@ -126,23 +80,6 @@ def test_what_needs_a_ledger_says_why_a_run_has_none(
         said = capsys.readouterr().err.splitlines()
         assert len(said) == 1 and why in said[0] and "`make experiment` with its settings" in said[0], said
         assert "make analyse" not in said[0]
-
-
-def test_a_journal_commit_of_an_insert_has_its_name() -> None:
-    """Two commits of 6 ms in each of three inserts of 28 ms: README's cell, journal mode DELETE."""
-    axes = style.figure(2).subplots()
-    commit = zoom._Bar(2.5, 8.8, style.FS, zoom._FS["commit"])
-    lanes = {lane: [commit] if lane == "filesystem" else [] for lane in zoom._LANES}
-    zoom._draw(axes, lanes, dict.fromkeys(lanes, ""), 83)
-    assert "commit" in [text.get_text() for text in axes.texts]
-
-
-def test_a_kind_of_event_that_no_probe_looked_for_is_no_zero(run_dir: Path) -> None:
-    synthetic.change_cell(run_dir, probes="block")
-    built = tables.build(runs.read(run_dir))
-    assert dict(built.observed.iter_rows()) == {"syncs": False, "filesystem": False, "commands": True}
-    assert built.phases["syncs"].null_count() == built.phases.height
-    assert built.phases["block_writes"].sum() > 0
 
 
 def test_rejected_run_is_kept_with_its_reasons(run_dir: Path) -> None:
@@ -190,40 +127,6 @@ def test_null_workload(tmp_path: Path) -> None:
         "fua": 0,
     }
     assert summary["write_amplification"] is None
-
-
-def test_no_transactions(tmp_path: Path) -> None:
-    folder = synthetic.make(tmp_path / "none" / "run", n=0, workload="null")
-    assert command.main([str(folder)]) == 0
-    summary = json.loads((folder / "summary.json").read_text())
-    assert summary["latency_us"] == {} and list(summary["tps"]) == ["all"]
-
-
-def test_no_probes(run_dir: Path) -> None:
-    synthetic.leave_twin(run_dir)
-    assert command.main([str(run_dir)]) == 0
-    summary = json.loads((run_dir / "summary.json").read_text())
-    assert summary["block"]["writes"] is None and summary["syncs"]["insert"] is None
-    assert summary["tps"]["all"] > 0
-
-
-@pytest.mark.parametrize("name", ["mkfs_options", "mount_options"])
-def test_options_that_no_cell_can_have(name: str, run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A quote that is not closed is no other thing than any other option that was not asked for."""
-    synthetic.change_cell(run_dir, **{name: "-O 'quota"})
-    assert command.main([str(run_dir)]) == 1
-    synthetic.change_cell(run_dir, **{name: ["-O", "quota"]})
-    assert command.main([str(run_dir)]) == 3
-    assert f"cell.json: {name}: ['-O', 'quota']; expected options" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("engine", ["none", ["sqlite"], None, 5])
-def test_an_engine_that_is_not_known(
-    engine: object, run_dir: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    synthetic.change_cell(run_dir, engine=engine)
-    assert command.main([str(run_dir)]) == 3
-    assert f"cell.json: engine: {engine!r}; expected leveldb, ppl, sqlite" in capsys.readouterr().err
 
 
 HOSTILE = "<script>alert('&amp;')</script>\x07\x1b[31m.db"

@@ -1,17 +1,15 @@
 """What a run's plan says is what its checks go by."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import synthetic
 
-from analysis import checks, expected, pipeline
+from analysis import checks, expected
 from analysis import run as runs
 from analysis.checks import loss, settings
-from base.errors import BadInput
 
 
 @pytest.fixture
@@ -65,38 +63,6 @@ def test_a_step_that_was_left_out(folder: Path) -> None:
     assert said.startswith("the steps were watch, set-timing, driver,") and "settle, driver" in said
 
 
-def test_what_a_plan_expects_beside_the_cell_counts_too(folder: Path) -> None:
-    run = planned(folder, expected=[{"group": "SQLite", "name": "synchronous", "requested": "extra"}])
-    assert any("synchronous: requested 'extra', in effect 'full'" in one for one in settings.equal(run))
-
-
-def test_a_plan_takes_nothing_away(folder: Path) -> None:
-    """It is a file of the run: what it leaves out is checked all the same."""
-    (folder / "raw/dmesg.txt").write_text("<0>[    2.0] Kernel panic\n")
-    (folder / "raw/board/device.txt").write_text("completion_nsec=10000\n")
-    (folder / "raw/board/kernel.txt").write_text("Linux board 5.10.0-34-arm64 #1 SMP\n")
-    found = " ".join(checks.reasons(planned(folder)))
-    assert "Kernel panic" in found
-    assert "completion_nsec: requested '2000000', in effect '10000'" in found
-    assert "board kernel: requested '6.12', in effect '5.10'" in found
-
-
-@pytest.mark.parametrize("limits", [[1], 5, {"celsius": "80"}, {"celsius": True}, {"celsius": -1}])
-def test_limits_are_numbers(folder: Path, limits: Any) -> None:
-    with pytest.raises(BadInput, match=r"board\.limits"):
-        planned(folder, board={"limits": limits})
-
-
-def test_a_limit_that_a_plan_lacks_is_not_in_its_page(folder: Path) -> None:
-    edge = {"boot_id": "a", "clocksource": "b", "mounts": "c", "temperature/cpu": "50000"}
-    document = {"begin": edge | {"time_ns": "1"}, "end": edge | {"time_ns": "5"}, "board": {}}
-    (folder / "raw/board/covariates.json").write_text(json.dumps(document))
-    planned(folder, board={"limits": {"foreign_commands": 0.5}})
-    pipeline.analyse(folder)
-    page = (folder / "report.html").read_text()
-    assert re.search(r"<th>foreign_commands</th>.*>0.5<", page) and re.search(r"<th>celsius</th>.*>–<", page)
-
-
 def test_a_run_has_a_plan(folder: Path) -> None:
     (folder / "raw/plan.json").unlink()
     assert checks.reasons(runs.read(folder)) == ["raw/plan.json is missing"]
@@ -114,19 +80,6 @@ def test_the_kernel_is_the_planned_one(folder: Path, requested: str, uname: str,
     (folder / "raw/board/kernel.txt").write_text(f"{uname}\n")
     run = planned(folder, expected=[{"group": "board", "name": "kernel", "requested": requested}])
     assert [one for one in settings.equal(run) if "kernel" in one] == reasons
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"format": 2}, "format"),
-        ({"cell": {"n": 1}}, "it is of another cell than cell.json"),
-        ({"steps": 1}, "steps"),
-    ],
-)
-def test_a_plan_that_is_none(folder: Path, changes: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        planned(folder, **changes)
 
 
 def test_a_twin_that_was_not_planned(folder: Path) -> None:

@@ -84,17 +84,6 @@ def test_names(tmp_path: Path) -> None:
     assert found.filter(found["event"] == "sync")["file"].to_list() == [None, LONG, "b"]
 
 
-def test_a_name_may_be_no_text(tmp_path: Path) -> None:
-    rows = [
-        probe_record("name", 20, a=3, text=b"\xff.db"),
-        comm(77, b"\xfe"),
-        probe_record("sync", 9, 20, a=3),
-    ]
-    found, _ = probes.read(write(tmp_path / "probes.bin", *rows))
-    assert found.row(1, named=True)["file"] == "\ufffd.db"
-    assert found.row(1, named=True)["comm"] == "\ufffd"
-
-
 @pytest.mark.parametrize(
     ("opf", "letters"),
     [
@@ -150,8 +139,3 @@ def test_bad_input_is_one_line(data: bytes, says: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=re.escape(f"{path}: {says}")) as error:
         probes.read(path)
     assert "\n" not in str(error.value)
-
-
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
-        probes.read(tmp_path / "none.bin")

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from edited import unhold
 
-from analysis import pipeline, terminal
+from analysis import audit, pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import ledger, witness
@@ -236,7 +236,8 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
 def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
-        return witness.holds(runs.read(folder))
+        run = runs.read(folder)
+        return witness.holds(run) + audit.reasons(run)
     except BadInput as error:
         return [str(error)]
 

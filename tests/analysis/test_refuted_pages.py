@@ -18,7 +18,8 @@ from test_refuted_ledger import Change, Spoil, files, of, records, wrong
 
 from analysis import run as runs
 from analysis.adapters.proberecords import OWNERS
-from analysis.checks import failures, pages
+from analysis.audit import pages
+from analysis.checks import failures
 
 NAMES = ("ext4-journal-truncate", "ext4-ordered-delete", "f2fs-delete", "f2fs-wal")
 

@@ -16,10 +16,11 @@ import pytest
 from edited import unhold
 from test_ledger_faults import records
 
-from analysis import checks, summary, tables, terminal
+from analysis import audit, checks, summary, tables, terminal
 from analysis import run as runs
 from analysis.adapters.proberecords import TYPES
-from analysis.checks import failures, order, phases, twin_times
+from analysis.audit import order
+from analysis.checks import failures, phases, twin_times
 
 HERE = Path(__file__).parent
 SAMPLES = {
@@ -144,7 +145,8 @@ def test_a_fault_rejects(
 ) -> None:
     folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
     spoil(folder)
-    found = checks.reasons(runs.read(folder))
+    run = runs.read(folder)
+    found = checks.reasons(run) + audit.reasons(run)
     assert any(reason in one for one in found), found
 
 

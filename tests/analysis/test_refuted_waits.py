@@ -75,7 +75,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a wait for a commit of another thread": (
         "ext4-journal-truncate",
         a_wait_of_another,
-        "1 waits for data in which the thread 976 waited for nothing",
+        "1 waits for data in which the thread 1013 waited for nothing",
     ),
     "syncs that take no time": ("f2fs-delete", stretch("sync", 0), "calls go on after their syncs"),
 }

@@ -105,8 +105,3 @@ def test_keys_and_values(tmp_path: Path) -> None:
 def test_no_transaction_of_keys(end: bytes, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"transaction [12]: is no transaction of LevelDB"):
         read(tmp_path, "leveldb", operation(DELETE) + b"\n" + end)
-
-
-def test_less_than_its_values(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has fewer than the 99 bytes"):
-        read(tmp_path, "sqlite", b"DELETE FROM t;\n", 99)

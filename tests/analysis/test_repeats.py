@@ -7,7 +7,7 @@ import pytest
 
 from analysis import derived, repeats
 from base.errors import BadInput
-from base.identity import canonical, cell_name
+from base.identity import cell_name
 
 CELL = {"clock": "virtual", "engine": "sqlite", "fs": "<b>", "profiles": {}, "at_default": []}
 
@@ -65,41 +65,10 @@ def test_rejected_run_is_listed_and_left_out(tmp_path: Path) -> None:
     assert "1 rejected" in repeats.table(result)
 
 
-def test_a_copy_is_refused(tmp_path: Path) -> None:
-    """Whatever it is called: no two runs have the same files and the same times on the host."""
-    folders = runs(tmp_path, 100.0, 100.0, 100.0)
-    times = {"wall_seconds": 9.5, "run_seconds": 8.25, "timed_seconds": 1.5}
-    for folder, seconds in zip(folders, (9.5, 9.501, 9.5), strict=True):
-        host = {"run_id": folder.name, "raw_sha256": {"raw/run.json": "0" * 64}, **times}
-        (folder / "host.json").write_text(json.dumps(host | {"wall_seconds": seconds}))
-        derived.write(folder)
-    assert len(repeats.compare(folders[:2])["runs"]) == 2
-    with pytest.raises(BadInput, match="r2: it is a copy of the run r0; expected each run once"):
-        repeats.compare(folders)
-
-
 def test_another_sequence_is_said(tmp_path: Path) -> None:
     result = repeats.compare(runs(tmp_path, 1.0, 1.0, block_sequence_sha256=["a", "b"]))
     assert not result["same_sequence"]
     assert "NOT the same" in repeats.table(result)
-
-
-@pytest.mark.parametrize(
-    ("hashes", "status", "says"),
-    [
-        ([None, None], ["ok", "ok"], "not recorded"),
-        (["a", None], ["ok", "ok"], "not recorded"),
-        (["a", "a"], ["ok", "rejected"], "nothing to compare"),
-    ],
-)
-def test_a_sequence_that_cannot_be_compared_is_not_called_the_same(
-    hashes: list[str], status: list[str], says: str, tmp_path: Path
-) -> None:
-    folders = runs(tmp_path, 1.0, 1.0, block_sequence_sha256=hashes, status=status)
-    result = repeats.compare(folders)
-    assert result["same_sequence"] is None
-    assert f"block commands: {says}" in repeats.table(result)
-    assert says in repeats.write(folders).read_text()
 
 
 def timed(folders: list[Path], *transactions: str) -> list[Path]:
@@ -130,59 +99,15 @@ def test_a_late_clock_is_said(transactions: str, odd: list[str], says: str, tmp_
     assert says.removeprefix("times: ") in repeats.write(folders).read_text()
 
 
-def test_nothing_is_said_of_unknown_times(tmp_path: Path) -> None:
-    folders = runs(tmp_path, 1.0, 1.0)
-    assert repeats.compare(folders)["odd_clocks"] is None and "times: " not in repeats.table(
-        repeats.compare(folders)
-    )
-    # on a real clock no two are the same
-    real = timed(runs(tmp_path / "real", 1.0, 1.0, clock=["real", "real"]), "a", "b")
-    assert repeats.compare(real)["odd_clocks"] is None
-
-
 @pytest.mark.parametrize("key", ["clock", "cell_id"])
 def test_other_clock_or_cell_is_refused(key: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=key):
         repeats.compare(runs(tmp_path, 1.0, 1.0, **{key: ["virtual", "real"]}))
 
 
-def test_page_is_escaped(tmp_path: Path) -> None:
-    page = repeats.write(runs(tmp_path, 1.0, 2.0)).read_text()
-    assert "cell &lt;b&gt;" in page
-
-
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"it has no cell\.json"):
         repeats.compare([tmp_path])
-
-
-def test_a_run_is_no_repeat_of_itself(tmp_path: Path) -> None:
-    (folder,) = runs(tmp_path, 1.0)
-    with pytest.raises(BadInput, match="the run r0 is there twice"):
-        repeats.read_summaries([folder, folder])
-
-
-def test_a_summary_edited_by_hand_is_refused(tmp_path: Path) -> None:
-    good, rejected = runs(tmp_path, 100.0, 50.0, status=["ok", "rejected"])
-    path = rejected / "summary.json"
-    path.write_text(path.read_text().replace('"rejected"', '"ok"'))
-    with pytest.raises(BadInput, match=r"summary\.json is not as `make analyse` left it"):
-        repeats.compare([good, rejected])
-
-
-@pytest.mark.parametrize(
-    ("name", "says"), [("r7", "of its run is not called r0"), (None, "of its cell is not called f2fs-")]
-)
-def test_a_folder_is_called_what_its_run_is(name: str | None, says: str, tmp_path: Path) -> None:
-    """Analysed again after the edit, so that derived.json says nothing of it."""
-    (folder,) = runs(tmp_path, 1.0)
-    if name:
-        folder = folder.rename(folder.with_name(name))
-    else:
-        (folder / "cell.json").write_text(canonical(CELL | {"fs": "f2fs"}))
-        derived.write(folder)
-    with pytest.raises(BadInput, match=says):
-        repeats.compare([folder])
 
 
 def test_what_is_far_from_the_others_is_shown_and_counted(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from analysis import run as runs
 from analysis.checks import tried
 from analysis.crash import oracle, sampled
 from analysis.workloads import Options
-from base.errors import BadInput
 
 HERE = Path(__file__).parent
 PHASES = ["insert", "update", "delete"]
@@ -146,19 +145,6 @@ def test_a_difference_rejects_the_run(
         assert found[0] in checks.reasons(runs.read(run_dir))
 
 
-def test_files_that_are_cut_short(run_dir: Path) -> None:
-    file = place(run_dir) / "sample.db.gz"
-    file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(BadInput, match="cannot be unpacked"):
-        tried.looks(runs.read(run_dir))
-
-
-def test_more_than_any_database(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "_MOST_BYTES", 100_000)
-    with pytest.raises(BadInput, match="has more than 100000 bytes"):
-        tried.looks(runs.read(run_dir))
-
-
 def test_a_journal_is_played_back(tmp_path: Path) -> None:
     """Files of a transaction that is under way: its database is as before."""
     cell = {"rows": 200, "n": 1, "value_size": 3072, "seed": 1}
@@ -174,23 +160,3 @@ def test_a_journal_is_played_back(tmp_path: Path) -> None:
     assert sampled.rows(tmp_path / "kept", "sample") == oracle.after_each(cell | workload, [])[0]
     (tmp_path / "kept/sample.db-journal.gz").unlink()
     assert sampled.rows(tmp_path / "kept", "sample") != oracle.after_each(cell | workload, [])[0]
-
-
-@pytest.mark.parametrize(
-    ("rows", "count", "numbers"),
-    [
-        (1000, 3, [1]),
-        (1000, 19, [9]),
-        (1000, 40, [10]),
-        (1000, 111, [10, 110]),
-        (1000, 1000, [*range(10, 1000, 100)]),
-        # a board's memory has no room for more
-        (1000, 10_000, [*range(10, 4310, 100)]),
-        (100_000, 200, []),
-        (0, 200, [10, 110]),
-        (1000, 0, []),
-    ],
-)
-def test_every_hundredth_is_sampled(rows: int, count: int, numbers: list[int]) -> None:
-    cell = {"rows": rows, "value_size": 3072, "profiles": {"workload": {"driver_workload": "apsys17"}}}
-    assert sampled.numbers(cell, count) == numbers

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.adapters import sqlfile
-from analysis.checks import again, order
+from analysis.audit import order
+from analysis.checks import again
 
 TEXT = "CREATE TABLE t(a);\nBEGIN;\nDELETE FROM t;\nROLLBACK;\n"
 
@@ -39,13 +40,6 @@ WRONG = [
 @pytest.mark.parametrize(("changed", "said"), WRONG)
 def test_another_is_told(changed, said):
     assert again.of_the_file(run(**changed))[0].startswith(said)
-
-
-def test_a_trace_without_its_measures_is_told():
-    for nothing in ("[]", "{}", "no", '{"seed": 1}'):
-        made = run()
-        made.cell["profiles"]["file"] = {"synthetic": nothing}
-        assert "has not the measures of a trace" in again.of_the_file(made)[0]
 
 
 def test_of_what_rolls_back_the_order_of_calls_is_not_known():

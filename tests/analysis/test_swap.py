@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
-import re
-import shutil
 import threading
 from pathlib import Path
 
@@ -60,34 +57,6 @@ def test_half_a_swap_is_no_analysed_run(steps: int, tmp_path: Path, monkeypatch:
         pipeline.put(fresh, run)
     assert derived.fault(run, *documents, "tables/one.csv") is None and found(run) == {"new"}
     assert sorted(path.name for path in run.iterdir()) == sorted(pipeline.OUTPUTS)
-
-
-@pytest.mark.parametrize("name", pipeline.OUTPUTS)
-@pytest.mark.parametrize("what", ["file", "folder", "link", "FIFO"])
-def test_whatever_is_in_the_place_of_an_output_is_replaced(name: str, what: str, tmp_path: Path) -> None:
-    run, fresh, elsewhere = tmp_path / "run", made(tmp_path / "fresh", "new"), made(tmp_path / "other", "old")
-    run.mkdir()
-    {
-        "file": lambda path: path.write_text("old"),
-        "folder": lambda path: shutil.copytree(elsewhere, path),
-        "link": lambda path: path.symlink_to(elsewhere),
-        "FIFO": os.mkfifo,
-    }[what](run / name)
-    pipeline.put(fresh, run)
-    assert derived.fault(run, "summary.json", "tables/one.csv") is None and found(run) == {"new"}
-    assert found(elsewhere) == {"old"}
-
-
-@pytest.mark.parametrize("what", ["link", "FIFO"])
-def test_a_lock_that_is_none_is_told(what: str, tmp_path: Path) -> None:
-    """To open a FIFO would wait for ever, and what a link leads to is not emptied."""
-    run, fresh = made(tmp_path / "run", "old"), made(tmp_path / "fresh", "new")
-    (tmp_path / "thesis").write_text("mine")
-    lock = run / pipeline._LOCK
-    lock.symlink_to(tmp_path / "thesis") if what == "link" else os.mkfifo(lock)
-    with pytest.raises(OSError, match=re.escape(str(lock))):
-        pipeline.put(fresh, run)
-    assert (tmp_path / "thesis").read_text() == "mine" and found(run) - {"mine"} == {"old"}
 
 
 def test_two_take_turns(tmp_path: Path) -> None:

@@ -7,17 +7,14 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import polars as pl
 import pytest
 from edited import edit_trial, recoveries
 
 from analysis import engines
 from analysis import run as runs
 from analysis.checks import tried
-from analysis.engines import ppl, sqlite, ssl
 from base.paths import ROOT
 
 HERE = Path(__file__).parent
@@ -159,47 +156,8 @@ def test_what_a_kill_cannot_have_come_to(
     assert any(one.startswith(reason) for one in found), found
 
 
-@pytest.mark.parametrize(
-    ("engine", "met", "said"),
-    [
-        (ssl, ("log used; WAL reset", 1), ""),
-        (ssl, ("log used; WAL reset", 0), "met 'log used; WAL reset' and executed 0"),
-        (ssl, ("log reset; WAL live", 1), "met 'log reset; WAL live' and executed 1"),
-        (ssl, ("WAL ahead of the log", 1), "executed 1 transactions again"),
-        (ssl, ("log used", 1), "met 'log used' and executed 1"),
-        (ssl, ("log used; WAL reset", 3), "executed 3 transactions again, after which 2 are there"),
-        (ppl, ("merged pages ahead of the log", 1), ""),
-        (ppl, ("log used; no merged pages", 0), "executed 0 transactions again"),
-        (sqlite, ("anything", 1), ""),
-    ],
-)
-def test_what_an_opening_met_says_whether_it_executed_some_again(
-    engine: ModuleType, met: tuple[str, int], said: str
-) -> None:
-    row = {"trial": 3, "recovery": met[0], "replayed": met[1], "transactions": 2, "line_policy": None}
-    (*found,) = tried._recovered(engine.RECOVERIES, pl.DataFrame([row]), lies=False)
-    assert len(found) == bool(said) and said in "".join(found)
-
-
-def test_a_log_that_outlives_what_its_device_lost_makes_less_than_its_transactions() -> None:
-    """In persistent memory, beside a device that ignores a FLUSH, and nowhere else."""
-    row = {"trial": 3, "recovery": "log used; no merged pages", "replayed": 7, "transactions": 0}
-    for policy, lies, wrong in ((None, True, 1), ("everything", False, 1), ("everything", True, 0)):
-        table = pl.DataFrame([row | {"line_policy": policy}])
-        assert len(tried._recovered(ppl.RECOVERIES, table, lies)) == wrong
-
-
 @pytest.mark.parametrize("engine", ["ssl", "ppl"])
 def test_each_word_of_a_recovery_is_known(engine: str) -> None:
     source = (ROOT / "workloads/engines" / engine / "recover.c").read_text()
     words = set(re.findall(r'^\t\[SSL_[A-Z_]+\] = "([^"]+)",$', source, re.MULTILINE))
     assert len(words) == 10 and words == set(engines.of(engine).RECOVERIES)
-
-
-def test_a_run_of_another_recovery_is_rejected(
-    power: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite, "RECOVERIES", ssl.RECOVERIES)
-    assert reasons(power, tmp_path / "one", lambda folder: recoveries(folder, ("clean", 0))) == []
-    found = reasons(power, tmp_path / "other", lambda folder: recoveries(folder, ("log used; WAL live", 0)))
-    assert any("trial 8 met 'log used; WAL live' and executed 0 transactions again" in one for one in found)

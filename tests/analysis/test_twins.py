@@ -7,9 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 import polars as pl
-import pytest
 
-from analysis import terminal, twins
+from analysis import twins
 from analysis.run import Run
 
 
@@ -50,14 +49,3 @@ def test_the_cost_lies_in_its_interval() -> None:
     assert set(limits) == {"insert", "all"}
     for op, ends in limits.items():
         assert ends and ends[0] < cast(float, cost[op]) < ends[1]
-
-
-def test_of_few_transactions_and_in_virtual_time_there_is_none() -> None:
-    few = np.full(14, 1_000_000)
-    assert twins.interval(pair(few, few)) == {"insert": None, "all": None}
-    assert twins.interval(pair(few, few, "virtual")) is None
-
-
-@pytest.mark.parametrize(("limits", "said"), [(None, "too few"), ([-0.012, 0.034], "(-1.2 to 3.4)")])
-def test_what_is_said(limits: list[float] | None, said: str) -> None:
-    assert said in terminal.between(limits)

@@ -2,23 +2,16 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 
 from analysis import checks, pipeline, stored
 from analysis import run as runs
 from analysis.__main__ import main as analyse
-from analysis.adapters import command
-from analysis.command.tables import NAMELESS, file_names
-from analysis.content import recognised
 from analysis.content.recognised import role
 from analysis.inspect.load import Loaded
-from analysis.ledger.schema import FILE
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -52,37 +45,6 @@ def test_the_sample_is_good(folder: Path) -> None:
     assert stored.read(folder, any_load=True).cell["command"] == "python3 insert.py"
 
 
-def test_a_file_with_the_number_of_one_that_is_gone_is_not_it(folder: Path) -> None:
-    read = runs.read(folder)
-    made, kept = read.ledger, next(iter(read.contents.values()))
-    assert made is not None
-    # notes.txt has the inode of the journal and the WAL of wal.db; say that it begins with zeros, as a file
-    # with a hole, or one that is yet to be written, does
-    (inode,) = made.syncs.filter(pl.col("name").cast(pl.String) == "notes.txt")["inode"].unique()
-    assert [len(made.given.lives[number]) for number in (15, inode)] == [1, 3]
-    head = made.pieces.filter((pl.col("inode") == inode) & (pl.col("offset") == 0))["sector"].to_list()[-1]
-    place = np.flatnonzero(kept.sector == head)
-    data = kept.data.copy()
-    data[kept.begin[place[0]] : kept.begin[place[0]] + 4096] = 0
-    unknown = replace(
-        made,
-        pieces=made.pieces.with_columns(
-            file=pl.when(pl.col("inode") == inode).then(pl.lit("other")).otherwise("file").cast(FILE)
-        ),
-        syncs=made.syncs.with_columns(
-            file=pl.when(pl.col("inode") == inode).then(pl.lit("other")).otherwise("file").cast(FILE)
-        ),
-    )
-    found = recognised.files(unknown, replace(kept, data=data), {})
-    assert (found.syncs["file"] == made.syncs["file"]).all()
-    assert (found.pieces["file"] == made.pieces["file"]).fill_null(True).all()
-    # and without a sync of its own it has no name of the others'
-    rows = pl.DataFrame({"inode": [inode] * 2, "time_ns": [made.given.lives[inode][-1] - 1, 2**62]})
-    assert file_names(made, rows) == ["wal.db-wal", "notes.txt"]
-    alone = replace(made, syncs=made.syncs.filter(pl.col("name").cast(pl.String) != "wal.db-wal"))
-    assert file_names(alone, rows)[0] == NAMELESS
-
-
 def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
     pipeline.analyse(folder)
     for reader in (stored.read, Loaded):
@@ -110,24 +72,6 @@ def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
 def test_another_command_is_noticed(folder: Path, place: str, change: Any, said: str) -> None:
     edited(folder / place / "driver/config.json", change)
     assert any(said in reason for reason in checks.reasons(runs.read(folder)))
-
-
-def test_another_phase_is_noticed(folder: Path) -> None:
-    path = folder / "raw/driver/phases.csv"
-    path.write_text(path.read_text().replace("drain", "close"))
-    assert "phases.csv has the phases command, close" in "\n".join(checks.reasons(runs.read(folder)))
-
-
-def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
-    reason = "raw/driver/stdout has 5 bytes; 1000000000 were printed, of which 16777216 are kept"
-    assert checks.reasons(runs.read(folder)) == [reason]
-    (folder / "raw/driver/stdout").write_bytes(b"\n" * (command.KEPT - 5) + b"done\n")
-    summary = pipeline.analyse(folder)
-    assert summary["reasons"] == []
-    cut = "[stdout: 1000000000 bytes, of which the first 16777216 are kept]"
-    assert summary["command"]["stdout"].endswith(f"done\n{cut}")
-    assert cut in (folder / "report.html").read_text()
 
 
 def test_the_status_of_a_shell_whose_command_a_signal_ended_says_so(
@@ -159,13 +103,6 @@ def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.Ca
     said = "3 calls returned SQLITE_BUSY; SQLite slept 1 time for a lock, 12.3 ms in all threads"
     assert said in " ".join(capsys.readouterr().out.split())
     assert said in (folder / "report.html").read_text()
-
-
-@pytest.mark.parametrize("counted", [{"ended": 42}, {"processes": 0}])
-def test_more_transactions_than_ended_are_noticed(folder: Path, counted: dict[str, int]) -> None:
-    edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
-    (reason,) = checks.reasons(runs.read(folder))
-    assert reason.startswith("transactions.csv has 43; by config.json ")
 
 
 @pytest.mark.parametrize(
@@ -207,13 +144,6 @@ def test_what_is_known_of_transactions_is_said(
     assert said in (folder / "report.html").read_text()
 
 
-def test_a_database_of_which_nothing_was_noted_is_named(folder: Path) -> None:
-    path = folder / "raw/driver/transactions.csv"
-    path.write_text(path.read_text().replace("wal.db", "another.db"))
-    said = pipeline.analyse(folder)["transactions"]["said"]
-    assert said == "43 in 1 process; not known of wal.db, which no transaction that was noted wrote"
-
-
 def test_a_database_is_known_by_its_path_and_an_attached_one_is_called_so(folder: Path) -> None:
     path = folder / "raw/driver/transactions.csv"
     noted = path.read_text().replace("wal.db", r"/a\x20b/wal.db").replace("delete.db", "/other/wal.db")
@@ -244,37 +174,6 @@ def test_syncs_and_commands_are_tied_to_transactions(folder: Path) -> None:
     assert loaded["ledger"]["transaction"].drop_nulls().len() == 293
     assert loaded["ledger"].height == 311
     assert loaded["costs"]["cpu_ns"].null_count() == 43
-
-
-def test_a_kernel_that_counted_otherwise_is_noticed(folder: Path) -> None:
-    path = folder / "raw/driver/device_stat.csv"
-    lines = path.read_text().splitlines()
-    columns, end = lines[0].split(","), lines[-1].split(",")
-    end[columns.index("write_sectors")] = str(int(end[columns.index("write_sectors")]) + 8)
-    path.write_text("\n".join([*lines[:-1], ",".join(end)]) + "\n")
-    assert any(
-        reason.startswith("bytes_written in the window") for reason in checks.reasons(runs.read(folder))
-    )
-
-
-def test_how_it_ended_is_told_and_rejects_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for place in ("raw", "twin/raw"):
-        edited(
-            folder / place / "driver/config.json", lambda config: config["command"].update(exit_status=127)
-        )
-    assert analyse([str(folder)]) == 1
-    assert "exit status 127: it was not found on the board" in capsys.readouterr().err
-    assert json.loads((folder / "summary.json").read_text())["status"] == "ok"
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [("raw/driver/config.json", "{}"), ("raw/board/heads.txt", "1 2 zz\n"), ("watch.json", "{}")],
-)
-def test_a_file_that_is_none_is_refused(folder: Path, path: str, text: str) -> None:
-    (folder / path).write_text(text)
-    with pytest.raises(BadInput):
-        runs.read(folder)
 
 
 @pytest.mark.parametrize(

@@ -248,24 +248,6 @@ def test_an_interrupt_of_trials_leaves_nothing(told: signal.Signals, tmp_path: P
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")
-def test_full_results_after_trials_are_one_line(tmp_path: Path) -> None:
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", tmp_path], check=True)
-    try:
-        before = parts()
-        process = in_its_trials(tmp_path)
-        _, said = process.communicate(timeout=600)
-        assert process.returncode != 0
-        told = [line for line in said.splitlines() if line.startswith("commitpath:")]
-        assert len(told) == 1 and "No space left on device" in told[0] and str(tmp_path) in told[0], said
-        assert "Traceback" not in said
-        assert not boards_running(process.pid)
-        assert not left(before)
-        assert not [*tmp_path.rglob("raw")]
-    finally:
-        subprocess.run(["umount", tmp_path], check=True)
-
-
 def test_kill_leaves_no_board() -> None:
     saved_board()
     process = start(*small(), *LONG)
@@ -356,17 +338,6 @@ def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutpu
     assert output.text("run-cell.status").strip() != "0"
     assert "/bin/ext4.bpf.o: BPF object format invalid" in output.text("run-cell.log")
     assert "watch ended with 1, and was to end: ok" in output.text("run-cell.log")
-
-
-def test_a_step_ends_as_it_was_planned(on_board: Callable[..., RunOutput]) -> None:
-    """A step that is to fail may, and the run goes on; one that does not fail, and should, ends it."""
-    run = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
-    script = 'cd /run/commitpath && sed -i "s/ driver:ok/ PLANNED driver:ok/" cell.env && sh whole-run.sh'
-    for planned, status in (("moon:fails", "0"), ("moon:ok", "2"), ("settle:fails", "1")):
-        files = {"whole-run.sh": run}
-        output = on_board(script.replace("PLANNED", planned), files, PROBES="none", N="2")
-        assert output.text("run-cell.status").strip() == status, output.text("run-cell.log")
-    assert "settle ended with 1, and was to end: fails" in output.text("run-cell.log")
 
 
 def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., RunOutput]) -> None:

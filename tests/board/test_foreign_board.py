@@ -22,7 +22,7 @@ from commitpath import experiment
 from commitpath.cell import make_cell
 from commitpath.payload import MOUNTPOINT
 
-# What docs/reference/lab-boards.md has: a fault, what the call says, what becomes of the board, the next call.
+# The faults of docs/reference/lab-boards.md: what the call says, what becomes of the board, the next call.
 TABLE: list[tuple[str, str, str, str]] = []
 
 
@@ -227,7 +227,7 @@ def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) ->
     TABLE.append(("another mount over ours", said, "that stays, and ours below it", goes_on(bench.name)))
 
 
-@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 47)])
+@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 15), ("guard-tables.sh", 32)])
 def test_no_partition_of_another_name_is_formatted(bench: ForeignBoard, cases: str, number: int) -> None:
     # its cases have disks of hundreds of MiB, nodes and a program in /run; and a label that no other may have
     bench.said("mount -o remount,exec,dev,size=60% /run; sfdisk -q --part-label /dev/vda 2 aside")

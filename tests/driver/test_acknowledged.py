@@ -60,10 +60,3 @@ def test_a_killed_run_leaves_what_it_had_acknowledged(newest):
     with sqlite3.connect(newest.database) as db:
         (rows,) = db.execute("SELECT count(*) FROM sample").fetchone()
     assert rows - 50 - acknowledgements in (0, 1)
-
-
-def test_a_run_that_ends_well_has_it_in_its_tables(newest):
-    newest.populate()
-    newest.run_ok()
-    assert not (newest.output / "acknowledged.bin").exists()
-    assert len(newest.table("transactions.csv")) == 60

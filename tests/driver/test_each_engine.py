@@ -137,16 +137,3 @@ def test_leveldb_counts_what_is_there(leveldb):
 )
 def test_what_leveldb_does_not_have(leveldb, more, status, says):
     assert says in one_line_error(run(leveldb, "leveldb", *more, rows=2000), status)
-
-
-def test_leveldb_errors_are_returned(leveldb):
-    """A file of its own that is damaged."""
-    (leveldb.database / "CURRENT").write_text("nothing\n")
-    line = one_line_error(run(leveldb, "leveldb", rows=2000), 1)
-    assert "opening the database failed: " in line
-    assert not (leveldb.output / "config.json").exists()
-
-
-def test_leveldb_does_not_overwrite(leveldb):
-    done = leveldb("populate", "--database", leveldb.database, "--rows", 1)
-    assert "exists already" in one_line_error(done, 1)

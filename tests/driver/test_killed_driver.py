@@ -21,7 +21,6 @@ from conftest import NEWEST, WORKLOADS, binary, library
 from analysis.adapters import drivertables
 from analysis.crash import kills, oracle, prefixes, sampled
 from analysis.crash.trials import table as trials_table
-from base.errors import LabError
 from commitpath import looks
 from commitpath.cell import make_cell
 from images import artifacts
@@ -228,15 +227,6 @@ def test_the_files_of_a_sampled_trial_hold_what_it_found(sqlite: Programs, memor
         assert {name: found[name] for name in sampled.FOUND} == {name: row[name] for name in sampled.FOUND}
         (folder / "sample.db").unlink()
         assert looks.look(sqlite.trials, cell(mode), folder)["opened"] == 0
-
-
-def test_a_look_that_fails_is_one_line(sqlite: Programs, tmp_path: Path) -> None:
-    made = cell("wal") | {"rows": -1}
-    (tmp_path / "10").mkdir()
-    with pytest.raises(
-        LabError, match="trial 10 cannot be looked at on this host: driver: --rows: -1 is not"
-    ):
-        looks.look(sqlite.trials, made, tmp_path / "10")
 
 
 def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> None:

@@ -13,7 +13,7 @@ from test_vfs_log import calls, inside
 from analysis import databases
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
-from analysis.checks import order
+from analysis.audit import order
 from analysis.engines import sqlite
 
 LEVELS = ("off", "normal", "full", "extra")
@@ -83,17 +83,6 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, lev
     is_home = pl.col("file").cast(pl.String) == "database"
     moved = pl.when(pl.lit(there) & is_home).then(pl.lit("wal")).otherwise(pl.col("file").cast(pl.String))
     assert "calls behind transaction 5 are no checkpoint's" in said(run, vfs=run.vfs.with_columns(file=moved))
-
-
-def test_who_changes_rows_calls_a_file(driver):
-    driver.populate()
-    driver.run_ok("--vfs-log")
-    run = ran(driver)
-    first = run.transactions.row(0, named=True)
-    kept = (run.vfs["begin_ns"] < first["begin_ns"]) | (run.vfs["begin_ns"] >= first["end_ns"])
-    assert "1 transactions changed rows without a call: first transaction 0" in said(
-        run, vfs=run.vfs.filter(kept)
-    )
 
 
 def _of_transactions(driver):

@@ -1,10 +1,8 @@
 """What a run writes, against docs/reference/formats.md."""
 
 import platform
-import re
 import sqlite3
 
-import pytest
 from conftest import one_line_error
 
 STAT = "  11  12  13  14  15  16  17  18  19  20  21  22  23  24  25  26  27\n"
@@ -133,14 +131,6 @@ def test_config(driver):
     assert config["file_sizes"]["database"] == driver.database.stat().st_size
 
 
-def test_values(newest):
-    newest.populate()
-    newest.run_ok()
-    with sqlite3.connect(newest.database) as db:
-        values = {v for (v,) in db.execute("SELECT DISTINCT value FROM sample")}
-    assert values == {"i" * 3072, "u" * 3072}
-
-
 def test_same_seed_same_sql(driver):
     texts = []
     for seed in (1, 1, 2):
@@ -198,40 +188,3 @@ def test_announces_both_ends_of_the_timed_region(newest):
     assert "nowhere/console: No such file" in one_line_error(
         newest.run("--announce", newest.folder / "nowhere/console"), 1
     )
-
-
-def test_start_on_second(newest):
-    newest.populate()
-    newest.run_ok("--start-on-second", "--workload", "null", n=1)
-    begin = int(newest.table("phases.csv")[1]["begin_ns"])
-    # How late the sleep ends is the scheduler's; before the second is wrong.
-    assert begin % 10**9 < 10**8
-
-
-def test_kernel_with_fewer_counters(newest):
-    newest.populate()
-    eleven = " ".join(STAT.split()[:11]) + "\n"
-    newest.run_ok("--device-stat", device(newest, stat=eleven))
-    first = newest.table("device_stat.csv")[0]
-    assert [first[f] for f in STAT_FIELDS] == STAT.split()[:11] + [""] * 6
-
-
-def test_version_and_help(driver):
-    version = driver("version")
-    assert version.returncode == 0
-    assert version.stdout.startswith("SQLite " + driver.binary.name.removeprefix("driver-") + "\n")
-    assert re.search(r"^source id 20\d\d-", version.stdout, re.MULTILINE)
-    text = driver("--help")
-    assert text.returncode == 0
-    for words in ("delete|truncate|persist|wal|memory|off", "off|normal|full|extra", "exit status"):
-        assert words in text.stdout
-
-
-@pytest.mark.parametrize("mode", ["delete", "truncate", "persist", "wal", "memory", "off"])
-def test_mode_after_another_mode(newest, mode):
-    """A database left in WAL can be run in any mode, and back."""
-    newest.populate()
-    newest.run_ok(mode="wal")
-    rows = newest.config()["rows_after"]
-    newest.run_ok(mode=mode, rows=rows)
-    assert newest.config()["effective"]["journal_mode"] == mode

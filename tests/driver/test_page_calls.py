@@ -92,18 +92,6 @@ def test_other_settings_are_contradicted(pages, setting, value, says):
     assert says in found
 
 
-@pytest.mark.parametrize(
-    "name", ["page records", "logged transactions", "log bytes", "transactions", "WAL pages"]
-)
-def test_other_counts_are_contradicted(pages, name):
-    pages.populate()
-    run(pages, *LOADS["dirty pages"][1])
-    number = int(pages.config()["properties"][name])
-    for other in (number - 1, number + 1):
-        assert name in miscounted(pages, ppl, **{name: str(other)})
-    assert "page records is None, no number" in miscounted(pages, ppl, **{"page records": None})
-
-
 def test_what_is_merged_is_of_who_had_it_kept(pages):
     """To the merged pages and to the database; by a merge it is all of the transaction's own."""
     pages.populate()

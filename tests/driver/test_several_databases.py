@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from conftest import NEWEST, Driver, binary, one_line_error
+from conftest import NEWEST, Driver, binary
 from test_order import ran
 
 from analysis import databases
@@ -165,46 +165,3 @@ def test_one_without_a_transaction_is_there(driver):
     for one in each:
         own = databases.calls_of(found.vfs, one.number)
         assert found.engine.miscounted(one.config, one.ran, own) == []
-
-
-USAGE = [
-    ("run", 2, 1, "transactions: text 0 is of database 3, and --databases is 2"),
-    ("populate", 33, 2, "--databases: 33 is not from 1 to 32"),
-    ("populate", 0, 2, "--databases: 0 is not from 1 to 32"),
-]
-
-
-@pytest.mark.parametrize(("command", "count", "code", "said"), USAGE)
-def test_another_number_is_no_run(tmp_path, command, count, code, said):
-    driver = Driver(binary(NEWEST), tmp_path)
-    driver.engine = "sqlite"
-    parts = trace()
-    done = populate(driver, parts, count if command == "populate" else FILES)
-    if command == "run":
-        done = run(driver, parts, count=count)
-    assert said in one_line_error(done, code)
-
-
-def test_one_that_is_there_is_not_made_again(tmp_path):
-    """And nothing is left of the others."""
-    driver = Driver(binary(NEWEST), tmp_path)
-    driver.folder.joinpath("sample-2.db").write_bytes(b"mine")
-    done = populate(driver, trace())
-    assert "sample-2.db exists already" in one_line_error(done, 1)
-    assert sorted(path.name for path in driver.folder.glob("sample*")) == ["sample-2.db"]
-
-
-def test_only_a_workload_of_a_users_texts_has_several(tmp_path):
-    driver = Driver(binary(NEWEST), tmp_path)
-    done = driver("populate", "--database", driver.database, "--rows", 5, "--databases", 2)
-    assert "--databases: apsys17 has one, not 2" in one_line_error(done, 2)
-
-
-def test_a_failure_says_which_database_it_was(driver):
-    """Of one that is broken before the run."""
-    parts = trace()
-    populate(driver, parts)
-    with paths(driver)[1].open("r+b") as file:
-        file.seek(4096)
-        file.write(b"\xff" * 4096)
-    assert "database 2: " in one_line_error(run(driver, parts), 1)

@@ -93,17 +93,6 @@ def test_a_statement_that_fails_is_named_by_its_line(driver, give, text, said):
     assert not (driver.output / "config.json").exists()
 
 
-def test_a_database_that_is_broken_is_no_start(driver, give, tmp_path):
-    assert give(SHOP).returncode == 0
-    with driver.database.open("r+b") as file:
-        file.seek(4096)
-        file.write(b"\xff" * 4096)
-    words = ["--workload", "sql", "--value-size", 1, "--file", tmp_path / "transactions"]
-    done = driver.run(*words, rows=0, n=4)
-    assert done.returncode == 1
-    assert "malformed" in done.stderr or "quick_check" in done.stderr
-
-
 USAGE = [
     ({"n": 3}, 2, "--n: .*/transactions has 4 transactions, not 3"),
     ({"transactions": b"SELECT 1;\0"}, 1, "transactions: text 0 has no line before it"),
@@ -116,17 +105,6 @@ def test_what_the_host_does_not_give(driver, give, given, code, said):
     done = give(SHOP, **given)
     assert done.returncode == code
     assert re.search(said, done.stderr), done.stderr
-
-
-def test_a_file_goes_with_this_workload_alone(driver, tmp_path):
-    driver.populate(rows=5)
-    done = driver.run("--file", tmp_path / "x", rows=5)
-    assert (done.returncode, done.stderr) == (2, "driver: --file: apsys17 takes none\n")
-    done = driver.run("--workload", "sql", "--value-size", 1, rows=0)
-    assert (done.returncode, done.stderr) == (2, "driver: --file: sql must be given one\n")
-    done = driver.run("--workload", "sql", "--value-size", 1, "--file", tmp_path / "x", rows=0)
-    assert done.returncode == 1
-    assert "x: No such file or directory" in done.stderr
 
 
 SPILLS = f"""\

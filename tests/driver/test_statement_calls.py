@@ -161,35 +161,6 @@ def test_counts_that_agree_are_contradicted_by_the_calls(statements, more, says)
     assert says in miscounted(statements, **other)
 
 
-def test_one_reason_of_a_checkpoint_is_not_taken_for_another(statements):
-    """A full log has so many bytes, and dirty pages are so many."""
-    statements.populate()
-    for more, reason, other in (
-        (("--dirty-pages", 12), "dirty pages", "log full"),
-        (("--log-size", 65536), "log full", "dirty pages"),
-    ):
-        run(statements, *more, n=30)
-        count = int(statements.config()["properties"][f"checkpoints: {reason}"])
-        with_other = {f"checkpoints: {reason}": str(count - 1), f"checkpoints: {other}": "1"}
-        # half of the log's bytes are no full log's
-        says = miscounted(statements, calls=False, **with_other)
-        assert (
-            miscounted(statements) == ""
-            and says.startswith({"log full": "log bytes: "}.get(other, ""))
-            and says
-        )
-        assert "filled the log" in miscounted(statements, **with_other)
-        statements.populate()
-
-
-def test_a_run_opens_a_database_that_was_closed(statements):
-    statements.populate()
-    run(statements)
-    assert "had been closed" in miscounted(statements, recovery="log used; WAL live")
-    with_none = {"WAL syncs": None}
-    assert miscounted(statements, **with_none) == "WAL syncs is None, no number"
-
-
 def written_home(log, pages):
     """(pages that were kept; how many checkpoints wrote, to the file of frames and to the database; how many
     of these were another transaction's), once each is seen to be of who had it kept."""

@@ -13,7 +13,7 @@ import pytest
 from conftest import of_parts, one_line_error
 
 from analysis.crash import lines
-from analysis.crash.lines import GONE, NOTHING, THERE, TORN, Memory, State
+from analysis.crash.lines import GONE, NOTHING, THERE, TORN, Memory
 from analysis.workloads import Random
 
 SIZE = 1000  # no whole number of lines, nor of words
@@ -109,15 +109,6 @@ def test_a_state_is_what_a_cache_may_leave(
     assert differed > 8
 
 
-def test_what_was_stored_before_the_run_is_there(
-    script: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
-    """And is no call of it."""
-    calls = history(1)
-    assert script(told(calls, before=10) + "prepare =\nshow calls:0\n").returncode == 0
-    assert (tmp_path / "log").read_bytes() == bytes(cache(calls[:10])[0])
-
-
 def test_a_file_that_was_deleted_is_gone_or_there(
     script: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
@@ -150,21 +141,6 @@ def test_a_plan_of_another_run_is_one_line(
     calls: list[Call] = [("copy", 0, 9, 1), ("clean", 0, 9, 0), ("copy", 8, 9, 1), ("delete", 0, 0, 0)]
     found = script(told(calls) + f"prepare =\nshow {words}\n")
     assert said in one_line_error(found, 1)
-
-
-def test_a_run_without_such_memory_has_no_words_of_it(
-    script: Callable[..., subprocess.CompletedProcess[str]],
-) -> None:
-    assert script("show \n").returncode == 0
-    found = script("show calls:0\n")
-    assert "tells of persistent memory, and the run had none" in one_line_error(found, 1)
-
-
-def test_words_are_short() -> None:
-    """Neighbours that lose alike are one word."""
-    state = State(7, TORN, 9, ((4, 255), (5, 255), (6, 255), (9, 255), (10, 3)))
-    assert state.words() == " calls:7 lost:4-6:ff lost:9:ff lost:10:03"
-    assert State(7, THERE, 0).words() == " calls:7 there" and State(7, GONE, 0).words() == " calls:7"
 
 
 def test_what_a_copy_stored_may_be_lost_in_words() -> None:

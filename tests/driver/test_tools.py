@@ -51,25 +51,6 @@ def test_tool_runs_and_is_what_was_planned(driver, name, mode):
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_mobibench_texts(newest):
-    """As shell/mobibench.c makes them, but for its rand()."""
-    tool_ok(newest, "mobibench", "--phases", "insert", n=2)
-    value = "".join(letter * 10 for letter in "abcdefghij")
-    insert = f"INSERT INTO tblMyList(Value) VALUES('{value}');"
-    assert newest.rendered() == lines([insert, insert])
-    with sqlite3.connect(newest.database) as db:
-        assert db.execute("SELECT * FROM tblMyList").fetchall() == [(1, value, None), (2, value, None)]
-
-
-def test_mobibench_hits(driver):
-    tool_ok(driver, "mobibench", n=50)
-    assert changes(driver) == {"insert": [1] * 50, "update": [1] * 50, "delete": [0] + [1] * 49}
-    with sqlite3.connect(driver.database) as db:
-        value = "".join(letter * 10 for letter in "fghijabcde")
-        rows = db.execute("SELECT id, Value = ? FROM tblMyList", [value]).fetchall()
-    assert rows in ([(50, 0)], [(50, 1)])
-
-
 def test_androbench_fits_what_its_trace_says(driver):
     """215 bytes of SQL a transaction, 37 distinct pages, (7700 - 21 * 21.5) / 3077 pages a transaction."""
     tool_ok(driver, "androbench", "--vfs-log", n=1024, mode="wal", synchronous="off")
@@ -111,52 +92,6 @@ def test_rlbench_groups(driver):
     assert {sum(found[op]) for op in silent} == {0}
 
 
-def test_rlbench_texts(newest):
-    tool_ok(newest, "rlbench", "--phases", "insert,insert_transaction,insert_indexed", n=40)
-    with sqlite3.connect(newest.database) as db:
-        rows = db.execute("SELECT a, b, c FROM t2 ORDER BY a").fetchall()
-        indices = db.execute("SELECT name FROM sqlite_master WHERE type='index'").fetchall()
-    assert [a for a, _, _ in rows] == list(range(1, 1001))
-    assert len({b for _, b, _ in rows}) > 900
-    assert all(0 <= b < 100_000 and text == words(b) for _, b, text in rows)
-    assert indices == [("i3",)]
-
-
-def words(number):
-    """A number below a million in English, written down another way than the driver's."""
-    small = [
-        *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-        *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-        *("eighteen", "nineteen"),
-    ]
-    tens = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-    parts = []
-    thousands, rest = divmod(number, 1000)
-    for value, unit in ((thousands, "thousand"), (rest, "")):
-        if value >= 100:
-            parts += [small[value // 100], "hundred"]
-        if value % 100 >= 20:
-            parts += [tens[value % 100 // 10]] + ([small[value % 10]] if value % 10 else [])
-        elif value % 100:
-            parts.append(small[value % 100])
-        if value and unit:
-            parts.append(unit)
-    return " ".join(parts) or "zero"
-
-
-def test_mobibench_updates_to_what_is_there(driver):
-    """All have the same value: a new SQLite leaves a row that has it alone, an old one writes it."""
-    tool_ok(driver, "mobibench", "--vfs-log", mode="wal", n=100)
-    log = with_syncs(calls(driver))
-    updates = [t for t in driver.table("transactions.csv") if t["op"] == "update"]
-    syncs = [sum(c["syncs"] for c in inside(log, t)) for t in updates]
-    assert [t["changes"] for t in updates] == ["1"] * 100
-    if driver.binary.name.endswith("3.8.11.1"):
-        assert syncs == [1] * 100
-    else:
-        assert syncs[0] == 1 and set(syncs) == {0, 1}
-
-
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize(("mode", "level"), [("delete", "full"), ("truncate", "normal"), ("wal", "full")])
 def test_syncs_of_inserts_are_the_oracles(driver, name, mode, level):
@@ -164,15 +99,6 @@ def test_syncs_of_inserts_are_the_oracles(driver, name, mode, level):
     log = with_syncs(calls(driver))
     each = [sum(c["syncs"] for c in inside(log, t)) for t in driver.table("transactions.csv")]
     assert each[1:] == [ORACLE[mode][level]] * 19
-
-
-def test_one_transaction_of_many_statements_syncs_once(newest):
-    phases = "insert,insert_transaction,insert_indexed"
-    tool_ok(newest, "rlbench", "--phases", phases, "--vfs-log", mode="wal")
-    log = with_syncs(calls(newest))
-    last = newest.table("transactions.csv")[-2:]
-    assert [sum(c["syncs"] for c in inside(log, t)) for t in last] == [1, 1]
-    assert [t["changes"] for t in last] == ["500", "500"]
 
 
 def test_phases(driver):
@@ -234,34 +160,3 @@ def test_what_a_workload_cannot_do(newest, name, more, rows, says):
     options = ["--workload", name, "--value-size", SIZES[name]]
     assert says in one_line_error(newest.run(*options, *more, rows=rows), 2)
     assert not newest.output.exists()
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_value_size_is_the_tools(newest, name):
-    says = f"--value-size: {name} has values of {SIZES[name]} bytes, not of 3072"
-    assert says in one_line_error(newest.run("--workload", name, rows=0), 2)
-    done = newest("populate", "--workload", name, "--database", newest.database, "--rows", 0)
-    assert says in one_line_error(done, 2)
-    assert not newest.database.exists()
-
-
-def test_rlbench_is_bounded(newest):
-    options = ["--workload", "rlbench", "--value-size", 100]
-    assert "--n: rlbench takes at most 10000" in one_line_error(newest.run(*options, rows=0, n=10_001), 2)
-
-
-@pytest.mark.parametrize("phase", ["update", "delete"])
-def test_nothing_to_change_is_refused(newest, phase):
-    line = one_line_error(newest.run("--phases", phase, rows=0), 2)
-    assert f"--phases: {phase} of an empty table changes nothing" in line
-
-
-def test_a_failing_statement_of_many_is_named(newest):
-    options = ["--workload", "rlbench", "--value-size", 100]
-    newest.populate(*options[:2], rows=0, value_size=100)
-    with sqlite3.connect(newest.database) as db:
-        db.execute("CREATE TABLE t3(a)")
-    db.close()
-    line = one_line_error(newest.run(*options, rows=0), 1)
-    assert "phase insert_indexed, op insert_indexed: prepare failed" in line
-    assert "table t3 already exists" in line

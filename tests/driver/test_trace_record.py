@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import NEWEST, OLD, Driver, binary, linked_with_sqlite, one_line_error
+from conftest import NEWEST, OLD, Driver, binary, one_line_error
 
 from analysis.adapters import pragmas, recording, sqlfile, tracefile
 from base.errors import BadInputError, LabError
@@ -161,23 +161,6 @@ def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
     assert (tmp_path / "x").read_text().startswith(tracefile.FIRST)
 
 
-def test_a_recording_that_lost_something_is_no_trace(tmp_path, monkeypatch):
-    """A copy of the database as it was before is cut short, as on a full disk; Python ignores SIGXFSZ."""
-    monkeypatch.chdir(tmp_path)
-    with sqlite3.connect("large.db") as database:
-        database.execute("CREATE TABLE t(a)")
-        database.execute("INSERT INTO t VALUES(zeroblob(300000))")
-    database.close()
-    insert = "import sqlite3; c = sqlite3.connect('large.db', isolation_level=None)"
-    insert += "; c.execute('UPDATE t SET a=1 WHERE 0'); c.execute('PRAGMA user_version=1')"
-    with pytest.raises(
-        LabError,
-        match=r"CMD: the recording is incomplete: .*large\.db: ",
-    ):
-        trace_record({"CMD": f'ulimit -f 200; {sys.executable} -c "{insert}"', "FILE": "x"})
-    assert not Path("x").exists()
-
-
 PROGRAMS = Path(__file__).parent / "programs"
 
 
@@ -207,94 +190,6 @@ def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatc
         assert words in said
     assert said.count("left out") == 9 and "beware" not in said
     assert tracefile.parts((tmp_path / "x.trace").read_text()).databases == 1
-
-
-def test_what_is_of_an_attached_file_is_left_out_with_its_transaction(tmp_path, monkeypatch, capfd):
-    program = PROGRAMS / "attached.py"
-    lines, said = record_here(f"{sys.executable} {program}", tmp_path, monkeypatch, capfd)
-    assert lines == ['"CREATE TABLE t(x)"', *(f'"INSERT INTO t VALUES(?)" {i}' for i in range(5))]
-    for words in (
-        "left out once: ATTACH\n",
-        # by its name, in a transaction, and without the name of its file
-        "left out 3 times: a statement of an attached file\n",
-        "left out once: what else its transaction has\n",
-        "beware: 1 m.db: a replay leaves other rows: 0 missing, 3 more; the first: make",
-    ):
-        assert words in said
-
-
-def test_what_only_reads_an_attached_file_is_of_it(tmp_path, monkeypatch, capfd):
-    (tmp_path / "p.py").write_text("""\
-import sqlite3
-c = sqlite3.connect("m.db", isolation_level=None)
-c.execute("CREATE TABLE t(x)")
-c.execute("ATTACH 'o.db' AS \\"o p\\"")
-c.execute("CREATE TABLE \\"o p\\".u(x)")
-c.execute("INSERT INTO t SELECT count(*) FROM u")
-c.execute("CREATE TEMP TRIGGER g AFTER DELETE ON t BEGIN INSERT INTO u VALUES(old.x); END")
-c.execute("DELETE FROM t")
-c.execute("PRAGMA \\"o p\\".user_version=3")
-c.execute("INSERT INTO t VALUES(7)")
-c.execute("DETACH \\"o p\\"")
-c.execute("INSERT INTO t VALUES(8)")
-""")
-    lines, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
-    assert lines[0] == '"CREATE TABLE t(x)"'
-    assert lines[-2:] == ['"INSERT INTO t VALUES(7)"', '"INSERT INTO t VALUES(8)"']
-    assert not [line for line in lines if "SELECT count" in line or "DELETE FROM" in line]
-    assert "left out once: PRAGMA o p.user_version\n" in said and "beware" not in said
-
-
-def test_a_database_that_was_there_is_told_as_it_is(tmp_path, monkeypatch, capfd):
-    with sqlite3.connect(tmp_path / "old.db") as database:
-        database.executescript("PRAGMA page_size=1024; PRAGMA encoding='UTF-16le'; CREATE TABLE t(a);")
-    database.close()
-    insert = "import sqlite3; c=sqlite3.connect('old.db'); c.execute('INSERT INTO t VALUES(?)', ('\xfc',))"
-    lines, said = record_here(f'{sys.executable} -c "{insert}; c.commit()"', tmp_path, monkeypatch, capfd)
-    assert lines[1] == '"INSERT INTO t VALUES(?)" "\xfc"'
-    assert "1 old.db is as of a cell with PAGE_SIZE=1024\n" in said
-    assert "1 old.db has its texts in UTF-16le; a cell's database has them in UTF-8\n" in said
-    assert "beware" not in said
-
-
-def test_a_connection_that_is_closed_leaves_its_transaction_to_none(tmp_path, monkeypatch, capfd):
-    """Of the close's own rollback nothing is in the trace, which leaves the rows that the program left."""
-    program = linked_with_sqlite("closed", tmp_path)
-    lines, said = record_here(str(program), tmp_path, monkeypatch, capfd)
-    assert lines == [
-        *('"CREATE TABLE t(a)"', '"BEGIN;"', "\"INSERT INTO t VALUES('kept 1')\"", '"COMMIT"', '"BEGIN"'),
-        *("\"INSERT INTO t VALUES('kept 2')\"", '"COMMIT"'),
-        "\"INSERT INTO t VALUES('kept 3') RETURNING a\"",
-        "\"INSERT INTO t VALUES('kept 4')\"",
-    ]
-    assert "beware" not in said
-
-
-def test_a_child_has_none_of_a_transaction_that_its_parent_closed(tmp_path, monkeypatch, capfd):
-    (tmp_path / "p.py").write_text("""\
-import os, sqlite3
-def connect():
-    return sqlite3.connect("a.db", isolation_level=None)
-c = connect()
-c.execute("CREATE TABLE t(x)")
-c.execute("BEGIN")
-c.execute("INSERT INTO t VALUES('lost')")
-c.close()
-for i in range(3):
-    if os.fork() == 0:
-        c = connect()
-        c.execute("INSERT INTO t VALUES(?)", (i,))
-        c.execute("SAVEPOINT s")
-        c.execute("INSERT INTO t VALUES('lost')")
-        c.close()
-        connect().execute("INSERT INTO t VALUES(?)", (i,))
-        os._exit(0)
-    os.wait()
-""")
-    lines, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
-    inserts = [f'"INSERT INTO t VALUES(?)" {i}' for i in range(3) for _ in range(2)]
-    assert lines == ['"CREATE TABLE t(x)"', *inserts]
-    assert "beware" not in said
 
 
 @pytest.mark.parametrize(
@@ -345,27 +240,6 @@ c.execute("INSERT INTO u VALUES('random()')")
         "CURRENT_DATE gives another value in a replay: INSERT INTO t(x) VALUES(5);",
         "random gives another value in a replay: INSERT INTO u VALUES('random()');",
     ]
-
-
-def test_settings_of_two_files_and_a_function_of_the_program(tmp_path, monkeypatch, capfd):
-    program = PROGRAMS / "page_size_wal.sh"
-    lines, said = record_here(f"sh {program}", tmp_path, monkeypatch, capfd)
-    assert sum("VACUUM" in line for line in lines) == 2
-    assert "2 delete.db is as of a cell with PAGE_SIZE=8192\n" in said and "beware" not in said
-    assert "left out 2 times: PRAGMA page_size=8192: the variable PAGE_SIZE sets it\n" in said
-    (tmp_path / "x.trace").unlink()
-    _, said = record_here(f"{sys.executable} {PROGRAMS / 'dedup.py'}", tmp_path, monkeypatch, capfd)
-    assert "beware: 1 a.db: a replay fails: line 27 of the trace: no such function: half\n" in said
-
-
-def test_each_of_sqlites_pragmas_has_its_place():
-    database = sqlite3.connect(":memory:")
-    of_host = {name for (name,) in database.execute("SELECT name FROM pragma_pragma_list")}
-    assert of_host <= pragmas.known()
-    sets = [pragmas.RECORDED, frozenset(pragmas.SETTINGS), pragmas.DEFAULTS, pragmas.NOTHING]
-    assert sum(map(len, sets)) == len(pragmas.known())
-    # what a trace has a workload may have
-    assert pragmas.RECORDED <= sqlfile.ALLOWED
 
 
 @pytest.mark.parametrize(

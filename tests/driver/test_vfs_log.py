@@ -111,32 +111,6 @@ def test_the_log_says_which_page_each_frame_of_the_wal_holds(driver, page_size):
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_other_calls_have_no_page(driver, mode):
-    driver.populate()
-    driver.run_ok("--vfs-log", mode=mode)
-    has = {(c["file"], c["op"]) for c in calls(driver) if c["page"] is not None}
-    assert has == ({("wal", "write")} if mode == "wal" else set())
-
-
-def test_nothing_changes_and_nothing_is_logged_without_the_option(driver):
-    results = {}
-    for option in ([], ["--vfs-log"]):
-        driver.populate()
-        driver.run_ok(*option, mode="wal", synchronous="normal")
-        config = driver.config()
-        del config["clock"]
-        changes = [t["changes"] for t in driver.table("transactions.csv")]
-        results[bool(option)] = config, changes, driver.database.read_bytes()
-        assert (driver.output / "vfs.csv").exists() == bool(option)
-    # the file change counter and the two copies of the version are the same, too
-    assert results[False] == results[True]
-    # a run without the option leaves none of an earlier run's
-    driver.populate()
-    driver.run_ok()
-    assert not (driver.output / "vfs.csv").exists()
-
-
-@pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_mapped_reads_pass_through(driver, mode):
     driver.populate()
     environment = {**os.environ, "COMMITPATH_MMAP": "1"}
@@ -146,15 +120,6 @@ def test_mapped_reads_pass_through(driver, mode):
     driver.populate()
     driver.run_ok(mode=mode)
     assert driver.database.read_bytes() == mapped
-
-
-def test_log_grows(newest):
-    """Room is made for 32 calls a transaction; one that updates a value of 100 pages makes more."""
-    newest.populate(value_size=400_000)
-    newest.run_ok("--vfs-log", "--value-size", 400_000, n=2)
-    log = calls(newest)
-    assert len(log) > 4 * 6 * 32
-    assert [call["call"] for call in log] == list(range(len(log)))
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal", "off"])
@@ -167,7 +132,3 @@ def test_errors_pass_unchanged(driver, mode):
         lines.append(one_line_error(done, 1))
     assert "phase insert, op insert: step failed: SQLite error" in lines[0]
     assert lines[0] == lines[1]
-
-
-def test_missing_database(driver):
-    assert "unable to open database file" in one_line_error(driver.run("--vfs-log"), 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import of_parts, one_line_error
+from conftest import of_parts
 
 HEADER, NAME, LIFE = 24, 512, 16
 
@@ -63,15 +63,6 @@ def test_what_sqlite_leaves_is_what_it_wrote(
     assert script("look =\n") == "1 2 6"
 
 
-def test_a_database_that_was_there(newest: Any, script: Callable[[str], str], tmp_path: Path) -> None:
-    """What no transaction wrote is known from before the run, and what it was then is right."""
-    newest.populate()
-    before = (tmp_path / "sample.db").read_bytes()
-    newest.run_ok("--written", tmp_path / "written", n=1)
-    (tmp_path / "sample.db").write_bytes(before)
-    assert script("look =\n") == "1 0 0"
-
-
 FIRST = "open @\nwrite @ 0 1024 1\nwrite @ 1024 700 2\n"
 
 
@@ -94,17 +85,6 @@ def test_parts_of_sectors(script: Callable[[str], str], tmp_path: Path) -> None:
     assert script("look =\n") == "1 0 0"
 
 
-def test_a_hole_is_zeros_and_what_was_written_is_not(script: Callable[[str], str], tmp_path: Path) -> None:
-    lines = "open @\nwrite @ 0 512 1\nwrite @ 2048 512 2\nwrite @ 1024 512 3\nsave =\n"
-    assert script(lines + "look =\n") == "1 0 0"
-    damage(tmp_path / "file", 1024, bytes(512))  # it was a hole once
-    assert script("look =\n") == "1 0 0"
-    damage(tmp_path / "file", 0, bytes(512))
-    assert script("look =\n") == "1 1 0"
-    os.truncate(tmp_path / "file", 2560 + 1024)  # longer than it ever was
-    assert script("look =\n") == "1 3 0"
-
-
 @pytest.mark.parametrize("end", ["delete @\nopen @\n", "truncate @ 0\n"])
 def test_an_earlier_life_of_the_file(script: Callable[[str], str], tmp_path: Path, end: str) -> None:
     """What it held before it was deleted, or truncated to nothing, is stale in it."""
@@ -118,30 +98,3 @@ def test_an_earlier_life_of_the_file(script: Callable[[str], str], tmp_path: Pat
     assert script("look =\n") == ("1 0 3" if deleted else "1 0 1")
     nobody(tmp_path)
     assert script("look =\n") == "1 0 1"
-
-
-def test_of_a_life_that_is_no_prefix_of_another(script: Callable[[str], str], tmp_path: Path) -> None:
-    """A file that is truncated to a part of it lives on: what is behind that may be there again."""
-    assert script(FIRST + "truncate @ 700\nwrite @ 1024 1024 6\nsave =\nlook =\n") == "1 0 0"
-    damage(tmp_path / "file", 512, b"\1" * 512)
-    assert script("look =\n") == "1 0 0"
-    damage(tmp_path / "file", 512, bytes(512))
-    assert script("look =\n") == "1 1 0"
-
-
-def test_what_cannot_be_read_is_not_known(script: Callable[[str], str], tmp_path: Path) -> None:
-    script(FIRST + "save =\n")
-    (tmp_path / "file").unlink()
-    (tmp_path / "file").mkdir()
-    assert script("look =\n").startswith("0 ")
-
-
-def test_a_file_that_is_no_list_of_sectors(
-    program: Path, script: Callable[[str], str], tmp_path: Path
-) -> None:
-    script(FIRST + "save =\n")
-    saved = tmp_path / "written"
-    for spoiled, says in ((saved.read_bytes()[:-1], "ends before its end"), (bytes(24), "is not what")):
-        saved.write_bytes(spoiled)
-        done = subprocess.run([program], input=f"look {saved}\n", capture_output=True, text=True, check=False)
-        assert says in one_line_error(done, 1)

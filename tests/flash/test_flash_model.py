@@ -46,12 +46,6 @@ def test_read_is_command_sense_and_transfer(model):
     assert causes(counters) == {"command": COMMAND, "read": READ, "bus": transfer(4096)}
 
 
-def test_page_in_register_is_not_sensed_again(model):
-    times, counters = model(["r +0 0 8", "r +0 8 8", "r +0 32 8"])
-    assert latencies(times)[1] == COMMAND + transfer(4096)
-    assert counters["page_reads"] == 2
-
-
 def test_a_program_ends_what_the_register_holds(model):
     _, counters = model(["r +0 0 8", "w +0 0 8", "w +0 0 8", "r +0 0 8"])
     assert counters["page_reads"] == 2
@@ -71,11 +65,6 @@ def test_plain_write_is_durable_when_done(model):
     assert counters["flushes_clean"] == 1
 
 
-def test_program_time_grows_with_size(model):
-    times, _ = model(["w 0 0 8"], program_kib_ns=10_000)
-    assert times == [COMMAND + transfer(4096) + PROGRAM + 40_000]
-
-
 def test_a_large_write_uses_both_dies(model):
     times, counters = model(["w 0 0 128"])
     # four units, two a die; the last die gets its last unit after the other's
@@ -92,12 +81,6 @@ def test_commands_at_once_share_the_device(model):
     assert times[2] == first + PROGRAM
     assert counters["time_queue_ns"] == 3 * COMMAND
     assert counters["time_die_ns"] > 0
-
-
-def test_a_read_behind_a_program_holds_up_no_other_read(model):
-    times, _ = model(["w 0 0 8", "r 0 0 8", "r 0 32 8"], queue_depth=8, dies=4, bus_mb_s=100000)
-    assert times[1] > times[0]
-    assert times[2] == 3 * COMMAND + READ + 40
 
 
 def test_fua_costs_its_price(model):
@@ -119,32 +102,12 @@ def test_flush_drains_then_pays_its_base(model):
     assert counters["time_drain_ns"] == PROGRAM
 
 
-def test_flush_after_the_drain_costs_its_base_only(model):
-    # a whole unit drains by itself; its mapping is still to be stored
-    times, _ = model(["w 0 0 32", f"F {10 * PROGRAM}"], **CACHE)
-    assert times[1] == 10 * PROGRAM + 300_000
-
-
-def test_small_writes_share_a_program(model):
-    _, counters = model([*(f"w +0 {8 * i * 100} 8" for i in range(8)), "F +0"], **CACHE)
-    assert counters["programs"] == 2
-
-
 def test_full_cache_waits_for_the_dies(model):
     writes = [f"w +0 {i * 256} 256" for i in range(64)]
     times, counters = model(writes, bus_mb_s=10000, **CACHE)
     assert latencies(times)[0] < PROGRAM
     # two dies program 16 KiB a millisecond each: 128 KiB take 4 ms
     assert times[-1] - times[-11] == pytest.approx(10 * 4 * PROGRAM, rel=0.03)
-    assert counters["time_cache_ns"] > 0
-
-
-def test_who_waits_for_the_cache_leaves_the_bus(model):
-    # two programs fill the cache; the third write waits for the first, a read of another die does not
-    commands = ["w 0 0 32", "w 0 32 32", "w 0 64 8", "r 0 64 8"]
-    device = {**CACHE, "cache_kib": 32, "dies": 4, "bus_mb_s": 1000}
-    times, counters = model(commands, **device)
-    assert times[3] == 4 * COMMAND + READ + transfer(4096) / 10 < times[2] - PROGRAM / 2
     assert counters["time_cache_ns"] > 0
 
 

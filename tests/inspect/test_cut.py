@@ -109,38 +109,12 @@ def test_what_the_device_kept_and_lost(page: Callable[..., Page], run: Path) -> 
     assert len(cut["kept"]) == told["losable"] - told["lost_commands"]
 
 
-def test_a_page_without_a_trial_has_no_cut(browser: webdriver.Chrome, run: Path) -> None:
-    assert inspect([str(run)]) == 0
-    opened = Page(browser, run).open()
-    assert opened.js("app.run.about.cut") is None and opened.js("app.view.isWhole")
-    opened.keys("c")
-    assert opened.js("app.view.isWhole")
-
-
-@pytest.mark.parametrize("trial", ["30", "-1", "x", "", "²", "9" * 5000])
-def test_what_is_no_trial_is_one_line(run: Path, capsys: pytest.CaptureFixture[str], trial: str) -> None:
-    before = sorted(run.iterdir())
-    assert inspect([str(run), trial]) == 2
-    said = capsys.readouterr().err
-    assert f"TRIAL={trial}: a trial of that run is a number from 0 to 29" in said and said.count("\n") == 1
-    assert sorted(run.iterdir()) == before
-
-
 def changed(run: Path, tmp_path: Path, name: str, text: Callable[[Path], None]) -> Path:
     """A copy of the run in which a file is another."""
     copy = Path(shutil.copytree(run, tmp_path / "copy"))
     text(copy / name)
     derived.write(copy)
     return copy
-
-
-def test_a_run_without_trials(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def uncut(path: Path) -> None:
-        path.write_text(path.read_text().replace('"crash": {', '"crash": null, "was": {'))
-
-    copy = changed(run, tmp_path, "summary.json", uncut)
-    assert inspect([str(copy), "1"]) == 2
-    assert f"RUN={copy}: a run without trials; one of CRASH=power has some" in capsys.readouterr().err
 
 
 def test_a_trial_that_has_no_place_in_the_timeline(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import subprocess
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +14,6 @@ import synthetic_ledger
 from analysis import derived
 from analysis.inspect.__main__ import main
 from analysis.inspect.pack import pack
-from analysis.inspect.page import code
-
-ROOT = Path(__file__).parents[2]
 
 
 def no_tables(run: Path) -> None:
@@ -75,12 +71,6 @@ def test_bad_input_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert not list(run.glob("*inspect*"))
 
 
-def test_a_run_that_was_analysed_when_there_was_one_database_has_a_page(tmp_path: Path) -> None:
-    run = synthetic_ledger.make(tmp_path / "run", n=2)
-    change("vfs", lambda table: table.drop("database"))(run)
-    assert main([str(run)]) == 0
-
-
 def test_no_such_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "none")]) == 3
     assert "none: no such folder" in capsys.readouterr().err
@@ -102,9 +92,3 @@ def test_packs_columns_narrow_and_exact() -> None:
     data = zlib.decompress(base64.b64decode(packed))
     at = spec["columns"]["near"]["at"]
     assert data[at : at + 6] == b"\x05\x00\x01\x00\x26\x01"
-
-
-def test_the_modules_are_one_program(tmp_path: Path) -> None:
-    path = tmp_path / "all.mjs"
-    path.write_text(code())
-    subprocess.run([ROOT / ".venv/bin/node", "--check", path], check=True)

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 import synthetic_ledger
 from conftest import Page
-from selenium.webdriver import ActionChains, Keys
-from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 
 from analysis.ledger import schema
@@ -132,18 +131,6 @@ def test_a_click_on_a_command_lights_its_causes(page: Pages) -> None:
     assert "waited: another thread's work" in opened.text("#details")
 
 
-def test_a_click_on_a_sector_finds_its_command(page: Pages) -> None:
-    opened = page(f"#transactions={ROW}", mode="delete")
-    x, y, command = opened.js(
-        """(() => { const { stage, run } = app, p = run.pointsOf.of([...app.chosen.commands][0])[0];
-        const box = stage.element.getBoundingClientRect(), c = run.points.command[p];
-        return [box.left + (stage.x(run.commands.begin[c]) + stage.x(run.commands.end[c])) / 2,
-                box.top + stage.placeY(run.points.place[p]) - 1, c]; })()"""
-    )
-    opened.point(x, y, click=True)
-    assert opened.js("[app.chosen.table, app.chosen.row]") == ["commands", command]
-
-
 def test_keys_zoom_and_pan_from_the_run_to_one_command(page: Pages) -> None:
     opened = page(mode="delete")
     whole = opened.js("app.view.span")
@@ -167,54 +154,6 @@ def test_keys_zoom_and_pan_from_the_run_to_one_command(page: Pages) -> None:
     assert opened.js("app.view.span") < 2_000  # ns
     opened.keys("0", Keys.ESCAPE)
     assert opened.js("app.view.isWhole && app.chosen === null")
-
-
-def test_the_wheel_zooms_about_the_pointer(page: Pages) -> None:
-    opened = page(mode="delete")
-    x, y = opened.place("transactions", ROW)
-    opened.point(x, y)
-    under = opened.js("app.stage.time(a[0] - app.stage.element.getBoundingClientRect().left)", x)
-    span = opened.js("app.view.span")
-    stage = opened.browser.find_element(By.ID, "stage")
-    left, top, width, height = (stage.rect[name] for name in ("x", "y", "width", "height"))
-    place = ScrollOrigin.from_element(stage, round(x - left - width / 2), round(y - top - height / 2))
-    ActionChains(opened.browser).scroll_from_origin(place, 0, -300).perform()
-    opened.settle()
-    assert opened.js("app.view.span") < span
-    now = opened.js("app.stage.time(a[0] - app.stage.element.getBoundingClientRect().left)", x)
-    assert now == pytest.approx(under, abs=span / 500)
-
-
-def test_dragging_pans(page: Pages) -> None:
-    opened = page(f"#transactions={ROW}", mode="delete")
-    before = opened.js("app.view.t0")
-    stage = opened.browser.find_element(By.ID, "stage")
-    ActionChains(opened.browser).move_to_element(stage).click_and_hold().move_by_offset(
-        -200, 0
-    ).release().perform()
-    opened.settle()
-    assert opened.js("app.view.t0") - before == pytest.approx(
-        opened.js("200 * app.view.span / app.stage.width"), rel=0.02
-    )
-
-
-@pytest.mark.parametrize("overview", [False, True])
-def test_dragging_a_box_zooms_to_it(page: Pages, overview: bool) -> None:
-    opened = page(mode="delete")
-    picture = opened.js("app.stage.base.canvas.toDataURL()")
-    left, top = opened.js("(({left, top}) => [left, top])(app.stage.element.getBoundingClientRect())")
-    wanted = opened.js("[500, 700].map((x) => app.stage.time(x))")  # the view is the whole run
-    if not overview:
-        ActionChains(opened.browser).key_down(Keys.SHIFT).perform()
-    drag = ActionChains(opened.browser)
-    mouse = drag.w3c_actions.pointer_action
-    mouse.move_to_location(round(left + 500), round(top + (20 if overview else 80))).pointer_down()
-    mouse.move_to_location(round(left + 700), round(top + (22 if overview else 120))).pointer_up()
-    drag.perform()
-    ActionChains(opened.browser).key_up(Keys.SHIFT).perform()
-    opened.settle()
-    assert opened.js("[app.view.t0, app.view.t1]") == pytest.approx(wanted, rel=0.02)
-    assert opened.js("app.stage.base.canvas.toDataURL()") != picture
 
 
 def test_filters_by_kind_and_operation(page: Pages) -> None:
@@ -298,36 +237,6 @@ def test_text_of_the_run_is_never_html(page: Pages) -> None:
     assert "<img src=x onerror=alert(1)>\ufffd[31m\ufffd" in opened.text("#tip")
     assert "<img src=x" in opened.text("#details")
     assert opened.js("document.querySelectorAll('img').length") == 0
-
-
-def test_folds_the_sectors_that_nothing_touches(page: Pages) -> None:
-    opened = page(mode="delete")
-    sectors = opened.table("pieces")["sector"].to_list()
-    assert opened.js("app.run.folds.touched.length") > 1
-    assert opened.js("a[0].every((s) => app.run.folds.sector(app.run.folds.place(s)) === s)", sectors)
-    opened.keys("g")
-    assert opened.js("app.run.folds.touched.length") == 1
-    assert opened.js("a[0].every((s) => app.run.folds.sector(app.run.folds.place(s)) === s)", sectors)
-
-
-def test_a_page_without_transactions_says_so(page: Pages) -> None:
-    opened = page(n=0)
-    assert "no transactions" in opened.text("#notice")
-    opened.keys("n", "p", "+", Keys.ARROW_LEFT, "t", "y", "0", Keys.ESCAPE)
-    assert opened.text("#count") == "0 rows in view"
-
-
-def test_a_rejected_run_says_so(page: Pages) -> None:
-    opened = page(n=3, reasons=("7 events <b>lost</b>",))
-    assert opened.text("#notice") == "Rejected, do not use these numbers: 7 events <b>lost</b>"
-
-
-def test_light_and_dark(page: Pages) -> None:
-    opened = page("#theme=dark", n=3)
-    dark = opened.js("app.palette.ground")
-    opened.click("#theme")  # auto
-    opened.click("#theme")  # light
-    assert [dark, opened.js("app.palette.ground")] == ["#15181c", "#ffffff"]
 
 
 def test_asks_for_nothing_from_outside(page: Pages) -> None:

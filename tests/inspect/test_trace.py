@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import commands
 import polars as pl
 import pytest
 
@@ -81,35 +79,11 @@ def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None
     assert of_text.lanes == of_files.lanes
 
 
-def test_notes_are_no_commands(tmp_path: Path) -> None:
-    """As blktrace 1.2 and 1.3 print them; the latter names a control group."""
-    text = tmp_path / "trace.txt"
-    text.write_text(
-        "253,0    0        0     0.000000000   252 1,0  m   N commitpath <b> note\n\n"
-        "253,0    0        0     0.000000001   252  m   N another\n"
-        "253,0    0        1     0.140356960   275  D  RM 16968 + 8 [fio]\n"
-        "253,0    0        2     0.140359264   275  C  RM 16968 + 8 [0]\n"
-    )
-    assert blktrace.read(str(text)).commands.height == 1
-
-
 def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
     trace = blktrace.read(str(prefix))
     assert set(trace.lanes) == set(trace.commands["lane"])
     assert "fio read" in trace.lanes and any(lane.endswith(" flush") for lane in trace.lanes)
     assert "It does not show which statement" in blktrace.said(trace)["notice"]
-
-
-def test_many_processes_share_lanes(tmp_path: Path) -> None:
-    lines = [
-        f"  8,0    0  {n:7}  {n}.000000000  {n:4}  D   W {8 * n} + 8 [job{n // 2}]\n"
-        f"  8,0    0  {n:7}  {n}.500000000     0  C   W {8 * n} + 8 [0]\n"
-        for n in range(1, 60)
-    ]
-    (tmp_path / "t").write_text("".join(lines))
-    trace = blktrace.read(str(tmp_path / "t"))
-    assert len(trace.lanes) == 7 and trace.lanes[-1] == "others write"
-    assert trace.said[0].startswith("the trace has no queue events (Q)")
 
 
 def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
@@ -187,17 +161,6 @@ def test_what_is_no_trace_is_one_line(
     assert set(tmp_path.iterdir()) == before
 
 
-def test_a_file_that_is_not_ours_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "t").write_text("8,0")
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, os.strerror(13))
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(BadInput, match=r"cannot be read \(Permission denied\)"):
-        blktrace.read(str(tmp_path / "t"))
-
-
 def test_the_page_shows_it(trace_page: Callable[[str], Any], tmp_path: Path) -> None:
     """In the browser: lanes by process and kind, the sentence, a command's facts, the switches."""
     shutil.copy(SAMPLES / "blktrace-ext4/nullb0.blktrace.0", tmp_path)
@@ -256,80 +219,3 @@ def test_a_page_of_several_devices(trace_page: Callable[[str], Any], tmp_path: P
         "app.choose('commands', app.lanes.find((lane) => lane.name === '8:16 kworker write').track.rows[0])"
     )
     assert "8:16" in page.text("#details")
-
-
-def test_failed_commands_and_completions_without_an_issue_have_lanes(
-    trace_page: Callable[[str], Any], tmp_path: Path
-) -> None:
-    text = (TRACES / "partial-and-error.txt").read_text()
-    (tmp_path / "t").write_text("251,0 0 1 0.000000001 0 C WS 4096 + 8 [0]\n" + text)
-    page = trace_page(str(tmp_path / "t"))
-    names = page.js("app.lanes.filter((lane) => lane.kind).map((lane) => lane.name)")
-    assert names == ["fio write", "fio write, failed", "no issue: write"]
-    assert "no issue: write" in page.text("#details")
-    page.js(
-        "app.choose('commands', app.lanes.find((lane) => lane.name === 'fio write, failed').track.rows[0])"
-    )
-    assert "EIO" in page.text("#details")
-    assert page.text("#facts").startswith("2 block commands of device 251:0: 2 writes, 255 KiB written")
-
-
-def test_a_pipe_is_no_trace(tmp_path: Path) -> None:
-    """It would be waited for."""
-    os.mkfifo(tmp_path / "a.blktrace.0")
-    with pytest.raises(BadInput, match=r"a\.blktrace\.0: not a file"):
-        blktrace.read(str(tmp_path / "a"))
-
-
-def test_a_name_that_is_no_regular_files_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "stdin").symlink_to("/proc/self/fd/0")
-    for given in ("/dev/null", "/proc/self/fd/0", str(tmp_path / "stdin")):
-        with pytest.raises(BadInput, match=f"{given}: not a regular file"):
-            blktrace.read(given)
-
-
-def test_a_file_of_a_cpu_that_is_missing_is_refused(prefix: Path) -> None:
-    with pytest.raises(BadInput, match=r"nullb0\.blktrace\.7: no such file"):
-        blktrace.read(f"{prefix}.blktrace.7")
-
-
-LINES = "8,0 0 1 0.000000001 7 D  WS 64 + 8 [a]\n8,0 0 2 0.000000002 7 C  WS 64 + 8 [0]\n"
-NAMES = {
-    ("a.txt", "a.txt"): "it exists already",
-    ("a.txt", "a.txt.inspect.html"): "it is the trace's name, or the page's",
-    ("nullb0", "nullb0.blktrace.0"): "it exists already",
-    ("nullb0", "nullb0.blktrace.5"): "it is the trace's name, or the page's",
-    ("nullb0", "nullb0"): "it is the trace's name, or the page's",
-    ("a.txt", "gone/x"): "there is no folder",
-    ("a.txt", "."): "it exists already",
-    ("a.txt", ""): "CSV=: name a new file",
-}
-
-
-@pytest.mark.parametrize(("trace", "table"), NAMES)
-def test_a_csv_that_cannot_be_is_refused_before_anything_is_written(
-    trace: str, table: str, prefix: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "a.txt").write_text(LINES)
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    done = commands.call("inspect", f"TRACE={tmp_path / trace}", f"CSV={table and tmp_path / table}")
-    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
-    assert NAMES[trace, table] in done.stderr
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_a_page_that_cannot_be_is_refused_before_the_csv_is_written(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(LINES)
-    (tmp_path / "a.txt.inspect.html").mkdir()
-    asked = ("inspect", f"TRACE={tmp_path}/a.txt")
-    done = commands.call(*asked, f"CSV={tmp_path}/x.csv")
-    assert (done.returncode, done.stdout) == (2, "") and "it is a folder" in done.stderr
-    (tmp_path / "a.txt.inspect.html").rmdir()
-    done = commands.call(*asked, "FORMAT=")
-    assert (done.returncode, done.stdout) == (2, "") and "FORMAT=: name the text" in done.stderr
-    # where nothing can be written, not even by root
-    done = commands.call("inspect", "TRACE=/sys/kernel/uevent_seqnum", f"CSV={tmp_path}/x.csv")
-    assert (done.returncode, done.stdout) == (2, "") and "nothing can be written there" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-    done = commands.call(*asked, f"CSV={tmp_path}/x.csv")
-    assert done.returncode == 0 and (tmp_path / "x.csv").read_text().count("\n") == 2

@@ -99,31 +99,9 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_a_reader_that_leaves_early_is_no_error(run: Path) -> None:
-    command = f"{sys.executable} -m analysis.tree {run} slowest | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("0\n", "")
-
-
-def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    made = synthetic_ledger.make(
-        tmp_path / "run", n=2, name=synthetic_ledger.HOSTILE, reasons=("bad\x1b[2J",)
-    )
-    shown = "\n".join(lines(Loaded(made), 0, PIPE))
-    assert "onerror" in shown
-    assert "\x1b" not in shown
-
-
 @pytest.mark.parametrize("asked", ["60", "-1", "x", "", "١"])
 def test_no_such_transaction(run: Path, capsys: pytest.CaptureFixture[str], asked: str) -> None:
     assert main([str(run), asked]) == 2
     said = capsys.readouterr()
     assert "expected 0 to 59, or slowest" in said.err
     assert not said.out
-
-
-def test_a_run_without_transactions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = synthetic_ledger.make(tmp_path / "run", n=0)
-    assert main([str(made), "slowest"]) == 0
-    assert "no transactions" in capsys.readouterr().out
-    assert main([str(made), "0"]) == 2

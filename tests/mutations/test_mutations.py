@@ -92,11 +92,6 @@ def test_no_fault_is_missed() -> None:
     assert sum(one.verdict == "noticed" for one in outcomes) > 0.8 * len(outcomes)
 
 
-def test_a_seed_repeats_a_try(samples: Path) -> None:
-    tried = mutations.Try("lost_records", SAMPLE, 7, 1)
-    assert mutations.attempt(tried, samples) == mutations.attempt(tried, samples)
-
-
 def test_reading_and_writing_changes_nothing(samples: Path) -> None:
     """Otherwise it could be the writing that is noticed."""
     folder = samples / SAMPLE / "run"

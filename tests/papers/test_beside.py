@@ -9,7 +9,6 @@ from typing import Any
 import fixture
 import pytest
 
-from base.errors import BadInputError
 from commitpath import ansible
 from commitpath.database import select, store
 from commitpath.identities import cell_id
@@ -119,14 +118,6 @@ def test_what_was_not_asked_for_is_not_lacking(database: Path, tmp_path: Path) -
     assert "makes them" not in " ".join(numbers["notes"])
 
 
-def test_one_run_has_no_interval_and_says_so(database: Path, tmp_path: Path) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
-    add_lab(database, one, 1)
-    numbers, _ = told(one, database, tmp_path / "x", "fig1")
-    assert {bar["interval"] for panel in numbers["panels"] for bar in panel["bars"]} == {None}
-    assert "pi: each value is of one run, so without an interval" in " ".join(numbers["notes"])
-
-
 def test_what_is_asked_for_in_part() -> None:
     def cells(**given: str) -> list[dict[str, Any]]:
         return [
@@ -160,25 +151,6 @@ def test_each_figures_cells_are_the_grids_when_they_are_lower() -> None:
         assert planned and (not without or excluded), path
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"PAPER": "nature"}, "PAPER=nature: PAPER is apsys17, ssl"),
-        # other tests have boards of theirs there meanwhile
-        ({"BOARD": "none"}, "BOARD=none: not in playbooks/inventory, which has "),
-        ({"FIGURE": "fig9"}, "FIGURE=fig9: apsys17 has artifact, factors, fig1"),
-        ({"FIGURE": ""}, "FIGURE=: apsys17 has"),
-        ({"N": "few"}, "N=few: N is a whole number"),
-        ({"WHERE": "status=ok"}, "WHERE=status=ok: status is of a run; of a cell there are board"),
-        ({"WHERE": "mode=persist", "FIGURE": "fig1"}, "WHERE=mode=persist: none of the 11 runs"),
-    ],
-)
-def test_what_cannot_be_asked_for(given: dict[str, str], says: str) -> None:
-    with pytest.raises(BadInputError) as error:
-        asked.planned(asked.read({"PAPER": PAPER, **given}), None)
-    assert says in str(error.value) and "\n" not in str(error.value)
-
-
 def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
     """(claims by id, the page) of what is asked for; `document` is claims.json."""
     one = asked.read({"PAPER": PAPER, **given})
@@ -189,60 +161,6 @@ def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
     other = judge.judge(paper.load(PAPER, None, one.most), Database(runs, lab)) if one.lab else None
     content = document.document(chosen, found, Database(runs, lab, ids), one, other)
     return content, page.render(content)
-
-
-def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
-    add_lab(database, one, 2)
-    content, text = judged(database, BOARD="pi", FIGURE="fig1")
-    claims = {claim["id"]: claim for claim in content["claims"]}
-    # 10 times for the paper's 28: of its own cells, so judged
-    assert claims["P-01"]["verdict"] == "direction only"
-    # P-12 is of cells that fig1 has not
-    assert claims["P-12"]["verdict"] == "not measured"
-    assert claims["P-12"]["readings"][0]["pairs"][0]["right"]["reason"] == "it was not asked for"
-    assert claims["P-12"]["unmeasured"] == "cells of it were not asked for"
-    assert claims["P-17"]["unmeasured"] == "it is counted by watching, and PROBES=none"
-    assert content["verdicts"]["missing"] == 0
-    assert content["asked"] == ["of its figures fig1 alone"]
-    assert (
-        "tried again on pi</h1>" in text and "<b>Not all of the paper:</b> of its figures fig1 alone." in text
-    )
-    assert content["beside"] == {
-        "lacking": 11,
-        "of": 11,
-        "command": "make reproduce PAPER=apsys17 FIGURE=fig1",
-    }
-    said = "\n".join(page.terminal(content))
-    assert "none of the virtual board's cells are there to stand beside these: make reproduce" in said
-    assert "default: ext4 ahead on every operation (cells of it were not asked for)" in said
-    assert "P-12  not measured" in said and "missing" not in said
-    # what explains a claim is of the paper's device
-    assert claims["P-01"]["explanation"] is None and "No explanation is written" not in text
-    assert "not all of the paper: of its figures fig1 alone" in said
-
-
-def test_a_cell_that_failed_is_missing_and_not_unasked(database: Path) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
-    fixture.add(database, asked.drawn(one), rate, status="failed")
-    content, _ = judged(database, BOARD="pi", FIGURE="fig1")
-    claims = {claim["id"]: claim for claim in content["claims"]}
-    assert claims["P-01"]["verdict"] == "missing"
-
-
-def test_on_another_device_the_virtual_board_explains_itself(database: Path) -> None:
-    content, _ = judged(database, DEVICE="emmc-5.0")
-    assert content["explained"] and content["board"] == "virtual" and content["beside"] is None
-    content, _ = judged(database, N="7")
-    assert not content["explained"] and content["constants"]["n"] == "7"
-
-
-def test_factors_of_a_lab_board_have_noise(database: Path, tmp_path: Path) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "factors"})
-    add_lab(database, one, 1)
-    numbers, picture = told(one, database, tmp_path / "x", "factors")
-    assert "and noise." in " ".join(numbers["words"]["all"])
-    assert "Of the medians of pi, a lab board, alone." in picture
 
 
 def test_lower_numbers_give_ratios_and_no_verdict(database: Path) -> None:

@@ -3,7 +3,6 @@
 import csv
 import functools
 import json
-import re
 from pathlib import Path
 
 import fixture
@@ -13,7 +12,6 @@ import yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from commitpath.cell import make_cell
-from commitpath.papers import __main__ as command
 from commitpath.papers import figures, report, runs, study
 from commitpath.papers.drawn import fill, footnotes
 from commitpath.sweep.grid import Expanded, expand
@@ -82,19 +80,6 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
         study.load("nature")
 
 
-def test_a_wal_size_is_frames_of_the_page_size() -> None:
-    for size, page, frames in (
-        (65536, 4096, 15),
-        (65536, 1024, 62),
-        (1048576, 4096, 254),
-        (4194304, 1024, 4002),
-    ):
-        assert study.sized({"wal_bytes": size, "page_size": page}) == {
-            "page_size": page,
-            "wal_autocheckpoint": frames,
-        }
-
-
 def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:
     data = study.PAPERS / PAPER / "figures/fig2.yml"
     bars = cells_of(data)
@@ -152,21 +137,6 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
     assert runs.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
 
 
-def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
-    cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
-    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["journal_mode"] == "wal" else 30.0)
-    chosen, results = study.load(PAPER), runs.read(database)
-    made = []
-    for name in ("a", "b"):
-        (folder := tmp_path / name).mkdir()
-        made.append([path.read_bytes() for path in figures.one(chosen, results, FIGURES[2], folder)])
-    assert FIGURES[2].stem == "fig1"
-    assert made[0] == made[1]
-    assert b"/FontFile2" in made[0][1], "the PDF carries its font"
-    sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", made[0][0].decode())]
-    assert sizes and min(sizes) >= 6.5
-
-
 def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     data = study.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
@@ -189,29 +159,3 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     told = json.loads((tmp_path / "factors.json").read_text())
     assert len(told["without_run"]) == len(cells)
     assert told["commands"][0] == "make reproduce PAPER=apsys17 CLOCK=real"
-
-
-def test_what_is_unchanged_is_copied(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
-    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["journal_mode"] == "wal" else 30.0)
-    chosen, old = study.load(PAPER), tmp_path / "old"
-    old.mkdir()
-    drawn = figures.one(chosen, runs.read(database), FIGURES[2], old, before=tmp_path / "none")
-    saved: list[Path] = []
-    save = figures.save
-    monkeypatch.setattr(figures, "save", lambda made, stem: saved.append(stem) or save(made, stem))
-    for name in ("again", "changed"):
-        (new := tmp_path / name).mkdir()
-        files = figures.one(chosen, runs.read(database), FIGURES[2], new, before=old)
-        assert [path.name for path in files] == [path.name for path in drawn]
-        assert bool(saved) == (name == "changed")
-        fixture.add(database, [next(iter(cells.values()))], lambda cell: 31.0)
-
-
-def test_the_command_says_what_is_wrong(
-    database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command.main([PAPER, str(database)]) == 2
-    assert command.main([PAPER, str(database), str(tmp_path / "none")]) == 2
-    assert command.main([PAPER, str(tmp_path / "none.sqlite"), str(tmp_path)]) == 1
-    assert "no such file" in capsys.readouterr().err

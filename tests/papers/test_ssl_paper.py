@@ -1,10 +1,8 @@
 """The study of SQLite/SSL: a ratio for each trace, what is told of time and of a watched run, its cells."""
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +13,7 @@ from base.errors import BadInputError, LabError
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.papers import document, drawn, judge, measured, page, paper, study, verdict
+from commitpath.papers import document, drawn, judge, measured, page, paper, study
 from commitpath.papers.measured import Database, of_run
 from commitpath.sweep.grid import at_most, expand
 
@@ -95,21 +93,6 @@ def test_a_claim_with_a_ratio_too_many_is_refused() -> None:
             paper.claim({**row, "expected": "1|2"}, ours, head, {}, {}, False)
 
 
-def test_a_direction_may_be_downward() -> None:
-    assert [verdict.of_direction(ratio, "<1") for ratio in (0.5, 0.995, 1.5)] == [
-        *("reproduced", "contradicted", "contradicted"),
-    ]
-
-
-def test_a_limit_is_of_the_left_side() -> None:
-    assert [verdict.of_limit(value, "<1") for value in (0.3, 1.0, 2)] == [
-        *("reproduced", "contradicted", "contradicted"),
-    ]
-    whole = paper.load("ssl")
-    (claim,) = (one for one in whole.claims if one.id == "L-13")
-    assert (claim.kind, claim.readings[0].pairs[0].left.takes[0][0]["crash"]) == ("limit", "power")
-
-
 def test_a_recovery_is_the_longest_and_all_must_end(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = make_cell({"ENGINE": "ssl", "CRASH": "power", "DEVICE": "emmc-5.0"})
     trials = pl.DataFrame(
@@ -182,31 +165,3 @@ def test_a_figure_names_another_engines_settings() -> None:
     for words, variables in bars.items():
         bar = SimpleNamespace(cell=make_cell(variables))
         assert drawn.settings(bar) == words
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ("L-99,paper", "claims.csv: line 12: not 9 values, one a column"),
-        ("L-99,paper,a,b,c,d,e,1,ratio,more", "claims.csv: line 12: not 9 values, one a column"),
-        ("L-\udcff,paper,a,b,c,d,e,1,ratio", "claims.csv: behind line .*can't decode byte 0xff"),
-    ],
-)
-def test_a_row_that_is_none_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, says: str
-) -> None:
-    shutil.copytree(paper.PAPERS / "ssl", tmp_path / "ssl")
-    with (tmp_path / "ssl/claims.csv").open("a", errors="surrogateescape") as file:
-        file.write(row + "\n")
-    monkeypatch.setattr(paper, "PAPERS", tmp_path)
-    with pytest.raises(BadInputError, match=says):
-        paper.load("ssl")
-
-
-def test_a_column_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(paper.PAPERS / "ssl", tmp_path / "ssl")
-    place = tmp_path / "ssl/claims.csv"
-    place.write_text(place.read_text().replace("metric", "metre", 1))
-    monkeypatch.setattr(paper, "PAPERS", tmp_path)
-    with pytest.raises(BadInputError, match=r"claims.csv: no column metric$"):
-        paper.load("ssl")

@@ -7,8 +7,6 @@ import functools
 import json
 import os
 import random
-import re
-import resource
 import signal
 import subprocess
 import time
@@ -123,11 +121,6 @@ class Shell:
         return said
 
 
-@pytest.fixture(name="path")
-def name_database(tmp_path: Path) -> Path:
-    return tmp_path / "own.db"
-
-
 def plain(path: Path, sql: str) -> str:
     """What the shell says without the extension."""
     done = subprocess.run(["sqlite3", path, sql], capture_output=True, text=True, check=False)
@@ -213,17 +206,6 @@ def test_a_database_has_one_connection(path: Path) -> None:
     shell.quit()
 
 
-def test_what_is_attached_is_anyones(path: Path) -> None:
-    shell, other = Shell(path), path.with_name("other.db")
-    shell.ask(f"{SCHEMA}ATTACH '{other}' AS o;\nCREATE TABLE o.x(a);\nINSERT INTO o.x VALUES(1);\n")
-    assert plain(other, "SELECT * FROM x") == "1"
-    acknowledged = shell.rows()
-    shell.kill()
-    shell = Shell(path)
-    assert shell.rows() == acknowledged
-    assert shell.quit() == ""
-
-
 @pytest.mark.parametrize(
     ("parameter", "says"),
     [
@@ -241,21 +223,6 @@ def test_what_cannot_be_is_one_line(path: Path, parameter: str, says: str) -> No
     (line,) = [line for line in said.splitlines() if "Error" in line]
     assert says in line
     assert not list(path.parent.iterdir())
-
-
-def test_an_opening_that_failed_is_over(path: Path) -> None:
-    """SQLite's shell never closes what it could not open: nothing of it stays, and it can be opened then."""
-    place = path.with_name("own.db-sla")
-    place.mkdir()
-    shell = Shell(path)
-    assert f"its statement log {place}: unable to open" in "\n".join(shell.ask(""))
-    assert list(path.parent.iterdir()) == [place]
-    place.rmdir()
-    assert shell.ask(f".open 'file:{path}?vfs=ssl'\n{SCHEMA}") == []
-    shell.ask(LOGGED[0].format(1) + "\n")
-    assert shell.stats()["logged"] == 2
-    shell.quit()
-    assert list(path.parent.iterdir()) == [path]
 
 
 def test_what_is_opened_to_be_read_is_not_recovered(path: Path) -> None:
@@ -303,84 +270,6 @@ def test_log_and_wal_are_of_their_database(path: Path) -> None:
     shell = Shell(path)
     assert shell.rows() == acknowledged
     assert shell.quit() == ""
-
-
-def test_a_close_without_room_is_told_and_loses_nothing(path: Path) -> None:
-    """No file may have more than 128 KiB: the checkpoint's WAL would."""
-    shell = Shell(path, "log_size=65536")
-    shell.ask(".log stderr\n" + SCHEMA)
-    resource.prlimit(shell.process.pid, resource.RLIMIT_FSIZE, (1 << 17, -1))
-    for number in range(1, 4):
-        shell.ask(f"INSERT INTO t(id, v) VALUES({number}, zeroblob(90000));\n")
-    ids = "SELECT group_concat(id) FROM t;\n"
-    assert shell.ask(ids) == ["1,2,3"]
-    assert f"{path} keeps its statement log: " in shell.quit()
-    shell = Shell(path)
-    assert shell.ask(ids) == ["1,2,3"]
-    assert shell.quit() == ""
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_release_that_is_too_old_is_refused() -> None:
-    command = [built() / "old_release", built() / "ssl.so"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said == "ssl: this is SQLite 3.33.0; it needs 3.34 or later\n"
-
-
-def test_what_a_kill_left_is_told_and_not_touched(path: Path) -> None:
-    shell = Shell(path)
-    shell.ask(SCHEMA + LOGGED[0].format(1) + "\n" + LOGGED[0].format(2) + "\n")
-    inside = shell.ask(f"SELECT ssl_inspect('{path}');\n")
-    shell.kill()
-    left = {file.name: file.read_bytes() for file in path.parent.iterdir()}
-    shell = Shell(path.with_name("other.db"))
-    database, wal, log = shell.ask(f"SELECT ssl_inspect('{path}');\n")
-    assert [database, wal, log] == inside
-    live = re.fullmatch(r"database: log ([0-9a-f]{16}), checkpoint ([0-9]+)", database)
-    assert live and wal.startswith("WAL: ")
-    assert re.fullmatch(rf"log: {live[1]}, after checkpoint {live[2]}, epoch [0-9]+, 2 transactions, .*", log)
-    assert {name: path.with_name(name).read_bytes() for name in left} == left
-    for argument, says in (
-        ("'/nowhere/own.db'", "inspecting /nowhere/own.db: "),
-        ("NULL", "the path is NULL"),
-        ("printf('%.*c', 9999, 'x')", "xxxx: unable to open database file"),
-    ):
-        assert says in shell.ask(f"SELECT ssl_inspect({argument});\n")[0]
-    shell.kill()
-    assert Shell(path).quit() == ""
-    assert plain(path, "SELECT count(*) FROM t") == "2"
-
-
-def test_what_is_no_database_has_no_state(tmp_path: Path) -> None:
-    """It is told in a line; a log that cannot be read by its own name."""
-    made = "CREATE TABLE t(a)"
-    for name in ("folder", "beside.db-sla"):
-        (tmp_path / name).mkdir()
-    for name, content in (("empty", b""), ("short", b"SQLite format 3\0"), ("text", b"no database\n" * 99)):
-        (tmp_path / name).write_bytes(content)
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("beside.db", "behind.db"):
-        assert plain(tmp_path / name, made) == ""
-    (tmp_path / "link").symlink_to(tmp_path / "behind.db")
-    shell = Shell(tmp_path / "own.db")
-    before = {path: path.lstat() for path in tmp_path.iterdir() if path.name != "own.db"}
-    for name, says in (
-        *(
-            (name, f"inspecting {tmp_path / name}: file is not a database")
-            for name in ("empty", "short", "text")
-        ),
-        ("folder", f"inspecting {tmp_path / 'folder'}: unable to open database file"),
-        ("pipe", f"inspecting {tmp_path / 'pipe'}: disk I/O error"),
-        (
-            "beside.db",
-            f"{tmp_path / 'beside.db'}: its statement log {tmp_path / 'beside.db-sla'}: unable to open",
-        ),
-        ("link", "database: no log is live"),
-    ):
-        assert says in shell.ask(f"SELECT ssl_inspect('{tmp_path / name}');\n")[0], name
-    seen = {path: path.lstat() for path in before}
-    assert all(seen[path].st_mtime_ns == before[path].st_mtime_ns for path in before)
-    shell.kill()
 
 
 def test_inspecting_keeps_locks_and_descriptors(path: Path) -> None:

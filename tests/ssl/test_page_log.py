@@ -109,13 +109,6 @@ def test_memory_that_is_not_persistent_is_refused(tmp_path: Path) -> None:
     crashes.not_persistent("ppl", "-ppl", tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
-def test_some_calls_of_a_life(kind: str) -> None:
-    counted, said = crashes.count("ppl", "every", kind, 11, 1571 if kind == "nomem" else 97)
-    assert (counted["bad"], said) == (0, "")
-    assert counted["recoveries"] >= counted["runs"] >= 10
-
-
 @pytest.mark.parametrize(("suffix", "name"), [("-ppl", "page log"), ("-merge", "merged pages")])
 def test_what_is_in_a_files_place_is_told(tmp_path: Path, suffix: str, name: str) -> None:
     crashes.in_its_place("ppl", suffix, name, tmp_path)

@@ -11,8 +11,6 @@ import crashes
 import pytest
 from crashes import built, count, crash
 
-from commitpath.profiles import load_profile
-
 # of crash.c; each of these is wanted to be met
 CASES = (
     *(
@@ -39,15 +37,6 @@ def test_power_cuts_lose_and_invent_nothing() -> None:
     assert counted["acknowledged"] > 2000 and counted["in flight"] > 50 and counted["replayed"] > 200
     assert tuple(counted["cases"]) == CASES and min(counted["cases"].values()) > 0, counted["cases"]
     assert all(counted["checkpoints"][reason] > 0 for reason in REASONS), counted["checkpoints"]
-
-
-@pytest.mark.parametrize("engine", ["ssl", "ppl"])
-def test_it_compiles_with_the_oldest_release(engine: str) -> None:
-    """Its crashes are tried in `make test-long` (test_sqlite_releases.py)."""
-    oldest = load_profile("engine", engine)["allowed"]["sqlite"][-1]
-    command = ["make", "-s", "-C", str(crashes.FOLDER), "syntax", f"ENGINE={engine}", f"SQLITE={oldest}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("mix", ["plain", "values", "random", "blobs", "same"])
@@ -135,14 +124,6 @@ def test_a_call_that_fails_loses_nothing(fault: str) -> None:
     counted, said = crash("ssl", "faults", fault, 1, 15)
     assert (counted["bad"], said) == (0, "")
     assert counted["failures"] > 15 and counted["recoveries"] > 30
-
-
-@pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
-def test_some_calls_of_a_life(kind: str) -> None:
-    """Each of them is tried by test_every_call.py, in `make test-long`."""
-    counted, said = count("ssl", "every", kind, 11, 1571 if kind == "nomem" else 97)
-    assert (counted["bad"], said) == (0, "")
-    assert counted["recoveries"] >= counted["runs"] >= 10
 
 
 def test_what_was_not_synced_before_a_kill_is_not_relied_on() -> None:

@@ -3,11 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
 from lab import Lab
 
-from base.errors import BadInputError
-from commitpath.reporting import choice
 from commitpath.reporting.choice import CHOSEN, needs
 from commitpath.sweep.grid import expand
 
@@ -87,26 +84,6 @@ def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
         assert said in lab.says("advise", **POWER, LOSS=wrong)
 
 
-def test_what_is_promised_to_lose_nothing_loses_no_time(lab: Lab) -> None:
-    """Without trials, of a failure whose promise is believed."""
-    for tps, mode in ((100, "delete"), (300, "wal")):
-        lab.run(tps, MODE=mode, SYNC="full", **WHERE)
-    asked = {**WHERE, "SURVIVE": "process"}
-    for loss in ("none", "1s", "1ms"):
-        assert "2 settings measured, 2 keep the promise" in lab.ok("advise", **asked, LOSS=loss)
-
-
-def test_a_time_that_nothing_keeps_says_what_it_lacks(lab: Lab) -> None:
-    for tps, mode in ((100, "delete"), (300, "wal")):
-        lab.run(tps, MODE=mode, SYNC="normal", **WHERE)
-    said = lab.says("advise", **WHERE, SURVIVE="os", LOSS="1s")
-    assert "a time needs trials, which 2 of them have not; LOSS=" in said
-    # no word is suggested that no setting keeps
-    lab = Lab(lab.results.parent / "corrupt")
-    lab.run(100, MODE="off", SYNC="off", **WHERE)
-    assert "LOSS=last" not in lab.says("advise", **WHERE, SURVIVE="os")
-
-
 def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
         full = (cell["journal_mode"], cell["synchronous"]) == ("truncate", "full")
@@ -141,12 +118,6 @@ def test_another_failure_is_by_trials_where_there_are_any(lab: Lab) -> None:
     assert "(SURVIVE=process, 0 by trials, the others by what they promise)" in lab.ok(
         "advise", **WHERE, SURVIVE="process"
     )
-
-
-def test_a_device_of_which_nothing_can_be_tried(lab: Lab) -> None:
-    lab.run(100, FS="f2fs", MODE="wal")
-    said = lab.says("advise", FS="f2fs", SURVIVE="power")
-    assert "CRASH=power: DEVICE=constant keeps no past states; use DEVICE=" in said
 
 
 STATEMENTS = """CREATE TABLE t(x);
@@ -185,14 +156,6 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     assert "WORKLOAD=apsys17 has transactions of its own" in lab.says("advise", **POWER, FILE=str(moved))
 
 
-def test_seeds_that_change_nothing_add_no_trials(lab: Lab) -> None:
-    for cell in SETTINGS:
-        chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
-        for seed in range(1, 5):
-            lab.run(100, took=loses(cell), CRASH="power", SEED=str(seed), **WHERE, **SIZES, **chosen)
-    assert "measured: 40 cuts took 0 at most" in lab.ok("advise", **POWER)
-
-
 def test_without_a_run_the_sweep_of_trials_is_named(lab: Lab) -> None:
     said = lab.says("advise", **POWER)
     assert (
@@ -200,10 +163,3 @@ def test_without_a_run_the_sweep_of_trials_is_named(lab: Lab) -> None:
         in said
     )
     assert "CRASH=power CUTS=40" in said
-
-
-def test_the_needs_are_data_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "advice.yml").write_text("grid: advise\nleast_share: 1.5\ntrials: {cuts: 3}\nseconds: 1\n")
-    monkeypatch.setattr(choice, "EXPERIMENTS", tmp_path)
-    with pytest.raises(BadInputError, match=r"advice\.yml: least_share: 1\.5"):
-        needs()

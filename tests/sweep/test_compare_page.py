@@ -81,14 +81,6 @@ def test_what_a_run_did_for_a_transaction(lab: Lab) -> None:
     assert found[counted.FLUSHES] == ledger["flushes_per_transaction"]["all"]
 
 
-def test_what_a_run_does_not_tell_is_not_there(lab: Lab) -> None:
-    run = recorded(lab)
-    run.summary |= {"ledger": None, "cpu_share": None}
-    assert set(counted.of(run)) == {counted.COMMANDS}
-    run.summary["block"] = None
-    assert counted.of(run) == {}
-
-
 def test_what_differs_is_told_and_what_does_not_is_not() -> None:
     a = {"commands": {"write": 3.0, "write FUA": 1.0}, "KiB": {"WAL": 20.0, "directory": 0.1}}
     b = {
@@ -102,17 +94,6 @@ def test_what_differs_is_told_and_what_does_not_is_not() -> None:
     told = [counted.told(change) for change in counted.changes(a, b)]
     assert told == ["write FUA 1.00 → 0.00", "filesystem journal 0.00 → 8.00 KiB", "WAL 20.00 → 24.00 KiB"]
     assert counted.changes(a, a) == []
-
-
-def test_bytes_of_a_cell_are_drawn_by_what_they_are(lab: Lab, tmp_path: Path) -> None:
-    run = recorded(lab)
-    run.facts = {"uname": "6.1.0"}
-    cell = Matched("fs=f2fs rows=1000", [run], [run])
-    side_by_side.figure({"A": "kernel=6.1", "B": "kernel=7.x"}, [cell], tmp_path / "f.svg")
-    drawn = (tmp_path / "f.svg").read_text()
-    for word in ("f2fs rows=1000  A", "A: kernel=6.1", "WAL", "inode/node", "write FUA", "(×1.000)"):
-        assert word in drawn, word
-    assert side_by_side.UNKNOWN not in drawn
 
 
 def matched(label: str, a: float, b: float) -> Any:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
-from commitpath.database import store
-
 
 def cut(database: Path) -> None:
     """Leave a database as a kill does in the middle of a commit: half written, with its journal beside it."""
@@ -77,14 +75,3 @@ def test_a_write_ahead_log_that_a_kill_left_is_read(lab: Lab) -> None:
     # the row is not as the folder has it, which the log alone says
     assert "1 runs, 1 of them new or changed" in lab.ok("results")
     assert "1 runs, 0 of them new or changed" in lab.ok("results")
-
-
-def test_a_journal_that_cannot_be_rolled_back_has_its_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database = tmp_path / "results.sqlite"
-    monkeypatch.setattr(store, "DATABASE", database)
-    store.create(database)
-    database.with_name("results.sqlite-journal").touch()
-    with pytest.raises(store.DatabaseError, match=r"cut short.*REBUILD=yes"), store.explained(database):
-        raise sqlite3.OperationalError(store.CLOSED)

@@ -10,19 +10,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from lab import ROOT, Lab, edit, write
 
-from analysis import derived, engines
-from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, LabError
+from analysis import engines
 from commitpath.axes import axes
 from commitpath.cell import make_cell
-from commitpath.database import commands as database_commands
-from commitpath.database import exchange, select, store, sync
-from commitpath.database.commands import measured, witnesses
+from commitpath.database import store
+from commitpath.database.commands import measured
 from commitpath.identities import cell_id
 
 Labs = Callable[[str], Lab]
@@ -133,14 +129,6 @@ def test_the_first_calls_in_an_empty_folder(tmp_path: Path, again: int) -> None:
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["results.sqlite"]
 
 
-def test_a_database_that_was_made_meanwhile_stays(tmp_path: Path) -> None:
-    store.create(tmp_path / "results.sqlite", "first")
-    before = (tmp_path / "results.sqlite").read_bytes()
-    store.create(tmp_path / "results.sqlite", "second")
-    assert (tmp_path / "results.sqlite").read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 @pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))
 def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -> None:
     cell = make_cell({"ENGINE": engine})
@@ -156,22 +144,6 @@ def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -
     columns = axes().keys() & set(row.keys()) - {"kernel", "mount_options"}
     assert {"engine", "journal_mode", "synchronous", "sqlite"} <= columns
     assert {name for name in columns if row[name] is None} == engines.lacking(engine) & columns
-
-
-def test_no_run_of_another_engine_passes_for_sqlites(lab: Lab) -> None:
-    lab.run(MODE="delete")
-    lab.run(ENGINE="leveldb")
-    _, names, *lines = lab.ok("results").splitlines()
-    at = names.index("journal_mode")
-    assert sorted(line[at : at + 6].strip() for line in lines[:2]) == ["-", "delete"]
-    for where in ("mode=delete", "journal_mode=*", "sqlite=newest", "engine=sqlite"):
-        assert "1 runs" in (out := lab.ok("results", WHERE=where))
-        assert "leveldb" not in out
-    assert "1 runs" in lab.ok("results", WHERE="engine=leveldb sync=full")
-    columns = "engine, journal_mode, sqlite, page_size, synchronous"
-    sqlite, leveldb = sorted(rows(lab.results / "results.sqlite", columns), reverse=True)
-    assert sqlite[:2] == ("sqlite", "delete") and None not in sqlite
-    assert leveldb == ("leveldb", None, None, None, "full")
 
 
 def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
@@ -207,15 +179,6 @@ def test_a_folder_that_cannot_be_read_is_named(lab: Lab) -> None:
     assert "1 runs" in done.stdout
 
 
-def test_a_folder_that_says_two_things_is_named(lab: Lab) -> None:
-    path = lab.run(MODE="wal") / "summary.json"
-    path.write_text('{"status": "rejected",' + path.read_text().lstrip()[1:])
-    derived.write(path.parent)
-    done = lab.make("results")
-    assert "left out of the database: the name 'status' is in an object twice" in done.stderr
-    assert "0 runs" in done.stdout
-
-
 def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None:
     cell = make_cell({"MODE": "wal"})
     record = lab.results / ".sweep/failed" / f"{cell_id(cell)}-1"
@@ -227,12 +190,6 @@ def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None
     assert "0 of them new" in lab.ok("results")
     record.unlink()
     assert "0 runs" in lab.ok("results")
-
-
-@pytest.mark.parametrize("term", ["kernel=6.1#ab12", "device=constant#ab12"])
-def test_a_content_is_named_as_it_is_shown(term: str) -> None:
-    ((name, patterns),) = select.parse(term)
-    assert (name, patterns) == (term.partition("=")[0], [f"{term.partition('=')[2]}*"])
 
 
 def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:
@@ -254,25 +211,6 @@ def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:
     assert {row[0] for row in rows(second, "lab")} == {"berlin", "kiel"}
     done = here.ok("import", FILE=str(second))
     assert "1 new without files" in done and "2 left out, of this lab" in done
-
-
-def test_an_export_overwrites_nothing(lab: Lab, tmp_path: Path) -> None:
-    lab.run()
-    target = tmp_path / "x.sqlite"
-    target.write_text("mine")
-    assert "it exists already" in lab.says("export", FILE=str(target), LAB="here")
-    assert target.read_text() == "mine"
-    assert "there is no folder" in lab.says("export", FILE=str(tmp_path / "no/x"), LAB="here")
-    assert "LAB=a b: a label is" in lab.says("export", FILE=str(tmp_path / "y"), LAB="a b")
-
-
-def test_an_axis_that_only_one_run_has(lab: Lab) -> None:
-    lab.run(MODE="wal", turbo="on")
-    lab.run(MODE="delete")
-    head, names, *lines = lab.ok("results").splitlines()
-    assert head.startswith("all: ") and "turbo" not in head
-    at = names.index("turbo")
-    assert sorted(line[at : at + 5].strip() for line in lines[:2]) == ["-", "on"]
 
 
 @pytest.mark.parametrize("target", ["results", "import"])
@@ -300,20 +238,6 @@ def test_a_corrupt_database(lab: Lab, labs: Labs, tmp_path: Path, target: str) -
     database.write_bytes(b"not a database at all " * 500)
     said = {"results": "not a database that can be read", "import": "no export, or a damaged one"}
     assert said[target] in call(lab, target, database)
-
-
-def test_a_database_of_another_program(lab: Lab, tmp_path: Path) -> None:
-    other = tmp_path / "other.sqlite"
-    with sqlite3.connect(other) as connection:
-        connection.execute("CREATE TABLE t (a)")
-    assert "not a results database of commitpath" in lab.says("import", FILE=str(other))
-    assert lab.make("import", FILE=str(other)).returncode == 2
-    os.mkfifo(tmp_path / "fifo")
-    for name, says in (("none.sqlite", "no such file"), (".", "not a file"), ("fifo", "not a file")):
-        path = tmp_path / name
-        done = lab.make("import", FILE=str(path))
-        assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
-        assert done.stderr == f"commitpath: FILE={path}: {says}\n"
 
 
 @pytest.mark.parametrize("target", ["results", "import"])
@@ -345,19 +269,6 @@ def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tm
     assert done.returncode == 0
     assert "1 runs" in done.stdout
     assert len(list(here.results.glob("results-*.old"))) >= 1
-
-
-@pytest.mark.parametrize("end", ["", "-journal", "-wal"])
-@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
-def test_what_is_no_file_is_no_database(lab: Lab, make: Callable[[Path], None], end: str) -> None:
-    """SQLite waits for a FIFO, and neither Ctrl-C nor a terminate ends that."""
-    lab.recorded()
-    make(lab.results / f"results.sqlite{end}")
-    if end:
-        store.create(lab.results / "results.sqlite")
-    assert f"results.sqlite{end}: not a file; nothing was changed" in lab.says("results")
-    if not end:
-        assert "1 runs" in lab.ok("results", REBUILD="yes")
 
 
 # a rebuild that is killed when all but the last step is done
@@ -395,66 +306,3 @@ def spoilable(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> Path:
 def call(lab: Lab, target: str, database: Path) -> str:
     """What the target says of it."""
     return lab.says(target) if target == "results" else lab.says(target, FILE=str(database))
-
-
-def test_a_journal_that_goes_meanwhile_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process ended its write between two looks at the file."""
-    monkeypatch.setattr(Path, "exists", lambda path: True)
-    store.check_regular(tmp_path / "results.sqlite")
-
-
-@pytest.mark.parametrize(
-    ("why", "code"),
-    [
-        (f"x: {store.FULL}; nothing was changed", EXIT_FAILED),
-        (f"x: {store.CLOSED}; nothing was changed", EXIT_FAILED),
-        (f"x: {store.BUSY} (waited 5 s)", EXIT_FAILED),
-        ("x: corrupt", EXIT_BAD_INPUT),
-    ],
-)
-def test_an_import_without_room_is_no_fault_of_the_file(
-    why: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*_: object) -> str:
-        raise store.DatabaseError(why)
-
-    monkeypatch.setattr(sync, "up_to_date", lambda: 0)
-    monkeypatch.setattr(exchange, "import_", fails)
-    (tmp_path / "there.sqlite").touch()
-    with pytest.raises(LabError) as caught:
-        database_commands.import_({"FILE": str(tmp_path / "there.sqlite")})
-    assert (caught.value.exit_code, str(caught.value)) == (code, why)
-
-
-def test_a_folder_of_another_user_that_cannot_be_analysed_is_left_out(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = lab.run()
-
-    def closed(_: Path) -> None:
-        raise PermissionError(13, "Permission denied", "derived.json")
-
-    monkeypatch.setattr(sync, "RESULTS", lab.results)
-    monkeypatch.setattr(derived, "remove", closed)
-    assert sync.unfit([folder], again=True) == {folder}
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.endswith("analysed again: REBUILD=yes")
-    assert "left out of the database" in second and "raw/driver/config.json: cannot be read" in second
-    # nor ends a document of one run the reading of all
-    monkeypatch.setattr(derived, "fault", lambda *_: closed(folder))
-    assert sync.unfit([folder]) == {folder}
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("left out of the database: [Errno 13] Permission denied: 'derived.json'")
-
-
-def test_who_counted_the_commands_of_a_run() -> None:
-    """The probes count FUA, which others do not; and who cannot say is no witness against it."""
-    counted = {"probe": {"writes": 3, "flushes": 1, "fua": 1}, "stat": {"writes": None, "flushes": 1}}
-
-    def run(window: dict[str, Any]) -> Any:
-        return SimpleNamespace(document=lambda _: {"window": window})
-
-    assert witnesses(run({"counted": counted})) == "2 agree"
-    counted["stat"]["flushes"] = 2
-    assert witnesses(run({"counted": counted})) == "2 differ"
-    assert witnesses(run({"counted": {}})) == witnesses(run({})) == "-"

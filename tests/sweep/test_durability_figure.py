@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
-from commitpath.reporting.durability import Found, Row, cutting, within
-from commitpath.reporting.durability_figure import SHAPELESS, SHAPES, front, shape
+from commitpath.reporting.durability import Found, Row, within
+from commitpath.reporting.durability_figure import front
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
-from commitpath.sweep.grid import expand, names
 
 GRID = """description: four cells
 constants: {crash: power, cuts: 20, rows: 100, n: 10, probes: none, device: emmc-5.0}
@@ -66,14 +65,6 @@ def test_each_reason_why_a_cell_is_beyond_a_time_is_its_own() -> None:
     }
 
 
-def test_only_grids_that_cut_are_named() -> None:
-    named = cutting()
-    assert {"durability", "durability-short", "engines-durability"} <= set(named)
-    for name in names():
-        cuts = {run.cell["crash"] for run in expand(name).runs} != {"none"}
-        assert cuts == (name in named), name
-
-
 def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, tmp_path: Path) -> None:
     run(lab, 900, "wal", "normal", took={"worst": 9, "mean": 2.5})
     run(lab, 500, "wal", "full")
@@ -96,15 +87,6 @@ def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, t
     assert "2 of 4 cells of grid four are measured" in drawn and "not drawn: 1, as it was not run" in drawn
     # the legend has what is drawn and nothing else
     assert ">wal<" in drawn and ">delete<" not in drawn
-
-
-def test_a_cell_without_a_usable_database_loses_no_number_of_commits(
-    lab: Lab, grid: str, tmp_path: Path
-) -> None:
-    run(lab, 900, "wal", "normal", took={"corrupt": 3})
-    out = lab.ok("durability", GRID=grid, FIGURE=str(tmp_path / "figure.png"))
-    assert "| wal | normal | 945.0 | 20 | 0 | 0.00 | 0.0 | 0.00 | - | - | 3 | 3 |" in out
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
@@ -165,13 +147,6 @@ def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     assert drawn.count("commits lost</text>") == 1
 
 
-def test_an_engine_without_a_setting_has_the_shape_of_none_of_its_values() -> None:
-    every = [shape({"synchronous": value}) for value in ("off", "normal", "full", "extra")]
-    assert every == [("X", -1.5), ("v", -0.5), ("o", 0.5), ("s", 1.5)]
-    assert shape({"synchronous": ""}) == shape({}) == (SHAPELESS, 0)
-    assert SHAPELESS not in SHAPES
-
-
 def test_the_front_is_what_no_cell_beats() -> None:
     slow, fast, beaten, lost, broken, gone = (
         *(row(100, 0), row(400, 3), row(90, 0), row(400, 7)),
@@ -200,10 +175,3 @@ def test_the_front_is_what_no_cell_beats() -> None:
 )
 def test_one_line_for_what_cannot_be_drawn(lab: Lab, variables: dict[str, str], says: str) -> None:
     assert says in lab.says("durability", **variables)
-
-
-def test_the_grid_has_every_combination() -> None:
-    cells = [run.cell for run in expand("durability").runs]
-    assert len(cells) == 6 * 6 * 4 * 3
-    assert {cell["crash"] for cell in cells} == {"power"}
-    assert len(expand("durability-short").runs) == 12

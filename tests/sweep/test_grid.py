@@ -71,11 +71,6 @@ def test_excluded_with_its_reason(tmp_path: Path) -> None:
     assert found.excluded[0].settings["sqlite"] == "3.8.11.1"
 
 
-def test_overrides_replace_constants(tmp_path: Path) -> None:
-    found = expand(tmp_path, SMALL + "axes: {mode: [wal]}\n", ROWS="1e3", FS="f2fs")
-    assert (found.runs[0].cell["rows"], found.runs[0].cell["fs"]) == (1000, "f2fs")
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -118,15 +113,6 @@ def test_one_line_for_a_bad_grid(tmp_path: Path, text: str, says: str) -> None:
             expand(tmp_path, text)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_grid_that_names_itself_is_refused(tmp_path: Path) -> None:
-    for name, other in (("g", "h"), ("h", "g"), ("self", "self")):
-        content = f"description: a grid of grids\ngrids: [{tmp_path}/{other}.yml]\n"
-        (tmp_path / f"{name}.yml").write_text(content)
-    for name, chain in (("g", "g > h > g"), ("self", "self > self")):
-        with pytest.raises(BadInputError, match=f"grids: it names itself: {chain}$"):
-            grid.expand(str(tmp_path / f"{name}.yml"))
 
 
 def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Imports: runs that come with their files are analysed again, rows without files are unverified."""
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -17,16 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import ROOT, Lab, edit, write
+from lab import ROOT, Lab
 
-from base.errors import BadInputError, LabError
+from base.errors import BadInputError
 from commitpath.database import archive
 from commitpath.database.select import UNVERIFIED
 
 Labs = Callable[[str], Lab]
-# Root may read every folder, but for one without these two.
-WITHOUT = "-dac_override,-dac_read_search"
-AS_A_USER = ["setpriv", f"--bounding-set={WITHOUT}"] if os.geteuid() == 0 else []
 
 
 def change(path: Path, *statements: str) -> None:
@@ -83,82 +79,6 @@ def test_no_file_is_exported_that_is_not_as_it_was_stored(lab: Lab, tmp_path: Pa
     assert not path.exists()
 
 
-@pytest.mark.parametrize("name", ["raw/notes", "raw/board", "raw", "host.json"])
-def test_no_link_is_exported(name: str, lab: Lab, tmp_path: Path) -> None:
-    """What a link in a run's folder leads to is not the run's."""
-    folder = lab.run()
-    lab.ok("results")
-    place, elsewhere = folder / name, tmp_path / "elsewhere"
-    if place.exists():
-        place.rename(elsewhere)
-    else:
-        elsewhere.write_text("nobody's affair")
-    place.symlink_to(elsewhere)
-    said = lab.says("export", FILE=str(tmp_path / "x.tar.gz"), LAB="here", FILES="yes")
-    assert "is a link; expected a file or folder of its own" in said and "nothing was exported" in said
-    assert not (tmp_path / "x.tar.gz").exists()
-
-
-def test_a_label_is_given_once(home: tuple[Lab, Path], labs: Labs, tmp_path: Path) -> None:
-    """Under another one a colleague would have each run twice."""
-    lab, path = home
-    there = labs("there")
-    there.ok("import", FILE=str(path))
-    said = lab.says("export", FILE=str(tmp_path / "other.sqlite"), LAB="other")
-    assert "LAB=other: this lab is called here" in said and "nothing was exported" in said
-    assert not (tmp_path / "other.sqlite").exists()
-    for number, label in enumerate(({}, {"LAB": "here"})):
-        again = tmp_path / f"again{number}.sqlite"
-        lab.ok("export", FILE=str(again), **label)
-        assert "0 new, 1 there already" in there.ok("import", FILE=str(again))
-    assert [row[0] for row in runs(there)] == ["here"]
-
-
-def test_a_label_that_others_grids_have_is_not_ours(lab: Lab, tmp_path: Path) -> None:
-    lab.run()
-    lab.ok("results")
-    change(
-        lab.results / "results.sqlite",
-        "INSERT INTO grid_run VALUES ('kiel', 'quick', 'v20123456789abcdef', 0)",
-    )
-    assert "another lab's runs" in lab.says("export", FILE=str(tmp_path / "x"), LAB="kiel")
-
-
-@pytest.mark.parametrize("above", [False, True])
-def test_a_run_of_ours_that_may_not_be_read_is_not_gone(home: tuple[Lab, Path], above: bool) -> None:
-    """Closed, or its cell's folder; as a user, who may do less than root."""
-    lab, _ = home
-    folder = next(lab.results.glob("*/*/host.json")).parent
-    lab.ok("results")
-    closed = folder.parent if above else folder
-    closed.chmod(0)
-    try:
-        said = {
-            target: subprocess.run(
-                [*AS_A_USER, sys.executable, "-m", "commitpath", *target.split()],
-                cwd=ROOT,
-                env={**os.environ, "COMMITPATH_RESULTS": str(lab.results)},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            for target in ("results", *["results REBUILD=yes"] * (not above), f"inspect RUN={folder}")
-        }
-    finally:
-        closed.chmod(0o755)
-    for target, done in said.items():
-        every = done.stdout + done.stderr
-        assert "not here" not in every and "no such folder" not in every, every
-        if target.startswith("results"):
-            assert done.returncode == 0 and "its folder may not be read" in done.stdout, every
-        else:
-            assert done.returncode == 2, every
-            assert done.stderr == f"commitpath: RUN={folder}: this user may not read it\n"
-    assert above or "may not be read" in said["results REBUILD=yes"].stderr
-    # nothing of it was lost
-    assert "may not be read" not in lab.ok("results") and lab.ok("results", WHERE=f"run={folder.name}")
-
-
 def test_a_run_of_ours_without_its_folder_is_unverified(home: tuple[Lab, Path]) -> None:
     lab, _ = home
     kept = lab.run(MODE="wal")
@@ -182,14 +102,6 @@ def test_rebuild_takes_own_runs_from_their_folders(lab: Lab) -> None:
     assert runs(lab) != before
     assert "1 of them new or changed" in lab.ok("results", REBUILD="yes")
     assert runs(lab) == before
-
-
-def test_rebuild_takes_no_row_of_a_folder_that_cannot_be_analysed(home: tuple[Lab, Path]) -> None:
-    """The folder has no raw files, and the old database has a sound row of it."""
-    lab, _ = home
-    assert len(runs(lab)) == 1
-    assert "left out of the database" in lab.make("results", REBUILD="yes").stderr
-    assert runs(lab) == []
 
 
 @pytest.fixture
@@ -368,51 +280,6 @@ def test_an_archive_that_is_hostile(
     assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
 
 
-def test_a_sparse_member_is_refused(tmp_path: Path) -> None:
-    """GNU tar's: a few bytes that would be a terabyte."""
-    file = tmp_path / "kiel/cell/run/raw/a"
-    file.parent.mkdir(parents=True)
-    with file.open("wb") as made:
-        made.truncate(2**40)
-    tar = ["tar", "-C", str(tmp_path), "--sparse", "-cf", str(tmp_path / "x.tar"), "kiel"]
-    subprocess.run(tar, check=True)
-    with pytest.raises(BadInputError, match="a sparse file"):
-        archive.unpack(tmp_path / "x.tar", tmp_path / "into")
-
-
-def test_an_archive_that_is_cut_short(with_files: tuple[Lab, Path]) -> None:
-    _, path = with_files
-    data = path.read_bytes()
-    for number, content in enumerate(
-        (data[: len(data) // 2], data[:-20], b"", b"no archive" * 100, data[:5])
-    ):
-        (path.parent / "into").mkdir()
-        path.write_bytes(content)
-        with pytest.raises(BadInputError, match="no export, or a damaged one") as caught:
-            archive.unpack(path, path.parent / "into")
-        assert "\n" not in str(caught.value), number
-        shutil.rmtree(path.parent / "into")
-
-
-def test_a_run_that_is_here_with_other_files(with_files: tuple[Lab, Path]) -> None:
-    lab, path = with_files
-    lab.ok("import", FILE=str(path))
-    before = runs(lab)
-
-    def edit_host(name: str, content: bytes) -> tuple[str, bytes]:
-        if name.endswith("/raw/run-cell.log"):
-            return name, b"other\n"
-        if name.endswith("/host.json"):
-            host = json.loads(content)
-            host["raw_sha256"]["raw/run-cell.log"] = hashlib.sha256(b"other\n").hexdigest()
-            return name, json.dumps(host).encode()
-        return name, content
-
-    repack(path, edit_host)
-    assert "with other files; nothing was imported" in lab.says("import", FILE=str(path))
-    assert runs(lab) == before
-
-
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_import_that_is_ended_leaves_nothing(with_files: tuple[Lab, Path], how: signal.Signals) -> None:
     lab, path = with_files
@@ -430,26 +297,3 @@ def test_an_import_that_is_ended_leaves_nothing(with_files: tuple[Lab, Path], ho
     assert "0 runs" in lab.ok("results")
     assert [entry.name for entry in lab.results.iterdir()] == ["results.sqlite"]
     assert "1 new" in lab.ok("import", FILE=str(path))
-
-
-def test_an_import_whose_files_have_no_place_adds_no_run(with_files: tuple[Lab, Path]) -> None:
-    lab, path = with_files
-    lab.ok("results")
-    (lab.results / "imported").write_text("a file in the place of the folder")
-    assert "imported" in lab.says("import", FILE=str(path)) and runs(lab) == []
-    (lab.results / "imported").unlink()
-    assert "1 new" in lab.ok("import", FILE=str(path))
-    assert (lab.results / str(runs(lab)[1][2]) / "raw/probes.bin").stat().st_size
-
-
-def test_a_run_without_hashes_is_not_exported_with_files(lab: Lab, tmp_path: Path) -> None:
-    folder = lab.run()
-    host = json.loads((folder / "host.json").read_text())
-    del host["raw_sha256"]
-    write(folder / "host.json", host)
-    with (
-        tarfile.open(tmp_path / "x.tar", "w") as made,
-        pytest.raises(LabError, match="raw_sha256: it is missing"),
-    ):
-        archive.add(made, folder, "kiel/cell/run")
-    edit(folder / "host.json")

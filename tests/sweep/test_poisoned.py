@@ -6,31 +6,13 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from lab import Lab
 
 from base.text import printable
-from commitpath.database import rows, store, sync
+from commitpath.database import rows, store
 
 Labs = Callable[[str], Lab]
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202e"
-
-
-@pytest.fixture
-def shared(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A database with a lab's one run."""
-    folder = lab.run(MODE="wal")
-    monkeypatch.setattr(sync, "RESULTS", lab.results)
-    path = tmp_path / "shared.sqlite"
-    store.create(path, "berlin")
-    row = sync.read_run(folder, "berlin")
-    with store.opened(path) as connection:
-        sync.insert(connection, row | {"path": None, "stamp": None})
-        connection.execute("INSERT INTO grid_run VALUES ('berlin', 'quick', ?, 1)", [row["cell_id"]])
-        connection.execute(
-            "INSERT INTO grid_excluded VALUES ('berlin', 'quick', ?, 'no board')", ('{"fs": "f2fs"}',)
-        )
-    return path
 
 
 def poison(path: Path, *statements: str) -> None:
@@ -54,55 +36,6 @@ def faults(path: Path) -> list[str]:
     with store.opened(path, write=False) as connection:
         found = [rows.fault(table, row) for table in rows.COLUMNS for row in rows.stored(connection, table)]
     return [one for one in found if one]
-
-
-DEEP = "[" * 60 + "]" * 60
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ("UPDATE run SET reasons = 'none'", "reasons: not JSON"),
-        ("UPDATE run SET reasons = '[1]'", "reasons: [0] must be string"),
-        ("UPDATE run SET summary = '[1,2]'", "summary: must be object"),
-        ("UPDATE run SET summary = NULL", "summary: NULL in a run that is ok"),
-        (
-            "UPDATE run SET summary = json_set(summary, '$.tps.all', 'fast')",
-            "summary: tps.all must be number",
-        ),
-        ("UPDATE run SET summary = json_set(summary, '$.block', 3)", "summary: block must be object"),
-        ("UPDATE run SET summary = json_remove(summary, '$.tps.all')", "summary: tps must contain ['all']"),
-        ("UPDATE run SET summary = json_remove(summary, '$.version')", "summary: must contain"),
-        ("UPDATE run SET summary = replace(summary, '4.0', '1e999')", "summary: a number that is too large"),
-        (f"UPDATE run SET summary = json_set(summary, '$.x', json('{DEEP}'))", "within each other"),
-        ("UPDATE run SET summary = '{\"tps\":1,' || substr(summary, 2)", "summary: the name 'tps' is in an"),
-        ("UPDATE run SET manifest = '7'", "manifest: must be object"),
-        ("UPDATE run SET manifest = json_set(manifest, '$.x', json('\"\\ud800\"'))", "not UTF-8"),
-        (
-            "UPDATE run SET manifest = json_set(manifest, '$.filesystem.mount', NULL)",
-            "manifest: the engine's settings or the mount's options were not read back",
-        ),
-        ("UPDATE run SET host = NULL", "host: NULL in a run that is ok"),
-        ("UPDATE run SET host = json_set(host, '$.repeat', 'x')", "host: repeat must be integer"),
-        ("UPDATE run SET repeat = 'many'", "repeat: not a number"),
-        ("UPDATE run SET status = 'fine'", "status: 'fine' is not ok|rejected|failed"),
-        ("UPDATE run SET reasons = CAST(x'5bff5d' AS TEXT)", "reasons: text that is not UTF-8"),
-        ("UPDATE run SET reasons = x'5b5d'", "reasons: not a text"),
-        ("UPDATE run SET cell = json_set(cell, '$.n', 'x')", "cell: n must be integer"),
-        ("UPDATE run SET cell = json_remove(cell, '$.seed')", "cell: must contain"),
-        ("UPDATE run SET cell = '[]'", "cell: must be object"),
-        ("UPDATE run SET cell = json_set(cell, '$.n', 11)", "cell: it has another id"),
-        (f"UPDATE run SET lab = 'a{ESCAPE}'", "lab: 'a"),
-        ("UPDATE run SET run_id = '../../../tmp/x'", "run_id: '../../../tmp/x' is not"),
-        ("UPDATE grid_run SET grid = x'00'", "grid: not a text"),
-        ("UPDATE grid_excluded SET settings = '[1]'", "settings: must be object"),
-    ],
-)
-def test_what_is_wrong_with_a_row(shared: Path, change: str, says: str) -> None:
-    assert faults(shared) == []
-    poison(shared, change)
-    (said,) = faults(shared)
-    assert says in said
 
 
 MARKED = """UPDATE run SET summary = json_patch('{"mark":4.7512}', summary)"""

@@ -2,9 +2,7 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,11 @@ from lab import Lab, manifest
 
 from analysis import engines
 from base.errors import BadInputError
-from base.paths import ROOT
 from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.papers import asked, beforehand, document, judge, page, paper, verdict
+from commitpath.papers import asked, document, judge, page, paper, verdict
 from commitpath.papers.measured import Database
 from commitpath.sweep.grid import expand
 
@@ -142,14 +139,6 @@ def test_both_readings_of_a_word_and_the_headline(judged: Judge) -> None:
     assert "2.00× ‡" in text
 
 
-def test_unequal_transaction_counts_are_marked(judged: Judge) -> None:
-    claim = "  readings: [{name: plain, left: {mode: wal, n: 100}, right: {mode: truncate}}]\n"
-    runs = [run(100, MODE="wal", N="100"), run(10, MODE="truncate")]
-    found, content = judged(claim, "tps,10,ratio", *runs)
-    assert list(found.readings[0].pairs[0].marks) == ["§"]
-    assert "unequal transaction counts: A 300, B 30" in page.render(content)
-
-
 def test_a_missing_cell_is_said_and_gives_no_verdict(judged: Judge) -> None:
     found, content = judged(CLAIM, "tps,10,ratio", run(100, MODE="wal"), run(50, MODE="delete"))
     assert found.verdict == "missing"
@@ -168,13 +157,6 @@ def test_a_rejected_run_is_missing_with_its_reason(judged: Judge) -> None:
     assert "rejected: 2 events lost" in page.render(content)
 
 
-def test_not_testable_here(judged: Judge) -> None:
-    claim = "  not_testable: this board has no radio to switch off\n"
-    found, content = judged(claim, "tps,10,ratio")
-    assert found.verdict == "not testable here"
-    assert "no radio" in page.render(content)
-
-
 def test_weights_lists_and_best_of(judged: Judge) -> None:
     claim = (
         "  readings:\n"
@@ -190,67 +172,6 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     assert best.verdict == best.pairs[0].verdict == "reproduced"
     assert best.pairs[0].left.cell["journal_mode"] == "wal"
     assert best.pairs[0].right.cell["journal_mode"] == "truncate"
-
-
-def test_texts_have_numbers_that_were_looked_up(judged: Judge) -> None:
-    claim = CLAIM + "  explanation: WAL has {{ tps(mode='wal')|n }} TPS, theirs {{ authors('base')|n }}.\n"
-    _, content = judged(claim, "tps,10,ratio", run(100, MODE="wal"))
-    assert content["claims"][0]["explanation"] == "WAL has 100 TPS, theirs 20.0."
-
-
-def test_a_text_without_its_run_says_so(judged: Judge) -> None:
-    claim = CLAIM + "  explanation: It is {{ per('fua', mode='wal')|n }}.\n"
-    _, content = judged(claim, "tps,10,ratio", run(100, MODE="wal"))
-    assert content["claims"][0]["explanation"] == "(This text cannot be written: mode=wal: no watched run.)"
-
-
-def test_a_circular_claim_is_told_beside_its_verdict(judged: Judge) -> None:
-    claim = CLAIM + "  circular: it chose {{ tps(mode='truncate')|n }} TPS\n"
-    runs = [run(100, MODE="wal"), run(10, MODE="truncate"), run(50, MODE="delete")]
-    found, content = judged(claim, "tps,10,ratio", *runs)
-    assert found.verdict == "reproduced"
-    assert (content["circular"], content["by_equality"]) == (["X-01"], [])
-    assert content["claims"][0]["circular"] == "it chose 10.0 TPS"
-    said = page.terminal(content)
-    assert said[1].startswith("X-01  reproduced, circular  10×")
-    assert said[-1] == "1 claims: 1 reproduced (1 circular)"
-    text = page.render(content)
-    assert "<b>Circular:</b> it chose 10.0 TPS" in text
-    assert "X-01 is\n<b>circular</b>" in text
-    assert "Nothing was fitted" not in text
-
-
-@pytest.mark.parametrize(
-    ("truncate", "verdict", "equal"),
-    [(99.5, "reproduced", True), (50, "reproduced", False), (200, "contradicted", False)],
-)
-def test_by_equality_is_what_the_runs_say(judged: Judge, truncate: float, verdict: str, equal: bool) -> None:
-    """Not what claims.yml says: there is only why."""
-    claim = CLAIM + "  by_equality: SQLite leaves it nothing to do\n"
-    runs = [run(100, MODE="wal"), run(truncate, MODE="truncate"), run(100, MODE="delete")]
-    found, content = judged(claim, "tps,>=1,direction", *runs)
-    assert (found.verdict, found.equal) == (verdict, equal)
-    text, said = page.render(content), page.terminal(content)
-    assert ("<b>By equality:</b> SQLite leaves it nothing to do" in text) is equal
-    assert ("reproduced, by equality" in said[1]) is equal
-    assert content["by_equality"] == (["X-01"] if equal else [])
-
-
-def test_a_claim_that_is_equal_and_says_nothing_of_it_is_marked(judged: Judge) -> None:
-    runs = [run(100, MODE=mode) for mode in ("wal", "truncate", "delete")]
-    _, content = judged(CLAIM, "tps,>=1,direction", *runs)
-    assert content["claims"][0]["by_equality"] == "Neither side is ahead by 1% in any pair."
-    # an equal ratio where one is claimed is none of these
-    (plain,) = judge.judge(paper.load("p"), Database(runs, "local"))
-    assert plain.claim.kind == "direction" and plain.equal
-
-
-def test_what_the_doc_calls_circular_is_so_in_the_data() -> None:
-    claims = paper.load("apsys17").claims
-    text = (ROOT / "docs/measurements/apsys17.md").read_text()
-    for key, words in page.QUALIFIED.items():
-        (row,) = re.findall(rf"^\| of these {words} \| (.*) \|$", text, re.M)
-        assert row.split(", ") == [one.id for one in claims if key in one.texts], key
 
 
 @pytest.mark.parametrize(
@@ -287,12 +208,6 @@ def test_our_papers_cells_are_in_their_grids() -> None:
 def wanted(pair: Any) -> list[tuple[Mapping[str, Any], str]]:
     """Both sides' cells."""
     return [*pair.left.takes, *pair.right.takes]
-
-
-def test_unknown_paper(lab: Lab) -> None:
-    assert lab.says("reproduce", PAPER="nothing") == "commitpath: PAPER=nothing: PAPER is apsys17, ssl"
-    assert "make reproduce takes PAPER=<paper>" in lab.says("reproduce")
-    assert "FS: unknown variable" in lab.says("reproduce", PAPER="apsys17", FS="f2fs")
 
 
 def test_the_command_with_every_run_there(lab: Lab) -> None:
@@ -361,30 +276,3 @@ def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
     assert "makes them" not in printed
     figure = json.loads((folder / "figures/fig1.json").read_text())
     assert {bar["board"] for bar in figure["panels"][0]["bars"]} == {pi, "virtual"}
-
-
-def test_beforehand_it_says_how_long(pi: str) -> None:
-    one = asked.read({"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi})
-    left = list(asked.planned(one, None)[0].values())
-    cell = dict(left[0].cell)
-
-    def made(board: str, seconds: float) -> Run:
-        """A run of the first cell, or of its like on the virtual board, of 60 transactions in 6 s."""
-        of = cell if board == pi else dict(next(iter(asked.planned(one.virtual, None)[0].values())).cell)
-        found = run(10, **variables(of))
-        return replace(found, _documents={"host": json.dumps({"wall_seconds": seconds})})
-
-    assert beforehand.how_long(one, left, []) == "about how long is known when the first is stored"
-    told = beforehand.how_long(one, left, [made("virtual", 9)])
-    assert told.endswith("the transactions of 1 of them took 0:06 on the virtual board")
-    # eight cells, each 6 s of transactions and 24 s beside them
-    told = beforehand.how_long(one, left, [made("virtual", 9), made(pi, 30)])
-    assert told == f"about {len(left) * 30 // 60}:00, by what is stored of {pi}: 1 runs"
-
-
-def test_a_figure_that_is_not_there(lab: Lab) -> None:
-    assert "FIGURE=fig9: apsys17 has artifact" in lab.says("reproduce", PAPER="apsys17", FIGURE="fig9")
-    assert "BOARD=nothing: not in playbooks/inventory" in lab.says(
-        "reproduce", PAPER="apsys17", BOARD="nothing"
-    )
-    assert not (lab.results / "papers").exists()

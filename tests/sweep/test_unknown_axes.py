@@ -66,16 +66,3 @@ def test_two_values_at_their_default_are_two_cells(lab: Lab, labs: Callable[[str
     said = lab.says("compare", A=f"run={runs[0].facts['run']}", B=f"run={runs[1].facts['run']}")
     assert "no cell is in both A and B: they also differ in moon" in said
     assert "moon" in lab.ok("results").splitlines()[1]
-
-
-def test_no_import_takes_a_run_of_another_lab_from_its_cell(
-    lab: Lab, labs: Callable[[str], Lab], path: Path, tmp_path: Path
-) -> None:
-    imported(lab, labs("there"), path, "full")
-    imported(lab, labs("yonder"), tmp_path / "y.sqlite", "new", label="mit")
-    runs = load(lab)
-    for label in ("kiel", "mit"):
-        assert len(Cells(runs, label).of(CELL)) == 1
-    assert len(load(lab, "grid=theirs")) == 2
-    said = lab.says("compare", A="lab=kiel", B="lab=mit")
-    assert "they also differ in moon" in said

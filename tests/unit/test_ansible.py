@@ -119,50 +119,6 @@ def test_an_inventory_of_six_lines_names_a_lab_board(tmp_path: Path, monkeypatch
     assert seen == pi
 
 
-def test_what_all_boards_have_is_a_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    (tmp_path / "inventory").mkdir()
-    (tmp_path / "inventory/lab.yml").write_text("boards: {vars: text, hosts: {}}\n")
-    with pytest.raises(BadInputError, match=r"lab.yml: boards.vars: 'text' is no mapping of variables"):
-        ansible.inventory()
-
-
-@pytest.mark.parametrize("size", ["8GiB", '"8589934592"', "true", "8.5"])
-def test_bytes_that_are_no_whole_number(size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    (tmp_path / "inventory").mkdir()
-    (tmp_path / "inventory/lab.yml").write_text(
-        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, board_device_bytes: {size}}}}}}}\n"
-    )
-    with pytest.raises(BadInputError, match="BOARD=pi: board_device_bytes is"):
-        ansible.board("pi")
-
-
-def test_the_log_of_a_play_that_failed_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "python"
-    program.write_text('#!/bin/sh\necho "play $5"; exec test "${5##*/}" = good\n')
-    program.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    logs = tmp_path / "log"
-    ansible.play("good", {}, logs / "prepare.json")
-    assert not logs.exists()
-    own = logs / f"prepare-{os.getpid()}.json"
-    with pytest.raises(LabError, match=re.escape(f"(all of it: {own})")):
-        ansible.play("bad", {}, logs / "prepare.json")
-    assert [path.name for path in logs.iterdir()] == [own.name]
-    assert own.read_text() == f"play {tmp_path}/bad\n"
-
-
-def test_what_is_no_text_in_a_play_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "python"
-    program.write_text("#!/bin/sh\nprintf 'odd \\377 byte\\n' >&2; exit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(LabError, match="bad: odd \ufffd byte"):
-        ansible.play("bad", {}, tmp_path / "log/prepare.json")
-
-
 def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     playbook = tmp_path / "hang.yml"
     pid = tmp_path / "pid"

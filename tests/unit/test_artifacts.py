@@ -21,12 +21,6 @@ def test_whole_appears_at_the_end(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["thing", "file"]
 
 
-def test_half_made_is_gone(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=r"^no luck$"), artifacts.whole(tmp_path / "thing", "make a thing"):
-        raise LabError("no luck")
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_a_killed_call_left_is_not_used(tmp_path: Path) -> None:
     left = tmp_path / "thing-00000001.commitpath.part" / "half"
     left.parent.mkdir()
@@ -73,19 +67,6 @@ def test_flash_model_without_kernel_headers(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(LabError, match=rf"no linux-headers-6.99.1-own in {tmp_path}/src"):
         artifacts.module(artifacts.IMAGES / "devices/flashsim", {})
     assert not list((tmp_path / "cache").glob("*/"))
-
-
-def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
-    hashes = set()
-    for folders in (("a", "b"), ("b", "a")):
-        files = [
-            tmp_path / str(len(hashes)) / folder / name for folder, name in zip(folders, "xy", strict=True)
-        ]
-        for file in files:
-            file.parent.mkdir(parents=True)
-            file.write_text(file.name)
-        hashes.add(artifacts.hash_of(files=files))
-    assert len(hashes) == 1
 
 
 # As the scripts of images/ do it; the alarm comes once there is something to tidy up, and not at once: what

@@ -11,7 +11,6 @@ import pytest
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog
 from analysis.ledger.match import FLUSH, WRITE
-from base.errors import LabError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
@@ -64,8 +63,3 @@ def test_the_drain_may_come_in_another_order(monkeypatch: pytest.MonkeyPatch, tm
     """What is behind is a state of another run."""
     found = compared(log((2 * DRAIN, 2 * DRAIN + 2)), monkeypatch, tmp_path)
     assert not found.found and "20 of 24 states at 12 FLUSHes" in found.lines[0]
-
-
-def test_another_command_of_the_load_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=r"again: command 4 of 20 before the drain was \[\(1, 16, 8\)\]"):
-        compared(log((4, 6)), monkeypatch, tmp_path)

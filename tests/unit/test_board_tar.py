@@ -1,7 +1,5 @@
 """A board's tar: no more is written than it has bytes, whatever its headers say."""
 
-import gzip
-import io
 import subprocess
 import tarfile
 from pathlib import Path
@@ -29,15 +27,6 @@ def sparse(folder: Path, form: str, name: str = "raw/driver/large") -> bytes:
     return done.stdout
 
 
-def packed(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.USTAR_FORMAT) -> bytes:
-    """A tar of these members."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=form) as tar:
-        for member, content in members:
-            tar.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize("form", ["gnu", "posix"])
 def test_a_sparse_file_is_refused(form: str, tmp_path: Path) -> None:
     sent = sparse(tmp_path / "from", form)
@@ -52,32 +41,9 @@ def test_a_sparse_file_is_refused(form: str, tmp_path: Path) -> None:
         lab.check_end(RunOutput(end), "r1")
 
 
-def test_a_compressed_tar_is_refused(tmp_path: Path) -> None:
-    member = tarfile.TarInfo("raw/large")
-    member.size = 1 << 20
-    sent = gzip.compress(packed((member, bytes(1 << 20))))
-    with pytest.raises(BadTarError, match="no whole tar"):
-        RunOutput(sent).extract(tmp_path)
-
-
 def test_a_file_larger_than_its_tar_is_refused(tmp_path: Path) -> None:
     member = tarfile.TarInfo("raw/large")
     member.size = LARGE
     sent = member.tobuf() + bytes(10240)
     with pytest.raises(BadTarError, match="3221225472 bytes in a tar of"):
-        RunOutput(sent).extract(tmp_path)
-
-
-def test_headers_that_nest_without_end_are_refused(tmp_path: Path) -> None:
-    member = tarfile.TarInfo("raw/file")
-    member.pax_headers = {"comment": "x"}
-    header = member.tobuf(tarfile.PAX_FORMAT)[:1024]
-    with pytest.raises(BadTarError, match="no whole tar"):
-        RunOutput(header * 5000 + member.tobuf(tarfile.USTAR_FORMAT) + bytes(1024)).extract(tmp_path)
-
-
-def test_more_files_than_any_run_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board_tar, "MOST_MEMBERS", 3)
-    sent = packed(*((tarfile.TarInfo(f"raw/{number}"), b"") for number in range(4)))
-    with pytest.raises(BadTarError, match="more than 3 files"):
         RunOutput(sent).extract(tmp_path)

@@ -12,12 +12,10 @@ import pytest
 from copied import named_elsewhere
 
 from analysis import filesystems
-from base.data import load_yaml
 from base.errors import BadInputError
 from commitpath import axes, combinations, identities, profiles
 from commitpath import cell as cells
 from commitpath.payload import all_probes, cell_env, expected_probes
-from commitpath.reporting import card
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,13 +30,6 @@ def test_defaults_are_the_apsys17_default_cell() -> None:
     assert (cell["journal_mode"], cell["synchronous"], cell["fs"]) == ("delete", "full", "ext4-ordered")
     assert (cell["rows"], cell["n"], cell["value_size"]) == (100_000, 1000, 3072)
     assert "phases" not in cell["profiles"]["workload"]
-
-
-def test_the_newest_sqlite_is_debians() -> None:
-    """A release that came after it changes no cell that does not name it."""
-    assert next(iter(axes.releases())) != axes.newest() == cells.make_cell({})["sqlite"]
-    assert cells.make_cell({"SQLITE": next(iter(axes.releases()))})["sqlite"] != axes.newest()
-    assert "debian" in axes.releases()[axes.newest()]
 
 
 def test_a_workload_sets_what_it_fixes() -> None:
@@ -114,10 +105,6 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     assert {name for name in modes if name.startswith("observers/")} == {"observers/blktrace.sh"}
     # a lab board is told over SSH
     assert ("await-cell.sh" in modes) == (kind == "virtual")
-
-
-def test_ext4_means_ordered() -> None:
-    assert cells.make_cell({"FS": "ext4"}) == cells.make_cell({"FS": "ext4-ordered"})
 
 
 def test_id_follows_every_setting() -> None:
@@ -201,82 +188,6 @@ def test_bad_cell_file_names_file_and_key(
     assert says in str(error.value)
 
 
-# Each of a line is ten of the line before.
-ALIASES = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 13))
-
-
-def test_an_alias_stands_for_what_it_names(tmp_path: Path) -> None:
-    file = tmp_path / "good.yml"
-    file.write_text("a: &a {b: 1, 1: 2, '1': 3}\nc: {<<: *a, d: *a}\n")
-    a = {"b": 1, 1: 2, "1": 3}
-    assert load_yaml(file) == {"a": a, "c": {**a, "d": a}}
-    file.write_text("")
-    assert load_yaml(file) is None
-
-
-def test_a_file_in_another_encoding_is_one_line(tmp_path: Path) -> None:
-    file = tmp_path / "odd.yml"
-    file.write_bytes("description: x\n# café\n".encode("latin-1"))
-    with pytest.raises(BadInputError) as error:
-        load_yaml(file)
-    assert str(error.value) == f"{file}:2: not UTF-8"
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("day: 2026-99-99\n", "month must be in 1..12"),
-        (f"number: {'9' * 10000}\n", "Exceeds the limit"),
-        ("[" * 20000, "too deep"),
-        (f"text: {'x' * 2**20}\n", "not a file of at most"),
-        # what it stands for would take a terabyte in a message; the last is without an end
-        (ALIASES, "aliases in it stand for too much"),
-        ("a: &a {b: *a}\n", "aliases in it stand for too much"),
-        ("a: 1\nb: {c: 1, c: 2}\n", "c is there twice"),
-    ],
-)
-def test_what_no_yaml_file_has_is_one_line(content: str, says: str, tmp_path: Path) -> None:
-    file = tmp_path / "odd.yml"
-    file.write_text(content)
-    with pytest.raises(BadInputError, match=f"{file}:[0-9]*:? .*{re.escape(says)}"):
-        load_yaml(file)
-
-
-def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
-    """To open a FIFO would wait, and /dev/zero has no end."""
-    os.mkfifo(tmp_path / "fifo")
-    for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path):
-        with pytest.raises(BadInputError, match="not a file of at most"):
-            load_yaml(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("source: 2026-01-01\nreported:\n", "source: not a text"),
-        (
-            "source: x\nreported: {filesystem: [[ext4]]}\n",
-            "reported.filesystem: neither a value nor a list of values",
-        ),
-        (
-            "source: x\nreported: {filesystem: {a: b}}\n",
-            "reported.filesystem: neither a value nor a list of values",
-        ),
-    ],
-)
-def test_a_report_card_of_odd_values_is_one_line(content: str, says: str, tmp_path: Path) -> None:
-    (tmp_path / "paper.yml").write_text(content)
-    with pytest.raises(BadInputError, match=re.escape(says)):
-        card.typed_in(tmp_path / "paper.yml")
-
-
-def test_analyse_wants_a_run() -> None:
-    assert "RUN=" in make(target="analyse").stderr
-    done = make("RUN=/nonexistent", target="analyse")
-    assert done.returncode != 0
-    assert "/nonexistent" in done.stderr
-
-
 def test_help_names_every_axis_and_target() -> None:
     text = make(target="help").stdout
     for axis in axes.axes().values():
@@ -329,26 +240,6 @@ def test_a_kernel_is_an_axis_of_the_virtual_board(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(BadInputError, match=why):
         cells.make_cell({"KERNEL": "6.1"})
     cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
-
-
-def test_what_a_kernel_cannot_do_is_said_at_once() -> None:
-    """Before anything is built, in a line that says what it can; the rest is a cell."""
-    bad = {
-        "PROBES": ("block", r"KERNEL=5\.10 cannot be watched: .*; use PROBES=none$"),
-        "DEVICE": ("galaxy-nexus", r"none can be built for KERNEL=5\.10: .*; use DEVICE=.*constant$"),
-        "FS": ("xfs", r"by Linux 5\.19 and later, and KERNEL=5\.10 is 5\.10 .*; use FS=ext4-.* or f2fs$"),
-    }
-    good = {"KERNEL": "5.10", "PROBES": "none"}
-    for variable, (value, says) in bad.items():
-        with pytest.raises(BadInputError, match=f"^{variable}={value}: .*{says}"):
-            cells.make_cell({**good, variable: value})
-    for name in ("ext4-ordered", "f2fs"):
-        cell = cells.make_cell({**good, "FS": name})
-        assert cell["profiles"]["kernel"]["release"] == "5.10"
-    # of a release with one number, and of one that is no number
-    for release, fits in (("7", True), ("5.19.0-own", True), ("5.2", False), ("own", False)):
-        assert combinations.mounts({"release": release}, {"since": "5.19"}) is fits
-    assert combinations.mounts({"release": "own"}, {})
 
 
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:
@@ -404,10 +295,3 @@ def test_axes_page_is_what_the_schema_says() -> None:
     from commitpath.axes_doc import page
 
     assert page() == (ROOT / "docs/reference/axes.md").read_text(), "run `make docs`"
-
-
-def test_make_board_is_for_the_virtual_one() -> None:
-    from commitpath import commands
-
-    with pytest.raises(BadInputError, match="BOARD=typo: make board starts the virtual board"):
-        commands.board({"BOARD": "typo"})

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from commitpath import ansible
-from commitpath.payload import PREPARE_SCRIPTS
 
 # What stands for the system: files, and whether a folder is frozen.
 WRITEBACK, INTERVAL = "proc/sys/vm/dirty_writeback_centisecs", "proc/sys/fs/xfs/xfssyncd_centisecs"
@@ -144,11 +142,3 @@ def test_the_first_value_that_was_noted_counts(board: Path) -> None:
     (board / WRITEBACK).write_text("0\n")
     assert begin(board, "prepare.sh").wait(30) == 0
     assert as_it_was(board)
-
-
-def test_a_part_changes_nothing_by_itself() -> None:
-    """Only what is gone with the mount is written without a note."""
-    assert "changes.sh" in PREPARE_SCRIPTS
-    for script in (ansible.PLAYBOOKS / "filesystems").glob("*.sh"):
-        text = script.read_text()
-        assert "fsfreeze -" not in text and "> /proc/" not in text and "> $" not in text, script

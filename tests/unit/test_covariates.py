@@ -13,7 +13,6 @@ import pytest
 
 from analysis.adapters import covariates as stored
 from analysis.checks import covariates as checks
-from base.errors import BadInput, BadInputError
 from commitpath import ansible
 
 ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
@@ -237,31 +236,6 @@ def test_what_could_not_be_read_is_not_checked_and_said(name: str, what: str, tm
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("throttle/get_throttled", "0x"),
-        ("throttle/cooling_device0/cur_state", "none"),
-        ("temperature/thermal_zone0 cpu-thermal", "nan"),
-        ("pressure/others/system.slice", "9" * 20),
-        ("mmc/err_stats/Data CRC Errors Occurred", ""),
-    ],
-)
-def test_what_is_no_number_was_not_read(name: str, value: str, tmp_path: Path) -> None:
-    (told,) = checks.unknown(run_with(tmp_path, **{name: value}))
-    assert told.endswith(f": {value!r} is no number")
-
-
-def test_a_counter_of_the_disk_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    (reason,) = checks.within(run_with(tmp_path, **{"disk/write_ios": "1e3"}))
-    assert reason.startswith("foreign_commands is not known")
-
-
-def test_a_group_that_ended_in_the_run_is_told(tmp_path: Path) -> None:
-    told = checks.unknown(run_with(tmp_path, **{"pressure/others/system.slice": None}))
-    assert told == ["how long tasks waited for IO that ended meanwhile: pressure/others/system.slice"]
-
-
-@pytest.mark.parametrize(
     ("name", "begin", "end", "says"),
     [
         ("time_ns", 999999999, 1500000000, "time_ns was 1000000000, and is 2000000000"),
@@ -279,41 +253,6 @@ def test_it_is_read_around_the_load(name: str, begin: int, end: int, says: str, 
     run.driver.device_stat = pl.DataFrame({**good, name: [begin, end]})
     (reason,) = checks.around(run)
     assert says in reason
-
-
-def test_a_run_that_says_nothing(tmp_path: Path) -> None:
-    run = run_with(tmp_path)
-    run.board.covariates = None
-    assert checks.same(run) == ["raw/board/covariates.json is missing"]
-    run.is_virtual = True
-    assert checks.same(run) == checks.unknown(run) == []
-
-
-def test_a_plan_without_limits(tmp_path: Path) -> None:
-    run = run_with(tmp_path)
-    del run.plan["board"]["limits"]["celsius"]
-    assert checks.within(run) == ["the plan has no limit of celsius"]
-    run.plan["board"] = {}
-    assert checks.within(run) == ["the plan has no limits of what may happen beside a run"]
-
-
-def test_an_end_before_the_begin(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="it is not behind the begin"):
-        run_with(tmp_path, time_ns="5")
-
-
-@pytest.mark.parametrize(
-    ("limits", "says"),
-    [
-        (7, "board_limits is 7, no mapping of foreign_sectors, "),
-        ({"heat": 1}, "board_limits has heat; there are foreign_sectors, "),
-        ({"celsius": -1}, r"board_limits.celsius is -1, no number from 0 on"),
-        ({"celsius": True}, r"board_limits.celsius is True, no number"),
-    ],
-)
-def test_limits_that_are_none(limits: Any, says: str) -> None:
-    with pytest.raises(BadInputError, match=f"BOARD=pi: {says}"):
-        ansible.limits("pi", {**ENTRY, "board_limits": limits})
 
 
 def test_a_board_has_limits_of_its_own() -> None:

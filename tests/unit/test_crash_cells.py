@@ -2,23 +2,17 @@
 
 import gzip
 import re
-import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from analysis import expected
 from analysis.crash.cuts import Trial
 from base.errors import BadInputError, LabError
-from base.paths import EXPERIMENTS
-from base.schema import unused
-from commitpath import ansible, axes, crash, payload, plan
+from commitpath import ansible, crash, payload, plan
 from commitpath.cell import make_cell
-from commitpath.identities import cell_id
 from commitpath.plan import PlannedRun
-from images import qemu
-from images.cellrun import RunOutput, pack_cell
+from images.cellrun import RunOutput
 
 FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
 KILLED = {"CRASH": "process"}
@@ -72,23 +66,6 @@ def test_a_trace_whose_rows_its_statements_do_not_tell(
             make_cell(asked | failure)
         assert str(told.value).startswith(f"CRASH={failure['CRASH']}: FILE={file}: {said}")
         assert len(str(told.value).splitlines()) == 1
-
-
-def test_a_device_without_a_cache_has_nothing_to_lie_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(EXPERIMENTS, copy := tmp_path / "experiments")
-    lying = (copy / "device/galaxy-nexus.yml").read_text() + "ignores: [flush]\n"
-    (copy / "device/liar.yml").write_text(lying)
-    monkeypatch.setattr(axes, "EXPERIMENTS", copy)
-    with pytest.raises(BadInputError, match="DEVICE=liar ignores flush and has no cache to lose"):
-        make_cell(FLASH | {"DEVICE": "liar"})
-
-
-def test_a_cell_without_cuts_is_the_cell_that_it_was() -> None:
-    made = make_cell({"DEVICE": "emmc-5.0"})
-    assert cell_id(made) == cell_id(make_cell({"DEVICE": "emmc-5.0", "CRASH": "none"}))
-    assert cell_id(make_cell(FLASH)) != cell_id(made)
 
 
 def test_its_plan_has_boards_of_trials() -> None:
@@ -182,12 +159,6 @@ def test_where_a_trial_ends_its_board_the_others_are_tried(monkeypatch: pytest.M
     assert len(found.outputs) == 3
 
 
-def test_many_deaths_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    boards_that_die(monkeypatch, set(range(100)))
-    with pytest.raises(LabError, match=r"trials ended their boards; trial [0-9]+: Kernel panic"):
-        crash.tried(None, Path(), PlannedRun({}, {}), some_trials(100), 1)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("serial", "trial"),
     [
@@ -223,35 +194,3 @@ def test_each_board_has_neighbours_and_every_trial_is_on_one() -> None:
     ]
     assert [len(share) for share in crash.shares(trials, 8)] == [1] * 7
     assert crash.shares([], 2) == []
-
-
-def test_an_axis_says_nothing_where_another_has_such_a_value() -> None:
-    without = make_cell({"PROBES": "none"})
-    lines = {"pcm_line", "pcm_write_ns"}
-    assert unused(without) == {"cuts", "cut_seed", *lines}
-    assert unused(make_cell(FLASH)) == lines
-    assert unused({**without, "crash": "power", "clock": "kvm"}) == {"cpu_ns", *lines}
-    # each such value is one of the other axis
-    for axis in axes.axes().values():
-        for other, values in axis.spec.get("x-unless", {}).items():
-            assert set(values) <= set(axes.axes()[other].choices())
-
-
-def test_a_plan_that_no_board_can_take_goes_to_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of these lines has numbers that do not compress; all come, in their order."""
-    random = np.random.default_rng(1)
-    lost = [tuple(sorted(random.choice(5000, 400, replace=False).tolist())) for _ in range(1000)]
-    trials = [Trial(n, n, "after", n, "subset", 5000, 400, gone) for n, gone in enumerate(lost)]
-    asked, run = boards_that_die(monkeypatch, set()), PlannedRun({}, {"bin/one": bytes(1000)})
-    crash.tried(None, Path(), run, trials, 1)  # type: ignore[arg-type]
-    assert len(asked) > 2 and [number for one in asked for number in one] == list(range(1000))
-    parts = [[trials[number] for number in one] for one in asked]
-    assert all(len(pack_cell("cell", crash.payload(run, part))) <= qemu.CELL_ITEM_BYTES for part in parts)
-    assert len(pack_cell("cell", crash.payload(run, trials[:500]))) > qemu.CELL_ITEM_BYTES
-
-
-def test_a_single_trial_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qemu, "CELL_ITEM_BYTES", 10)
-    asked = boards_that_die(monkeypatch, set())
-    crash.tried(None, Path(), PlannedRun({}, {}), some_trials(3), 1)  # type: ignore[arg-type]
-    assert asked == [[0], [1], [2]]

@@ -32,12 +32,3 @@ def test_a_cache_that_a_demo_began_is_commitpaths(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
     assert (cache / "demo").is_dir()
     places.check_cache(cache)
-
-
-def test_a_desktop_opens_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(demo, "CACHE", tmp_path)
-    monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr(demo.webbrowser, "open", opened.append)
-    assert demo.demo({}) == 0
-    assert [address.rpartition("/")[2] for address in opened] == ["report.html", "inspect.html"]

@@ -121,28 +121,6 @@ def test_what_is_in_flight_in_a_socket(script: str, file: Path) -> None:
         assert opened(folder, file) == (set(), True)
 
 
-def test_a_served_name_may_have_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "a disk  Size: 1"
-    file.touch()
-    name, info = tmp_path / "device_path", tmp_path / "info"
-    patterns = dict(zip((str(name), str(info)), list(openers.EXPORTS.values())[1:3], strict=True))
-    monkeypatch.setattr(openers, "EXPORTS", patterns)
-    name.write_text(f"{file}\n")
-    info.write_text(
-        "Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384\n"
-        f"        TCM FILEIO ID: 0        File: {file}  Size: 4096  Mode: O_DSYNC Async: 0\n"
-    )
-    names: dict[object, str] = {openers.key(file.stat()): "it"}
-    assert len(list(openers.exports(names))) == 2
-    name.write_text("(null)\n")
-    info.write_text("\n")
-    assert not list(openers.exports(names))
-    for unclear in ("disk", "/none/disk"):
-        name.write_text(unclear)
-        with pytest.raises(devices.CannotSeeError, match=unclear):
-            list(openers.exports(names))
-
-
 def test_parts_of_one_image() -> None:
     def loop(first: int, end: int, inode: int = 7) -> loops.Loop:
         return loops.Loop("loop0", (1, inode), 0, first, end)
@@ -188,21 +166,6 @@ def test_whose_member_a_device_is(file: Path) -> None:
     assert members.owned(Disk(), "/dev/{no}{", 1).startswith("the member /dev/{no}{, a name that is not")
     if node:
         assert members.owned(Disk(), str(node), 1) == f"it as its member {node}"
-
-
-@pytest.mark.parametrize(
-    ("information", "may_write"),
-    [
-        ("", False),  # closed since
-        ("pos:\t0\nflags:\t0100000\n", False),
-        ("pos:\t0\nflags:\t0100001\n", True),
-        ("pos:\t0\nflags:\t0100002\n", True),
-        ("pos:\t0\nmnt_id:\t9\n", True),
-        ("flags:\n", True),
-    ],
-)
-def test_what_does_not_say_how_it_is_open_may_be_open_for_writing(information: str, may_write: bool) -> None:
-    assert openers.for_writing(information) == may_write
 
 
 @pytest.mark.parametrize(

@@ -6,26 +6,18 @@ from pathlib import Path
 import pytest
 
 from analysis import durability, engines
-from analysis.engines.survival import ALL, RECENT, UNSYNCED
+from analysis.engines.survival import ALL
 from analysis.figures import style
 from analysis.ledger import schema
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT
-from commitpath import identities, looks, profiles
+from commitpath import identities, profiles
 from commitpath.axes import axes
 from commitpath.cell import make_cell
-from commitpath.identities import cell_id, cell_name
+from commitpath.identities import cell_name
 from commitpath.payload import cell_env
 from images import artifacts, programs
-
-
-def test_the_default_engine_is_no_part_of_an_id() -> None:
-    default = make_cell({})
-    assert default["engine"] == identity.FIRST_ENGINE == axes()["engine"].spec["default"]
-    without = {key: value for key, value in identities.stored(default).items() if key != "engine"}
-    assert identity.cell_id(without) == cell_id(default)
-    assert cell_id(make_cell({"ENGINE": "leveldb"})) != cell_id(default)
 
 
 @pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))
@@ -99,45 +91,6 @@ def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: st
         make_cell(variables)
 
 
-def test_a_statement_log_that_each_commit_syncs_is_what_it_was() -> None:
-    """The level came later than cells and runs that do not have it."""
-    before, normal = ({"ENGINE": "ssl", **more} for more in ({}, {"SYNCHRONOUS": "normal"}))
-    cell, of = make_cell(before), engines.of("ssl")
-    assert cell_id(make_cell(before | {"SYNCHRONOUS": "full"})) == cell_id(cell) != cell_id(make_cell(normal))
-    assert "synchronous" not in of.requested(cell)
-    assert of.requested(make_cell(normal)) == of.requested(cell) | {"synchronous": "normal"}
-    assert durability.of(cell).power == ALL and durability.of(make_cell(normal)).power == RECENT
-    assert durability.of(make_cell(normal)).process == ALL
-
-
-def test_a_recovery_by_ids_is_what_it_was() -> None:
-    asked = {"ENGINE": "ssl"}
-    cell, of = make_cell(asked), engines.of("ssl")
-    assert cell_id(make_cell(asked | {"RECOVERY_RULE": "ids"})) == cell_id(cell)
-    paper = make_cell(asked | {"RECOVERY_RULE": "paper"})
-    assert cell_id(paper) != cell_id(cell)
-    assert of.requested(paper)["recovery_rule"] == "paper"
-    with pytest.raises(BadInputError, match="RECOVERY_RULE: a setting of SQLite/SSL, which ENGINE=ppl does"):
-        make_cell({"ENGINE": "ppl", "RECOVERY_RULE": "ids"})
-
-
-def test_what_a_filesystem_must_have_this_host_need_not() -> None:
-    """To look at what a board left is to recover it, which writes nothing atomically."""
-    asked = {"ENGINE": "ssl", "FS": "f2fs", "PROBES": "none"}
-    cell = make_cell(asked | {"CHECKPOINT_WRITE": "atomic"})
-    assert cell_id(cell) != cell_id(make_cell(asked))
-    assert looks.without_needs(cell) == make_cell(asked)
-
-
-def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(BadInputError, match="ENGINE is leveldb, ppl, sqlite, ssl"):
-        make_cell({"ENGINE": "rocksdb"})
-    with pytest.raises(BadInputError, match=r"^ENGINE=s\\nl: did you mean ssl"):
-        make_cell({"ENGINE": "s\nl"})
-    with pytest.raises(BadInputError, match=r"^LOG_SIZE=1\\n2: LOG_SIZE is a whole number"):
-        make_cell({"ENGINE": "ssl", "LOG_SIZE": "1\n2"})
-
-
 @pytest.mark.parametrize(
     ("name", "role"),
     [
@@ -158,12 +111,6 @@ def test_an_unknown_engine_is_refused() -> None:
 )
 def test_files_by_name(name: str, role: str) -> None:
     assert engines.role(name, ["sample.db"]) == role
-
-
-@pytest.mark.parametrize(("sync", "system"), [("full", ALL), ("off", UNSYNCED)])
-def test_what_survives_in_leveldb(sync: str, system: str) -> None:
-    found = durability.of(make_cell({"ENGINE": "leveldb", "SYNC": sync}))
-    assert (found.process, found.system, found.power) == (ALL, system, system)
 
 
 @pytest.mark.parametrize("engine", ["ssl", "ppl"])

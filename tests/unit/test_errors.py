@@ -9,7 +9,6 @@ from pathlib import Path
 import commands
 import pytest
 
-from analysis import export
 from base.data import load_mapping
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError
 from commitpath import variables
@@ -68,81 +67,6 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        *[["analyse", "RUN="], ["inspect", "RUN="], ["tree", "RUN="], ["trace-export", "RUN="]],
-        *[
-            ["diff", "RUN_B=/tmp", "RUN_A="],
-            ["ledger", "FIGURE=a.svg", "RUNS="],
-            ["ledger", "RUNS=x", "FIGURE=/a.svg"],
-        ],
-    ],
-    ids=lambda line: str(line[0]),
-)
-def test_a_path_that_is_not_utf8(line: list[str], tmp_path: Path) -> None:
-    folder = tmp_path / "run\udcff"
-    folder.mkdir()
-    *first, last = line
-    name, _, end = last.partition("=")
-    done = commands.call(*first, f"{name}={folder}{end}")
-    assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
-    said = f"{tmp_path}/run\\udcff{end}: a path that is not UTF-8 does not work"
-    assert done.stderr == f"commitpath: {name}={said}\n"
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        (["setup-text", "WHERE="], "make setup-text takes one of RUN=<a run's folder>, GRID="),
-        (["import", "FILE="], "make import takes FILE=<an export>"),
-        (["export", "FILE="], "FILE=: name a new file"),
-        (["compare", "A=mode=wal", "B=mode=delete", "FILE="], "FILE=: name a new file"),
-    ],
-    ids=lambda line: str(line[0]),
-)
-def test_a_value_that_is_empty(line: list[str], says: str, tmp_path: Path) -> None:
-    done = commands.call(*line, COMMITPATH_RESULTS=str(tmp_path))
-    assert (done.returncode, len(done.stderr.splitlines())) == (EXIT_BAD_INPUT, 1), done.stderr
-    assert done.stderr.startswith(f"commitpath: {says}")
-
-
-def test_a_link_that_leads_to_itself(tmp_path: Path) -> None:
-    loop = tmp_path / "loop"
-    loop.symlink_to(loop)
-    done = commands.call("setup-text", f"RUN={loop}", COMMITPATH_RESULTS=str(tmp_path))
-    assert done.stderr.startswith(f"commitpath: {loop}: not the folder of a run in {tmp_path} (")
-    for command, variable in (("results", "COMMITPATH_RESULTS"), ("demo", "COMMITPATH_CACHE")):
-        done = commands.call(command, **{variable: str(loop)})
-        assert done.stderr.startswith(f"commitpath: {loop}: a link to {loop}, which is not there; ")
-        assert (done.returncode, len(done.stderr.splitlines())) == (EXIT_BAD_INPUT, 1)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        ["analyse", "RUN="],
-        ["tree", f"RUN={ROOT}", "TRANSACTION="],
-        ["plan", "FS="],
-        ["plan", "MOUNT_OPTIONS="],
-        ["results", "WHERE=fs="],
-        ["sweep", "GRID="],
-        ["import", "FILE=/"],
-        ["export", "LAB=here", "FILE=/"],
-        ["trace-export", f"RUN={ROOT}", "FORMAT="],
-        ["ledger", f"RUNS={ROOT}", "FIGURE=/x.svg/"],
-        ["report-card", "FILE="],
-    ],
-    ids=lambda line: str(line[0]),
-)
-def test_a_very_long_value_is_a_line_that_can_be_read(line: list[str], tmp_path: Path) -> None:
-    *first, last = line
-    done = commands.call(*first, last + "x" * 100_000, COMMITPATH_RESULTS=str(tmp_path))
-    # of a run that is none nothing is read
-    assert done.returncode in ((EXIT_UNREADABLE,) if "tree" in line else (EXIT_BAD_INPUT,))
-    assert len(done.stderr.splitlines()) == 1 and len(done.stderr) < 2100, done.stderr[:200]
-
-
-@pytest.mark.parametrize(
     ("words", "says"),
     [
         ([], "make ledger takes FIGURE=<file>.svg"),
@@ -155,57 +79,6 @@ def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str)
     done = commands.call("ledger", *words)
     assert (done.returncode, done.stderr.splitlines()) == (EXIT_BAD_INPUT, [done.stderr.rstrip("\n")])
     assert done.stderr.startswith(f"commitpath: {says}")
-
-
-def test_the_ledgers_runs_are_those_of_the_results(tmp_path: Path) -> None:
-    results = tmp_path / "my results"
-    results.mkdir()
-    done = commands.call("ledger", f"FIGURE={tmp_path}/a.svg", COMMITPATH_RESULTS=str(results))
-    assert done.stderr.startswith(f"commitpath: {results}: no good run with a ledger")
-
-
-def test_calibrate_asks_for_a_profile(tmp_path: Path) -> None:
-    done = commands.call("calibrate", COMMITPATH_CACHE=str(tmp_path / "cache"))
-    assert done.returncode == EXIT_BAD_INPUT
-    assert done.stderr.startswith("commitpath: make calibrate takes DEVICE=<profile>: constant-0.1ms, ")
-
-
-def test_a_run_beside_itself() -> None:
-    done = commands.call("diff", "RUN_A=/tmp", "RUN_B=/tmp/.")
-    assert done.returncode == EXIT_BAD_INPUT
-    assert "are one run; nothing to compare" in done.stderr
-
-
-def test_an_error_that_cannot_be_written_has_its_exit_code() -> None:
-    for place in ("/dev/full", "/dev/null"):
-        with Path(place).open("wb") as full:
-            done = subprocess.run([ROOT / "bin/commitpath", "plan", "FS=x"], stderr=full, check=False)
-        assert done.returncode == 2, place
-
-
-def test_a_reader_that_has_enough_is_no_error() -> None:
-    """make help | head -1: more text than a pipe holds is not needed, the reader is gone at once."""
-    read, write = os.pipe()
-    os.close(read)
-    done = subprocess.run(
-        [sys.executable, "-m", "commitpath", "help"],
-        cwd=ROOT,
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    os.close(write)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize(("closed", "said"), [(">&-", True), ("0<&- >&-", True), ("2>&-", False)])
-def test_a_stream_that_is_closed_is_nobodys(closed: str, said: bool) -> None:
-    """And no file that the command opens is taken for it."""
-    line = f"bin/commitpath plan FS=zzz {closed}"
-    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert done.stderr.startswith("commitpath: FS=zzz: ") is said
 
 
 BUILD = """
@@ -246,23 +119,6 @@ def test_a_limit_of_files_sizes_is_named_where_a_build_fails(limit: int, place: 
     assert "ulimit" not in call("FS=zzz").stderr
 
 
-@pytest.mark.parametrize("program", ["tests/sweep/kill.py", "tests/inspect/speed.py", "tests/fresh-machine"])
-def test_a_program_of_the_tests_says_how_it_is_called(program: str) -> None:
-    line = [sys.executable, program] if program.endswith(".py") else [program]
-    done = subprocess.run(
-        [*line, "--help"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert program in done.stdout
-
-
-def test_docs_and_the_command_tell_the_same_of_other_tools() -> None:
-    docs = (ROOT / "docs/reference/formats.md").read_text()
-    for _, hint in export.FORMATS.values():
-        for command in hint.split("; "):
-            assert command.startswith(("open ", "one file")) or command in docs, command
-
-
 @pytest.mark.parametrize("text", ["", "hello\n", "- a list\n"])
 def test_a_data_file_that_has_no_names(text: str, tmp_path: Path) -> None:
     """As a profile that somebody has just begun to write."""
@@ -270,9 +126,3 @@ def test_a_data_file_that_has_no_names(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(BadInputError, match=f"^{path}: must be a mapping: `name: value` lines$"):
         load_mapping(path)
-
-
-def test_advise_says_what_is_missing() -> None:
-    done = commands.call("advise", "DEVICE=galaxy-nexus", "FS=f2fs")
-    assert done.returncode == EXIT_BAD_INPUT
-    assert done.stderr.startswith("commitpath: SURVIVE: missing; make advise takes FS=")

@@ -2,19 +2,17 @@
 
 import gzip
 import json
-import random
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import zstandard
 
 from analysis import derived
 from base import identity
 from base.errors import BadInput, LabError
-from commitpath import ansible, commands, crash, experiment, observers, packed, plan
+from commitpath import ansible, commands, crash, experiment, packed, plan
 from commitpath.cell import make_cell
 
 SUMMARY = {
@@ -58,24 +56,6 @@ def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:
     assert gzip.decompress(gz[0]) == b"INSERT\n" * 1000
     assert gz[0] == gz[1]
     packed.rendered(tmp_path)  # a run that failed has none
-
-
-def test_what_an_observer_kept_is_kept_compressed(tmp_path: Path) -> None:
-    """Alike twice, with its length in its frame, and a page's versions that are megabytes apart found."""
-    (named,) = [name for profile in observers.profiles().values() if (name := profile.get("packs"))]
-    page = random.Random(1).randbytes(4096)
-    content = b"".join(page + random.Random(n).randbytes(1 << 20) for n in (2, 3, 2, 3))
-    for name in ("run", "again"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / named).write_bytes(content)
-        (tmp_path / name / "probes.bin").write_bytes(b"not packed")
-        packed.observed(tmp_path / name)
-    found = [(tmp_path / name / named).with_suffix(".zst").read_bytes() for name in ("run", "again")]
-    assert found[0] == found[1] and not (tmp_path / "run" / named).exists()
-    assert (tmp_path / "run/probes.bin").is_file()
-    assert zstandard.get_frame_parameters(found[0]).content_size == len(content)
-    assert zstandard.decompress(found[0]) == content and len(found[0]) < len(content) * 0.51
-    packed.observed(tmp_path)  # a run that nobody watched has none
 
 
 def test_a_stored_file_that_cannot_be_read_is_one_line(

@@ -2,7 +2,6 @@
 
 import pytest
 
-from analysis import mkfs
 from base.errors import BadInputError
 from commitpath.axes import axes
 from commitpath.cell import make_cell
@@ -132,16 +131,3 @@ def test_what_fits_together_is_taken(variables: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", axes()["fs"].files())
 def test_each_filesystem_of_ours_fits_together(name: str) -> None:
     make_cell({"FS": name})
-
-
-def test_parts_are_the_values_of_lists_one_by_one() -> None:
-    assert mkfs.parts("ext4", "-q -b 4096 -O ^has_journal,quota -Elazy_itable_init=0") == [
-        *("-q", "-b 4096", "-O ^has_journal", "-O quota", "-E lazy_itable_init=0")
-    ]
-    assert mkfs.parts("xfs", "-m crc=0,reflink=0") == ["-m crc=0", "-m reflink=0"]
-
-
-def test_what_is_read_back_is_what_mkfs_takes_of_several() -> None:
-    assert mkfs.asked("f2fs", "-q -O encrypt -O quota,verity") == {"-O": "encrypt,quota,verity"}
-    assert mkfs.asked("ext4", "-q -b 4096 -b 1024") == {"-b": "1024"}
-    assert mkfs.asked("xfs", "-m crc=0 -m reflink=0") == {"-m crc": "0", "-m reflink": "0"}

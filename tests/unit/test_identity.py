@@ -86,15 +86,6 @@ def test_what_no_id_has_is_as_it_was(name: str) -> None:
     assert identity.digest(runs)[:12] == CONTENTS[name]
 
 
-def test_why_a_kernel_is_not_watched_is_in_no_id(experiments: Path) -> None:
-    made = cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
-    before = identities.cell_id(made)
-    change(experiments / "kernel/6.1.yml", unwatched="other words")
-    for cache in CACHES:
-        cache.cache_clear()
-    assert identities.cell_id(cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})) == before
-
-
 def test_what_is_for_readers_is_in_no_id(experiments: Path) -> None:
     before = ids()
     changed = yaml.safe_load((experiments / "schema.yml").read_text())
@@ -143,18 +134,3 @@ def test_a_stored_cell_that_lacks_a_new_axis_has_its_default(experiments: Path) 
         == identity.cell_id(made)
         == identities.cell_id(cells.make_cell({"FS": "f2fs"}))
     )
-
-
-def test_an_axis_of_another_lab_is_in_its_id_unless_at_its_default() -> None:
-    made = identities.stored(cells.make_cell({})) | {"moon": "new"}
-    there = made | {"at_default": sorted([*made["at_default"], "moon"])}
-    assert identity.cell_id(there) == identities.cell_id(cells.make_cell({})) == identities.current_id(there)
-    assert identity.cell_id(made) != identity.cell_id(there)
-
-
-def test_a_cell_of_before_an_axis_is_taken() -> None:
-    made = identities.stored(cells.make_cell({"SEED": "5"}))
-    before = {name: value for name, value in made.items() if name not in ("crash", "cuts", "dirty_pages")}
-    before["at_default"] = [name for name in made["at_default"] if name in before]
-    assert identity.cell_id(before) == identity.cell_id(made)
-    assert identities.current_id(before) == identity.cell_id(made)

@@ -1,10 +1,7 @@
 """What a lab board needs of the host, its hooks, and which of its runs count."""
 
 import io
-import os
-import signal
 import tarfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,14 +45,6 @@ def test_what_is_installed_for_a_lab_board() -> None:
     assert set(host.package_lists(False, virtual=False)) < set(host.package_lists(False))
     # the tests have virtual boards
     assert "virtual_packages" in host.package_lists(True, virtual=False)
-
-
-def test_what_only_long_tests_need_is_installed_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COMMITPATH_TESTS", raising=False)
-    assert "long_packages" not in host.package_lists(with_tests=True)
-    monkeypatch.setenv("COMMITPATH_TESTS", "long")
-    assert "long_packages" in host.package_lists(with_tests=True)
-    assert "long_packages" not in host.package_lists(with_tests=False)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +103,6 @@ def test_a_board_that_is_not_got(
     assert not said.exists()
 
 
-def test_what_a_hook_leaves_behind_is_not_waited_for(said: Path) -> None:
-    """As a connection that is kept; it has the hook's output open."""
-    left = said.with_name("left")
-    begin = time.monotonic()
-    lab.call_hook({"board_acquire": f"sh -c 'sleep 30 & echo $! > {left}'"}, "board_acquire")
-    assert time.monotonic() - begin < 20
-    os.kill(int(left.read_text()), signal.SIGTERM)
-
-
 def answers(*tries: Exception | None) -> Callable[[], None]:
     """The first step with a board that does that each time."""
     left = iter(tries)
@@ -172,21 +152,8 @@ def test_a_run_that_does_not_count(end: str, says: str) -> None:
         lab.check_end(sent(end), "r1")
 
 
-@pytest.mark.parametrize("tar", [b"", b"no tar\n" * 200, sent("r1 b1 b1\n", "other").tar])
-def test_what_is_no_run(tar: bytes) -> None:
-    with pytest.raises(LabError, match="end marker is not whole"):
-        lab.check_end(RunOutput(tar), "r1")
-
-
 def test_a_run_that_counts() -> None:
     lab.check_end(sent("r1 b1 b1\n"), "r1")
-
-
-def test_two_boards_of_one_cache_have_two_owners() -> None:
-    """The lock is a board's: what is its own there, nobody else can be at work with."""
-    assert payload.owner("virtual", "virtual") == ""
-    names = {payload.owner("lab", name) for name in ("pi", "pi-too")}
-    assert len(names) == 2
 
 
 # labgrid's client, as far as hooks use it: a place is acquired by one, and its power cycled only by him.
@@ -227,17 +194,6 @@ def test_a_place_of_labgrids(labgrid: Path) -> None:
         lab.reached(PLACE, answers(silent, silent, None))
     assert not (labgrid / "rack-3").exists()
     assert (labgrid / "said").read_text().splitlines() == ["acquire", "power cycle", "release"]
-
-
-def test_a_place_that_another_has(labgrid: Path) -> None:
-    (labgrid / "rack-3").mkdir()
-    words = (
-        "board_acquire: labgrid-client -p rack-3 acquire failed with 1: place is already acquired by other"
-    )
-    with pytest.raises(LabError, match=words), lab.held("pi", PLACE):
-        raise AssertionError
-    # it is not given back by who does not have it
-    assert (labgrid / "said").read_text().splitlines() == ["acquire"]
 
 
 def test_a_place_that_is_not_given_back(labgrid: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,15 +3,13 @@
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from base.errors import BadInputError
-from commitpath import command_line, commands, help, variables
+from commitpath import commands, help, variables
 
 ROOT = Path(__file__).resolve().parents[2]
 # In the place of a Python that has everything loaded: prints what it would run, and where.
@@ -115,13 +113,6 @@ def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name
     assert not (tree / "made").exists()
 
 
-@pytest.mark.parametrize("assigned", ["CMD:=$(i)", "CMD::=x", "N:=5"])
-def test_what_make_has_expanded_already_is_refused(tree: Path, assigned: str) -> None:
-    done = run("make", "watch", assigned, cwd=tree)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert ": a setting is NAME=value, not NAME:=value" in done.stderr
-
-
 @pytest.mark.parametrize("call", [["make", "--no-print-directory"], ["bin/commitpath"]])
 @pytest.mark.parametrize(
     ("target", "near"),
@@ -135,16 +126,6 @@ def test_an_unknown_target_is_told_what_it_may_have_meant(
     (line,) = done.stderr.splitlines()
     meant = f"did you mean {near}? " if near else ""
     assert f"commitpath: {target}: no such target; {meant}`make` or `bin/commitpath` alone" in line
-
-
-def test_an_unknown_target_makes_no_environment(tree: Path, tmp_path: Path) -> None:
-    """Nor needs one: without any, the host's Python says what it may have meant, if there is one."""
-    new = tmp_path / "new"
-    shutil.copytree(tree, new, symlinks=True, ignore=shutil.ignore_patterns(".venv"))
-    for call in (["bin/commitpath", "snapshot"], ["make", "snapshot"]):
-        done = run(*call, cwd=new)
-        assert done.returncode == 2 and "snapshot: no such target; did you mean snapshots? " in done.stderr
-    assert not (new / ".venv").exists()
 
 
 @pytest.mark.parametrize("missing", ["ready", "older"])
@@ -164,53 +145,7 @@ def test_the_environment_is_made_where_make_would(tree: Path, tmp_path: Path, mi
     assert said == ["made .venv\n", ""]
 
 
-@pytest.mark.parametrize("state", ["ready", "older", "not ready", "empty", "nowhere"])
-def test_an_environment_that_is_linked_is_left_as_it_is(tree: Path, tmp_path: Path, state: str) -> None:
-    """It is another checkout's: to make it anew would first delete it."""
-    new, other = tmp_path / "new", tmp_path / "other"
-    shutil.copytree(tree, new, symlinks=True)
-    (new / ".venv").rename(other)
-    (new / ".venv").symlink_to(other)
-    if state == "older":
-        os.utime(other / "ready", (0, 0))
-    elif state == "not ready":
-        (other / "ready").unlink()
-    elif state in ("empty", "nowhere"):
-        shutil.rmtree(other)
-    if state == "empty":
-        other.mkdir()
-    before = sorted(other.rglob("*"))
-    done = run("bin/commitpath", "results", cwd=new)
-    assert sorted(other.rglob("*")) == before and other.exists() == (state != "nowhere")
-    assert (new / ".venv").readlink() == other
-    if state in ("empty", "nowhere"):
-        assert done.returncode == 2
-        assert done.stderr.startswith("commitpath: .venv is a link, and there is no bin/python in what")
-        assert len(done.stderr.splitlines()) == 1
-    else:
-        assert json.loads(done.stdout)[1] == "results", done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["plan", "f2fs"], "f2fs: a setting is NAME=value"),
-        (["plan", "=x"], "=x: a setting is NAME=value"),
-        (["plan", "FS=a", "FS=b"], "FS is given twice"),
-        (["watch", "CMD=x", "--", "y"], "CMD and -- both give a command"),
-        (["watch", "--", "a $b"], "a line for sh is CMD='a $b'"),
-    ],
-)
-def test_a_line_that_cannot_be_meant(words: list[str], why: str) -> None:
-    with pytest.raises(BadInputError, match=f"^.*{why.replace('$', '[$]')}"):
-        command_line.read(words)
-
-
 def test_each_target_is_a_command_with_its_variables() -> None:
     """One list: a target of the Makefile, a command, an entry of variables.yml."""
     targets = {name for name, _ in help.targets()}
     assert targets == set(commands.COMMANDS) == set(variables.commands())
-
-
-def test_the_launcher_can_be_executed() -> None:
-    assert stat.S_IMODE((ROOT / "bin/commitpath").stat().st_mode) & 0o111 == 0o111

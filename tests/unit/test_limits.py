@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from base.errors import BadInputError
 from commitpath import axes
 from commitpath.cell import make_cell
 from commitpath.payload import cell_env
-from commitpath.sweep.drive import whole_number
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ("option_table.c", "engines/sqlite/settings.c", "engines/sqlite/page_settings.h")
@@ -78,49 +76,7 @@ def test_the_driver_takes_all_that_the_schema_allows(option: str, axis: str) -> 
         assert [value & (value - 1) for value in values] == [0] * len(values)
 
 
-def test_zero_checkpoints_are_refused_as_the_driver_does() -> None:
-    assert 'fail_usage("--checkpoint-every: 0 has no meaning' in (ROOT / "workloads/options.c").read_text()
-    with pytest.raises(
-        BadInputError, match=r"CHECKPOINT_EVERY is a whole number from -1 to 10000000.* but 0"
-    ):
-        make_cell({"CHECKPOINT_EVERY": "0"})
-
-
-def test_a_workloads_own_limit_is_the_drivers() -> None:
-    found = re.search(r"MAX_N = ([0-9]+)", (ROOT / "workloads/workloads/rlbench.c").read_text())
-    assert found
-    most = int(found[1])
-    for workload in ("rlbench", "rlbench-insert"):
-        make_cell({"WORKLOAD": workload, "N": str(most)})
-        with pytest.raises(BadInputError, match=f"N={most + 1}: WORKLOAD={workload} takes at most {most}"):
-            make_cell({"WORKLOAD": workload, "N": str(most + 1)})
-
-
-def test_a_limit_is_no_part_of_a_cell() -> None:
-    """Else a run stored before would be another cell's."""
-    left = set(make_cell({"WORKLOAD": "rlbench"})["profiles"]["workload"])
-    assert left == {"description", "driver_workload", "fixed", "table"}
-
-
 @pytest.mark.parametrize("workload", ["apsys17-update", "apsys17-delete"])
 def test_updates_of_an_empty_table_are_refused(workload: str) -> None:
     with pytest.raises(BadInputError, match=f"ROWS=0: WORKLOAD={workload} takes at least 1 "):
         make_cell({"WORKLOAD": workload, "ROWS": "0"})
-
-
-@pytest.mark.parametrize("text", ["３", "1３", "1e３", "३", "²"])
-def test_a_number_has_ascii_digits(text: str) -> None:
-    with pytest.raises(BadInputError, match=f"ROWS={text}: ROWS is a whole number"):
-        make_cell({"ROWS": text})
-    with pytest.raises(BadInputError, match=f"JOBS={text}: JOBS is a whole number"):
-        whole_number({"JOBS": text}, "JOBS", 1, 1)
-
-
-def test_no_pattern_takes_other_digits_for_a_number() -> None:
-    """`\\d` is any digit of Unicode, of which int() makes a number too."""
-    listed = subprocess.run(
-        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split()
-    ours = [name for name in listed if not name.startswith("tests/")]
-    assert ours
-    assert not [name for name in ours if r"\d" in (ROOT / name).read_text()]

@@ -52,24 +52,6 @@ def test_an_interrupt_in_a_command_is_one_line(tmp_path: Path) -> None:
         assert done.stderr == "asks: interrupted; nothing is left running\n"
 
 
-def test_what_was_not_yet_given_to_the_loop_is_no_warning() -> None:
-    """An interrupt may come between the library's two."""
-    says = """
-import asyncio
-from images import qemu
-
-async def never():
-    pass
-
-asyncio.set_event_loop(asyncio.new_event_loop())
-left = never()
-qemu.end_tasks()
-del left
-"""
-    done = subprocess.run([sys.executable, "-c", says], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_a_qemu_that_ends_as_it_is_greeted(tmp_path: Path) -> None:
     """It has answered the greeting, and is gone."""
     listening = socket.socket(socket.AF_UNIX)

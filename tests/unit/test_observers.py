@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 from copied import copy_tree, python
 
-from analysis.observers import content
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
-from commitpath import axes, identities, observers, prepared, profiles
 from commitpath import cell as cells
-from commitpath.payload import cell_env, observer_scripts, payload
-from images import qemu
+from commitpath import identities, observers, profiles
+from commitpath.payload import observer_scripts, payload
 
 # Counts what the device has done when the watching begins and ends.
 COUNTER = """
@@ -169,23 +167,6 @@ def test_one_that_ends_before_it_is_told_to_fails_the_stop(tmp_path: Path) -> No
     assert sh(tmp_path, "watch.sh", "stop") == (1, "observer: sleeper ended before it was stopped\n")
 
 
-def test_one_that_ends_before_it_watches_fails_the_start(tmp_path: Path) -> None:
-    board(tmp_path, ROOT / "playbooks", "brief")
-    (tmp_path / "observers/brief.sh").write_text(
-        "start() { observe false; }\nready() { false; }\nstop() { ended; }\nsaid() { echo no room; }\n"
-    )
-    assert sh(tmp_path, "watch.sh", "start") == (1, "no room\n")
-    assert "watching" not in (tmp_path / "watch.env").read_text()
-    # as a run does then: nothing is left running
-    assert sh(tmp_path, "watch.sh", "stop") == (1, "no room\n")
-
-
-def test_an_observer_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    board(tmp_path, ROOT / "playbooks", "nobody")
-    says = "observer: there is no observer 'nobody' (playbooks/observers/)\n"
-    assert sh(tmp_path, "watch.sh", "start") == (1, says)
-
-
 READ = """
 import sys
 from pathlib import Path
@@ -235,26 +216,6 @@ def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_pat
         observers.profiles.cache_clear()
 
 
-def test_blktrace_is_named_where_the_device_logs_itself() -> None:
-    """On null_blk it is there anyway, and makes no other cell; on a flash device it is asked for."""
-    default, flash = cells.make_cell({}), cells.make_cell({"DEVICE": "emmc-5.0"})
-    assert profiles.watching(default) == ["blktrace", "content", "probes"]
-    assert profiles.watching(flash) == ["content", "probes"]
-    assert cells.make_cell({"PROBES": "all,blktrace"}) == default
-    both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
-    assert both["probes"] == ",".join(sorted([*axes.probe_names(), "blktrace"]))
-    assert profiles.watching(both) == ["blktrace", "content", "probes"]
-    assert identities.cell_id(both) != identities.cell_id(flash)
-    assert profiles.watching(cells.make_cell({"PROBES": "none"})) == []
-    environment = cell_env(both, "/db").splitlines()
-    assert "OBSERVERS='blktrace content probes'" in environment
-    assert "OBSERVERS='content probes'" in cell_env(flash, "/db").splitlines()
-    names = {line for line in environment if "PROBES" in line}
-    assert names <= set(cell_env(flash, "/db").splitlines())
-    with pytest.raises(BadInputError, match="with one of them also blktrace"):
-        cells.make_cell({"PROBES": "blktrace"})
-
-
 SCRIPT = 'kprobe:vfs_fsync_range { printf("%llu %s\\n", nsecs(monotonic), comm); }\n'
 
 
@@ -274,34 +235,6 @@ def test_a_users_script_is_the_cells_by_its_content(tmp_path: Path) -> None:
     assert sent["observers/bpftrace.bt"].decode() == SCRIPT
     # the twin has neither
     assert not [name for name in payload({**cell, "probes": ""}) if "bpftrace" in name]
-
-
-def test_a_board_without_a_script_has_nothing_of_it(tmp_path: Path) -> None:
-    default, cell = cells.make_cell({}), of_script(tmp_path)
-    assert cells.make_cell({"OBSERVERS": "all"}) == default
-    assert not [name for name in payload(default) if "bpftrace" in name]
-    assert "bpftrace" not in observers.on_board(default["probes"].split(","))
-    assert observers.packages(default["probes"].split(",")) == []
-    assert observers.packages(cell["probes"].split(",")) == ["bpftrace"]
-    more = observers.profiles()["bpftrace"]["memory_mib"]
-    assert prepared.memory_mib(cell) == prepared.memory_mib(default) + more
-
-
-NO_SCRIPT = [
-    ("mine.bt", "", "^OBSERVERS=mine.bt: OBSERVERS is all, or all and the path of a script, all,mine.bt$"),
-    ("all,mine.sh", "", "^OBSERVERS=all,mine.sh: OBSERVERS is all, or "),
-    ("all,gone.bt", "", "^OBSERVERS=all,gone.bt: no such file$"),
-    ("all,{}", "", "mine.bt: the file is empty$"),
-    ("all,{}", "x\0", "mine.bt: line 1: a NUL byte; the file is to be text$"),
-    ("all,{}", "x" * 2**16, "mine.bt: 65536 bytes; a script has at most 32768$"),
-]
-
-
-@pytest.mark.parametrize(("given", "text", "said"), NO_SCRIPT)
-def test_what_is_no_script_is_one_line(tmp_path: Path, given: str, text: str, said: str) -> None:
-    (tmp_path / "mine.bt").write_text(text)
-    with pytest.raises(BadInputError, match=said):
-        cells.make_cell({"OBSERVERS": given.format(tmp_path / "mine.bt")})
 
 
 def test_a_script_goes_with_the_probes_and_its_observer_with_a_script(tmp_path: Path) -> None:
@@ -331,38 +264,6 @@ def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
     assert bpftrace.OBSERVER.read(Given(tmp_path, (0, 200))).missing == ["raw/bpftrace.txt"]
 
 
-@pytest.mark.parametrize(
-    ("line", "other"),
-    [
-        ("1500 driver fsync", False),
-        ("  1500 driver fsync", False),
-        ("477          driver           311     2048", True),  # ms since the script began
-        ("311    driver           fsync", True),  # a process
-        ("0.477 driver", True),
-        ("12:00:01  @[vfs_write]: 3", True),
-        ("8,0 W 2048", True),
-        ("99999999999 later than the run", True),
-        ("PID    COMM", False),
-        ("@[3]: 5", False),
-        ("[1, 2)  3 |@@ |", False),
-        ("3rd commit", False),
-        ("", False),
-    ],
-)
-def test_a_line_with_another_number_than_a_time_is_counted(line: str, other: bool, tmp_path: Path) -> None:
-    """Nobody draws it, and its writer may have meant a time."""
-    from analysis.observers import Given, bpftrace
-
-    for name in bpftrace.SAID:
-        (tmp_path / name).write_text("")
-    (tmp_path / bpftrace.TEXT).write_text(f"{line}\n" * 3)
-    seen = bpftrace.OBSERVER.read(Given(tmp_path, (1000, 2000)))
-    assert seen.said["other_numbers"] == (3 if other else 0)
-    begins = [note.partition(" that ")[0] for note in seen.notes]
-    assert begins == ["3 lines of the bpftrace script begin with a number"] * other
-    assert seen.losses == []
-
-
 # Where an observer is named though the file is not its own, and why.
 NAMED = {
     "Makefile": "the export format of that name",
@@ -388,30 +289,3 @@ def test_nothing_but_its_own_files_names_an_observer() -> None:
     own = re.compile(rf"(^|/)({words}|content)\.[a-z.]+$|^probes/content/")
     others = [path for path in found if not own.search(path)]
     assert sorted(others) == sorted(NAMED)
-
-
-def test_a_watched_snapshot_hangs_on_the_scripts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Another script of an observer is another watched snapshot, and no cell without it hangs on it."""
-    from images import snapshot
-
-    cell = cells.make_cell({})
-    files = payload(cell)
-    made: list[Path] = []
-    monkeypatch.setattr(snapshot, "read_meta", lambda _: {"inputs": {}})
-    monkeypatch.setattr(prepared, "ensure", lambda folder, *_: made.append(folder) or folder)
-    changed = {**files, "observers/blktrace.sh": files["observers/blktrace.sh"] + b"# another\n"}
-    seed = {**files, "cell.env": files["cell.env"] + b"# another\n"}
-    for one in (files, changed, seed):
-        prepared.ensure_watched(cell, tmp_path / "prepared", one, None)  # type: ignore[arg-type]
-    assert made[0] == made[2] != made[1]
-
-
-def test_a_board_has_the_memory_that_an_observer_takes() -> None:
-    """That of the log of what is written, as its module makes it, and no board's without."""
-    source = (ROOT / "probes/content/tap.c").read_text()
-    (data_mib, shift) = re.findall(r"data_mib = ([0-9]+), records = 1 << ([0-9]+);", source)[0]
-    record_bytes = content.RECORD.itemsize
-    assert observers.profiles()["content"]["memory_mib"] == int(data_mib) + (record_bytes << int(shift) >> 20)
-    cell = cells.make_cell({})
-    device = cell["profiles"]["device"]["size_mib"]
-    assert prepared.memory_mib(cell) == qemu.BOARD_MEMORY_MIB + device + 552

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath import persistent, prepared
-from commitpath.axes import axes
+from commitpath import persistent
 from commitpath.cell import make_cell
 from commitpath.payload import BOARD, WRITTEN, cell_env
-from images import devicetree, given, qemu
-from images.board import VirtualBoard
+from images import devicetree, given
 from images.given.found import Found
 
 PCM = {"ENGINE": "ssl", "LOG_MEDIUM": "pcm"}
@@ -85,24 +83,6 @@ def test_a_tree_that_is_another_is_refused(given_tree: bytes, wrong: str) -> Non
         devicetree.with_persistent_memory(given_tree, 1 << 30, MIB, MIB)
 
 
-def test_a_board_without_it_is_as_it_was() -> None:
-    """And so are its snapshots: the machine has a word more where there is such memory, and nowhere else."""
-    board = VirtualBoard(NOWHERE, NOWHERE, 1536, 2, NOWHERE)
-    line = board.description()
-    assert "-dtb" not in line and "-m 1536M" in line and "cortex-a72" in line
-    of_cell = VirtualBoard(NOWHERE, NOWHERE, 1536, 2, NOWHERE, persistent_mib=64).description()
-    assert of_cell.replace(f" -dtb {qemu.TREE}", "").replace("1600M", "1536M").replace("a76", "a72") == line
-    assert f"-dtb {qemu.TREE}" in of_cell and "-m 1600M" in of_cell
-
-
-def test_it_is_as_large_as_the_log_needs() -> None:
-    assert persistent.mib(make_cell({})) == persistent.mib(make_cell({"ENGINE": "ssl"})) == 0
-    assert persistent.mib(make_cell(PCM)) == 64
-    assert persistent.mib(make_cell({**PCM, "LOG_SIZE": str(33 * MIB)})) == 128
-    largest = persistent.mib(make_cell({**PCM, "LOG_SIZE": str(2**30)}))
-    assert largest == 1088 and prepared.memory_mib(make_cell(PCM)) == prepared.memory_mib(make_cell({}))
-
-
 def test_the_driver_is_told_where() -> None:
     for variables, told in (({"ENGINE": "ssl"}, False), (PCM, True)):
         env = cell_env(make_cell(variables), "/mnt/target/db/sample.db")
@@ -161,9 +141,3 @@ def test_a_kernel_without_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
         BadInputError, match=r"LOG_MEDIUM=pcm: .* lacks CONFIG_OF_PMEM, CONFIG_BLK_DEV_PMEM in"
     ):
         make_cell({**PCM, "KERNEL": "tree:linux", "PROBES": "none"})
-
-
-def test_the_knobs_are_ones_that_the_driver_takes() -> None:
-    """tests/unit compares the ranges of whole numbers; a line is a list of powers of two."""
-    lines = axes()["pcm_line"].spec["enum"]
-    assert lines == [2**power for power in range(2, 13)]

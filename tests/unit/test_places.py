@@ -2,9 +2,7 @@
 
 import os
 import re
-import shlex
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +11,7 @@ import pytest
 
 from base.errors import BadInputError
 from commitpath import places
-from commitpath.cell import make_cell
-from images import artifacts, board, qemu, ssh
+from images import board, qemu, ssh
 from images.board import VirtualBoard
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,11 +49,6 @@ def test_ssh_takes_a_path_as_one_word(nasty: Path) -> None:
     assert found["identityfile"].replace("%%", "%") == str(nasty / "keys/id")
     assert found["userknownhostsfile"].replace("%%", "%") == str(nasty / "keys/known_hosts")
     assert str(nasty).count("%") == found["identityfile"].count("%%") == 1
-
-
-def test_ansible_splits_what_ssh_is_told_into_the_same_words(nasty: Path) -> None:
-    login = ssh.Login(22, nasty / "keys")
-    assert shlex.split(str(login.ansible()["ansible_ssh_common_args"])) == login.ssh_options()
 
 
 class Shell:
@@ -181,35 +173,6 @@ def test_each_command_that_writes_results_says_so(command: str, tmp_path: Path) 
     assert len(said) == 1 and "a link to " in said[0], done.stderr
 
 
-def test_a_read_only_disk(tmp_path: Path) -> None:
-    """Also where root is asked, whom permissions do not stop."""
-    if os.geteuid() != 0:
-        tmp_path.chmod(0o500)
-        script = 'exec "$@"'
-    else:
-        script = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"'
-    line = ["unshare", "--mount", "sh", "-c", script] if os.geteuid() == 0 else ["sh", "-c", script]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    done = subprocess.run(
-        [*line, str(tmp_path), "make", "-s", "-C", str(ROOT), "results"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean, "COMMITPATH_RESULTS": str(tmp_path)},
-    )
-    assert f"{tmp_path}: nothing can be written there (" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_cells_folder_is_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = make_cell({})
-    monkeypatch.setattr(places, "RESULTS", tmp_path)
-    places.check_runs([cell])
-    (tmp_path / places.cell_name(cell)).write_text("a file")
-    with pytest.raises(BadInputError, match=f"{places.cell_name(cell)}: not a folder; remove it"):
-        places.check_runs([cell])
-
-
 # Names in a cache that make destroy deletes.
 MADE = (
     "image-0123456789ab",
@@ -255,15 +218,6 @@ def test_destroy_leaves_what_others_put_into_a_cache(tmp_path: Path) -> None:
     assert sorted(path.name for path in cache.iterdir()) == ["image-of-mine", "thesis"]
 
 
-def test_destroy_does_not_follow_links(tmp_path: Path) -> None:
-    cache = a_cache(tmp_path)
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/file").touch()
-    (cache / "sqlite").symlink_to(tmp_path / "elsewhere")
-    assert destroyed(cache).returncode == 0
-    assert (tmp_path / "elsewhere/file").exists() and not cache.exists()
-
-
 @pytest.mark.parametrize("names", [("docs",), ("log",), (*MADE, "docs"), ("CACHEDIR.TAG",)])
 @pytest.mark.parametrize("command", ["destroy", "experiment"])
 def test_a_folder_of_others_is_no_cache(command: str, names: tuple[str, ...], tmp_path: Path) -> None:
@@ -276,55 +230,8 @@ def test_a_folder_of_others_is_no_cache(command: str, names: tuple[str, ...], tm
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
 
 
-@pytest.mark.parametrize("command", ["destroy", "experiment", "results"])
-def test_a_cache_has_no_results_in_it(command: str, tmp_path: Path) -> None:
-    cache = a_cache(tmp_path)
-    (tmp_path / "link").symlink_to(cache)
-    for place, results in [(cache, cache / "results"), (tmp_path / "link", cache)]:
-        done = commands.call(command, COMMITPATH_CACHE=str(place), COMMITPATH_RESULTS=str(results))
-        assert done.returncode == 2
-        assert "is in it; name a folder of its own" in done.stderr
-    assert sorted(path.name for path in cache.iterdir()) == sorted(MADE)
-
-
-def test_nor_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No command is called: what it deletes, were it wrong, is not this checkout."""
-    (tmp_path / "checkout").mkdir()
-    monkeypatch.setattr(places, "ROOT", tmp_path / "checkout")
-    for cache in (tmp_path, tmp_path / "checkout"):
-        monkeypatch.setattr(artifacts, "CACHE", cache)
-        with pytest.raises(BadInputError, match="the checkout is in it; name a folder of its own"):
-            places.begin("destroy")
-
-
 @pytest.mark.parametrize("command", [("sweep", "GRID=none"), ("plan", "ROWS=none")])
 def test_a_cache_is_marked_when_it_is_made(command: tuple[str, str], tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert commands.call(*command, COMMITPATH_CACHE=str(cache)).returncode == 2
     assert (cache / places.TAG).read_text() == places.TAG_TEXT
-
-
-def test_where_fonts_cannot_be_listed_nothing_is_said() -> None:
-    """As in a checkout whose .venv is another user's: what a command says is its own one line."""
-    program = "import sys; sys.prefix = '/proc/self'; import analysis, matplotlib; matplotlib.get_configdir()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("", "FILE=: name a new file"),
-        ("/proc/self/x", "/proc/self: nothing can be written there .*; FILE names a file elsewhere"),
-        ("/tmp/" + "x" * 300, "FILE=/tmp/x+: File name too long; name another file"),
-        ("/nowhere/x", "FILE=/nowhere/x: there is no folder /nowhere"),
-        ("/tmp", "FILE=/tmp: it exists already; nothing is overwritten"),
-        ("/tmp/\udcff", r"FILE='/tmp/\\udcff': name one of printable characters"),
-        ("/tmp/a\nb", r"FILE='/tmp/a\\nb': name one of printable characters"),
-    ],
-)
-def test_a_new_file_that_cannot_be_is_told_before_it_is_made(name: str, says: str) -> None:
-    with pytest.raises(BadInputError, match=says):
-        places.new_file("FILE", name)

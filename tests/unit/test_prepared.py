@@ -43,42 +43,6 @@ def test_what_is_damaged_is_named_and_made_again_once(
     assert not saved.exists()
 
 
-def test_each_of_two_that_are_damaged_is_made_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A copied cache may have lost both the board that is provisioned and the one that is prepared."""
-    folders = [tmp_path / "snapshots" / name for name in ("provisioned", "prepared")]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        (folder / "ram").write_bytes(b"memory")
-        (folder / "state").write_bytes(b"devices")
-        snapshot.write(folder, {})
-        (folder / "ram").write_bytes(b"memorY")
-
-    def work() -> str:
-        for folder in folders:
-            if folder.exists() and (fault := snapshot.ram_fault(folder)):
-                raise SnapshotError(folder, fault)
-        return "done"
-
-    assert prepared.again_if_damaged(work) == "done"
-    said = capsys.readouterr().err.splitlines()
-    assert [line.endswith("; it is made again") for line in said] == [True, True]
-    assert not any(folder.exists() for folder in folders)
-
-
-def test_what_another_job_has_made_again_stays(saved: Path) -> None:
-    tries = iter((SnapshotError(saved, "it was damaged"),))
-
-    def work() -> str:
-        for error in tries:
-            raise error
-        return "done"
-
-    assert prepared.again_if_damaged(work) == "done"
-    assert saved.exists()
-
-
 def test_probes_that_do_not_record_what_is_known_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,13 +132,6 @@ def test_steps_within_steps(columns: int) -> None:
     assert replay.written.count(b"prepare a board and") <= replay.seconds + 10
 
 
-def test_a_path_that_others_print_is_whole() -> None:
-    path = "/results/" + "long-" * 30
-    replay = on_a_terminal(STEPS.replace("a table", path), 80)
-    assert path.encode() in replay.written
-    assert path in "".join(replay.last)
-
-
 def test_a_step_that_fails_leaves_a_clean_line() -> None:
     replay = on_a_terminal(FAILS, 80)
     assert replay.code == 1
@@ -160,13 +153,6 @@ def test_ctrl_c_leaves_a_clean_line() -> None:
         "prepare a board and save its snapshot: interrupted, N s",
         "stopped",
     ]
-
-
-def test_what_is_piped_goes_there(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("wb") as out:
-        replay = on_a_terminal(STEPS, 80, stdout=out.fileno())
-    assert (tmp_path / "out").read_text() == "a table\n"
-    assert b"a table" not in replay.written
 
 
 @pytest.mark.parametrize("columns", [80, 40])
@@ -193,43 +179,3 @@ def test_a_file_gets_whole_lines() -> None:
         "",
     ]
     assert "\x1b" not in done.stderr and "\r" not in done.stderr
-
-
-def test_a_file_gets_a_line_again_of_what_takes_long() -> None:
-    """Of the innermost step alone."""
-    script = STEPS.replace(
-        "import step", "import step\nimport base.progress\nbase.progress.EVERY_SECONDS = 1"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    again = [line for line in done.stderr.splitlines() if "still running" in line]
-    assert [re.sub(r"[0-9]+ s$", "N s", line) for line in again] in [
-        [
-            *["prepare a board and save its snapshot: still running, N s"] * before,
-            *["  make, mount and populate the filesystem, rehearse: still running, N s"] * 2,
-            *["prepare a board and save its snapshot: still running, N s"] * after,
-        ]
-        for before in (1, 2)
-        for after in (1, 2)
-    ]
-
-
-def test_a_terminate_is_no_failure(tmp_path: Path) -> None:
-    script = "import time\nfrom base import interrupts\nfrom base.progress import step\n"
-    script += "interrupts.hold()\ninterrupts.let()\n"
-    script += "with step('compile'):\n print('begun', flush=True)\n time.sleep(60)\n"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout and process.stdout.readline() == "begun\n"
-    process.terminate()
-    _, said = process.communicate()
-    assert re.search("^compile: interrupted, [0-9.]+ s$", said, re.M), said
-
-
-def test_what_draws_is_loaded_for_a_terminal_only() -> None:
-    """It takes a tenth of a second."""
-    script = "from base import progress\nfrom commitpath import commands\nwith progress.step('x'): pass\n"
-    script += "import sys\nsys.exit('rich' in sys.modules)"
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, check=True)

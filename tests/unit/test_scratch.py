@@ -5,32 +5,19 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from base import scratch
 from commitpath import places
-from images import snapshot, ssh
+from images import snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
-# Each opens one of the folders that something is made in, with a file in it.
-HOLDERS = {
-    "a board's": "board.VirtualBoard(here, here, 64, 2, artifacts.CACHE / 'vm').work_folder()",
-    "a build's": "artifacts.work_folder()",
-    "an artefact's": "artifacts.whole(artifacts.CACHE / 'driver', 'make it')",
-    "a snapshot's": "artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it')",
-    "an analysis'": "scratch.folder(RESULTS / 'cell/run', '.analysis')",
-    "a run's": "scratch.folder(RESULTS / 'cell', '.run')",
-    "an import's": "scratch.folder(RESULTS, '.import')",
-    "a paper's": "command.replaced(RESULTS / 'papers/one')",
-    "Ansible's": "scratch.temporary('ansible')",
-    "an imported run's": "scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis')",
-}
+# Opens each of the folders that something is made in, with a file in it.
 HOLD = """
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from commitpath import places
 from base import scratch
@@ -40,9 +27,23 @@ from images import artifacts, board
 here = Path()
 places.begin('experiment')
 RESULTS.mkdir(exist_ok=True)
-with {holder} as path:
-    (path / "half").touch()
-    print(path, flush=True)
+folders = [
+    board.VirtualBoard(here, here, 64, 2, artifacts.CACHE / 'vm').work_folder(),
+    artifacts.work_folder(),
+    artifacts.whole(artifacts.CACHE / 'driver', 'make it'),
+    artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it'),
+    scratch.folder(RESULTS / 'cell/run', '.analysis'),
+    scratch.folder(RESULTS / 'cell', '.run'),
+    scratch.folder(RESULTS, '.import'),
+    command.replaced(RESULTS / 'papers/one'),
+    scratch.temporary('ansible'),
+    scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis'),
+]
+with ExitStack() as stack:
+    paths = [stack.enter_context(folder) for folder in folders]
+    for path in paths:
+        (path / "half").touch()
+    print(*paths, sep="|", flush=True)
     sys.stdin.read()
 """
 NEXT_CALL = "from commitpath import places; places.begin('experiment')"
@@ -58,36 +59,30 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-@contextmanager
-def held(holder: str, folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A process at work in a folder, and the folder."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD.format(holder=holder)],
-        cwd=ROOT,
-        env=environment(folder),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout
-        yield process, Path(process.stdout.readline().rstrip("\n"))
-
-
 def call(folder: Path) -> None:
     """The next call."""
     subprocess.run([sys.executable, "-c", NEXT_CALL], cwd=ROOT, env=environment(folder), check=True)
 
 
-@pytest.mark.parametrize("holder", HOLDERS)
-def test_a_killed_process_folder_is_removed_and_a_living_ones_is_not(holder: str, tmp_path: Path) -> None:
-    with held(HOLDERS[holder], tmp_path) as (process, path):
+def test_a_killed_process_folder_is_removed_and_a_living_ones_is_not(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        paths = [Path(path) for path in process.stdout.readline().rstrip("\n").split("|")]
+        assert len(set(paths)) == 10
         call(tmp_path)
-        assert (path / "half").exists()
+        assert [path for path in paths if not (path / "half").exists()] == []
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert (path / "half").exists()
+    assert [path for path in paths if not (path / "half").exists()] == []
     call(tmp_path)
-    assert not path.exists()
+    assert [path for path in paths if path.exists()] == []
     left = [path.name for path in tmp_path.glob("*/**/*") if not path.is_dir()]
     assert left == [places.TAG]
 
@@ -110,14 +105,6 @@ def test_what_is_just_being_made_stays(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_written_whole_can_be_told(tmp_path: Path) -> None:
-    part = scratch.file(tmp_path / "file")
-    part.touch()
-    age(tmp_path)
-    scratch.sweep(tmp_path, 1)
-    assert not part.exists()
-
-
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "page.html"
     with pytest.raises(KeyboardInterrupt), scratch.whole(place) as part:
@@ -138,17 +125,6 @@ def test_what_a_killed_call_left_beside_a_file_goes_with_the_next(tmp_path: Path
     with scratch.whole(place) as fresh:
         fresh.touch()
     assert list(tmp_path.iterdir()) == [place]
-
-
-@pytest.mark.parametrize("number", scratch.DISK)
-def test_a_full_disk_says_where(number: int, tmp_path: Path) -> None:
-    """A write to an open file names none."""
-    place = tmp_path / "page.html"
-    with pytest.raises(OSError, match=f"{place}") as error, scratch.whole(place):
-        raise OSError(number, os.strerror(number))
-    assert error.value.errno == number
-    with pytest.raises(OSError, match=f"{tmp_path}"), scratch.folder(tmp_path, "run"):
-        raise OSError(number, os.strerror(number))
 
 
 def test_other_peoples_files_stay(tmp_path: Path) -> None:
@@ -178,16 +154,6 @@ def test_other_peoples_files_stay(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere/.film-00000001.commitpath.part").exists()
 
 
-def test_what_is_kept_is_whole_and_has_no_lock(tmp_path: Path) -> None:
-    with scratch.folder(tmp_path, "run") as part:
-        (part / "file").touch()
-        scratch.keep(part, tmp_path / "run")
-    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
-        "run",
-        "run/file",
-    ]
-
-
 def modes(folder: Path) -> set[str]:
     """What others may do with a folder and its files."""
     return {stat.filemode(path.stat().st_mode) for path in (folder, *folder.iterdir())}
@@ -201,12 +167,3 @@ def test_a_snapshot_is_its_owners_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     snapshot.write(tmp_path, {})
     assert modes(tmp_path) == {"drwx------", "-rw-------"}
-
-
-def test_keys_that_others_could_read_are_closed(tmp_path: Path) -> None:
-    keys = tmp_path / "keys"
-    ssh.make_keys(keys)
-    keys.chmod(0o755)
-    (keys / "host").chmod(0o644)
-    ssh.make_keys(keys)
-    assert modes(keys) == {"drwx------", "-rw-------"}

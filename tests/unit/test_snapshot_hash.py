@@ -1,6 +1,5 @@
 """A snapshot's memory is known by its bytes, however a copy of it lies on the disk."""
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -105,18 +104,3 @@ def test_another_byte_is_not(number: int, memory: Path) -> None:
         file.seek(number * PAGE + PAGE - 1)
         file.write(b"\xff")
     assert content_hash(memory) != before
-
-
-def test_a_page_that_is_elsewhere_and_another_size_are_not_equal(memory: Path) -> None:
-    hashes = [content_hash(memory)]
-    with memory.open("r+b") as file:
-        file.seek(1024 * PAGE)
-        file.write(bytes(PAGE))
-        file.seek((1024 + BLOCK // PAGE) * PAGE)
-        file.write(page(1025))
-    hashes.append(content_hash(memory))
-    os.truncate(memory, SIZE + 1)
-    hashes.append(content_hash(memory))
-    os.truncate(memory, 0)
-    hashes.append(content_hash(memory))
-    assert len(set(hashes)) == 4

@@ -1,26 +1,14 @@
 """FILE is executed by the cell's SQLite on this host before a board is prepared."""
 
-import re
-import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from base.errors import BadInputError, LabError
+from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import sql_check
-from images import artifacts, programs
 
 SQL = Path(__file__).parent / "sql"
-OPTIONS = artifacts.WORKLOADS / "engines/sqlite/options.mk"
-# Of debian/rules of 3.46.1-7: what its package is compiled with, and what its configure is asked for.
-DEBIANS = """SECURE_DELETE ENABLE_COLUMN_METADATA ENABLE_FTS3 ENABLE_FTS3_PARENTHESIS ENABLE_RTREE SOUNDEX
-ENABLE_UNLOCK_NOTIFY ENABLE_DBSTAT_VTAB ENABLE_DBPAGE_VTAB ALLOW_ROWID_IN_VIEW ENABLE_UPDATE_DELETE_LIMIT
-ENABLE_LOAD_EXTENSION ENABLE_JSON1 LIKE_DOESNT_MATCH_BLOBS THREADSAFE ENABLE_FTS3_TOKENIZER USE_URI
-MAX_SCHEMA_RETRY ENABLE_PREUPDATE_HOOK ENABLE_SESSION ENABLE_STMTVTAB STRICT_SUBTYPE MAX_VARIABLE_NUMBER
-ENABLE_FTS4 ENABLE_FTS5 ENABLE_MATH_FUNCTIONS
-"""
 
 
 def check(path: Path) -> None:
@@ -107,21 +95,6 @@ def test_what_runs_for_ever_is_no_fault(tmp_path: Path, monkeypatch: pytest.Monk
     check(tmp_path / "mine.sql")
 
 
-@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGTERM"])
-def test_a_crash_of_sqlite_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = subprocess.CompletedProcess([], -signal.Signals[name], stdout="", stderr="")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
-    with pytest.raises(LabError, match=f"^FILE cannot be executed on this host: {name}$"):
-        sql_check._error(Path("library"), "sql", f"SELECT '{name}';\n")
-
-
-def test_the_limits_end_it_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in (signal.SIGXCPU, signal.SIGKILL):
-        ended = subprocess.CompletedProcess([], -number, stdout="", stderr="")
-        monkeypatch.setattr(subprocess, "run", lambda *_, ended=ended, **__: ended)
-        assert sql_check._error(Path("library"), "sql", f"SELECT {number};\n") == ""
-
-
 # Of each module and function that Debian's SQLite or its shell has.
 MODULES = [
     "CREATE VIRTUAL TABLE f USING fts3(a, tokenize=porter); INSERT INTO f VALUES('runs'); "
@@ -151,13 +124,3 @@ MODULES = [
 def test_the_cells_sqlite_has_what_distributions_have(tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.sql").write_text(text)
     check(tmp_path / "mine.sql")
-
-
-def test_each_of_debians_options_is_there_or_has_its_reason() -> None:
-    named = set(re.findall(r"[A-Z][A-Z0-9_]+", OPTIONS.read_text()))
-    assert [name for name in DEBIANS.split() if not {name, name.removeprefix("ENABLE_")} & named] == []
-    symbols = programs.release_library("sqlite", "3.46.1").read_bytes()
-    for name in ("ENABLE_FTS5", "ENABLE_RTREE", "ENABLE_GEOPOLY", "OMIT_LOAD_EXTENSION"):
-        assert name.encode() in symbols
-    for name in ("SECURE_DELETE", "ENABLE_BATCH_ATOMIC_WRITE", "ENABLE_FTS3_TOKENIZER"):
-        assert b"\0" + name.encode() + b"\0" not in symbols

@@ -1,6 +1,5 @@
 """WORKLOAD=sql: a user's file is cut, checked and made a cell before anything is built."""
 
-import io
 import json
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
 from commitpath import cell as cells
-from commitpath import identities, payload, plan, userfiles
+from commitpath import identities, payload, plan
 
 MARK = sqlfile.MARK
 SHOP = f"""\
@@ -65,19 +64,6 @@ def test_a_dump_makes_a_database(begin: str, off: str) -> None:
     assert [one.text for one in found.schema] == list(made)
 
 
-def test_what_was_rendered_is_cut_again() -> None:
-    given = sqlfile.read(SHOP).transactions
-    again = list(sqlfile.of_rendered(io.BytesIO(sqlfile.rendered(given))))
-    assert [one.operations for one in again] == [("sql",)] * len(given)
-    with pytest.raises(ValueError, match="byte 0"):
-        list(sqlfile.of_rendered(io.BytesIO(b"\xff;\n")))
-
-
-def test_without_the_mark_all_of_it_is_timed() -> None:
-    found = sqlfile.read("CREATE TABLE t(a);\r\nINSERT INTO t VALUES(1);\r\n")
-    assert (len(found.schema), [one.line for one in found.transactions]) == (0, [1, 2])
-
-
 BAD = [
     (b"", "the file is empty"),
     (b" \n", "the file is empty"),
@@ -129,16 +115,6 @@ def test_what_no_file_may_have_is_one_line(tmp_path: Path, text: str | bytes, sa
     assert "\n" not in str(error.value)
 
 
-def test_a_word_that_is_no_call_is_taken() -> None:
-    sqlfile.read("CREATE TABLE t(load_extension);\nINSERT INTO t VALUES('load_extension', (1));\n")
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    for path, said in ((tmp_path / "no.sql", "no such file"), (tmp_path, "not a file")):
-        with pytest.raises(BadInputError, match=f"^FILE={path}: {said}$"):
-            cells.make_cell({"WORKLOAD": "sql", "FILE": str(path)})
-
-
 CONTRADICTIONS = [
     ({"N": "3"}, "^N=3: with FILE it is the number of the file's transactions, 4; leave it out$"),
     ({"ROWS": "10"}, "^ROWS=10: WORKLOAD=sql allows only 0 "),
@@ -160,19 +136,6 @@ def test_what_contradicts_it_is_refused(tmp_path: Path, variables: dict[str, str
         make(tmp_path, SHOP, **variables)
 
 
-def test_a_vacuum_is_for_a_rollback_journal(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadInputError, match="line 2: VACUUM in MODE=wal logs pages that no checkpoint writes"
-    ):
-        make(tmp_path, "SELECT 1;\nvacuum;", MODE="wal")
-    assert make(tmp_path, "SELECT 1;\nvacuum;", MODE="delete")["n"] == 2
-
-
-def test_the_workload_needs_a_file() -> None:
-    with pytest.raises(BadInputError, match=r"^WORKLOAD=sql takes FILE=<your SQL> \(docs/how-to/sql.md\)$"):
-        cells.make_cell({"WORKLOAD": "sql"})
-
-
 def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     one, same = make(tmp_path, SHOP, N="4"), make(tmp_path / "other", SHOP)
@@ -185,12 +148,6 @@ def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:
     assert identity.cell_id(
         identities.stored(identities.complete(identities.stored(one)))
     ) == identities.cell_id(one)
-
-
-def test_no_other_cell_has_another_id() -> None:
-    assert identities.cell_name(
-        cells.make_cell({"FS": "f2fs", "MODE": "wal", "N": "100", "ROWS": "1000"})
-    ) == ("f2fs-wal-full-apsys17-constant-v235ecd3afab48161e")
 
 
 def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path: Path) -> None:
@@ -217,32 +174,3 @@ def test_transactions_that_do_not_fit_beside_a_cell_are_on_the_board_before(tmp_
     assert "transactions" not in payload.payload(long)
     assert payload.texts(payload.populated(long))["transactions"] == payload.packed(long)[1]
     assert "--file /run/commitpath/transactions" in payload.driver_env(long, "a")["DRIVER_OPTIONS"]
-
-
-def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Path) -> bytes:
-        raise PermissionError(13, "Permission denied")
-
-    (tmp_path / "mine.sql").write_text("SELECT 1;")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(BadInputError, match=r"mine.sql: Permission denied$"):
-        userfiles.transactions(tmp_path / "mine.sql", "sql")
-
-
-def test_a_long_text_takes_no_time_of_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite is asked at few of its semicolons where a statement ends."""
-    asked = list[str]()
-    complete = sqlfile.sqlite3.complete_statement
-
-    def counted(text: str) -> bool:
-        asked.append(text)
-        return complete(text)
-
-    monkeypatch.setattr(sqlfile.sqlite3, "complete_statement", counted)
-    begin = "CREATE TRIGGER a AFTER INSERT ON t BEGIN "
-    trigger = f"{begin}{'SELECT CASE 1 WHEN 1 THEN 2 END; ' * 500}END;"
-    assert [one.text for one in sqlfile.statements(f"{trigger} SELECT 1;", 1)] == [trigger, "SELECT 1;"]
-    assert len(asked) == 3
-    with pytest.raises(sqlfile.SqlFileError, match="has no end"):
-        list(sqlfile.statements("SELECT '" + ";END;" * 500, 1))
-    assert len(asked) == 5

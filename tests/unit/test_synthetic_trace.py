@@ -13,9 +13,8 @@ from analysis import synthetic
 from analysis.adapters import tracefile
 from analysis.adapters.sqlfile import SqlFileError
 from analysis.synthetic import measure
-from base.errors import BadInputError
 from commitpath import cell as cells
-from commitpath import identities, payload, profiles, trace_synthetic
+from commitpath import identities, payload, trace_synthetic
 
 PROFILES = trace_synthetic.names()
 # What a trace of seed 1 is. It does not change: another text is another workload.
@@ -78,11 +77,6 @@ def test_another_seed_is_another_trace_that_fits_too(name: str) -> None:
     assert measure.wrong(found(name, 2)) == []
 
 
-def test_a_measure_that_is_off_is_told() -> None:
-    rows = [("pages", 100.0, 105.1, ""), ("files", 100.0, 1.0, "one"), ("MB", 100.0, 95.1, "")]
-    assert measure.wrong(rows) == ["pages: 105.1, and the study has 100"]
-
-
 def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "made.trace"
     assert trace_synthetic.trace_synthetic({"NAME": "synthetic-gmail", "SEED": "3", "FILE": str(place)}) == 0
@@ -140,41 +134,3 @@ WRONG = [
 def test_measures_that_no_trace_has_are_told(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(SqlFileError, match=f"^{said}"):
         synthetic.trace(synthetic.of({**GMAIL, **changed}), 1)
-
-
-def test_a_cell_of_such_measures_is_refused_with_their_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def changed(**measures: Any) -> None:
-        profile = {**profiles.load_profile("workload", "synthetic-gmail"), "synthetic": {**GMAIL, **measures}}
-        load = profiles.load_profile
-        monkeypatch.setattr(
-            cells, "load_profile", lambda axis, name: profile if axis == "workload" else load(axis, name)
-        )
-
-    where = "^experiments/workload/synthetic-gmail.yml: "
-    with monkeypatch.context(), pytest.raises(BadInputError, match=f"{where}synthetic: Gmail: 984 transact"):
-        changed(updates=985)
-        cells.make_cell({"WORKLOAD": "synthetic-gmail"})
-    changed(sql_bytes=100)
-    cell = cells.make_cell({"WORKLOAD": "synthetic-gmail"})
-    with pytest.raises(BadInputError, match=f"{where}Gmail: 100 bytes of SQL"):
-        payload.packed(cell)
-
-
-def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "there").write_text("")
-    for variables, said in (
-        ({}, r"^NAME=: make trace-synthetic takes NAME=synthetic-androbench\|"),
-        ({"NAME": "apsys17", "FILE": "x"}, "^NAME=apsys17: make trace-synthetic takes NAME=synthetic-"),
-        ({"NAME": "synthetic-gmail"}, "^NAME=synthetic-gmail: make trace-synthetic takes NAME="),
-        ({"NAME": "synthetic-gmail", "FILE": str(tmp_path / "there")}, "it exists already"),
-        ({"NAME": "synthetic-gmail", "FILE": str(tmp_path / "x"), "SEED": "a"}, "^SEED=a: "),
-    ):
-        with pytest.raises(BadInputError, match=said):
-            trace_synthetic.trace_synthetic(variables)
-    with pytest.raises(
-        BadInputError, match=r"^N=985: the trace of WORKLOAD=synthetic-gmail has 984 transactions$"
-    ):
-        cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "985"})
-    with pytest.raises(BadInputError, match=r"^FILE=x: WORKLOAD=synthetic-gmail has transactions of its own"):
-        cells.make_cell({"WORKLOAD": "synthetic-gmail", "FILE": "x"})
-    assert not (tmp_path / "x").exists()

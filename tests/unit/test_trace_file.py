@@ -1,18 +1,14 @@
 """WORKLOAD=trace: a trace is read, made SQL and a cell, and what is wrong with it told in a line."""
 
 import math
-import random
-import sqlite3
-import struct
 from pathlib import Path
 
 import pytest
 
 from analysis.adapters import sqlfile, tracefile
-from analysis.adapters.bound import Raw, Zeros, bound, literal
+from analysis.adapters.bound import Raw, Zeros
 from analysis.adapters.tracefile import FIRST, Entry, Trace
 from base.errors import BadInputError
-from base.paths import ROOT
 from commitpath import cell as cells
 from commitpath import payload, persistent
 
@@ -115,44 +111,6 @@ def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> Non
     cell = cells.make_cell(asked)
     assert (cell["n"], "databases" in cell["profiles"]["file"]) == (2, False)
     assert "--databases" not in payload.driver_env(cell, "sample.db")["DRIVER_OPTIONS"]
-
-
-def test_the_driver_and_the_host_take_as_many_databases() -> None:
-    header = (ROOT / "workloads/options.h").read_text()
-    assert f"MAX_DATABASES = {sqlfile.MOST_DATABASES} " in header
-
-
-def test_what_is_written_is_read_again() -> None:
-    again = tracefile.read(tracefile.write(READ))
-    assert [entry._replace(line=0) for entry in again.entries] == [
-        entry._replace(line=0) for entry in READ.entries
-    ]
-    assert again[:2] == READ[:2]
-
-
-def drawn_reals() -> list[float]:
-    drawn = random.Random(1)
-    found = [struct.unpack("d", drawn.randbytes(8))[0] for _ in range(2000)]
-    found += [round(drawn.uniform(-1000, 1000), drawn.randrange(8)) for _ in range(1000)]
-    return [real for real in found if not math.isnan(real)]
-
-
-def test_a_value_is_in_the_text_what_it_is_by_itself() -> None:
-    database = sqlite3.connect(":memory:")
-    values = [*drawn_reals(), 0.1 + 0.2, -0.0, 5e-324, math.inf, -math.inf, 1e308, 1e22, 1e23]
-    values += [0, -(2**63), 2**63 - 1, "", "it's", "a\0\n\0", "\n", b"", b"\0", None]
-    for value in values:
-        ((found, again),) = database.execute(f"SELECT {literal(value)}, ?", (value,))
-        assert (found, type(found)) == (again, type(again)), value
-        assert tracefile.value(tracefile.word_of(value)) == value
-    assert database.execute(f"SELECT hex({literal(Raw(b'a' + bytes([255])))})").fetchone() == ("61FF",)
-    database.close()
-
-
-def test_a_parameter_is_none_within_a_name_or_a_text() -> None:
-    assert bound("SELECT '?', \"?\", `:a`, [@b], a$c, /* ? */ -?", (-3,)) == (
-        "SELECT '?', \"?\", `:a`, [@b], a$c, /* ? */ -(-3)"
-    )
 
 
 BAD = [

@@ -11,7 +11,6 @@ from base.errors import BadInputError
 from commitpath import commands, help, variables
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
-from commitpath.database import select
 from commitpath.papers.asked import MOST, PLACE
 from commitpath.papers.command import PASSED
 from commitpath.reporting import candidates, choice
@@ -103,23 +102,6 @@ def test_a_short_name_is_the_axis() -> None:
 def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
     assert make_cell({"ROWS": text})["rows"] == 100_000
     assert "; 1e3 is 1000" in axes()["rows"].allowed()
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "3", "1e9", "2 ", "1.5", "NaN", "", "0x2"])
-def test_a_time_of_an_instruction_that_cannot_be(text: str) -> None:
-    """A number is no slip of another one, a negative one neither."""
-    with pytest.raises(BadInputError, match=f"^CPU_NS={re.escape(text)}: CPU_NS is 1, 2, 4, 8$"):
-        make_cell({"CPU_NS": text})
-
-
-def test_values_are_of_any_case_and_a_slip_is_asked_about() -> None:
-    assert make_cell({"MODE": "WAL", "FS": "Ext4"}) == make_cell({"MODE": "wal", "FS": "ext4-ordered"})
-    with pytest.raises(BadInputError, match=r"^MODE=wall: did you mean wal\? JOURNAL_MODE is delete, "):
-        make_cell({"MODE": "wall"})
-    with pytest.raises(BadInputError, match=r"^MODEE: unknown variable; did you mean MODE\? make "):
-        variables.check("experiment", {"MODEE": "wal"})
-    with pytest.raises(BadInputError, match=r"^journal_mod=wal: unknown name; did you mean journal_mode\? "):
-        select.parse("journal_mod=wal")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`make watch`: what it takes, and what it refuses before anything is built."""
 
-import os
 import struct
 from pathlib import Path
 
@@ -44,24 +43,6 @@ def test_a_command_has_a_cell_of_the_axes_that_are_its(cache: Path, tmp_path: Pa
     script.write_text("echo 1\n")
     others = [watch.command_cell(given), watch.command_cell({**given, "CMD": "true"})]
     assert len({identity.cell_name({**one, "at_default": []}) for one in (cell, *others)}) == 3
-
-
-def test_a_file_that_is_too_large_is_not_read(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A hole of 20 GiB is more than a host's memory."""
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(20 << 30)
-    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
-    with pytest.raises(BadInputError, match="FILES: 20480 MiB; DEVICE="):
-        watch.command_cell({"CMD": "true", "FILES": str(tmp_path / "large")})
-
-
-def test_what_is_no_file_is_not_opened(cache: Path, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
-        with pytest.raises(BadInputError, match=f"FILES: {path}: not a file"):
-            watch.command_cell({"CMD": "true", "FILES": str(path)})
 
 
 @pytest.mark.parametrize(

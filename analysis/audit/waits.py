@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.proberecords import taken
+from analysis.checks import machine
 from analysis.checks.calls import first
 from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
+from analysis.run import Run
 
 _AWAKE_NS = 100_000  # at most 23 µs on clean runs
 # While data is written: 50 to 190 µs, for 250 pages 280 µs. The CPU may copy them for the device.
@@ -169,3 +171,14 @@ def in_calls(made: Ledger) -> list[str]:
     return first(
         rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls go on after their syncs", "call", "rest"
     )
+
+
+def _of_run(run: Run) -> list[str]:
+    """Return what is wrong with the waits of a run, where one CPU counts its instructions."""
+    made = run.ledger
+    if made is None or not machine.one_cpu(run) or not made.given.counted:
+        return []
+    return [f"ledger: {text}" for check in (asleep, explained, for_writes, in_calls) for text in check(made)]
+
+
+OF_RUN = (_of_run,)

@@ -132,3 +132,6 @@ def directories(made: Ledger) -> list[str]:
     opened = made.vfs.filter(pl.col("op") == "open")["inode"].drop_nulls().implode()
     wrong = made.pieces.filter((pl.col("file") == "directory") & pl.col("inode").is_in(opened))
     return first(wrong, "pages of a directory that is a file", "sector", "inode")
+
+
+OF_LEDGER = (written_out, written_once, without_holes, directories)

@@ -19,6 +19,7 @@ from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import LABELS
 from analysis.ledger.timeline import driver_tids
+from analysis.run import Run
 
 # A commit's time is in jiffies of 4 ms.
 _ROUNDED = 0.99
@@ -161,3 +162,13 @@ def asked_for(made: Ledger, options: tuple[str, ...]) -> list[str]:
     size = np.diff(layout.starts, append=layout.starts[-1:])[layout.labels == JOURNAL].sum() // 8
     wrong = made.commits.filter(pl.Series(alone & early) & (pl.col("blocks") < int(size) * _FULL))
     return first(wrong, "commits in a sync that did not wait for them", "commit", "begin_ns")
+
+
+def _asked_for(run: Run) -> list[str]:
+    """Return asked_for of a run, by the options of its mount."""
+    options = run.board.mount.options if run.board.mount else ()
+    return [f"ledger: {text}" for text in asked_for(run.ledger, options)] if run.ledger else []
+
+
+OF_LEDGER = (whole,)
+OF_RUN = (_asked_for,)

@@ -55,3 +55,6 @@ def written_home(made: Ledger) -> list[str]:
         *first(left, "logged pages that no checkpoint wrote home", "page", "last"),
         *first(unlogged, "pages that a checkpoint wrote and no frame held", "page", "begun"),
     ]
+
+
+OF_LEDGER = (deferred, written_home)

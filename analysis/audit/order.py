@@ -10,15 +10,11 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters import sqlfile, userfile
-from analysis.checks import maintained
+from analysis.adapters.drivertables import TICKS_NS
+from analysis.audit import maintained
 from analysis.ledger.arrays import at, inside
 from analysis.ledger.timeline import edges
 from analysis.run import Run
-
-# vfs.csv is in ticks of the counter behind the clock, turned into its ns (TICKS_TOLERANCE_NS of
-# workloads/ticks.h).
-TICKS_NS = 250
-
 
 # What always changes a page of the database; an update may write what is there already.
 _CHANGING = ("insert", "delete")
@@ -130,3 +126,6 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
         f"{rows.height} transactions whose calls are in no order of {engine.TITLE}'s: "
         f"first transaction {number}, {text[:60]} (analysis/engines)"
     ]
+
+
+OF_RUN = (calls,)

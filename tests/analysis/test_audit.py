@@ -1,0 +1,55 @@
+"""`make audit`: the recorded runs have no fault of correlation, and a fault is printed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis import audit
+from analysis import run as runs
+from analysis.audit.__main__ import main
+
+HERE = Path(__file__).parent
+# those of watched runs, whose records are correlated
+SAMPLES = (
+    "sample-f2fs-wal",
+    "sample-flash-wal",
+    "sample-checkpoints",
+    "sample-databases",
+    "sample-nojournal",
+)
+
+
+def test_its_checks_are_those_of_its_folder() -> None:
+    names = [module.__name__.rpartition(".")[2] for module in audit.modules()]
+    assert names == ["journal", "order", "pages", "views", "waits"]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_recorded_run_has_no_fault(sample: str, tmp_path: Path) -> None:
+    shutil.unpack_archive(HERE / f"{sample}.tar.xz", tmp_path)
+    run = runs.read(tmp_path / "run")
+    assert run.ledger is not None
+    assert audit.reasons(run) == []
+
+
+def test_runs_whose_bytes_were_kept_have_no_fault(kept: dict[str, Path]) -> None:
+    assert [audit.reasons(runs.read(folder)) for folder in kept.values()] == [[]] * len(kept)
+
+
+def test_the_command(kept: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(shutil.copytree(kept["f2fs-wal"], tmp_path / "run"))
+    assert main([str(folder)]) == 0
+    assert capsys.readouterr().out == "no fault\n"
+    path = folder / "raw/driver/vfs.csv"
+    calls = pl.read_csv(path).with_row_index()
+    wal = calls.filter((pl.col("file") == "wal") & (pl.col("op") == "write"))["index"]
+    left = calls.filter(~pl.col("index").is_in(wal[20:22].implode())).drop("index", "call")
+    left.with_row_index("call").write_csv(path)
+    assert main([str(folder)]) == 1
+    assert "xWrites of a WAL behind its end" in capsys.readouterr().out
+    assert main([str(tmp_path / "none")]) == 3
+    assert main([]) == 2
