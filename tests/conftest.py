@@ -31,6 +31,9 @@ SMALL = {"ROWS": "1000", "N": "50"}
 # Polars has system calls restarted after a signal, and Ctrl-C would not be seen before such a call ends.
 signal.siginterrupt(signal.SIGINT, True)
 
+# GCC 14's sanitizer reports it by default, and GCC 12 only with this option.
+os.environ["ASAN_OPTIONS"] = "detect_stack_use_after_return=1"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How long to try spoiled files."""

@@ -14,14 +14,15 @@
 #include "fail.h"
 #include "workload.h"
 
-static const struct options *of;
+static size_t partials;
 static char *partial_paths[MAX_DATABASES];
 
+/* Runs at exit, when the options on main's stack are gone. */
 static void remove_partial(void)
 {
 	struct error ignored;
 
-	for (size_t i = 0; i < (size_t)of->databases; i++)
+	for (size_t i = 0; i < partials; i++)
 		engine_remove(partial_paths[i], &ignored);
 }
 
@@ -86,7 +87,7 @@ void populate(const struct options *options)
 		if (access(path, F_OK) == 0)
 			fail("%s exists already", path);
 	}
-	of = options;
+	partials = (size_t)options->databases;
 	atexit(remove_partial);
 	for (size_t i = 0; i < (size_t)options->databases; i++)
 		fill(options, i);

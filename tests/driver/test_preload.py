@@ -41,7 +41,7 @@ def run(built: Path, folder: Path, command: str) -> tuple[list[dict], dict, str]
         check=True,
         timeout=120,
         stdout=subprocess.PIPE,
-        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+        env={**os.environ, "ASAN_OPTIONS": f"{os.environ['ASAN_OPTIONS']}:detect_leaks=0"},
     )
     config = json.loads((folder / "out/config.json").read_text())
     said = (folder / "out/stdout").read_text() + (folder / "out/stderr").read_text()

@@ -1,5 +1,6 @@
 """What a program did, recorded, and replayed by each engine with SQL: the rows are the same."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -68,7 +69,7 @@ def record(tmp_path_factory):
         patch.chdir(folder)
         patch.setenv("CFLAGS", "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all")
         patch.setenv("LD_PRELOAD", sanitizer)
-        patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+        patch.setenv("ASAN_OPTIONS", f"{os.environ['ASAN_OPTIONS']}:detect_leaks=0")
         command = f"{sys.executable} program.py && {SHELL}"
         assert trace_record({"CMD": command, "FILE": "program.trace"}) == 0
     return folder

@@ -70,7 +70,11 @@ class Shell:
     def __init__(self, path: Path, *parameters: str) -> None:
         sanitizer = subprocess.check_output(["cc", "-print-file-name=libasan.so"], text=True).strip()
         # the shell itself is no affair of ours, and is killed besides
-        environment = {**os.environ, "LD_PRELOAD": sanitizer, "ASAN_OPTIONS": "detect_leaks=0"}
+        environment = {
+            **os.environ,
+            "LD_PRELOAD": sanitizer,
+            "ASAN_OPTIONS": f"{os.environ['ASAN_OPTIONS']}:detect_leaks=0",
+        }
         self.process = subprocess.Popen(
             ["sqlite3", "-batch", "-list"],
             stdin=subprocess.PIPE,
