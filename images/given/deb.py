@@ -54,8 +54,8 @@ def control(path: Path) -> dict[str, str]:
     except OSError as error:
         raise LabError(f"dpkg-deb: {error.strerror}; `make host` installs it") from error
     if done.returncode:
-        error = (done.stderr.strip().splitlines() or ["nothing"])[-1].rpartition(": ")[2]
-        raise BadInputError(f"not a Debian package (dpkg-deb: {error})")
+        message = (done.stderr.strip().splitlines() or ["nothing"])[-1].rpartition(": ")[2]
+        raise BadInputError(f"not a Debian package (dpkg-deb: {message})")
     return dict(zip(FIELDS, done.stdout.split("\n"), strict=False))
 
 
