@@ -9,12 +9,12 @@
  * driver's generator, its `sysctl drop_caches` by nothing: the table is empty,
  * or was just read by `warm`.
  *
- * mobibench_2014 does more as the program does (docs/measurements/mobibench.md): each of the three is a process
- * of its own. The table is made with the journal mode under test, before anything is timed, so the
- * journal or log is there before the database grows; and each process opens the database anew, so
- * in WAL each has a new log. The program's checkpoint at the end of each, which it times, is
- * --checkpoint-every N, and its page size the only one. A DELETE's process also drops the table and
- * unlinks the database, after its last timed transaction. */
+ * mobibench_2014 does more as the program does (docs/measurements/mobibench.md): each of the three
+ * is a process of its own. The table is made with the journal mode under test, before anything is
+ * timed, so the journal or log is there before the database grows; and each process opens the
+ * database anew, so in WAL each has a new log. The program's checkpoint at the end of each, which
+ * it times, is --checkpoint-every N, and its page size the only one. A DELETE's process also drops
+ * the table and unlinks the database, after its last timed transaction. */
 #include "text.h"
 #include "tool.h"
 
