@@ -18,7 +18,7 @@ enum role {
 	ROLE_OWN_WAL, /* it has frames as a WAL has them, under a name that is none's */
 };
 
-/* For engine_file_roles; behind them come the names of the engine's own, of one that has such
+/* For engine.file_roles; behind them come the names of the engine's own, of one that has such
  * files.
  */
 #define SQLITE_FILE_ROLES                                                             \

@@ -1,4 +1,4 @@
-/* Options of SQLite's that every engine made of it has: entries of engine_settings. Their numbers
+/* Options of SQLite's that every engine made of it has: entries of engine.settings. Their numbers
  * there are PAGE_SIZE and CACHE_SIZE. */
 #ifndef COMMITPATH_SQLITE_PAGE_SETTINGS_H
 #define COMMITPATH_SQLITE_PAGE_SETTINGS_H

@@ -1,4 +1,4 @@
-/* What engine_read_properties read of SQLite's pragmas. */
+/* What sqlite_read_properties read of SQLite's pragmas. */
 #ifndef COMMITPATH_SQLITE_PROPERTIES_H
 #define COMMITPATH_SQLITE_PROPERTIES_H
 

@@ -4,7 +4,7 @@
 
 #include "driver.h"
 
-/* Numbers in engine_settings, behind those of driver.h. */
+/* Numbers in engine.settings, behind those of driver.h. */
 enum { LOG_FULL = DRIVER_SETTINGS, NOT_REPEATABLE, SYNCHRONOUS, CHECKPOINT_WRITE, RECOVERY_RULE };
 
 #endif
