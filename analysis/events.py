@@ -20,7 +20,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "end_ns": pl.Int64,
     "transaction": pl.Int64,
     "phase": pl.String,
-    "op": pl.String,  # insert, update, delete; null for what has no SQL operation
+    "op": pl.String,  # operations.py; null for what has none
     "tid": pl.Int64,
     "comm": pl.String,
     "dev": pl.String,  # major:minor

@@ -315,6 +315,7 @@ def _ledger(run: Run) -> build.Ledger | None:
             counted=run.counted,
             listed=run.board.names,
             role=None if of_driver else _of_a_command,
+            jobs=ran.engine.JOBS,
             lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
         )
     )

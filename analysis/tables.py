@@ -225,7 +225,8 @@ def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
     """One row an operation: costs as they were watched, times as nobody watched (Run.timing)."""
     costs = transactions.group_by("op", maintain_order=True).agg(
         transactions=pl.len(),
-        unchanged=(pl.col("changes") == 0).sum(),
+        # unknown, if it is of any
+        unchanged=pl.when(pl.col("changes").null_count() == 0).then((pl.col("changes") == 0).sum()),
         syncs=pl.col("syncs").mean(),
         **{name: pl.col(name).mean() for name in BLOCK_COLUMNS},
     )
@@ -233,7 +234,10 @@ def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
 
 
 def times(ran: Driver) -> pl.DataFrame:
-    """One row an operation: latencies in ns, time of its phases, `tps` (None if that is 0)."""
+    """One row an operation: latencies in ns, time of the phases that have it, `tps` (None if that is 0).
+
+    Where a phase is a mix, the rate of each of its operations is over the whole phase.
+    """
     latency = pl.col("end_ns") - pl.col("begin_ns")
     rows = ran.transactions.group_by("op", maintain_order=True).agg(
         **{f"{name}_ns": latency.quantile(q, "linear") for name, q in _PERCENTILES.items()},
@@ -241,8 +245,8 @@ def times(ran: Driver) -> pl.DataFrame:
         mean_ns=latency.mean(),
         number=pl.len(),
     )
-    phase_op = ran.transactions.group_by("phase", maintain_order=True).agg(pl.col("op").first())
-    seconds = phase_op.join(ran.phases, on="phase").group_by("op").agg(phase_ns=latency.sum())
+    in_phases = ran.transactions.select("phase", "op").unique(maintain_order=True)
+    seconds = in_phases.join(ran.phases, on="phase").group_by("op").agg(phase_ns=latency.sum())
     rate = pl.when(pl.col("phase_ns") > 0).then(pl.col("number") * 1e9 / pl.col("phase_ns"))
     joined = rows.join(seconds, on="op", how="left", maintain_order="left")
     return joined.with_columns(tps=rate).drop("number")

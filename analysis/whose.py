@@ -20,6 +20,7 @@ WORDS = {
     "garbage collection": "by garbage collection",
     "write back": "by write back",
     "journal": "by the journal with nobody waiting",
+    "engine job": "by a thread of the engine",
     "unknown": "by who is not known",
 }
 

@@ -24,7 +24,8 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
     often), or for this host without a build root."""
     sources, by = artifacts.release(engine, version), root.name if root else hosts_compiler()
     own = artifacts.WORKLOADS / "engines" / engine
-    rules = [artifacts.WORKLOADS / "Makefile", *own.glob("*.mk"), *own.glob("extensions/*")]
+    rules = [artifacts.WORKLOADS / name for name in ("Makefile", "operations.mk")]
+    rules += [*own.glob("*.mk"), *own.glob("extensions/*")]
     files = list(sources.glob("**/*.c"))
     path = artifacts.CACHE / f"{engine}-{version}-{artifacts.hash_of(version, by, files=[*rules, *files])}.o"
 
@@ -89,6 +90,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
+    sources.append(artifacts.WORKLOADS / "operations.yml")
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
     if axis := profile.get("release"):
@@ -131,6 +133,7 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
+    sources.append(artifacts.WORKLOADS / "operations.yml")
     version = cell[profile["release"]]
     name = version if len(engines) == 1 else f"{engine}-{version}"
     # stripped, it has a fifth of the size

@@ -13,7 +13,7 @@
 
 struct task_struct {
 	unsigned int flags;
-	int pid;
+	int pid, tgid;
 	char comm[16] __attribute__((aligned(8))); /* so that 8 bytes are one load */
 };
 

@@ -2,8 +2,9 @@
 /*
  * wait.bpf.c - record when the driver is off the CPU.
  *
- * sched_switch, for the driver's threads only (by comm): an `off_cpu` record when one gets the CPU
- * back, with the state in which it left (0: runnable).
+ * sched_switch, for the driver's main thread only (by comm): an `off_cpu` record when it gets the
+ * CPU back, with the state in which it left (0: runnable). A thread that an engine starts has the
+ * same comm until it takes another.
  */
 #include "probe.h"
 
@@ -14,16 +15,21 @@ static struct off {
 	__u32 state;
 } offs[THREADS];
 
+static __always_inline _Bool is_driver(struct task_struct *task)
+{
+	return short_comm(task) == DRIVER && task->pid == task->tgid;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(cpu_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
-	if (short_comm(prev) == DRIVER) {
+	if (is_driver(prev)) {
 		struct off *off = OF(offs, prev);
 		begin(&off->begun, prev);
 		off->state = state;
 	}
-	if (short_comm(next) != DRIVER)
+	if (!is_driver(next))
 		return 0;
 	struct off *off = OF(offs, next);
 	__u64 begin_ns = end(&off->begun, next);

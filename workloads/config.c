@@ -89,8 +89,8 @@ void config_write(const struct options *options, const struct findings *findings
 	json_begin(&json, NULL, '{');
 	write_driver(&json, options);
 	write_transactions(&json, options);
-	json_text(&json, "engine", engine_name);
-	engine_write_version(&json);
+	json_text(&json, "engine", engine.name);
+	engine.write_version(&json);
 	settings_write_requested(&json, options);
 	settings_write_effective(&json, 0);
 	engine_write_properties(&json, ALL_DATABASES);

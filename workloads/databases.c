@@ -48,7 +48,7 @@ bool databases_open(struct databases *databases, const struct options *options,
 	databases->count = (size_t)options->databases;
 	for (size_t i = 0; i < databases->count; i++) {
 		databases->of[i] =
-			engine_open(database_path(options, i), i, options, workload, use, error);
+			engine.open(database_path(options, i), i, options, workload, use, error);
 		if (databases->of[i] == NULL)
 			return failed(databases, i, error);
 	}
@@ -66,7 +66,7 @@ static bool each(struct databases *databases, bool (*what)(struct database *, st
 
 bool databases_close(struct databases *databases, struct error *error)
 {
-	return each(databases, engine_close, error);
+	return each(databases, engine.close, error);
 }
 
 bool databases_create_tables(struct databases *databases, struct error *error)
@@ -76,7 +76,7 @@ bool databases_create_tables(struct databases *databases, struct error *error)
 
 bool databases_maintain(struct databases *databases, struct error *error)
 {
-	return each(databases, engine_maintain, error);
+	return each(databases, engine.maintain, error);
 }
 
 bool databases_read_properties(struct databases *databases, struct error *error)
@@ -101,7 +101,7 @@ static bool rows_of_each(struct databases *databases,
 
 bool databases_scan(struct databases *databases, int64_t *rows, struct error *error)
 {
-	return rows_of_each(databases, engine_scan, rows, error);
+	return rows_of_each(databases, engine.scan, rows, error);
 }
 
 bool databases_count(struct databases *databases, int64_t *rows, struct error *error)

@@ -25,12 +25,12 @@ enum { MAX_OPTIONS = 40 };
 /* The driver's own options and then the engine's. */
 static size_t all_options(void)
 {
-	return option_count + engine_setting_count;
+	return option_count + engine_setting_count();
 }
 
 static const struct option *option_at(size_t index)
 {
-	return index < option_count ? &option_table[index] : &engine_settings[index - option_count];
+	return index < option_count ? &option_table[index] : &engine.settings[index - option_count];
 }
 
 static void print_words(const char *const *words)
@@ -158,7 +158,7 @@ void options_parse(int argc, char **argv, struct options *options)
 {
 	bool given[MAX_OPTIONS] = {false};
 
-	if (engine_setting_count > MAX_SETTINGS || all_options() > MAX_OPTIONS)
+	if (engine_setting_count() > MAX_SETTINGS || all_options() > MAX_OPTIONS)
 		fail("more than %d options or %d settings", MAX_OPTIONS, MAX_SETTINGS);
 	memset(options, 0, sizeof(*options));
 	options->command = parse_command(argc, argv);

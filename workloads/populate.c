@@ -23,7 +23,7 @@ static void remove_partial(void)
 	struct error ignored;
 
 	for (size_t i = 0; i < partials; i++)
-		engine_remove(partial_paths[i], &ignored);
+		engine.remove(partial_paths[i], &ignored);
 }
 
 static void sync_path(const char *path)
@@ -59,14 +59,14 @@ static void fill(const struct options *options, size_t number)
 	struct database *database;
 	struct error error;
 
-	if (!engine_remove(path, &error))
+	if (!engine.remove(path, &error))
 		fail("%s", error.text);
-	database = engine_open(path, number, options, workload, ENGINE_CREATE, &error);
+	database = engine.open(path, number, options, workload, ENGINE_CREATE, &error);
 	if (database == NULL)
 		fail("%s", error.text);
 	if ((!workload->creates && !engine_create_tables(database, &error)) ||
 	    (workload->fill != NULL && !load_rows(database, workload, options, &error)) ||
-	    !engine_close(database, &error))
+	    !engine.close(database, &error))
 		fail("%s", error.text);
 }
 

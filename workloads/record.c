@@ -80,16 +80,26 @@ void record_phase_end(struct record *record, uint64_t transactions)
 	phase->transactions = transactions;
 }
 
+const char *transaction_op(const struct workload *workload, size_t phase, enum operation_kind kind)
+{
+	return workload->phases[phase].is_group ? workload->phases[phase].name
+						: operation_traits[kind].word;
+}
+
 static void write_transactions(const struct record *record, const struct workload *workload,
 			       FILE *file)
 {
-	fputs("transaction,phase,op,begin_ns,end_ns,changes\n", file);
+	fputs("transaction,phase,op,begin_ns,end_ns,changes,rows,bytes\n", file);
 	for (size_t i = 0; i < record->transaction_count; i++) {
 		const struct transaction_record *t = &record->transactions[i];
-		const struct workload_phase *phase = &workload->phases[t->phase];
 
-		fprintf(file, "%zu,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRId32 "\n", i, phase->name,
-			phase->op, t->begin_ns, t->end_ns, t->changes);
+		fprintf(file, "%zu,%s,%s,%" PRIu64 ",%" PRIu64 ",", i,
+			workload->phases[t->phase].name,
+			transaction_op(workload, t->phase, (enum operation_kind)t->kind),
+			t->begin_ns, t->end_ns);
+		if (t->changes != CHANGES_UNKNOWN)
+			fprintf(file, "%" PRId32, t->changes);
+		fprintf(file, ",%" PRId32 ",%" PRId64 "\n", t->rows, t->bytes);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "engine.h"
 #include "usage.h"
 #include "workload.h"
 
@@ -22,8 +23,11 @@ enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 struct transaction_record {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: it did not begin */
 	uint64_t end_ns;   /* likewise; 0: it was not acknowledged */
-	int32_t changes;   /* rows that it changed */
+	int64_t bytes;	   /* of the values that it read */
+	int32_t changes;   /* rows that it changed; CHANGES_UNKNOWN */
+	int32_t rows;	   /* that it read */
 	uint32_t phase;	   /* index in the workload's phases */
+	uint32_t kind;	   /* enum operation_kind */
 };
 
 struct phase {
@@ -46,17 +50,22 @@ struct record {
  * when there is no room. */
 void record_open(struct record *record, const char *directory, size_t capacity);
 
-/* Transaction `number` begins now. */
-static inline void record_begin(struct record *record, size_t number, uint32_t phase)
+/* Transaction `number`, of a phase and a kind, begins now. */
+static inline void record_begin(struct record *record, size_t number, uint32_t phase,
+				enum operation_kind kind)
 {
 	record->transactions[number].phase = phase;
+	record->transactions[number].kind = (uint32_t)kind;
 	record->transactions[number].begin_ns = clock_now();
 }
 
-/* Transaction `number` is acknowledged, after `changes`. */
-static inline void record_acknowledge(struct record *record, size_t number, int32_t changes)
+/* Transaction `number` is acknowledged, and this is what came of it. */
+static inline void record_acknowledge(struct record *record, size_t number,
+				      const struct outcome *outcome)
 {
-	record->transactions[number].changes = changes;
+	record->transactions[number].changes = outcome->changes;
+	record->transactions[number].rows = outcome->rows;
+	record->transactions[number].bytes = outcome->bytes;
 	/* Last: a record with it is whole, whenever the process ends. */
 	atomic_signal_fence(memory_order_release);
 	record->transactions[number].end_ns = clock_now();
@@ -67,6 +76,9 @@ void record_phase_begin(struct record *record, const char *name);
 
 /* The phase that began last ends now, after `transactions`. */
 void record_phase_end(struct record *record, uint64_t transactions);
+
+/* What a transaction is counted as (`op` of transactions.csv). */
+const char *transaction_op(const struct workload *workload, size_t phase, enum operation_kind kind);
 
 /* Writes transactions.csv and phases.csv. */
 void record_write(const struct record *record, const struct workload *workload,

@@ -15,15 +15,15 @@ bool settings_check(struct database *database, size_t number, const struct optio
 	char(*answers)[ANSWER_SIZE] = effective[number];
 	char buffer[ANSWER_SIZE];
 
-	for (size_t i = 0; i < engine_setting_count; i++) {
-		const struct option *option = &engine_settings[i];
+	for (size_t i = 0; i < engine_setting_count(); i++) {
+		const struct option *option = &engine.settings[i];
 		const char *wanted = option_value_text(option, options, buffer, sizeof(buffer));
 
-		if (!engine_read_setting(database, i, answers[i], ANSWER_SIZE, error))
+		if (!engine.read_setting(database, i, answers[i], ANSWER_SIZE, error))
 			return false;
 		if (strcmp(answers[i], wanted) != 0)
 			return error_set(error, "%s: %s was requested, but %s says %s", option->key,
-					 wanted, engine_title(), answers[i]);
+					 wanted, engine.title(), answers[i]);
 	}
 	return true;
 }
@@ -42,17 +42,17 @@ void settings_write_requested(struct json *json, const struct options *options)
 	char buffer[ANSWER_SIZE];
 
 	json_begin(json, "requested", '{');
-	for (size_t i = 0; i < engine_setting_count; i++)
+	for (size_t i = 0; i < engine_setting_count(); i++)
 		write_value(
-			json, &engine_settings[i],
-			option_value_text(&engine_settings[i], options, buffer, sizeof(buffer)));
+			json, &engine.settings[i],
+			option_value_text(&engine.settings[i], options, buffer, sizeof(buffer)));
 	json_end(json, '}');
 }
 
 void settings_write_effective(struct json *json, size_t number)
 {
 	json_begin(json, "effective", '{');
-	for (size_t i = 0; i < engine_setting_count; i++)
-		write_value(json, &engine_settings[i], effective[number][i]);
+	for (size_t i = 0; i < engine_setting_count(); i++)
+		write_value(json, &engine.settings[i], effective[number][i]);
 	json_end(json, '}');
 }

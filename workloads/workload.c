@@ -7,6 +7,13 @@
 #include "engine.h"
 #include "fail.h"
 
+const struct operation_traits operation_traits[OPERATION_KINDS] = {
+#define OPERATION(name, word, mutates, reads, rows) \
+	[OPERATION_##name] = {word, mutates, reads, rows},
+#include "operations.h"
+#undef OPERATION
+};
+
 const char *workload_names[MAX_WORKLOADS + 1];
 static const struct workload *workloads[MAX_WORKLOADS];
 
@@ -82,12 +89,13 @@ void workload_check(const struct options *options)
 {
 	const struct workload *workload = workload_at((size_t)options->workload);
 
-	if (workload->table->operations[OPERATION_INSERT] == NULL && !engine_has_sql)
+	if (workload->table->operations[OPERATION_INSERT] == NULL && !engine.has_sql)
 		fail_usage("--workload: %s is made of SQL texts, and %s has no SQL", workload->name,
-			   engine_title());
+			   engine.title());
 	if (workload->value_size != 0 && options->value_size != workload->value_size)
 		fail_usage("--value-size: %s has values of %" PRId64 " bytes, not of %" PRId64,
 			   workload->name, workload->value_size, options->value_size);
+	engine_require(options);
 	if (options->databases > 1 && !workload->several)
 		fail_usage("--databases: %s has one, not %" PRId64, workload->name,
 			   options->databases);

@@ -10,14 +10,24 @@
 #include "options.h"
 #include "prng.h"
 
+/* OPERATION_INSERT and so on, in the order of operations.yml. An insert is of a key that is not
+ * there. What an update, or the write of a read-modify-write, does to a key that is not there is
+ * the engine's: SQL changes nothing, a key-value store adds it. A transaction is of one of these
+ * kinds, too. */
 enum operation_kind {
-	OPERATION_INSERT, /* of a key that is not there */
-	OPERATION_UPDATE, /* of a key that is there; changes nothing, if it is not */
-	OPERATION_DELETE, /* likewise */
-	OPERATION_READ,
-	KEY_OPERATIONS,
-	OPERATION_SQL = KEY_OPERATIONS, /* a text of its own */
+#define OPERATION(name, word, mutates, reads, rows) OPERATION_##name,
+#include "operations.h"
+#undef OPERATION
+	OPERATION_KINDS,
+	KEY_OPERATIONS = OPERATION_BATCH, /* those before it have a key */
 };
+
+/* Of each kind, its line in operations.yml. */
+extern const struct operation_traits {
+	const char *word;
+	bool mutates, reads;
+	int rows;
+} operation_traits[OPERATION_KINDS];
 
 struct operation {
 	enum operation_kind kind;
@@ -26,11 +36,14 @@ struct operation {
 	const char *data;
 	size_t size;  /* bytes of it, without that NUL */
 	int64_t line; /* of a user's file, where the text begins; 0: it is in none */
+	int64_t rows; /* of a scan: the most that it returns, from the key on */
 };
 
 /* What is timed as one. A single operation runs in autocommit; several are a batch: all or none of
- * them happens, and no two have the same key. None does nothing. */
+ * them happens, no two have the same key, and there are as many rows after it as before. None does
+ * nothing. */
 struct transaction {
+	enum operation_kind kind;	    /* what it is counted as */
 	const struct operation *operations; /* valid until the generator makes the next */
 	size_t count;
 	size_t value_bytes; /* bytes of column values that the operations carry */
@@ -50,18 +63,18 @@ struct table {
 	int value_column;     /* of `scan`: is --value-size bytes long; -1: not checked */
 	const char *last_key; /* a query of the largest key */
 
-	/* Texts of the operations with keys, with %k for the key and %v for the value as a
-	 * literal; NULL: all operations are OPERATION_SQL. */
+	/* Texts of the operations with keys, with %k for the key, %v for the value as a literal and
+	 * %n for the rows of a scan. NULL: none is of that kind; of inserts: all operations are
+	 * OPERATION_SQL. */
 	const char *operations[KEY_OPERATIONS];
 };
 
-/* What a phase's changes do to the number of rows. */
-enum rows_effect { ROWS_SAME, ROWS_ADDED, ROWS_REMOVED, ROWS_ALL_GONE };
-
 struct workload_phase {
 	const char *name; /* in phases.csv and --phases */
-	const char *op;	  /* in transactions.csv: what is counted together */
-	enum rows_effect effect;
+	/* Its transactions are counted together, by its name: they and others of their kinds have
+	 * no mean. */
+	bool is_group;
+	bool empties; /* no row is left after it */
 };
 
 struct workload;
@@ -179,18 +192,29 @@ static inline void transaction_of_key(struct generator *generator, struct transa
 				      enum operation_kind kind, int64_t key, const char *value,
 				      size_t size)
 {
-	*generator->operations = (struct operation){kind, key, value, size, 0};
-	*transaction = (struct transaction){generator->operations, 1, size, 0};
+	*generator->operations = (struct operation){kind, key, value, size, 0, 0};
+	*transaction = (struct transaction){kind, generator->operations, 1, size, 0};
 }
 
-/* The transaction of one SQL text, from the buffer's begin to `end`, where its NUL is. */
+/* The transaction of several operations, which are made already. */
+static inline void transaction_of_batch(struct generator *generator,
+					struct transaction *transaction, size_t count,
+					size_t value_bytes)
+{
+	*transaction =
+		(struct transaction){OPERATION_BATCH, generator->operations, count, value_bytes, 0};
+}
+
+/* The transaction of one SQL text, from the buffer's begin to `end`, where its NUL is; `kind` is
+ * what it does. */
 static inline void transaction_of_sql(struct generator *generator, struct transaction *transaction,
-				      const char *end, size_t value_bytes)
+				      enum operation_kind kind, const char *end, size_t value_bytes)
 {
 	size_t size = (size_t)(end - generator->buffer);
 
-	*generator->operations = (struct operation){OPERATION_SQL, 0, generator->buffer, size, 0};
-	*transaction = (struct transaction){generator->operations, 1, value_bytes, 0};
+	*generator->operations =
+		(struct operation){OPERATION_SQL, 0, generator->buffer, size, 0, 0};
+	*transaction = (struct transaction){kind, generator->operations, 1, value_bytes, 0};
 }
 
 #define WORKLOAD_REGISTER(workload)                                        \

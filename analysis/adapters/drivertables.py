@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.files import read_csv, shown
+from analysis import operations
+from analysis.files import columns, read_csv, shown
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
@@ -25,6 +26,9 @@ TRANSACTIONS: dict[str, type[pl.DataType]] = {
     "end_ns": pl.Int64,
     "changes": pl.Int64,
 }
+# What the engine returned: rows, and bytes of the values in them. Runs of before it was recorded, and those
+# of a command, have none of these columns.
+RETURNED: dict[str, type[pl.DataType]] = {"rows": pl.Int64, "bytes": pl.Int64}
 # Of a command's, what an engine's preload noted beside (workloads/command/transactions.h): who ended it, the
 # pages that the engine wrote, and the database's name.
 NOTED: dict[str, type[pl.DataType]] = {
@@ -84,10 +88,13 @@ DATABASE: dict[str, type[pl.DataType]] = {"database": pl.Int64}
 
 def transactions(path: Path) -> pl.DataFrame:
     """Return the transactions in order. Raises BadInput."""
-    table = read_csv(path, TRANSACTIONS)
+    schema = TRANSACTIONS | (RETURNED if "rows" in columns(path) else {})
+    # a key-value engine writes without reading, and does not know what it changed
+    table = read_csv(path, schema, optional=("changes",))
     _in_order(path, table)
     _numbered(path, table)
-    _refuse(path, table, _Rule("changes", pl.col("changes") < 0, "0 rows or more"))
+    counted = [name for name in ("changes", *RETURNED) if name in schema]
+    _refuse(path, table, *(_Rule(name, pl.col(name) < 0, "0 or more") for name in counted))
     return table
 
 
@@ -185,8 +192,15 @@ def persistent(path: Path) -> pl.DataFrame:
 
 
 def check_op(path: Path, table: pl.DataFrame, planned: Sequence[str]) -> None:
-    """Raise BadInput at the first transaction of an op that no phase has that was planned."""
-    _refuse(path, table, _Rule("op", ~pl.col("op").is_in(planned), ", ".join(planned)))
+    """Raise BadInput at the first transaction of a phase that was not planned, or of an op that is neither a
+    kind (operations.py) nor the name of its phase."""
+    kinds = list(operations.kinds())
+    _refuse(
+        path,
+        table,
+        _Rule("phase", ~pl.col("phase").is_in(planned), ", ".join(planned)),
+        _Rule("op", ~pl.col("op").is_in(kinds) & (pl.col("op") != pl.col("phase")), ", ".join(kinds)),
+    )
 
 
 def no_calls() -> pl.DataFrame:

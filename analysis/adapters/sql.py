@@ -21,6 +21,7 @@ _INSERT = re.compile(
     rb"INSERT INTO \w+(?:\((id,)?[\w,]+\))? (?:VALUES\((%b(?:,%b)*)\)|SELECT [\w ,]+)" % (_VALUE, _VALUE)
 )
 _UPDATE = re.compile(rb"UPDATE \w+ SET (%b(?:,%b)*) WHERE [\w <>=]+" % (_SET, _SET))
+_READ_MODIFY_WRITE = [b"SELECT", b"UPDATE"]
 # The most bytes that a statement has beside its values: 250 at most in those of the workloads here.
 _TEXT = 400
 # Bytes of a statement that its first word and a blank are in.
@@ -28,12 +29,17 @@ _LONGEST = 1 + max(map(len, _OPERATIONS))
 
 
 def transaction(line: bytes) -> Transaction | None:
-    """Return what a line does: a statement, or those between BEGIN and COMMIT. None, if it is neither."""
+    """Return what a line does: a statement, those between BEGIN and COMMIT, or a SELECT and an UPDATE of the
+    same key, one after the other. None, if it is none of these."""
     *statements, end = line.split(b";")
     words = [statement[:_LONGEST].partition(b" ")[0] for statement in statements]
     batch = len(words) > 2 and (words[0], words[-1]) == (b"BEGIN", b"COMMIT")
     inner = words[1:-1] if batch else words
-    if end != b"\n" or (len(inner) != 1 and not batch) or not _OPERATIONS.keys() >= set(inner):
+    if (
+        end != b"\n"
+        or (len(inner) != 1 and not batch and inner != _READ_MODIFY_WRITE)
+        or not _OPERATIONS.keys() >= set(inner)
+    ):
         return None
     values = [_values(one, word) for one, word in zip(statements, words, strict=True)]
     if any(size is None or len(one) - size > _TEXT for one, size in zip(statements, values, strict=True)):

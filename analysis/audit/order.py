@@ -9,15 +9,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from analysis import operations
 from analysis.adapters import sqlfile, userfile
 from analysis.adapters.drivertables import TICKS_NS
 from analysis.audit import maintained
 from analysis.ledger.arrays import at, inside
 from analysis.ledger.timeline import edges
 from analysis.run import Run
-
-# What always changes a page of the database; an update may write what is there already.
-_CHANGING = ("insert", "delete")
 
 
 def calls(run: Run) -> list[str]:
@@ -42,9 +40,12 @@ def calls(run: Run) -> list[str]:
 
 
 def _without(run: Run, row: np.ndarray) -> list[str]:
-    """Return which transactions changed rows and called no file."""
+    """Return which transactions changed how many rows there are and called no file.
+
+    These always change a page of the database; an update may write what is there already.
+    """
     word = pl.col("op").cast(pl.String).str.split("_").list.first()
-    changed = run.driver.transactions.filter((pl.col("changes") > 0) & word.is_in(_CHANGING))
+    changed = run.driver.transactions.filter((pl.col("changes") > 0) & word.is_in(operations.changing_rows()))
     none = changed.filter(~pl.col("transaction").is_in(row.tolist()))
     if none.is_empty():
         return []

@@ -10,6 +10,8 @@ from analysis.run import Run
 
 # A workload of SQL texts calls groups of statements by SQL's words (docs/reference/formats.md).
 _WORDS = {"select": "read"}
+# Kinds that SQL has no word of its own for.
+_IN_SQL = {"scan": ("read",), "read-modify-write": ("read", "update")}
 # Of several operations, each as a workload by key has them.
 _BATCH = "batch"
 
@@ -63,7 +65,9 @@ def is_one_of(op: str, one: Transaction) -> bool:
         return one.batch and len(one.operations) > 1
     word, group, _ = op.partition("_")
     word = _WORDS.get(word, word)
-    return word in one.operations if group else (one.operations, one.batch) == ((word,), False)
+    if group:
+        return word in one.operations
+    return one.operations in ((word,), _IN_SQL.get(word)) and not one.batch
 
 
 def _told(one: Transaction) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from analysis import workloads
+from analysis import operations, workloads
 from analysis.adapters import userfile
 from analysis.crash import hashes, replayed
 from analysis.crash.hashes import Held, Text
@@ -79,7 +79,7 @@ def after_each(cell: Mapping[str, Any], phases: list[str]) -> list[Held]:
     for transaction in workloads.again(workload, options, phases):
         for kind, key, value in transaction:
             there = key in rows
-            if kind == "read" or there == (kind == "insert"):
+            if not operations.kinds()[kind].mutates or there == (kind == "insert"):
                 continue
             total -= of(key, rows.pop(key)) if there else 0
             if kind != "delete":

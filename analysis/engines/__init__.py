@@ -52,6 +52,10 @@ class Engine(Protocol):
     order: Callable[[Mapping[str, Any]], re.Pattern[str]] | None
     # letters that end with calls of which an explicit checkpoint leaves none
     UNFINISHED: re.Pattern[str]
+    # how the name of a thread of its own begins → why that writes (ledger/schema.py, NO_TRANSACTION)
+    JOBS: Mapping[str, str]
+    # whether an update of a key that is not there adds a row: it writes without reading
+    ADDS_MISSING: bool
     # properties that no cell asks for and that change what is synced or written: the engine's own values
     UNASKED: Mapping[str, str]
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, UNSYNCED
+from analysis.operations import kinds as all_kinds
 from analysis.workloads import Operation
 
 TITLE = "LevelDB"
@@ -29,6 +30,8 @@ LOGS_CALLS = False
 RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = False
 COUNTED = re.compile("(?!)")
+JOBS = {"leveldb": "engine job"}  # compactions (workloads/engines/leveldb/engine.c)
+ADDS_MISSING = True
 UNASKED: dict[str, str] = {}
 CALLS: dict[str, str] = {}
 UNORDERED: tuple[str, ...] = ()
@@ -43,8 +46,7 @@ _NAMES = {
 }
 
 
-# enum operation_kind of workloads/workload.h, struct head of workloads/engines/leveldb/transactions.h
-_KINDS = ("insert", "update", "delete", "read")
+# struct head of workloads/engines/leveldb/transactions.h; its kind is the place in the table of operations
 _HEAD = struct.Struct(">BQI")
 
 
@@ -89,9 +91,11 @@ transactions_of_file = None
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
     """Yield what each transaction does: several operations are one write.
 
-    An operation is its kind, key, length of the value and value; a newline, which is no kind, ends a
-    transaction. Raises ValueError with the transaction that is not so.
+    An operation is its kind, key, length of the value and value, or of a scan its number of rows in eight
+    bytes; a newline, which is no kind, ends a transaction. Raises ValueError with the transaction that is
+    not so.
     """
+    kinds = [kind for kind in all_kinds() if kind not in ("batch", "sql")]
     number, operations, values = 0, list[str](), 0
     while kind := rendered.read(1):
         if kind == b"\n" and operations:
@@ -99,20 +103,21 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
             number, operations, values = number + 1, [], 0
             continue
         head = kind + rendered.read(_HEAD.size - 1)
-        if len(head) < _HEAD.size or head[0] >= len(_KINDS):
+        if len(head) < _HEAD.size or head[0] >= len(kinds):
             raise ValueError(f"transaction {number}")
         _, _, size = _HEAD.unpack(head)
         if len(rendered.read(size)) < size:
             raise ValueError(f"transaction {number}")
-        operations.append(_KINDS[head[0]])
-        values += size
+        operations.append(kinds[head[0]])
+        values += 0 if operations[-1] == "scan" else size
     if operations:
         raise ValueError(f"transaction {number}")
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
     """Return a transaction's operations, and its newline (workloads/engines/leveldb/transactions.c)."""
-    heads = [(_HEAD.pack(_KINDS.index(kind), key, len(value)), value) for kind, key, value in operations]
+    kinds = list(all_kinds())
+    heads = [(_HEAD.pack(kinds.index(kind), key, len(value)), value) for kind, key, value in operations]
     return b"".join(part for each in heads for part in each) + b"\n"
 
 

@@ -42,6 +42,8 @@ RECOVERIES: dict[str, bool | None] = {
 }
 OF_ANY_SQLITE = False
 COUNTED = re.compile(f"{ssl.COUNTED.pattern}|page records|merged pages")
+JOBS: dict[str, str] = {}
+ADDS_MISSING = False
 UNASKED = ssl.UNASKED
 CALLS = ssl.calls_of("pages", "merge")
 UNORDERED = ssl.UNORDERED

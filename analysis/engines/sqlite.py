@@ -55,6 +55,8 @@ RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = True
 COUNTED = re.compile("(?!)")
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
+JOBS: dict[str, str] = {}
+ADDS_MISSING = False
 UNASKED = {
     "checkpoint_fullfsync": "0",
     "fullfsync": "0",

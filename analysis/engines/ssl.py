@@ -42,6 +42,8 @@ RECOVERIES: dict[str, bool | None] = {
 }
 OF_ANY_SQLITE = False
 COUNTED = _counts.COUNTED
+JOBS: dict[str, str] = {}
+ADDS_MISSING = False
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis import operations
 from analysis.figures import style
 from analysis.tables import Tables
-
-_DASHES = {"insert": "-", "update": (0, (5, 1.5)), "delete": (0, (1.5, 1))}
 
 
 def render(tables: Tables, path: Path) -> bool:
@@ -24,18 +23,18 @@ def render(tables: Tables, path: Path) -> bool:
         of_op = tables.latencies.filter(tables.latencies["op"] == op)
         times = np.sort(of_op["latency_ns"].to_numpy()) / 1e6
         share = np.arange(1, times.size + 1) / times.size
-        color = style.OPS.get(op, style.SQL)
+        kind = operations.kinds()[operations.kind_name(op)]
         label = f"{op}: p50 {row['p50_ns'] / 1e6:.3g} ms, p99 {row['p99_ns'] / 1e6:.3g} ms"
         axes.step(
             np.concatenate([times[:1], times]),
             np.concatenate([[0], share]),
             where="post",
-            color=color,
-            linestyle=_DASHES.get(op, "-"),
+            color=kind.color,
+            linestyle=kind.line_style,
             linewidth=1.7,
             label=style.clean(label),
         )
-        axes.plot(row["p99_ns"] / 1e6, 0.99, "o", color=color, markersize=4)
+        axes.plot(row["p99_ns"] / 1e6, 0.99, "o", color=kind.color, markersize=4)
     low, high = np.nanpercentile(tables.latencies["latency_ns"].to_numpy() / 1e6, [0, 100])
     if low > 0 and high / low > 8:
         axes.set_xscale("log")

@@ -51,7 +51,6 @@ LABELS = {
 }
 # Commands that carry no such bytes.
 COMMANDS = {name: BLOCKS[name] for name in ("flush", "read", "discard")}
-OPS = {"insert": "#4477AA", "update": "#D9634C", "delete": "#2E8B57"}
 SQL = "#5B6B7B"
 FS = "#A3A9AF"
 INK = "#010203"  # becomes currentColor

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
+from analysis import operations
 from analysis.events import file_kind
 from analysis.figures import bars, style
 from analysis.tables import Tables
@@ -91,7 +92,7 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
     for row in rows.iter_rows(named=True):
         took = row["latency_ns"] / 1e6
         label = f"{row['op']} {row['transaction']}: {took:.4g} ms"
-        add("SQL", row, style.OPS.get(row["op"], style.SQL), label, f"{took:.3g} ms")
+        add("SQL", row, operations.color(row["op"]), label, f"{took:.3g} ms")
     for row in seen.filter(pl.col("source") == "probe").iter_rows(named=True):
         if row["event"] == "sync":
             kind = file_kind(row["file"], row["is_directory"], databases)

@@ -11,6 +11,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis import operations
 from analysis.figures import style
 from analysis.inspect import blktrace, lacks
 from analysis.inspect.load import NEEDED, Loaded
@@ -39,7 +40,7 @@ def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
         "cut": cut,
         "labels": schema.LABELS,
         "kinds": schema.KINDS,
-        "colors": {"kinds": style.LABELS | style.COMMANDS, "files": style.FILES, "ops": style.OPS},
+        "colors": {"kinds": style.LABELS | style.COMMANDS, "files": style.FILES, "ops": operations.colors()},
     }
     return _page(about, _frames(run, run.origin, run.reason))
 

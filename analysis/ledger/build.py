@@ -44,6 +44,7 @@ class Input:
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
     # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""
     role: Callable[[str], str] | None = None
+    jobs: Mapping[str, str] = field(default_factory=dict)  # Engine.JOBS
     lives: Lives = field(default_factory=dict)  # of a command's files; where calls are logged these say it
 
 
@@ -77,7 +78,7 @@ def build(given: Input) -> Ledger:
     inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
     begun = ints(given.vfs["begin_ns"])
     calls = line.transaction(begun, np.full_like(begun, -1))
-    nobody = Nobody(few, given.phases, find(given.layout.filesystem).threads)
+    nobody = Nobody(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
     causes = Causes(few, line, nobody)
     whose = contents.contents(given.vfs, calls)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)

@@ -10,6 +10,7 @@
 - `write back`: a round of the flusher (`writeback` records), or a thread of the filesystem that
   writes metadata home, by its name;
 - `journal`: a journal's thread, or one in a checkpoint or a flush, that nobody waited for;
+- `engine job`: a thread of the engine's own, by its name: a compaction, say;
 - `another partition`: an empty bio that stands for one of another partition of the disk, which only asks
   for a flush (adapters/partition.py);
 - `unknown`: none of these.
@@ -26,7 +27,9 @@ from analysis.ledger.arrays import Bools, Ints, LastBefore, inside, ints
 from analysis.ledger.records import Few
 from analysis.ledger.schema import NO_TRANSACTION
 
-CLOSE, DRAIN, BETWEEN, COLLECTION, WRITE_BACK, JOURNAL, ELSEWHERE, UNKNOWN = range(len(NO_TRANSACTION))
+CLOSE, DRAIN, BETWEEN, COLLECTION, WRITE_BACK, JOURNAL, ENGINE_JOB, ELSEWHERE, UNKNOWN = range(
+    len(NO_TRANSACTION)
+)
 _OF_PHASE = {"close": CLOSE, "drain": DRAIN}
 
 
@@ -47,7 +50,7 @@ class Nobody:
     """Answers for bios that no transaction caused."""
 
     def __init__(self, few: Few, phases: pl.DataFrame, threads: Mapping[str, str]) -> None:
-        """`threads` are the filesystem's own: how a name begins → the reason."""
+        """`threads` are the filesystem's and the engine's own: how a name begins → the reason."""
         self._begins, self._ends = ints(phases["begin_ns"]), ints(phases["end_ns"])
         of_phase = [_OF_PHASE.get(phase, BETWEEN) for phase in phases["phase"].to_list()]
         self._of_phase = ints([*of_phase, BETWEEN])  # the last: in no phase

@@ -29,6 +29,7 @@ NO_TRANSACTION = (
     "garbage collection",
     "write back",
     "journal",
+    "engine job",
     "another partition",
     "unknown",
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis import operations
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from analysis.whose import WORDS
@@ -33,7 +34,7 @@ class Node:
 def tree(run: Loaded, transaction: int) -> Node:
     """Return the transaction with all that was done for it below."""
     row = run["transactions"].row(transaction, named=True)
-    root = _node(row, f"{row['op']} {transaction}", style.OPS.get(row["op"], style.SQL))
+    root = _node(row, f"{row['op']} {transaction}", operations.color(row["op"]))
     shares = run["shares"].filter(pl.col("transaction") == transaction)
     share = dict(zip(shares["command"].to_list(), shares["share"].to_list(), strict=True))
     mine = (pl.col("transaction") == transaction) | pl.col("command").is_in(list(share))

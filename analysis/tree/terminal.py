@@ -10,6 +10,7 @@ from typing import TextIO
 
 import polars as pl
 
+from analysis import operations
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from analysis.ledger import schema
@@ -154,7 +155,7 @@ def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
         left = f"{row['latency_ns'] / 1e6:12.3f} ms  {row['bytes'] / 1024:8.1f} KiB "
         left += f"{row['flushes']:6.4g} {'flush' if row['flushes'] == 1 else 'flushes':7}  "
         text = f"{row['op']} {row['transaction']}"
-        out.append(terminal.line(left, text, style.OPS.get(row["op"])))
+        out.append(terminal.line(left, text, operations.color(row["op"])))
     return out
 
 

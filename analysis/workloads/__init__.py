@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
+from analysis import operations
+
 _WORD = (1 << 64) - 1
 
 
@@ -27,7 +29,7 @@ class Options(NamedTuple):
 class Operation(NamedTuple):
     """What a statement or a call does to one key."""
 
-    kind: str  # insert, update, delete, read
+    kind: str  # operations.py
     key: int
     value: bytes = b""
 
@@ -114,24 +116,32 @@ def again(workload: Workload, options: Options, phases: list[str]) -> Iterator[t
 
 
 class Table:
-    """Which keys there are: of a table that was filled with those from 1 on."""
+    """Which keys there are: of a table that was filled with those from 1 on.
 
-    def __init__(self, rows: int) -> None:
-        self.last, self.gone = rows, set[int]()
+    adds_missing: an update of a key that is not there adds it (Engine.ADDS_MISSING).
+    """
+
+    def __init__(self, rows: int, adds_missing: bool = False) -> None:
+        self.last, self.gone, self.added = rows, set[int](), set[int]()
+        self.adds_missing = adds_missing
 
     @property
     def rows(self) -> int:
         """How many."""
-        return self.last - len(self.gone)
+        return self.last - len(self.gone) + len(self.added)
 
     def apply(self, transaction: tuple[Operation, ...]) -> int:
         """Return how many rows a transaction changes."""
         changes = 0
         for kind, key, _ in transaction:
-            there = 1 <= key <= self.last and key not in self.gone
+            mutates = operations.kinds()[kind].mutates
+            filled = 1 <= key <= self.last
+            there = (filled and key not in self.gone) or key in self.added
             if kind == "insert":
                 self.last += 1
             elif kind == "delete" and there:
-                self.gone.add(key)
-            changes += kind == "insert" or (kind != "read" and there)
+                self.gone.add(key) if filled else self.added.discard(key)
+            elif mutates and kind != "delete" and not there and self.adds_missing:
+                self.gone.discard(key) if filled else self.added.add(key)
+            changes += kind == "insert" or (mutates and (there or (self.adds_missing and kind != "delete")))
         return changes

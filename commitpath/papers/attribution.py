@@ -11,14 +11,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
+from analysis import operations
 from analysis.figures import style
 from commitpath.papers import frame, look
 from commitpath.papers.effects import Factor, Fit, Term
 
-COLORS = {"all": style.SQL, **style.OPS}
 MARKERS = {"all": "s", "insert": "o", "update": "^", "delete": "D"}
 LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1.5, 1.2)), (0, (5, 1, 1, 1)))
 INTERACTIONS = 3  # drawn, the largest
+
+
+def color(op: str) -> str:
+    """Return the color of an operation, or of all of them."""
+    return style.SQL if op == "all" else operations.color(op)
 
 
 def render(
@@ -26,7 +31,7 @@ def render(
 ) -> Figure:
     """Draw the fits of the operations that could be fitted; page with words only if none could."""
     known = {op: fit for op, fit in fits.items() if fit}
-    handles: list[Any] = [Patch(color=COLORS[op], label=op) for op in known]
+    handles: list[Any] = [Patch(color=color(op), label=op) for op in known]
     first = next(iter(known.values()), None)
     if first is None:
         return frame.frame(figure, [], ["missing: too few cells have a run.", *notes], [], 0.3)[0]
@@ -54,7 +59,7 @@ def shares(axes: Axes, ranked: list[Term], fits: Mapping[str, Fit]) -> None:
     for row, (op, fit) in enumerate(fits.items()):
         values = [(fit.term(*term.factors) or term).share for term in ranked] + [fit.residual]
         places = [at - 0.4 + thick * (row + 0.5) for at in range(len(values))]
-        axes.barh(places, [100 * value for value in values], thick, color=COLORS[op], linewidth=0)
+        axes.barh(places, [100 * value for value in values], thick, color=color(op), linewidth=0)
     names = [f"{term.name}" for term in ranked]
     axes.set_yticks(range(len(names) + 1), [*names, "three-way and higher"])
     axes.set_ylim(len(names) + 0.6, -0.6)
@@ -81,7 +86,7 @@ def effects(axes: Axes, factors: list[Factor], fits: Mapping[str, Fit]) -> None:
                 term = fit.term(factor.name)
                 assert term is not None
                 beside = place + 0.22 * (number - (len(fits) - 1) / 2)
-                axes.plot(term.effects[(level,)], beside, MARKERS[op], color=COLORS[op], markersize=3.2)
+                axes.plot(term.effects[(level,)], beside, MARKERS[op], color=color(op), markersize=3.2)
         place += 0.2
     axes.set_xscale("log")
     plain_log(axes.xaxis)

@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
-from analysis import filesystems
+from analysis import filesystems, operations
 from analysis.figures import style
 from base.errors import BadInputError
 
@@ -19,7 +19,6 @@ MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text ov
 # Filesystems have theirs in analysis/filesystems/.
 COLORS = {
     "plain": style.SQL,
-    **style.OPS,
     "DELETE": style.FILES["journal"],
     "TRUNCATE": style.LABELS["filesystem journal"],
     "PERSIST": style.LABELS["inode/node"],
@@ -39,7 +38,7 @@ HATCH = "/////"
 
 def color(name: str, light: bool = False) -> str:
     """A color by its name in COLORS or a filesystem's, or mixed with white. Raises BadInputError."""
-    known = COLORS | filesystems.colors()
+    known = COLORS | operations.colors() | filesystems.colors()
     if name not in known:
         raise BadInputError(f"color: {name!r} is none of {', '.join(known)}")
     full = known[name]

@@ -98,7 +98,7 @@ def test_keys_and_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "end",
     [
-        *(b"\n", operation(4) + b"\n", operation(INSERT, b"x")[:-1], operation(INSERT)),
+        *(b"\n", operation(6) + b"\n", operation(INSERT, b"x")[:-1], operation(INSERT)),
         *(operation(INSERT)[:5], operation(INSERT) + b"\n\n", b"INSERT INTO t VALUES(1);\n"),
     ],
 )

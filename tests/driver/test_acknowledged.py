@@ -11,11 +11,11 @@ import pytest
 from conftest import one_line_error
 from test_failures import limit_file_size
 
-HEADER, RECORD = struct.Struct("<8sQ"), struct.Struct("<QQiI")
+HEADER, RECORD = struct.Struct("<8sQ"), struct.Struct("<QQqiiII")
 
 
 def acknowledged(path):
-    """(capacity, [(begin_ns, end_ns, changes, phase) of each transaction that began])."""
+    """(capacity, [(begin_ns, end_ns, bytes, changes, rows, phase, kind) of each transaction that began])."""
     content = path.read_bytes()
     magic, capacity = HEADER.unpack_from(content)
     assert magic == b"CPACKED\x01"
@@ -34,9 +34,9 @@ def test_a_run_that_fails_leaves_what_it_had_acknowledged(driver, mode):
     failed = int(re.search(r"transaction ([0-9]+), phase insert", line)[1])
     capacity, begun = acknowledged(driver.output / "acknowledged.bin")
     assert capacity == 300
-    assert [end > 0 for _, end, _, _ in begun] == [True] * failed + [False]
-    assert {(changes, phase) for _, _, changes, phase in begun[:failed]} == {(1, 0)}
-    times = [time for begin, end, _, _ in begun[:failed] for time in (begin, end)]
+    assert [end > 0 for _, end, *_ in begun] == [True] * failed + [False]
+    assert {record[2:] for record in begun[:failed]} == {(0, 1, 0, 0, 0)}
+    times = [time for begin, end, *_ in begun[:failed] for time in (begin, end)]
     assert times == sorted(times)
     with sqlite3.connect(driver.database) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone() == (50 + failed,)
@@ -55,7 +55,7 @@ def test_a_killed_run_leaves_what_it_had_acknowledged(newest):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    acknowledgements = sum(end > 0 for _, end, _, _ in acknowledged(path)[1])
+    acknowledgements = sum(end > 0 for _, end, *_ in acknowledged(path)[1])
     assert acknowledgements >= 299
     with sqlite3.connect(newest.database) as db:
         (rows,) = db.execute("SELECT count(*) FROM sample").fetchone()

@@ -33,7 +33,7 @@ static void open_and_read(struct looked *looked, const struct options *driver, c
 	struct database *database;
 	struct error error;
 
-	database = engine_open(driver->database, 0, driver, workload, ENGINE_RUN, &error);
+	database = engine.open(driver->database, 0, driver, workload, ENGINE_RUN, &error);
 	looked->opened = database != NULL;
 	looked->opened_ns = clock_now();
 	if (stats != NULL)

@@ -80,12 +80,15 @@ static void next(struct generator *generator, struct transaction *transaction)
 	int64_t id = 1 + generator->number;
 	char *end = generator->buffer;
 	size_t value_bytes = VALUE_SIZE;
+	enum operation_kind kind = OPERATION_DELETE;
 
 	switch (generator->phase) {
 	case TOOL_INSERT:
+		kind = OPERATION_INSERT;
 		end = append_insert(end, id);
 		break;
 	case TOOL_UPDATE:
+		kind = OPERATION_UPDATE;
 		end = append_update(end, id);
 		break;
 	default:
@@ -93,7 +96,7 @@ static void next(struct generator *generator, struct transaction *transaction)
 			     ";");
 		value_bytes = 0;
 	}
-	transaction_of_sql(generator, transaction, end, value_bytes);
+	transaction_of_sql(generator, transaction, kind, end, value_bytes);
 }
 
 static const struct workload androbench = {

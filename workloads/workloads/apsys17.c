@@ -10,9 +10,9 @@
 enum { INSERT, UPDATE, DELETE };
 
 static const struct workload_phase phases[] = {
-	[INSERT] = {"insert", "insert", ROWS_ADDED},
-	[UPDATE] = {"update", "update", ROWS_SAME},
-	[DELETE] = {"delete", "delete", ROWS_REMOVED},
+	[INSERT] = {.name = "insert"},
+	[UPDATE] = {.name = "update"},
+	[DELETE] = {.name = "delete"},
 };
 
 static void check(const struct options *options, size_t first_phase)

@@ -8,9 +8,8 @@
 enum { INSERT, UPDATE, READ, BATCH, DELETE };
 
 static const struct workload_phase phases[] = {
-	[INSERT] = {"insert", "insert", ROWS_ADDED},   [UPDATE] = {"update", "update", ROWS_SAME},
-	[READ] = {"read", "read", ROWS_SAME},	       [BATCH] = {"batch", "batch", ROWS_SAME},
-	[DELETE] = {"delete", "delete", ROWS_REMOVED},
+	[INSERT] = {.name = "insert"}, [UPDATE] = {.name = "update"}, [READ] = {.name = "read"},
+	[BATCH] = {.name = "batch"},   [DELETE] = {.name = "delete"},
 };
 
 enum { BATCH_SIZE = 10 };
@@ -51,10 +50,13 @@ static void next(struct generator *generator, struct transaction *transaction)
 	case BATCH:
 		key = pick(generator, BATCH_SIZE);
 		for (int i = 0; i < BATCH_SIZE; i++)
-			generator->operations[i] = (struct operation){
-				OPERATION_UPDATE, key + i, sample_value(generator, 'b'), size, 0};
-		*transaction = (struct transaction){generator->operations, BATCH_SIZE,
-						    BATCH_SIZE * size, 0};
+			generator->operations[i] = (struct operation){OPERATION_UPDATE,
+								      key + i,
+								      sample_value(generator, 'b'),
+								      size,
+								      0,
+								      0};
+		transaction_of_batch(generator, transaction, BATCH_SIZE, BATCH_SIZE * size);
 		break;
 	default:
 		transaction_of_key(generator, transaction, OPERATION_DELETE, pick(generator, 1),

@@ -4,14 +4,17 @@
 #include "workload.h"
 
 static const struct workload_phase phases[] = {
-	{"insert", "insert", ROWS_SAME},
-	{"update", "update", ROWS_SAME},
-	{"delete", "delete", ROWS_SAME},
+	{.name = "insert"},
+	{.name = "update"},
+	{.name = "delete"},
 };
+
+static const enum operation_kind kinds[] = {OPERATION_INSERT, OPERATION_UPDATE, OPERATION_DELETE};
 
 static void next(struct generator *generator, struct transaction *transaction)
 {
-	*transaction = (struct transaction){generator->operations, 0, 0, 0};
+	*transaction =
+		(struct transaction){kinds[generator->phase], generator->operations, 0, 0, 0};
 }
 
 static const struct workload null_workload = {

@@ -16,9 +16,9 @@
 enum { INSERT, UPDATE, BATCH };
 
 static const struct workload_phase phases[] = {
-	[INSERT] = {"insert", "insert", ROWS_ADDED},
-	[UPDATE] = {"update", "update", ROWS_SAME},
-	[BATCH] = {"batch", "batch", ROWS_SAME},
+	[INSERT] = {.name = "insert"},
+	[UPDATE] = {.name = "update"},
+	[BATCH] = {.name = "batch"},
 };
 
 /* N has at most eight digits. */
@@ -91,9 +91,9 @@ static void make_batch(struct generator *generator, struct transaction *transact
 		while ((taken[key / 8] & 1 << key % 8) != 0);
 		taken[key / 8] |= (char)(1 << key % 8);
 		generator->operations[i] =
-			(struct operation){OPERATION_UPDATE, key, data, COMMENT, 0};
+			(struct operation){OPERATION_UPDATE, key, data, COMMENT, 0, 0};
 	}
-	*transaction = (struct transaction){generator->operations, count, count * COMMENT, 0};
+	transaction_of_batch(generator, transaction, count, count * COMMENT);
 }
 
 static void insert(struct generator *generator, struct transaction *transaction)

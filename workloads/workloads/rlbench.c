@@ -27,23 +27,31 @@ enum group {
 	GROUPS
 };
 
-/* The op is the group's name: a transaction of 25 000 rows and one of one row
- * have no mean. */
-#define GROUP(name, effect) {(name), (name), (effect)}
+#define GROUP(group) {.name = (group), .is_group = true}
 static const struct workload_phase groups[] = {
-	[INSERT] = GROUP("insert", ROWS_ADDED),
-	[INSERT_TRANSACTION] = GROUP("insert_transaction", ROWS_ADDED),
-	[INSERT_INDEXED] = GROUP("insert_indexed", ROWS_ADDED),
-	[SELECT_SCAN] = GROUP("select_scan", ROWS_SAME),
-	[SELECT_STRING] = GROUP("select_string", ROWS_SAME),
-	[CREATE_INDEX] = GROUP("create_index", ROWS_SAME),
-	[SELECT_INDEX] = GROUP("select_index", ROWS_SAME),
-	[UPDATE_SCAN] = GROUP("update_scan", ROWS_SAME),
-	[UPDATE_INDEX] = GROUP("update_index", ROWS_SAME),
-	[INSERT_SELECT] = GROUP("insert_select", ROWS_ADDED),
-	[DELETE_SCAN] = GROUP("delete_scan", ROWS_REMOVED),
-	[DELETE_INDEX] = GROUP("delete_index", ROWS_REMOVED),
-	[DROP_TABLE] = GROUP("drop_table", ROWS_ALL_GONE),
+	[INSERT] = GROUP("insert"),
+	[INSERT_TRANSACTION] = GROUP("insert_transaction"),
+	[INSERT_INDEXED] = GROUP("insert_indexed"),
+	[SELECT_SCAN] = GROUP("select_scan"),
+	[SELECT_STRING] = GROUP("select_string"),
+	[CREATE_INDEX] = GROUP("create_index"),
+	[SELECT_INDEX] = GROUP("select_index"),
+	[UPDATE_SCAN] = GROUP("update_scan"),
+	[UPDATE_INDEX] = GROUP("update_index"),
+	[INSERT_SELECT] = GROUP("insert_select"),
+	[DELETE_SCAN] = GROUP("delete_scan"),
+	[DELETE_INDEX] = GROUP("delete_index"),
+	[DROP_TABLE] = {.name = "drop_table", .is_group = true, .empties = true},
+};
+
+static const enum operation_kind kinds[] = {
+	[INSERT] = OPERATION_INSERT,	     [INSERT_TRANSACTION] = OPERATION_INSERT,
+	[INSERT_INDEXED] = OPERATION_INSERT, [SELECT_SCAN] = OPERATION_SCAN,
+	[SELECT_STRING] = OPERATION_SCAN,    [CREATE_INDEX] = OPERATION_SQL,
+	[SELECT_INDEX] = OPERATION_READ,     [UPDATE_SCAN] = OPERATION_UPDATE,
+	[UPDATE_INDEX] = OPERATION_UPDATE,   [INSERT_SELECT] = OPERATION_INSERT,
+	[DELETE_SCAN] = OPERATION_DELETE,    [DELETE_INDEX] = OPERATION_DELETE,
+	[DROP_TABLE] = OPERATION_SQL,
 };
 
 static const char *const create_index[] = {"CREATE INDEX i2a ON t2(a);",
@@ -208,7 +216,7 @@ static void next(struct generator *generator, struct transaction *transaction)
 	size_t value_bytes = 0;
 	char *end = append_group(generator->buffer, generator, &value_bytes);
 
-	transaction_of_sql(generator, transaction, end, value_bytes);
+	transaction_of_sql(generator, transaction, kinds[generator->phase], end, value_bytes);
 }
 
 static const char *const create_table[] = {"CREATE TABLE t1(a INTEGER, b INTEGER, c VARCHAR(100))",

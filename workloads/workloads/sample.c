@@ -18,6 +18,11 @@ const struct table sample_table = {
 			[OPERATION_UPDATE] = "UPDATE sample SET value=%v WHERE id=%k;",
 			[OPERATION_DELETE] = "DELETE FROM sample WHERE id=%k;",
 			[OPERATION_READ] = "SELECT value FROM sample WHERE id=%k;",
+			[OPERATION_SCAN] =
+				"SELECT value FROM sample WHERE id>=%k ORDER BY id LIMIT %n;",
+			[OPERATION_READ_MODIFY_WRITE] =
+				"SELECT value FROM sample WHERE id=%k;UPDATE sample SET value=%v "
+				"WHERE id=%k;",
 		},
 };
 

@@ -29,7 +29,7 @@ static size_t text_count;
 static const char *const none[] = {NULL};
 static struct table table = {.create = none, .names = none, .value_column = -1};
 
-static const struct workload_phase phases[] = {{"sql", "sql", ROWS_SAME}};
+static const struct workload_phase phases[] = {{.name = "sql"}};
 
 static void *allocate(const struct options *options, size_t count, size_t size)
 {
@@ -149,8 +149,9 @@ static void next(struct generator *generator, struct transaction *transaction)
 	const struct text *text = &texts[generator->number];
 
 	*generator->operations =
-		(struct operation){OPERATION_SQL, 0, text->data, text->size, text->line};
-	*transaction = (struct transaction){generator->operations, 1, 0, text->database};
+		(struct operation){OPERATION_SQL, 0, text->data, text->size, text->line, 0};
+	*transaction =
+		(struct transaction){OPERATION_SQL, generator->operations, 1, 0, text->database};
 	generator->due_ns = text->due_ns;
 }
 

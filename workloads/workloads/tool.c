@@ -5,9 +5,9 @@
 #include "fail.h"
 
 const struct workload_phase tool_phases[TOOL_PHASES] = {
-	[TOOL_INSERT] = {"insert", "insert", ROWS_ADDED},
-	[TOOL_UPDATE] = {"update", "update", ROWS_SAME},
-	[TOOL_DELETE] = {"delete", "delete", ROWS_REMOVED},
+	[TOOL_INSERT] = {.name = "insert"},
+	[TOOL_UPDATE] = {.name = "update"},
+	[TOOL_DELETE] = {.name = "delete"},
 };
 
 void tool_check(const struct options *options, size_t first_phase)

@@ -7,8 +7,8 @@
 
 void __real_record_open(struct record *record, const char *directory, size_t capacity);
 void __wrap_record_open(struct record *record, const char *directory, size_t capacity);
-bool __real_engine_commit(struct database *database, int32_t *changes, struct error *error);
-bool __wrap_engine_commit(struct database *database, int32_t *changes, struct error *error);
+bool __real_engine_commit(struct database *database, struct outcome *outcome, struct error *error);
+bool __wrap_engine_commit(struct database *database, struct outcome *outcome, struct error *error);
 void __real_record_write(const struct record *record, const struct workload *workload,
 			 const char *directory);
 void __wrap_record_write(const struct record *record, const struct workload *workload,
@@ -26,13 +26,13 @@ void __wrap_record_open(struct record *record, const char *directory, size_t cap
 		abort();
 }
 
-bool __wrap_engine_commit(struct database *database, int32_t *changes, struct error *error)
+bool __wrap_engine_commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	size_t number = kept->transaction_count - 1;
 
-	record_acknowledge(kept, number, 0);
+	record_acknowledge(kept, number, &(struct outcome){0, 0, 0});
 	early[number] = kept->transactions[number].end_ns;
-	return __real_engine_commit(database, changes, error);
+	return __real_engine_commit(database, outcome, error);
 }
 
 /* The driver has acknowledged each once more since. */

@@ -11,7 +11,7 @@
 
 #include "engine.h"
 
-/* Numbers in engine_settings. */
+/* Numbers in engine.settings. */
 enum { SYNC };
 
 struct database {
@@ -23,9 +23,23 @@ struct database {
 	enum engine_use use;
 	int64_t value_size, sync;
 	size_t loaded; /* bytes in the batch */
+	bool writes;   /* the transaction that is committed writes something */
 	unsigned char *buffer;
 	size_t size, capacity; /* of what is rendered */
 };
+
+/* Hooks of engine.h, by file. */
+bool rows_scan(struct database *database, int64_t *rows, struct error *error);
+bool rows_count(struct database *database, int64_t *rows, struct error *error);
+bool rows_last_key(struct database *database, int64_t *key, struct error *error);
+size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
+extern const struct option settings[];
+const char *settings_title(void);
+bool settings_read(struct database *database, size_t index, char *answer, size_t size,
+		   struct error *error);
+bool settings_read_properties(struct database *database, struct error *error);
+void settings_write_properties(struct json *json, size_t number);
+void settings_write_version(struct json *json);
 
 /* Whether LevelDB had an error; says which, and frees its text. */
 bool call_failed(const char *operation, char *said, struct error *error);

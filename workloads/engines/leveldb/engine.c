@@ -68,23 +68,25 @@ struct opening {
 	char *said;
 };
 
-/* LevelDB starts a thread of its own with its first compaction, which takes its name from who
- * starts it: observers watch threads by the driver's name, and it is none of those. So a thread of
- * another name starts it, by a compaction of keys that nobody has. */
+/* LevelDB starts a thread of its own with its first compaction, which takes its name from the
+ * thread that starts it. So a thread of the engine's name starts it, by a compaction of keys that
+ * nobody has: by that name what it writes is attributed to compactions
+ * (analysis/engines/leveldb.py, JOBS). */
 static void *open_named(void *argument)
 {
 	struct opening *opening = argument;
 
-	prctl(PR_SET_NAME, engine_name);
+	prctl(PR_SET_NAME, engine.name);
 	opening->db = leveldb_open(opening->options, opening->path, &opening->said);
 	if (opening->db != NULL)
 		compact_nothing(opening->db);
 	return NULL;
 }
 
-struct database *engine_open(const char *path, size_t number, const struct options *options,
-			     const struct workload *workload, enum engine_use use,
-			     struct error *error)
+static struct database *open_database(const char *path, size_t number,
+				      const struct options *options,
+				      const struct workload *workload, enum engine_use use,
+				      struct error *error)
 {
 	size_t batch = workload->batch > 0 ? workload->batch : 1;
 	struct database *database = calloc(1, sizeof(*database));
@@ -112,7 +114,8 @@ struct database *engine_open(const char *path, size_t number, const struct optio
 		database->sync = options->settings[SYNC];
 		leveldb_writeoptions_set_sync(database->write, (uint8_t)database->sync);
 	}
-	database->capacity = batch * (sizeof(struct head) + (size_t)options->value_size);
+	database->capacity =
+		batch * (sizeof(struct head) + sizeof(uint64_t) + (size_t)options->value_size);
 	database->buffer = malloc(database->capacity);
 	if (database->buffer == NULL) {
 		error_set(error, "no memory for a transaction of %zu bytes", database->capacity);
@@ -146,7 +149,7 @@ static bool write_loaded(struct database *database, struct error *error)
 	return !call_failed("writing rows", said, error);
 }
 
-bool engine_close(struct database *database, struct error *error)
+static bool close_database(struct database *database, struct error *error)
 {
 	bool closed = true;
 
@@ -164,7 +167,7 @@ bool engine_close(struct database *database, struct error *error)
 	return closed;
 }
 
-bool engine_remove(const char *path, struct error *error)
+static bool remove_database(const char *path, struct error *error)
 {
 	leveldb_options_t *options;
 	struct stat status;
@@ -179,15 +182,7 @@ bool engine_remove(const char *path, struct error *error)
 	return !call_failed("removing the database", said, error);
 }
 
-bool engine_create_tables(struct database *database, struct error *error)
-{
-	/* Keys need none. */
-	(void)database;
-	(void)error;
-	return true;
-}
-
-bool engine_load(struct database *database, const struct transaction *transaction,
+static bool load(struct database *database, const struct transaction *transaction,
 		 struct error *error)
 {
 	const struct operation *row = transaction->operations;
@@ -199,26 +194,30 @@ bool engine_load(struct database *database, const struct transaction *transactio
 	return database->loaded < LOAD_BYTES || write_loaded(database, error);
 }
 
-bool engine_maintain(struct database *database, struct error *error)
+static bool maintain(struct database *database, struct error *error)
 {
 	(void)error;
 	leveldb_compact_range(database->db, NULL, 0, NULL, 0);
 	return true;
 }
 
-/* Its calls are not logged. */
-const char *const engine_file_roles[] = {NULL};
-
-bool engine_log_prepare(size_t transactions, struct error *error)
-{
-	(void)transactions;
-	return error_set(error, "--vfs-log, --written: %s has no log of its calls", engine_title());
-}
-
-void engine_log_begin(void)
-{
-}
-
-void engine_log_end(void)
-{
-}
+const struct engine engine = {
+	.name = "leveldb",
+	.settings = settings,
+	.title = settings_title,
+	.open = open_database,
+	.close = close_database,
+	.remove = remove_database,
+	.load = load,
+	.render = transaction_render,
+	.commit = transaction_commit,
+	.maintain = maintain,
+	.scan = rows_scan,
+	.count = rows_count,
+	.last_key = rows_last_key,
+	.read_setting = settings_read,
+	.read_properties = settings_read_properties,
+	.write_version = settings_write_version,
+	.write_properties = settings_write_properties,
+	.file_sizes = files_sizes,
+};

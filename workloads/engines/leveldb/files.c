@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "engine.h"
+#include "database.h"
 
 enum role { LOG, TABLE, MANIFEST, OTHER, ROLES };
 static const char *const roles[] = {"log", "table", "manifest", "other"};
@@ -27,7 +27,7 @@ static enum role role_of(const char *name)
 	return strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0 ? MANIFEST : OTHER;
 }
 
-size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;

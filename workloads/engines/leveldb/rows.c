@@ -31,17 +31,17 @@ static bool go_through(struct database *database, bool check, int64_t *rows, str
 	return good;
 }
 
-bool engine_scan(struct database *database, int64_t *rows, struct error *error)
+bool rows_scan(struct database *database, int64_t *rows, struct error *error)
 {
 	return go_through(database, true, rows, error);
 }
 
-bool engine_count(struct database *database, int64_t *rows, struct error *error)
+bool rows_count(struct database *database, int64_t *rows, struct error *error)
 {
 	return go_through(database, false, rows, error);
 }
 
-bool engine_last_key(struct database *database, int64_t *key, struct error *error)
+bool rows_last_key(struct database *database, int64_t *key, struct error *error)
 {
 	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
 	char *said = NULL;

@@ -1,40 +1,45 @@
 /* Transactions: what an operation is rendered to, and a write batch of a transaction's.
  *
- * An update or a delete of a key that is not there changes nothing, as in SQL; LevelDB does not
- * know, so the key is read first. */
+ * LevelDB writes without reading: whether the key of an update or a delete is there it does not
+ * know, so how many rows these change is unknown. */
 #include "transactions.h"
 
 #include <string.h>
 
-bool engine_render(struct database *database, const struct transaction *transaction,
-		   struct rendered *rendered, struct error *error)
+bool transaction_render(struct database *database, const struct transaction *transaction,
+			struct rendered *rendered, struct error *error)
 {
-	unsigned char *end = database->buffer;
+	unsigned char *end = database->buffer, rows[sizeof(uint64_t)];
 
 	for (size_t i = 0; i < transaction->count; i++) {
 		const struct operation *operation = &transaction->operations[i];
+		bool is_scan = operation->kind == OPERATION_SCAN;
+		size_t size = is_scan ? sizeof(rows) : operation->size;
 		struct head head = {.kind = (unsigned char)operation->kind};
 
-		if ((size_t)(end - database->buffer) + sizeof(head) + operation->size >
-		    database->capacity)
+		if (operation->kind >= KEY_OPERATIONS)
+			return error_set(error, "%s has no operation of kind %s", engine.title(),
+					 operation_traits[operation->kind].word);
+		if ((size_t)(end - database->buffer) + sizeof(head) + size > database->capacity)
 			return error_set(error, "a transaction is longer than %zu bytes",
 					 database->capacity);
 		encode(head.key, (uint64_t)operation->key, sizeof(head.key));
-		encode(head.size, operation->size, sizeof(head.size));
+		encode(head.size, size, sizeof(head.size));
+		encode(rows, (uint64_t)operation->rows, sizeof(rows));
 		memcpy(end, &head, sizeof(head));
 		end += sizeof(head);
-		if (operation->size > 0)
-			memcpy(end, operation->data, operation->size);
-		end += operation->size;
+		if (size > 0)
+			memcpy(end, is_scan ? (const char *)rows : operation->data, size);
+		end += size;
 	}
 	database->size = (size_t)(end - database->buffer);
 	*rendered = (struct rendered){database->buffer, database->size};
 	return true;
 }
 
-/* Reads a key; `found` gets whether it is there. */
-static bool look_up(const struct database *database, const struct head *head, bool *found,
-		    struct error *error)
+/* Reads the value of a key, if it is there. */
+static bool read_key(const struct database *database, const struct head *head,
+		     struct outcome *outcome, struct error *error)
 {
 	char *said = NULL, *value;
 	size_t size;
@@ -43,50 +48,82 @@ static bool look_up(const struct database *database, const struct head *head, bo
 			    sizeof(head->key), &size, &said);
 	if (call_failed("reading a key", said, error))
 		return false;
-	*found = value != NULL;
+	if (value != NULL) {
+		outcome->rows++;
+		outcome->bytes += (int64_t)size;
+	}
 	leveldb_free(value);
 	return true;
 }
 
-/* Puts an operation into the batch, if it changes anything. */
-static bool apply(struct database *database, const struct head *head, const unsigned char *value,
-		  size_t size, int32_t *changes, struct error *error)
+/* Reads the values of `rows` keys from one on. */
+static bool read_range(const struct database *database, const struct head *head, uint64_t rows,
+		       struct outcome *outcome, struct error *error)
 {
-	bool found;
+	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
+	char *said = NULL;
 
-	if (head->kind != OPERATION_INSERT) {
-		if (!look_up(database, head, &found, error))
-			return false;
-		if (head->kind == OPERATION_READ || !found)
-			return true;
+	leveldb_iter_seek(row, (const char *)head->key, sizeof(head->key));
+	for (; rows > 0 && leveldb_iter_valid(row); rows--, leveldb_iter_next(row)) {
+		size_t size;
+
+		leveldb_iter_value(row, &size);
+		outcome->rows++;
+		outcome->bytes += (int64_t)size;
 	}
+	leveldb_iter_get_error(row, &said);
+	leveldb_iter_destroy(row);
+	return !call_failed("reading a range of keys", said, error);
+}
+
+/* Puts a write into the batch. */
+static void write_key(struct database *database, const struct head *head,
+		      const unsigned char *value, size_t size)
+{
+	const char *key = (const char *)head->key;
+
+	database->writes = true;
 	if (head->kind == OPERATION_DELETE)
-		leveldb_writebatch_delete(database->batch, (const char *)head->key,
-					  sizeof(head->key));
+		leveldb_writebatch_delete(database->batch, key, sizeof(head->key));
 	else
-		leveldb_writebatch_put(database->batch, (const char *)head->key, sizeof(head->key),
-				       (const char *)value, size);
-	++*changes;
+		leveldb_writebatch_put(database->batch, key, sizeof(head->key), (const char *)value,
+				       size);
+}
+
+static bool apply(struct database *database, const struct head *head, const unsigned char *value,
+		  size_t size, struct outcome *outcome, struct error *error)
+{
+	if (head->kind == OPERATION_SCAN)
+		return read_range(database, head, decode(value, size), outcome, error);
+	if (operation_traits[head->kind].reads && !read_key(database, head, outcome, error))
+		return false;
+	if (!operation_traits[head->kind].mutates)
+		return true;
+	write_key(database, head, value, size);
+	if (head->kind != OPERATION_INSERT)
+		outcome->changes = CHANGES_UNKNOWN;
+	else if (outcome->changes != CHANGES_UNKNOWN)
+		outcome->changes++;
 	return true;
 }
 
-bool engine_commit(struct database *database, int32_t *changes, struct error *error)
+bool transaction_commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	const unsigned char *next = database->buffer, *end = next + database->size;
 	char *said = NULL;
 
-	*changes = 0;
+	database->writes = false;
 	leveldb_writebatch_clear(database->batch);
 	while (next < end) {
 		const struct head *head = (const struct head *)next;
 		size_t size = decode(head->size, sizeof(head->size));
 
 		next += sizeof(*head);
-		if (!apply(database, head, next, size, changes, error))
+		if (!apply(database, head, next, size, outcome, error))
 			return false;
 		next += size;
 	}
-	if (*changes == 0)
+	if (!database->writes)
 		return true;
 	leveldb_write(database->db, database->write, database->batch, &said);
 	return !call_failed("writing a batch", said, error);

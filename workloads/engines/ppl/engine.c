@@ -5,14 +5,12 @@
 #include "driver.h"
 #include "log.h"
 
-const char engine_name[] = "ppl";
-
-const char driver_title[] = "SQLite/PPL";
+const char driver_product[] = "SQLite/PPL";
 const struct driver_file driver_files[] = {
 	{"database", ""}, {"wal", "-wal"}, {"merge", "-merge"}, {"pages", "-ppl"}};
 const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 
-const char *const engine_file_roles[] = {
+static const char *const file_roles[] = {
 	SQLITE_FILE_ROLES, [ROLE_OWN] = "pages", [ROLE_OWN_WAL] = "merge"};
 const struct log_engine log_engine = {"-ppl", "-merge", true};
 
@@ -21,7 +19,9 @@ int driver_run(struct database *database, const char *sql)
 	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
 }
 
-bool driver_execute(struct database *database, struct error *error)
+bool driver_execute(struct database *database, struct outcome *outcome, struct error *error)
 {
-	return sql_execute(database, error);
+	return sql_execute(database, outcome, error);
 }
+
+const struct engine engine = {DRIVER_HOOKS, .name = "ppl", .file_roles = file_roles};

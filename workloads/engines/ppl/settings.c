@@ -2,13 +2,13 @@
 #include "log_settings.h"
 #include "pages.h"
 
-/* Indexes in engine_settings, after those of driver.h. */
+/* Indexes in engine.settings, after those of driver.h. */
 enum { SECTOR_SIZE = DRIVER_SETTINGS, PAGE_RECORD };
 
 /* In the order of enum page_record. */
 static const char *const records[] = {"bytes", "cells", NULL};
 
-const struct option engine_settings[] = {
+const struct option driver_settings[] = {
 	LOG_SETTINGS,
 	{.name = "sector-size",
 	 .key = "sector_size",
@@ -27,8 +27,8 @@ const struct option engine_settings[] = {
 	 WORD(records),
 	 .preset = "cells",
 	 .commands = COMMAND_RUN},
+	{.name = NULL},
 };
-const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
 void driver_own_options(const struct options *options, struct ssl_options *made)
 {
@@ -36,7 +36,7 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->record = (int)options->settings[PAGE_RECORD];
 }
 
-void engine_write_properties(struct json *json, size_t number)
+void driver_write_properties(struct json *json, size_t number)
 {
 	struct ssl_stats stats = driver_stats(number);
 

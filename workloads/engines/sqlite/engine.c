@@ -11,15 +11,12 @@
 #include <unistd.h>
 
 #include "creation.h"
+#include "hooks.h"
 #include "log.h"
 #include "render.h"
 #include "settings.h"
 #include "sql.h"
 
-const char engine_name[] = "sqlite";
-const bool engine_has_sql = true;
-
-const char *const engine_file_roles[] = {SQLITE_FILE_ROLES};
 const struct log_engine log_engine = {NULL, NULL, false};
 
 /* File name suffixes by role. */
@@ -28,12 +25,12 @@ static const struct {
 } files[] = {{"database", ""}, {"journal", "-journal"}, {"wal", "-wal"}};
 #define FILE_COUNT (sizeof(files) / sizeof(files[0]))
 
-const char *engine_title(void)
+static const char *title(void)
 {
-	static char title[64];
+	static char text[64];
 
-	snprintf(title, sizeof(title), "SQLite %s", sqlite3_libversion());
-	return title;
+	snprintf(text, sizeof(text), "SQLite %s", sqlite3_libversion());
+	return text;
 }
 
 /* Configures a connection before it is used. */
@@ -67,9 +64,10 @@ static void drop(struct database *database)
 	free(database);
 }
 
-struct database *engine_open(const char *path, size_t number, const struct options *options,
-			     const struct workload *workload, enum engine_use use,
-			     struct error *error)
+static struct database *open_database(const char *path, size_t number,
+				      const struct options *options,
+				      const struct workload *workload, enum engine_use use,
+				      struct error *error)
 {
 	/* Never read-only: such a connection leaves a -wal and a -shm. */
 	int flags = SQLITE_OPEN_READWRITE | (use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
@@ -99,52 +97,7 @@ struct database *engine_open(const char *path, size_t number, const struct optio
 	return NULL;
 }
 
-bool engine_close(struct database *database, struct error *error)
-{
-	bool created = database->use == ENGINE_CREATE;
-	bool closed = true;
-
-	if (created)
-		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
-	else if (database->use == ENGINE_RUN)
-		closed = engine_maintain(database, error);
-	if (closed && sqlite3_close(database->db) == SQLITE_OK)
-		database->db = NULL;
-	else if (closed)
-		closed = sql_error(database->db, "close", "the database", error);
-	if (closed && created)
-		closed = creation_sync(database->path, error);
-	drop(database);
-	return closed;
-}
-
-bool engine_remove(const char *path, struct error *error)
-{
-	return unlink(path) == 0 || errno == ENOENT ||
-	       error_set(error, "removing %s: %s", path, strerror(errno));
-}
-
-static int run(struct database *database, const char *sql)
-{
-	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
-}
-
-bool engine_create_tables(struct database *database, struct error *error)
-{
-	return creation_tables(database, run, error);
-}
-
-bool engine_commit(struct database *database, int32_t *changes, struct error *error)
-{
-	int before = sqlite3_total_changes(database->db);
-
-	if (!sql_execute(database, error))
-		return false;
-	*changes = sqlite3_total_changes(database->db) - before;
-	return true;
-}
-
-bool engine_maintain(struct database *database, struct error *error)
+static bool maintain(struct database *database, struct error *error)
 {
 	static const char sql[] = "PRAGMA wal_checkpoint";
 	sqlite3_stmt *statement = sql_prepare(database->db, sql, error);
@@ -170,6 +123,51 @@ bool engine_maintain(struct database *database, struct error *error)
 	return done;
 }
 
+static bool close_database(struct database *database, struct error *error)
+{
+	bool created = database->use == ENGINE_CREATE;
+	bool closed = true;
+
+	if (created)
+		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
+	else if (database->use == ENGINE_RUN)
+		closed = maintain(database, error);
+	if (closed && sqlite3_close(database->db) == SQLITE_OK)
+		database->db = NULL;
+	else if (closed)
+		closed = sql_error(database->db, "close", "the database", error);
+	if (closed && created)
+		closed = creation_sync(database->path, error);
+	drop(database);
+	return closed;
+}
+
+static bool remove_database(const char *path, struct error *error)
+{
+	return unlink(path) == 0 || errno == ENOENT ||
+	       error_set(error, "removing %s: %s", path, strerror(errno));
+}
+
+static int run(struct database *database, const char *sql)
+{
+	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
+}
+
+static bool create_tables(struct database *database, struct error *error)
+{
+	return creation_tables(database, run, error);
+}
+
+static bool commit(struct database *database, struct outcome *outcome, struct error *error)
+{
+	int before = sqlite3_total_changes(database->db);
+
+	if (!sql_execute(database, outcome, error))
+		return false;
+	outcome->changes = sqlite3_total_changes(database->db) - before;
+	return true;
+}
+
 /* Returns a file's size; 0 if it is missing or cannot be read, as then SQLite cannot either. */
 static int64_t file_size(const char *path, const char *suffix)
 {
@@ -180,9 +178,28 @@ static int64_t file_size(const char *path, const char *suffix)
 	return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
-size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	for (size_t i = 0; i < FILE_COUNT; i++)
 		sizes[i] = (struct file_size){files[i].role, file_size(path, files[i].suffix)};
 	return FILE_COUNT;
 }
+
+static const char *const file_roles[] = {SQLITE_FILE_ROLES};
+
+const struct engine engine = {
+	SQLITE_HOOKS,
+	.name = "sqlite",
+	.settings = sqlite_settings,
+	.file_roles = file_roles,
+	.title = title,
+	.open = open_database,
+	.close = close_database,
+	.remove = remove_database,
+	.create_tables = create_tables,
+	.commit = commit,
+	.maintain = maintain,
+	.read_setting = sqlite_read_setting,
+	.write_properties = sqlite_write_properties,
+	.file_sizes = file_sizes,
+};

@@ -3,7 +3,8 @@
 
 /* Executes one statement with prepare, step and finalize, as sqlite3_exec and an app with literal
  * SQL do. `text` advances to the statement's end. */
-static bool execute_one(sqlite3 *db, const char **text, size_t length, struct error *error)
+static bool execute_one(sqlite3 *db, const char **text, size_t length, struct outcome *outcome,
+			struct error *error)
 {
 	sqlite3_stmt *statement;
 	int result;
@@ -11,9 +12,8 @@ static bool execute_one(sqlite3 *db, const char **text, size_t length, struct er
 	result = sqlite3_prepare_v2(db, *text, (int)length, &statement, text);
 	if (result != SQLITE_OK)
 		return sql_error(db, "prepare", NULL, error);
-	do
-		result = sqlite3_step(statement);
-	while (result == SQLITE_ROW);
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW)
+		sql_count_row(statement, outcome);
 	if (result != SQLITE_DONE) {
 		sql_error(db, "step", NULL, error);
 		sqlite3_finalize(statement);
@@ -22,7 +22,7 @@ static bool execute_one(sqlite3 *db, const char **text, size_t length, struct er
 	return sqlite3_finalize(statement) == SQLITE_OK || sql_error(db, "finalize", NULL, error);
 }
 
-bool sql_execute(struct database *database, struct error *error)
+bool sql_execute(struct database *database, struct outcome *outcome, struct error *error)
 {
 	const char *text = database->text, *end = text + database->length;
 
@@ -30,7 +30,7 @@ bool sql_execute(struct database *database, struct error *error)
 	while (text < end) {
 		const char *statement = text;
 
-		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, error))
+		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, outcome, error))
 			return sql_error_at(database->text, database->line, statement, error);
 	}
 	return true;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "hooks.h"
 #include "log.h"
 #include "options.h"
 #include "sqlite3.h"
@@ -344,7 +344,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	return result;
 }
 
-bool engine_log_prepare(size_t transactions, struct error *error)
+bool sqlite_log_prepare(size_t transactions, struct error *error)
 {
 	size_t calls = transactions * CALLS_PER_TRANSACTION;
 
@@ -352,7 +352,7 @@ bool engine_log_prepare(size_t transactions, struct error *error)
 		return false;
 	wrapped = sqlite3_vfs_find(NULL);
 	if (wrapped == NULL || wrapped->iVersion != MAX_VERSION)
-		return error_set(error, "the VFS of %s is not of version %d", engine_title(),
+		return error_set(error, "the VFS of %s is not of version %d", engine.title(),
 				 MAX_VERSION);
 	wrapped_size = ((size_t)wrapped->szOsFile + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
 	/* Methods that are not recorded stay the wrapped VFS's. */
@@ -362,7 +362,7 @@ bool engine_log_prepare(size_t transactions, struct error *error)
 	shim.xOpen = open_file;
 	shim.xDelete = delete_file;
 	return sqlite3_vfs_register(&shim, 1) == SQLITE_OK ||
-	       error_set(error, "%s does not take another VFS", engine_title());
+	       error_set(error, "%s does not take another VFS", engine.title());
 }
 
 void log_note_kept(size_t database, uint64_t begin, int64_t offset, int64_t bytes, int64_t page)
@@ -387,7 +387,7 @@ void log_note_own(size_t database, enum file_op op, uint64_t begin, int64_t offs
 	     bytes, result);
 }
 
-void engine_log_begin(void)
+void sqlite_log_begin(void)
 {
 	noting = true;
 	for (const struct file *file = files; file != NULL; file = file->next) {
@@ -398,7 +398,7 @@ void engine_log_begin(void)
 	}
 }
 
-void engine_log_end(void)
+void sqlite_log_end(void)
 {
 	noting = false;
 }

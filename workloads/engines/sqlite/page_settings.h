@@ -1,4 +1,4 @@
-/* SQLite's options shared by every engine made from it: entries of engine_settings, with indexes
+/* SQLite's options shared by every engine made from it: entries of engine.settings, with indexes
  * PAGE_SIZE and CACHE_SIZE. */
 #ifndef COMMITPATH_SQLITE_PAGE_SETTINGS_H
 #define COMMITPATH_SQLITE_PAGE_SETTINGS_H

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "hooks.h"
 #include "sql.h"
 
 enum { ANSWER_SIZE = 64 };
@@ -47,7 +48,7 @@ static const char *const others[] = {
 
 static char other_answers[MAX_DATABASES][OTHER_COUNT][ANSWER_SIZE];
 
-bool engine_read_properties(struct database *database, struct error *error)
+bool sqlite_read_properties(struct database *database, struct error *error)
 {
 	char(*answers)[ANSWER_SIZE] = other_answers[database->number];
 	char sql[ANSWER_SIZE];

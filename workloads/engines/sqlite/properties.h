@@ -1,4 +1,4 @@
-/* Write the pragmas that engine_read_properties read. */
+/* Write the pragmas that sqlite_read_properties read. */
 #ifndef COMMITPATH_SQLITE_PROPERTIES_H
 #define COMMITPATH_SQLITE_PROPERTIES_H
 

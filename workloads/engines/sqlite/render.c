@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hooks.h"
+
 /* More than a table's text needs in addition to the value, with BEGIN and COMMIT. */
 enum { TEXT_AROUND_VALUE = 256, MAX_DIGITS = 20 };
 
@@ -81,12 +83,14 @@ static char *append_operation(char *end, const struct sql_piece *piece,
 			end = append_value(end, operation);
 		else if (piece->mark == 'k')
 			end = append_number(end, operation->key);
+		else if (piece->mark == 'n')
+			end = append_number(end, operation->rows);
 		else
 			return end;
 	}
 }
 
-bool engine_render(struct database *database, const struct transaction *transaction,
+bool sqlite_render(struct database *database, const struct transaction *transaction,
 		   struct rendered *rendered, struct error *error)
 {
 	const struct operation *first = transaction->operations;
@@ -104,6 +108,10 @@ bool engine_render(struct database *database, const struct transaction *transact
 	for (size_t i = 0; i < transaction->count; i++) {
 		const struct operation *operation = &first[i];
 
+		if (operation->kind >= KEY_OPERATIONS ||
+		    database->pieces[operation->kind][0].text == NULL)
+			return error_set(error, "the workload has no SQL text of a %s",
+					 operation_traits[operation->kind].word);
 		if ((size_t)(end - database->buffer) + operation->size + TEXT_AROUND_VALUE >
 		    database->buffer_size)
 			return error_set(error, "a transaction is longer than %zu bytes of SQL",
@@ -132,7 +140,7 @@ static void parameters(char *text, const char *table_text)
 	*text = '\0';
 }
 
-bool engine_load(struct database *database, const struct transaction *transaction,
+bool sqlite_load(struct database *database, const struct transaction *transaction,
 		 struct error *error)
 {
 	const struct operation *row = transaction->operations;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hooks.h"
 #include "sql.h"
 
 /* Checks one row of a scan. Reading a value's text reads its overflow pages. */
@@ -35,7 +36,7 @@ static bool scan_unknown(sqlite3 *db, int64_t *rows, struct error *error)
 	return strcmp(answer, "ok") == 0 || error_set(error, "quick_check: %s", answer);
 }
 
-bool engine_scan(struct database *database, int64_t *rows, struct error *error)
+bool sqlite_scan(struct database *database, int64_t *rows, struct error *error)
 {
 	const char *sql = database->workload->table->scan;
 	sqlite3_stmt *statement;
@@ -45,7 +46,7 @@ bool engine_scan(struct database *database, int64_t *rows, struct error *error)
 	if (sql == NULL && database->workload->table->names[0] == NULL)
 		return scan_unknown(database->db, rows, error);
 	if (sql == NULL)
-		return engine_count(database, rows, error);
+		return sqlite_count(database, rows, error);
 	statement = sql_prepare(database->db, sql, error);
 	if (statement == NULL)
 		return false;
@@ -61,7 +62,7 @@ bool engine_scan(struct database *database, int64_t *rows, struct error *error)
 }
 
 /* Counts rows in those of the workload's tables that exist. */
-bool engine_count(struct database *database, int64_t *rows, struct error *error)
+bool sqlite_count(struct database *database, int64_t *rows, struct error *error)
 {
 	char sql[128];
 	int64_t found;
@@ -82,7 +83,7 @@ bool engine_count(struct database *database, int64_t *rows, struct error *error)
 	return true;
 }
 
-bool engine_last_key(struct database *database, int64_t *key, struct error *error)
+bool sqlite_last_key(struct database *database, int64_t *key, struct error *error)
 {
 	return sql_number(database->db, database->workload->table->last_key, key, error);
 }

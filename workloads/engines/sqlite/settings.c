@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
 #include "page_settings.h"
 #include "properties.h"
 #include "sql.h"
@@ -17,7 +16,7 @@ static const char *const journal_modes[] = {"delete", "truncate", "persist", "wa
 /* In SQLite's numbering, as returned by PRAGMA synchronous. */
 static const char *const synchronous_levels[] = {"off", "normal", "full", "extra", NULL};
 
-const struct option engine_settings[] = {
+const struct option sqlite_settings[] = {
 	{.name = "journal-mode",
 	 .key = "journal_mode",
 	 .argument = "MODE",
@@ -50,8 +49,8 @@ const struct option engine_settings[] = {
 	 INTEGER(-1, INT64_MAX),
 	 .preset = "-1",
 	 .commands = COMMAND_RUN},
+	{.name = NULL},
 };
-const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
 /* PRAGMA synchronous returns the number of its word. */
 static void number_to_word(const struct option *option, char *answer, size_t size)
@@ -66,10 +65,10 @@ static void number_to_word(const struct option *option, char *answer, size_t siz
 			snprintf(answer, size, "%s", option->words[i]);
 }
 
-bool engine_read_setting(struct database *database, size_t index, char *answer, size_t size,
+bool sqlite_read_setting(struct database *database, size_t index, char *answer, size_t size,
 			 struct error *error)
 {
-	const struct option *option = &engine_settings[index];
+	const struct option *option = &engine.settings[index];
 	char sql[ANSWER_SIZE];
 	bool found;
 
@@ -77,7 +76,7 @@ bool engine_read_setting(struct database *database, size_t index, char *answer, 
 	if (!sql_text(database->db, sql, answer, size, &found, error))
 		return false;
 	if (!found)
-		return error_set(error, "%s: %s has no such pragma", option->key, engine_title());
+		return error_set(error, "%s: %s has no such pragma", option->key, engine.title());
 	number_to_word(option, answer, size);
 	return true;
 }
@@ -91,8 +90,8 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	 * defaults. */
 	if (!sql_number(db, "SELECT count(*) FROM sqlite_master", &ignored, error))
 		return false;
-	for (size_t i = 0; i < engine_setting_count; i++) {
-		const struct option *option = &engine_settings[i];
+	for (size_t i = 0; i < engine_setting_count(); i++) {
+		const struct option *option = &engine.settings[i];
 
 		if (i == PAGE_SIZE)
 			continue;
@@ -104,7 +103,7 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	return true;
 }
 
-void engine_write_properties(struct json *json, size_t number)
+void sqlite_write_properties(struct json *json, size_t number)
 {
 	json_begin(json, "pragmas", '{');
 	properties_write(json, number);

@@ -9,13 +9,13 @@
 #include "error.h"
 #include "sqlite3.h"
 
-/* A part of a table's text, and the mark after it: 'k', 'v' or none at its end. */
+/* A part of a table's text, and the mark after it: 'k', 'v', 'n' or none at its end. */
 struct sql_piece {
 	const char *text;
 	size_t length;
 	char mark;
 };
-enum { MAX_SQL_PIECES = 3 };
+enum { MAX_SQL_PIECES = 4 };
 
 struct database {
 	sqlite3 *db;
@@ -42,8 +42,11 @@ bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error
  * which begins in `line`. Returns false. */
 bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error);
 
-/* Executes what was rendered last (execute.c). */
-bool sql_execute(struct database *database, struct error *error);
+/* Executes what was rendered last, and counts the rows that it returns (execute.c). */
+bool sql_execute(struct database *database, struct outcome *outcome, struct error *error);
+
+/* Adds the row that a statement is at to what a transaction read (row.c). */
+void sql_count_row(sqlite3_stmt *statement, struct outcome *outcome);
 
 /* Runs one or more statements and drops their results. */
 bool sql_run(sqlite3 *db, const char *sql, struct error *error);

@@ -22,18 +22,16 @@
 #include "stored.h"
 #include "ticks.h"
 
-const bool engine_has_sql = true;
-
 /* The logs' folder; NULL: the database's. */
 static const char *log_folder;
 static bool is_persistent[MAX_DATABASES]; /* according to the log's mapping */
 
-const char *engine_title(void)
+const char *driver_title(void)
 {
-	static char title[64];
+	static char text[64];
 
-	snprintf(title, sizeof(title), "%s on SQLite %s", driver_title, sqlite3_libversion());
-	return title;
+	snprintf(text, sizeof(text), "%s on SQLite %s", driver_product, sqlite3_libversion());
+	return text;
 }
 
 static bool open_plain(struct database *database, struct error *error)
@@ -146,7 +144,7 @@ static void drop(struct database *database)
 	free(database);
 }
 
-struct database *engine_open(const char *path, size_t number, const struct options *options,
+struct database *driver_open(const char *path, size_t number, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error)
 {
@@ -181,7 +179,7 @@ static bool close_logged(struct database *database, struct error *error)
 	return ssl_close(ssl, error);
 }
 
-bool engine_close(struct database *database, struct error *error)
+bool driver_close(struct database *database, struct error *error)
 {
 	bool created = database->use == ENGINE_CREATE, closed = true;
 
@@ -201,18 +199,18 @@ bool engine_close(struct database *database, struct error *error)
 	return closed;
 }
 
-bool engine_remove(const char *path, struct error *error)
+bool driver_remove(const char *path, struct error *error)
 {
 	return unlink(path) == 0 || errno == ENOENT ||
 	       error_set(error, "removing %s: %s", path, strerror(errno));
 }
 
-bool engine_create_tables(struct database *database, struct error *error)
+bool driver_create_tables(struct database *database, struct error *error)
 {
 	return creation_tables(database, driver_run, error);
 }
 
-bool engine_commit(struct database *database, int32_t *changes, struct error *error)
+bool driver_commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	int before = sqlite3_total_changes(database->db);
 	int64_t lines = 0, bytes = 0;
@@ -223,9 +221,9 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 		lines = stats.log_lines;
 		bytes = stats.pcm_bytes;
 	}
-	if (!driver_execute(database, error))
+	if (!driver_execute(database, outcome, error))
 		return false;
-	*changes = sqlite3_total_changes(database->db) - before;
+	outcome->changes = sqlite3_total_changes(database->db) - before;
 	if (persistent_role != NULL) {
 		struct ssl_stats stats = ssl_stats(database->own);
 
@@ -234,7 +232,7 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 	return true;
 }
 
-bool engine_maintain(struct database *database, struct error *error)
+bool driver_maintain(struct database *database, struct error *error)
 {
 	return ssl_checkpoint(database->own, error);
 }
@@ -254,7 +252,7 @@ static int64_t file_size(const char *path, size_t file)
 	return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
-size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	for (size_t i = 0; i < driver_file_count; i++)
 		sizes[i] = (struct file_size){driver_files[i].role, file_size(path, i)};
@@ -262,10 +260,10 @@ size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 }
 
 /* SQLite reports the page and cache sizes; the other settings are those that it was given. */
-bool engine_read_setting(struct database *database, size_t index, char *answer, size_t size,
+bool driver_read_setting(struct database *database, size_t index, char *answer, size_t size,
 			 struct error *error)
 {
-	const struct option *option = &engine_settings[index];
+	const struct option *option = &engine.settings[index];
 	char sql[64];
 	bool found;
 

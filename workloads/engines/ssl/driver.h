@@ -2,10 +2,11 @@
 #ifndef COMMITPATH_SSL_DRIVER_H
 #define COMMITPATH_SSL_DRIVER_H
 
+#include "hooks.h"
 #include "sql.h"
 #include "ssl.h"
 
-/* Indexes in engine_settings; these come first. */
+/* Indexes in engine.settings; these come first. */
 enum {
 	PAGE_SIZE,
 	CACHE_SIZE,
@@ -17,7 +18,7 @@ enum {
 	DRIVER_SETTINGS,
 };
 
-extern const char driver_title[];
+extern const char driver_product[];
 /* The last one is the log. */
 extern const struct driver_file {
 	const char *role, *suffix;
@@ -31,7 +32,32 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 int driver_run(struct database *database, const char *sql);
 
 /* Executes what was rendered. */
-bool driver_execute(struct database *database, struct error *error);
+bool driver_execute(struct database *database, struct outcome *outcome, struct error *error);
+
+/* Hooks of engine.h: each engine's own settings and properties, and those of driver.c. */
+extern const struct option driver_settings[];
+void driver_write_properties(struct json *json, size_t number);
+
+const char *driver_title(void);
+struct database *driver_open(const char *path, size_t number, const struct options *options,
+			     const struct workload *workload, enum engine_use use,
+			     struct error *error);
+bool driver_close(struct database *database, struct error *error);
+bool driver_remove(const char *path, struct error *error);
+bool driver_create_tables(struct database *database, struct error *error);
+bool driver_commit(struct database *database, struct outcome *outcome, struct error *error);
+bool driver_maintain(struct database *database, struct error *error);
+size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
+bool driver_read_setting(struct database *database, size_t index, char *answer, size_t size,
+			 struct error *error);
+
+/* The table's entries. */
+#define DRIVER_HOOKS                                                                           \
+	SQLITE_HOOKS, .settings = driver_settings, .title = driver_title, .open = driver_open, \
+		.close = driver_close, .remove = driver_remove,                                \
+		.create_tables = driver_create_tables, .commit = driver_commit,                \
+		.maintain = driver_maintain, .read_setting = driver_read_setting,              \
+		.write_properties = driver_write_properties, .file_sizes = driver_file_sizes
 
 /* Keeps a database's statistics when it is closed. */
 void driver_keep(size_t number, struct ssl_stats stats);

@@ -6,14 +6,12 @@
 #include "settings.h"
 #include "sql.h"
 
-const char engine_name[] = "ssl";
-
-const char driver_title[] = "SQLite/SSL";
+const char driver_product[] = "SQLite/SSL";
 const struct driver_file driver_files[] = {
 	{"database", ""}, {"wal", "-wal"}, {"statements", "-sla"}};
 const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 
-const char *const engine_file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
+static const char *const file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
 const struct log_engine log_engine = {"-sla", NULL, true};
 
 int driver_run(struct database *database, const char *sql)
@@ -24,7 +22,7 @@ int driver_run(struct database *database, const char *sql)
 
 /* Executes one statement with prepare, step and finalize. `text` advances to its end. */
 static bool execute_one(struct database *database, const char **text, size_t length,
-			struct error *error)
+			struct outcome *outcome, struct error *error)
 {
 	struct ssl_stmt *statement;
 	int result = ssl_prepare(database->own, *text, (int)length, &statement, text);
@@ -33,9 +31,8 @@ static bool execute_one(struct database *database, const char **text, size_t len
 		return sql_error(database->db, "prepare", NULL, error);
 	if (statement == NULL)
 		return true;
-	do
-		result = ssl_step(statement);
-	while (result == SQLITE_ROW);
+	while ((result = ssl_step(statement)) == SQLITE_ROW)
+		sql_count_row(ssl_statement(statement), outcome);
 	if (result != SQLITE_DONE) {
 		sql_error(database->db, "step", NULL, error);
 		ssl_finalize(statement);
@@ -45,15 +42,17 @@ static bool execute_one(struct database *database, const char **text, size_t len
 	       sql_error(database->db, "finalize", NULL, error);
 }
 
-bool driver_execute(struct database *database, struct error *error)
+bool driver_execute(struct database *database, struct outcome *outcome, struct error *error)
 {
 	const char *text = database->text, *end = text + database->length;
 
 	while (text < end) {
 		const char *statement = text;
 
-		if (!execute_one(database, &text, (size_t)(end - text) + 1, error))
+		if (!execute_one(database, &text, (size_t)(end - text) + 1, outcome, error))
 			return sql_error_at(database->text, database->line, statement, error);
 	}
 	return true;
 }
+
+const struct engine engine = {DRIVER_HOOKS, .name = "ssl", .file_roles = file_roles};

@@ -1,4 +1,4 @@
-/* Options of a log, shared by the engines made from it: entries of engine_settings, in the order of
+/* Options of a log, shared by the engines made from it: entries of engine.settings, in the order of
  * driver.h. */
 #ifndef COMMITPATH_SSL_LOG_SETTINGS_H
 #define COMMITPATH_SSL_LOG_SETTINGS_H

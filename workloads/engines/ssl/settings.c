@@ -13,7 +13,7 @@ static const char *const writes[] = {"wal", "atomic", NULL};
 /* In the order of enum ssl_recovery. */
 static const char *const rules[] = {"ids", "paper", NULL};
 
-const struct option engine_settings[] = {
+const struct option driver_settings[] = {
 	LOG_SETTINGS,
 	{.name = "log-full",
 	 .key = "log_full",
@@ -55,8 +55,8 @@ const struct option engine_settings[] = {
 	 WORD(rules),
 	 .preset = "ids",
 	 .commands = COMMAND_RUN},
+	{.name = NULL},
 };
-const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
 void driver_own_options(const struct options *options, struct ssl_options *made)
 {
@@ -67,7 +67,7 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->synchronous = (enum ssl_synchronous)options->settings[SYNCHRONOUS];
 }
 
-void engine_write_properties(struct json *json, size_t number)
+void driver_write_properties(struct json *json, size_t number)
 {
 	driver_write_begin(json, number);
 	driver_write_end(json, number);

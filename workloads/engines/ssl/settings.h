@@ -4,7 +4,7 @@
 
 #include "driver.h"
 
-/* Indexes in engine_settings, after those of driver.h. */
+/* Indexes in engine.settings, after those of driver.h. */
 enum { LOG_FULL = DRIVER_SETTINGS, NOT_REPEATABLE, SYNCHRONOUS, CHECKPOINT_WRITE, RECOVERY_RULE };
 
 #endif

@@ -1,0 +1,107 @@
+"""The operation belongs to a transaction: one table of kinds, and phases that mix them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+import pytest
+
+from analysis import operations, tables
+from analysis.adapters import drivertables
+from analysis.checks import rendered
+from analysis.engines import Transaction
+from analysis.workloads import Operation, Table
+from base.errors import BadInput
+
+HEADER = "transaction,phase,op,begin_ns,end_ns,changes"
+MIX = f"""{HEADER},rows,bytes
+0,mix,read,10,20,0,1,100
+1,mix,update,30,50,,0,0
+2,mix,read,60,70,0,0,0
+3,mix,scan,80,90,0,5,500
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "transactions.csv"
+    path.write_text(text)
+    return path
+
+
+def test_each_kind_can_be_told_apart_in_a_figure() -> None:
+    kinds = operations.kinds()
+    assert list(kinds) == [
+        *("insert", "update", "delete", "read", "scan", "read-modify-write", "batch", "sql"),
+    ]
+    assert len({kind.color for kind in kinds.values()}) == len(kinds)
+    assert len({kind.dash for kind in kinds.values() if kind.dash != "solid"}) == len(kinds) - 2
+
+
+def test_the_drivers_build_takes_every_line() -> None:
+    """workloads/operations.mk reads lines of this form, and no others."""
+    lines = [line for line in operations.PATH.read_text().splitlines() if not line.startswith("#")]
+    form = r"[a-z-]+: \{mutates: (true|false), reads: (true|false), rows: -?[01], color: '#[0-9A-F]{6}', .+\}"
+    assert all(re.fullmatch(form, line) for line in lines)
+    assert len(lines) == len(operations.kinds())
+
+
+@pytest.mark.parametrize(
+    ("op", "kind"),
+    [("insert", "insert"), ("insert_indexed", "insert"), ("select_scan", "read"), ("create_index", "sql")],
+)
+def test_a_groups_kind_is_in_its_name(op: str, kind: str) -> None:
+    assert operations.kind_name(op) == kind
+
+
+def test_changes_may_be_unknown_and_older_runs_have_no_rows(tmp_path: Path) -> None:
+    table = drivertables.transactions(written(tmp_path, MIX))
+    assert table["changes"].to_list() == [0, None, 0, 0] and table["bytes"].sum() == 600
+    older = drivertables.transactions(written(tmp_path, f"{HEADER}\n0,insert,insert,1,2,1\n"))
+    assert older.columns == HEADER.split(",")
+    with pytest.raises(BadInput, match="rows is -1"):
+        drivertables.transactions(written(tmp_path, f"{HEADER},rows,bytes\n0,mix,read,1,2,0,-1,0\n"))
+
+
+def test_a_phase_may_have_several_kinds_and_no_unknown_one(tmp_path: Path) -> None:
+    path = written(tmp_path, MIX)
+    table = drivertables.transactions(path)
+    drivertables.check_op(path, table, ["mix"])
+    with pytest.raises(BadInput, match="phase is 'mix'"):
+        drivertables.check_op(path, table, ["insert"])
+    other = table.with_columns(op=pl.lit("lookup"))
+    with pytest.raises(BadInput, match="op is 'lookup'"):
+        drivertables.check_op(path, other, ["mix"])
+
+
+def test_rates_of_a_mix_are_over_the_whole_phase(tmp_path: Path) -> None:
+    phases = pl.DataFrame({"phase": ["mix"], "begin_ns": [0], "end_ns": [100]})
+    ran = SimpleNamespace(transactions=drivertables.transactions(written(tmp_path, MIX)), phases=phases)
+    rows = {row["op"]: row for row in tables.times(cast("Any", ran)).iter_rows(named=True)}
+    assert {op: row["tps"] for op, row in rows.items()} == {"read": 2e7, "update": 1e7, "scan": 1e7}
+    assert rows["update"]["max_ns"] == 20
+
+
+@pytest.mark.parametrize(
+    ("op", "one"),
+    [
+        ("scan", Transaction(("read",), batch=False)),
+        ("scan", Transaction(("scan",), batch=False)),
+        ("read-modify-write", Transaction(("read", "update"), batch=False)),
+        ("read-modify-write", Transaction(("read-modify-write",), batch=False)),
+    ],
+)
+def test_a_rendered_transaction_is_of_its_kind(op: str, one: Transaction) -> None:
+    assert rendered.is_one_of(op, one)
+    assert not rendered.is_one_of("read-modify-write" if op == "scan" else "scan", one)
+
+
+def test_an_engine_that_writes_without_reading_adds_what_is_missing() -> None:
+    steps = [("update", 0), ("delete", 3), ("update", 3), ("delete", 0), ("read", 1), ("insert", 6)]
+    for adds, changes, rows in ((False, [0, 1, 0, 0, 0, 1], 5), (True, [1, 1, 1, 1, 0, 1], 6)):
+        table = Table(5, adds)
+        assert [table.apply((Operation(*step),)) for step in steps] == changes
+        assert table.rows == rows
