@@ -30,6 +30,7 @@ compare: ## two sets of runs: make compare A='sqlite=3.46.1' B='sqlite=3.8.11.1'
 report-card: ## grade what a run or a paper's parameter list reports: FILE=…
 setup-text: ## "Experimental setup" as text and LaTeX: RUN=… or GRID=…
 advise: ## settings worth choosing: DEVICE=… FS=… SURVIVE=process|os|power
+figure: ## a figure of a grid that was swept: GRID=… X=page_size METRIC=p99 SERIES=fs FIGURE=out.pdf
 durability: ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg [OVER=bytes]
 crash-replay: ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=…, or CASE=… [CMD=…]
 demo: ## look at a recorded run, with no board: unpacks, analyses and opens it

@@ -12,10 +12,10 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from commitpath import ansible
 from commitpath.axes import axes
+from commitpath.charts.model import VIRTUAL
 from commitpath.database import select
 from commitpath.identities import cell_id
 from commitpath.papers import study
-from commitpath.papers.study import VIRTUAL
 from commitpath.sweep import plan
 from commitpath.sweep.grid import Excluded, expand
 from commitpath.sweep.plan import Planned

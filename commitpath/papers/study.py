@@ -21,10 +21,10 @@ from base.paths import EXPERIMENTS
 from base.schema import schema
 from commitpath.axes import newest
 from commitpath.cell import make_cell
+from commitpath.charts.model import Bar, Panel
 from commitpath.sweep.grid import at_most, checked
 
 PAPERS = EXPERIMENTS / "papers"
-VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
 WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
 
 
@@ -41,46 +41,6 @@ class Study:
     overrides: Mapping[str, str]  # make variables in place of constants
     most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
     said: Mapping[str, str]  # other make variables that ask for it
-
-
-@dataclass(frozen=True, eq=False)
-class Bar:
-    """One value of a figure: where it stands, and its cell. reading: of a word, or empty."""
-
-    group: str
-    series: str
-    build: str
-    reading: str
-    op: str
-    cell: Mapping[str, Any]
-    color: str
-    light: bool
-    hatched: bool
-    outlined: bool = False  # the virtual board's, beside a lab board's
-
-    @property
-    def board(self) -> str:
-        """The board that its cell is of."""
-        return str(self.cell["board"])
-
-    @property
-    def look(self) -> tuple[str, str, str]:
-        """What tells a bar from the others of its group and series."""
-        return self.build, self.reading, self.board
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A panel of a figure: bars in the order of drawing, numbers of the paper, the authors' runs."""
-
-    title: str
-    x: str
-    groups: tuple[str, ...]
-    series: tuple[str, ...]
-    bars: tuple[Bar, ...]
-    base: tuple[str, str]  # group and series that the others are read against
-    stated: tuple[Mapping[str, Any], ...]
-    authors: Mapping[str, tuple[tuple[float, int], ...]]
 
 
 def load(

@@ -13,16 +13,18 @@ import yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from commitpath.cell import make_cell
+from commitpath.charts.model import Bar
+from commitpath.charts.panels import fill, footnotes
 from commitpath.papers import __main__ as command
-from commitpath.papers import figures, report, runs, study
-from commitpath.papers.drawn import fill, footnotes
+from commitpath.papers import figures, report, study
+from commitpath.results import query
 from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
 FIGURES = study.load(PAPER).figures
 
 
-def cells_of(data: Path) -> list[study.Bar]:
+def cells_of(data: Path) -> list[Bar]:
     """Every bar of a figure."""
     chosen, content = study.load(PAPER), study.read(data)
     return [bar for panel in study.panels(chosen, data, content) for bar in panel.bars]
@@ -48,8 +50,8 @@ def test_data_is_valid_and_asks_for_what_the_grid_runs(data: Path) -> None:
         return
     asked = {f"{fixture.cell_id(bar.cell)}-1": (bar.group, bar.series, bar.build) for bar in cells_of(data)}
     left_out = whole_grid().excluded
-    results = runs.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
-    states = {results.find(bar.cell, bar.op).state for bar in cells_of(data)
+    results = query.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
+    states = {results.find(bar.cell).state for bar in cells_of(data)
               if f"{fixture.cell_id(bar.cell)}-1" not in grid}  # fmt: skip
     assert states <= {"excluded"}, [asked[key] for key in asked.keys() - grid]
 
@@ -100,7 +102,7 @@ def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path
     bars = cells_of(data)
     fixture.add(database, [bars[0].cell], lambda cell: 20.0)
     fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
-    results, chosen = runs.read(database), study.load(PAPER)
+    results, chosen = query.read(database), study.load(PAPER)
     wal = {"journal_mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
     results.excluded.append(("watched", wal, "left out of a grid where it is watched"))
     results.excluded.append(("made-up", {**wal, "probes": ""}, "a written reason"))
@@ -130,7 +132,7 @@ def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
         [bar.cell for bar in panel.bars],
         lambda cell: 100.0 if cell["synchronous"] == "full" else 250.0,
     )
-    drawn = fill(panel, runs.read(database))
+    drawn = fill(panel, query.read(database))
     assert [value.marks for value in drawn.values] == [(), ("‡",), ("§",)]
     assert (drawn.stated[0].ours, drawn.stated[0].marks) == (pytest.approx(2.5), ("‡",))
     notes = " ".join(footnotes([drawn], []))
@@ -145,17 +147,17 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
     watched = [make_cell({**settings, "N": n}) for n in ("100", "1000")]
     other = make_cell({**settings, "N": "1000", "SYNC": "normal"})
     fixture.add(database, [cell, other, *watched], lambda cell: 100.0)
-    causes = runs.read(database).causes(cell, "insert")
+    causes = query.read(database).causes(cell, "insert")
     assert causes is not None
     assert (causes.run.settings["n"], causes.run.settings["synchronous"]) == (1000, "full")
     assert (causes.counts["syncs"], causes.counts["fua"]) == (3.98, 2.25)
-    assert runs.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
+    assert query.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
 
 
 def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
     cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
     fixture.add(database, cells.values(), lambda cell: 300.0 if cell["journal_mode"] == "wal" else 30.0)
-    chosen, results = study.load(PAPER), runs.read(database)
+    chosen, results = study.load(PAPER), query.read(database)
     made = []
     for name in ("a", "b"):
         (folder := tmp_path / name).mkdir()
@@ -171,10 +173,10 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     data = study.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
     chosen = study.load(PAPER)
-    figures.one(chosen, runs.read(database), data, tmp_path)
+    figures.one(chosen, query.read(database), data, tmp_path)
     assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
     fixture.add(database, cells, lambda cell: 200.0 if cell["journal_mode"] == "wal" else 20.0)
-    figures.one(chosen, runs.read(database), data, tmp_path)
+    figures.one(chosen, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
     assert terms["journal mode"] == pytest.approx(1)
@@ -185,7 +187,7 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     assert report.main([str(tmp_path / "none.json")]) == 3
     # of a board with another clock, other cells are asked for
     board = study.load(PAPER, {"CLOCK": "real"})
-    figures.one(board, runs.read(database), data, tmp_path)
+    figures.one(board, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     assert len(told["without_run"]) == len(cells)
     assert told["commands"][0] == "make reproduce PAPER=apsys17 CLOCK=real"
@@ -196,13 +198,13 @@ def test_what_is_unchanged_is_copied(database: Path, tmp_path: Path, monkeypatch
     fixture.add(database, cells.values(), lambda cell: 300.0 if cell["journal_mode"] == "wal" else 30.0)
     chosen, old = study.load(PAPER), tmp_path / "old"
     old.mkdir()
-    drawn = figures.one(chosen, runs.read(database), FIGURES[2], old, before=tmp_path / "none")
+    drawn = figures.one(chosen, query.read(database), FIGURES[2], old, before=tmp_path / "none")
     saved: list[Path] = []
     save = figures.save
     monkeypatch.setattr(figures, "save", lambda made, stem: saved.append(stem) or save(made, stem))
     for name in ("again", "changed"):
         (new := tmp_path / name).mkdir()
-        files = figures.one(chosen, runs.read(database), FIGURES[2], new, before=old)
+        files = figures.one(chosen, query.read(database), FIGURES[2], new, before=old)
         assert [path.name for path in files] == [path.name for path in drawn]
         assert bool(saved) == (name == "changed")
         fixture.add(database, [next(iter(cells.values()))], lambda cell: 31.0)

@@ -21,11 +21,11 @@ from commitpath.database.select import Run
 from commitpath.identities import complete
 from commitpath.reporting import facts
 from commitpath.reporting.card import graded
-from commitpath.reporting.cells import unwatched
 from commitpath.reporting.compare import flat
 from commitpath.reporting.items import items, values
 from commitpath.reporting.marks import UNDURABLE, marks
 from commitpath.reporting.setup import latex, merged, paragraph
+from commitpath.results.query import unwatched
 
 FACTS = {"status": "ok", "lab": "local", "uname": "6.12"}
 
@@ -609,13 +609,11 @@ def test_a_marked_run_does_not_count_for_a_cell(lab: Lab) -> None:
     shutil.rmtree(next(lab.results.glob("*-delete-*")))
     lab.ok("results")
     command = (
-        "from commitpath.database import select, store; from commitpath.reporting.cells import Cells\n"
-        "with store.opened(write=False) as connection:\n"
-        "    runs = select.load(connection)\n"
-        "    cells = Cells(runs, store.label(connection))\n"
-        "for run in runs:\n"
-        "    print(run.settings['journal_mode'], cells.counting(run.cell)[1])\n"
-        "print(len(cells.left_out))\n"
+        "from commitpath.database import store; from commitpath.results import query\n"
+        "results = query.read(store.DATABASE)\n"
+        "for run in results.every:\n"
+        "    print(run.settings['journal_mode'], results.find(run.cell).reason)\n"
+        "print(len(results.left_out))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", command],

@@ -19,7 +19,7 @@ from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
 from commitpath.papers import asked, beforehand, document, judge, page, paper, verdict
-from commitpath.papers.measured import Database
+from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
 
 HEAD = """
@@ -80,7 +80,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         (tmp_path / "p/claims.csv").write_text(f"{head}\nX-01,p,Fig 1,WAL is faster,a,b,{row}\n")
         (tmp_path / "p/artifact.csv").write_text("cell,transactions,tps\nbase,10,20\nbest,100,50\n")
         monkeypatch.setattr(paper, "PAPERS", tmp_path)
-        database = Database(runs, "local")
+        database = Results(runs, "local")
         found = judge.judge(paper.load("p"), database)
         return found[0], document.document(paper.load("p"), found, database)
 
@@ -241,7 +241,7 @@ def test_a_claim_that_is_equal_and_says_nothing_of_it_is_marked(judged: Judge) -
     _, content = judged(CLAIM, "tps,>=1,direction", *runs)
     assert content["claims"][0]["by_equality"] == "Neither side is ahead by 1% in any pair."
     # an equal ratio where one is claimed is none of these
-    (plain,) = judge.judge(paper.load("p"), Database(runs, "local"))
+    (plain,) = judge.judge(paper.load("p"), Results(runs, "local"))
     assert plain.claim.kind == "direction" and plain.equal
 
 

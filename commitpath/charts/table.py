@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from analysis.figures import style
-from commitpath.papers import frame, look, strip
-from commitpath.papers.drawn import SIGNS, Drawn, Value
-from commitpath.papers.study import VIRTUAL
+from commitpath.charts import cause_rows, frame, look
+from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.panels import SIGNS
 
 LINE = 0.145  # inches
 
@@ -48,6 +48,9 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
 def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
     """(name, text for each series, color) of a block's rows."""
     values = [value for value in drawn.values if value.bar.group == group]
+    if not values[0].bar.build:
+        of = {value.bar.series: value for value in values}
+        return [(drawn.panel.label, [number(of.get(name)) for name in drawn.panel.series], style.INK)]
     paper = {
         one.bar.series: one.tps for one in drawn.stated if one.bar.group == group and one.tps is not None
     }
@@ -63,8 +66,8 @@ def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
         name = f"SQLite {build}, {board}" if several else f"SQLite {build}"
         rows.append((name, [number(of.get(name)) for name in series], style.INK))
     causes = {value.bar.series: value.causes for value in reversed(values) if value.causes}
-    for name, count in strip.ROWS.items():
-        texts = [look.few(count(causes[one])) if one in causes else strip.UNKNOWN for one in series]
+    for name, count in cause_rows.ROWS.items():
+        texts = [look.few(count(causes[one])) if one in causes else cause_rows.UNKNOWN for one in series]
         rows.append((f"{name} per transaction", texts, "#59626C"))
     return rows
 
@@ -73,7 +76,7 @@ def number(value: Value | None) -> str:
     """Our number with its marks, or the word for why there is none."""
     if value is None:
         return ""
-    tps, interval = value.found.value, value.found.interval
+    tps, interval = value.number.value, value.number.interval
     if tps is None:
         return SIGNS[value.found.state]
     half = f" ±{look.few((interval[1] - interval[0]) / 2)}" if interval else ""

@@ -40,6 +40,8 @@ HATCH = "/////"
 def color(name: str, light: bool = False) -> str:
     """A color by its name in COLORS or a filesystem's, or mixed with white. Raises BadInputError."""
     known = COLORS | filesystems.colors()
+    if name.startswith("#"):
+        return name
     if name not in known:
         raise BadInputError(f"color: {name!r} is none of {', '.join(known)}")
     full = known[name]
@@ -47,6 +49,16 @@ def color(name: str, light: bool = False) -> str:
         return full
     parts = [int(full[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * 0.55):02X}" for part in parts)
+
+
+def is_color(name: str) -> bool:
+    """Whether a name has a colour."""
+    return name in COLORS or name in filesystems.colors()
+
+
+def tick(value: float) -> str:
+    """A number on an axis."""
+    return thousands(value) if value >= 10 else few(value)
 
 
 def page(width: float, height: float) -> Figure:

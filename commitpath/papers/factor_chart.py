@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.papers import frame, look
+from commitpath.charts import frame, look
 from commitpath.papers.effects import Factor, Fit, Term
 
 COLORS = {"all": style.SQL, **style.OPS}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.papers import look
-from commitpath.papers.drawn import Drawn, Stated, footnotes
-from commitpath.papers.study import Bar
+from commitpath.charts import look
+from commitpath.charts.model import Bar, Drawn, Stated
+from commitpath.charts.panels import footnotes
 
 LINE = 0.125  # inches of a line of small text
 
@@ -24,7 +26,8 @@ def frame(
     width = figure["width"]
     room = width - 2 * look.MARGIN
     titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
-    lines = [line for note in footnotes(drawn, notes) for line in look.wrapped(note, room)]
+    told = [] if figure.get("plain") else footnotes(drawn, notes)
+    lines = [line for note in told for line in look.wrapped(note, room)]
     keys = packed(handles, room)
     head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
     foot = 0.06 + LINE * len(lines)
@@ -54,6 +57,38 @@ def frame(
     for row, line in enumerate(lines):
         lower.text(left, 1 - (0.02 + LINE * row) / foot, line, ha="left", va="top", fontsize=look.SMALL)
     return made, middle
+
+
+def panels(
+    figure: Mapping[str, Any], drawn: list[Drawn], handles: list[Any], high: float, around: float
+) -> tuple[Figure, list[Axes]]:
+    """A page with the axes of a sweep's figure, `across` in a row. around: inches over and under a panel."""
+    across = figure["across"]
+    rows = math.ceil(len(drawn) / across)
+    made, part = frame(figure, drawn, [], handles, rows * (high + around))
+    axes = list(part.subplots(rows, across, squeeze=False, sharey=True, sharex=True).flat)
+    for empty in axes[len(drawn) :]:
+        empty.set_visible(False)
+    return made, axes
+
+
+def metric_axis(axis: Any, log: bool) -> None:
+    """Numbers of a metric along an axis: by powers, or from 0."""
+    if log:
+        getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_minor_locator(NullLocator())
+    else:
+        getattr(axis.axes, f"set_{axis.axis_name}lim")(0)
+    axis.set_major_formatter(lambda value, _: look.tick(value))
+
+
+def x_names(axes: Axes, places: Sequence[float], names: Sequence[str], room: float) -> None:
+    """Name places on the x axis; turned where they would overlap in `room` inches."""
+    wide = max((look.extent(line, look.POINTS) for name in names for line in name.split("\n")), default=0)
+    turned = wide + 0.06 > room / max(len(names), 1)
+    axes.set_xticks(list(places), [clean(name) for name in names], rotation=35 if turned else 0,
+                    ha="right" if turned else "center", rotation_mode="anchor")  # fmt: skip
 
 
 def packed(handles: list[Any], room: float) -> list[list[Any]]:
