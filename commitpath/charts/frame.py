@@ -91,6 +91,11 @@ def x_names(axes: Axes, places: Sequence[float], names: Sequence[str], room: flo
                     ha="right" if turned else "center", rotation_mode="anchor")  # fmt: skip
 
 
+def broken(label: str, room: float) -> str:
+    """A label, broken behind its hyphens where it is wider than `room` inches."""
+    return label.replace("-", "-\n") if look.extent(label) * 1.15 > room else label
+
+
 def packed(handles: list[Any], room: float) -> list[list[Any]]:
     """Handles of a legend in rows of at most `room` inches."""
     rows: list[list[Any]] = []

@@ -19,6 +19,8 @@ from commitpath.charts.panels import SIGNS
 PANEL = 1.9  # inches of the lines
 # How the virtual board's line is drawn beside a lab board's of the same color.
 BESIDE: dict[str, Any] = {"marker": "", "linestyle": ":", "linewidth": 1.4}
+# How far series are apart at one place of a sweep's figure, so that their whiskers are.
+APART = 0.09
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -51,10 +53,13 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
     made, grid = frame.panels(figure, drawn, handles, PANEL * 0.9, 0.5)
     room = figure["width"] / figure["across"] - 0.6
     for place, (axes, one) in enumerate(zip(grid, drawn, strict=False)):
-        panel(axes, one, styles(drawn), place % figure["across"] == 0, room, 0)
-        frame.metric_axis(axes.yaxis, figure["log"])
+        panel(axes, one, styles(drawn), False, room, 0, APART)
         axes.set_ylabel(one.panel.label if place % figure["across"] == 0 else "")
         frame.x_names(axes, range(len(one.panel.groups)), one.panel.groups, room)
+        if place + figure["across"] < len(drawn):
+            axes.set_xlabel("")
+    # last: the panels have one scale
+    frame.metric_axis(grid[0].yaxis, figure["log"])
     return made
 
 
@@ -78,22 +83,30 @@ def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
 
 
 def panel(
-    axes: Axes, drawn: Drawn, how: Mapping[str, dict[str, Any]], first: bool, room: float, high: int
+    axes: Axes,
+    drawn: Drawn,
+    how: Mapping[str, dict[str, Any]],
+    first: bool,
+    room: float,
+    high: int,
+    apart: float = 0,
 ) -> None:
     """Draw one panel, `room` inches wide, with `high` lines over it; a value that is not there leaves
     a gap, and its word."""
     style.grid(axes, "both")
     groups = drawn.panel.groups
-    for series, outlined in itertools.product(drawn.panel.series, (False, True)):
+    middle = (len(drawn.panel.series) - 1) / 2
+    for (at, series), outlined in itertools.product(enumerate(drawn.panel.series), (False, True)):
         of = [value for value in drawn.values if (value.bar.series, value.bar.outlined) == (series, outlined)]
-        points = [(groups.index(value.bar.group), value.number.value) for value in of]
+        points = [(groups.index(value.bar.group) + apart * (at - middle), value.number.value) for value in of]
         axes.plot([x for x, _ in points], [tps if tps is not None else float("nan") for _, tps in points],
                   **how[series] | (BESIDE if outlined else {}))  # fmt: skip
         for (x, _), value in zip(points, of, strict=True):
             if value.number.interval and value.number.value:
                 # the axis is of logarithms: nothing of it is at or below 0
                 low = max(value.number.interval[0], value.number.value / 10)
-                axes.vlines(x, low, value.number.interval[1], color=style.INK, linewidth=0.8)
+                ink = how[series]["color"] if apart else style.INK
+                axes.vlines(x, low, value.number.interval[1], color=ink, linewidth=0.8)
     absent(axes, drawn)
     frame.stated(axes, drawn, {value.bar: groups.index(value.bar.group) for value in drawn.values})
     axes.set_xticks(range(len(groups)), [frame.clean(group) for group in groups])

@@ -31,14 +31,18 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], across: list[Drawn]) -
         for value, x in zip(one.values, other.values, strict=True):
             if value.number.value is None or x.number.value is None:
                 continue
-            axes.plot(x.number.value, value.number.value, marks[value.bar.series],
-                      color=series[value.bar.series], markersize=4, markeredgecolor="white", markeredgewidth=0.4)  # fmt: skip
+            point = (x.number.value, value.number.value)
+            mark = {"color": series[value.bar.series], "marker": marks[value.bar.series], "markersize": 4}
+            axes.plot(*point, **mark, markeredgecolor="white", markeredgewidth=0.4)
             if value.number.interval:
-                axes.vlines(x.number.value, *value.number.interval, color=style.INK, linewidth=0.8)
-        frame.metric_axis(axes.xaxis, figure["x_log"])
-        frame.metric_axis(axes.yaxis, figure["log"])
+                axes.vlines(
+                    x.number.value, *value.number.interval, color=series[value.bar.series], linewidth=0.8
+                )
         axes.set_xlabel(one.panel.x, fontsize=look.SMALL, labelpad=2)
         if place % figure["across"] == 0:
             axes.set_ylabel(one.panel.label)
         axes.set_title(one.panel.title, fontweight="bold", fontsize=look.POINTS)
+    # last: the panels have one scale
+    frame.metric_axis(grid[0].xaxis, figure["x_log"])
+    frame.metric_axis(grid[0].yaxis, figure["log"])
     return made

@@ -17,21 +17,25 @@ LINE = 0.145  # inches
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a table: groups are blocks of rows, series its columns."""
+    plain = bool(figure.get("plain"))
     blocks = [(group, lines(one, group)) for one in drawn for group in one.panel.groups]
     series = drawn[0].panel.series
-    head = max(label.count("\n") + 1 for label in series)
+    names = (0.2 if plain else 0.36) * figure["width"]
+    step = (figure["width"] - names - look.MARGIN) / len(series)
+    heads = [frame.broken(label, step) if plain else label for label in series]
+    head = max(label.count("\n") + 1 for label in heads) + plain
     height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
     made, part = frame.frame(figure, drawn, notes, [], height)
     axes = part.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, figure["width"])
     axes.set_ylim(height, 0)
-    names = 0.36 * figure["width"]
-    step = (figure["width"] - names - look.MARGIN) / len(series)
     columns = [names + step * (at + 1) for at in range(len(series))]
     small: dict[str, Any] = {"fontsize": look.SMALL, "va": "baseline"}
-    for x, label in zip(columns, series, strict=True):
+    for x, label in zip(columns, heads, strict=True):
         axes.text(x, 0.1 + LINE * (head - 0.3), label, ha="right", fontweight="bold", **small)
+    if plain:
+        axes.text(look.MARGIN, 0.1, f"{drawn[0].panel.label} by {drawn[0].panel.x}", **small)
     y = 0.1 + LINE * head
     for group, rows in blocks:
         axes.axhline(y, color=style.INK, linewidth=0.5, xmin=0.02, xmax=0.98)
@@ -50,7 +54,7 @@ def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
     values = [value for value in drawn.values if value.bar.group == group]
     if not values[0].bar.build:
         of = {value.bar.series: value for value in values}
-        return [(drawn.panel.label, [number(of.get(name)) for name in drawn.panel.series], style.INK)]
+        return [("", [number(of.get(name)) for name in drawn.panel.series], style.INK)]
     paper = {
         one.bar.series: one.tps for one in drawn.stated if one.bar.group == group and one.tps is not None
     }
