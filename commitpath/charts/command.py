@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from base import scratch
-from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.text import did_you_mean, printable_lines
@@ -17,6 +16,7 @@ from commitpath import places
 from commitpath.charts.model import Drawn
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
+from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
@@ -60,7 +60,7 @@ def asked(options: Mapping[str, str]) -> Spec:
         if name not in names():
             near = did_you_mean(name, names())
             raise BadInputError(f"NAME={name}: {near}there are {', '.join(names())}")
-        content = dict(load_yaml(FIGURES / f"{name}.yml"))
+        content = load(FIGURES / f"{name}.yml", "sweep_figure")
         content.pop("description", None)
     content |= {key.lower(): text for key, text in options.items() if key.lower() in FIELDS}
     if lacking := [key.upper() for key in ("grid", "x") if not content.get(key)]:

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.charts import cause_rows, frame, look
+from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.model import VIRTUAL, Drawn, Value
 from commitpath.charts.panels import SIGNS
 
@@ -50,16 +50,16 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
 def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
     """Draw a sweep's figure: panels without causes, on one scale."""
     handles = [handle for handle in legend(drawn) if handle.get_label()]
-    made, grid = frame.panels(figure, drawn, handles, PANEL * 0.9, 0.5)
+    made, grid = sweep_axes.panels(figure, drawn, handles, PANEL * 0.9, 0.5)
     room = figure["width"] / figure["across"] - 0.6
     for place, (axes, one) in enumerate(zip(grid, drawn, strict=False)):
         panel(axes, one, styles(drawn), False, room, 0, APART)
         axes.set_ylabel(one.panel.label if place % figure["across"] == 0 else "")
-        frame.x_names(axes, range(len(one.panel.groups)), one.panel.groups, room)
+        sweep_axes.x_names(axes, range(len(one.panel.groups)), one.panel.groups, room)
         if place + figure["across"] < len(drawn):
             axes.set_xlabel("")
     # last: the panels have one scale
-    frame.metric_axis(grid[0].yaxis, figure["log"])
+    sweep_axes.metric_axis(grid[0].yaxis, figure["log"])
     return made
 
 

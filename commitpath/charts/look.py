@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import matplotlib as mpl
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
@@ -56,9 +57,15 @@ def is_color(name: str) -> bool:
     return name in COLORS or name in filesystems.colors()
 
 
+def sequence(number: int) -> list[str]:
+    """So many colours from dark to light, for values that are numbers."""
+    scale = mpl.colormaps["viridis"]
+    return [to_hex(scale(0.9 * at / max(number - 1, 1))) for at in range(number)]
+
+
 def tick(value: float) -> str:
     """A number on an axis."""
-    return thousands(value) if value >= 10 else few(value)
+    return thousands(value) if value >= 1000 else f"{value:g}"
 
 
 def page(width: float, height: float) -> Figure:

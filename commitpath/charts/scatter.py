@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from commitpath.charts import frame, look
+from commitpath.charts import look, sweep_axes
 from commitpath.charts.lines import MARKERS
 from commitpath.charts.model import Drawn
 
@@ -25,24 +25,23 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], across: list[Drawn]) -
         for name, color in series.items()
         if name
     ]
-    made, grid = frame.panels(figure, drawn, handles, PANEL, 0.5)
+    made, grid = sweep_axes.panels(figure, drawn, handles, PANEL, 0.5)
     for place, (axes, one, other) in enumerate(zip(grid, drawn, across, strict=False)):
         style.grid(axes, "both")
         for value, x in zip(one.values, other.values, strict=True):
             if value.number.value is None or x.number.value is None:
                 continue
-            point = (x.number.value, value.number.value)
-            mark = {"color": series[value.bar.series], "marker": marks[value.bar.series], "markersize": 4}
-            axes.plot(*point, **mark, markeredgecolor="white", markeredgewidth=0.4)
+            color = series[value.bar.series]
+            mark: dict[str, Any] = {"color": color, "marker": marks[value.bar.series], "markersize": 4}
+            mark |= {"markeredgecolor": "white", "markeredgewidth": 0.4}
+            axes.plot([x.number.value], [value.number.value], **mark)
             if value.number.interval:
-                axes.vlines(
-                    x.number.value, *value.number.interval, color=series[value.bar.series], linewidth=0.8
-                )
+                axes.vlines(x.number.value, *value.number.interval, color=color, linewidth=0.8)
         axes.set_xlabel(one.panel.x, fontsize=look.SMALL, labelpad=2)
         if place % figure["across"] == 0:
             axes.set_ylabel(one.panel.label)
         axes.set_title(one.panel.title, fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
-    frame.metric_axis(grid[0].xaxis, figure["x_log"])
-    frame.metric_axis(grid[0].yaxis, figure["log"])
+    sweep_axes.metric_axis(grid[0].xaxis, figure["x_log"])
+    sweep_axes.metric_axis(grid[0].yaxis, figure["log"])
     return made

@@ -167,6 +167,12 @@ def colors_of(series: Sequence[str]) -> dict[str, str]:
         return named
     if series == [""]:
         return {"": style.OPS["insert"]}
+    if all(value.isdigit() for value in series):
+        return dict(zip(series, look.sequence(len(series)), strict=True))
+    if len(series) > len(CYCLE):
+        raise BadInputError(
+            f"SERIES has {len(series)} values, and {len(CYCLE)} can be told apart; choose some with WHERE"
+        )
     return {value: CYCLE[at % len(CYCLE)] for at, value in enumerate(series)}
 
 

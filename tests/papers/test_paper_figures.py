@@ -16,7 +16,7 @@ from commitpath.cell import make_cell
 from commitpath.charts.model import Bar
 from commitpath.charts.panels import fill, footnotes
 from commitpath.papers import __main__ as command
-from commitpath.papers import figures, report, study
+from commitpath.papers import figures, paper, study
 from commitpath.results import query
 from commitpath.sweep.grid import Expanded, expand
 
@@ -38,7 +38,7 @@ def database(tmp_path: Path) -> Path:
 @functools.cache
 def whole_grid() -> Expanded:
     """The paper's grid."""
-    return expand(yaml.safe_load((study.PAPERS / PAPER / "paper.yml").read_text())["grid"])
+    return expand(yaml.safe_load((paper.PAPERS / PAPER / "paper.yml").read_text())["grid"])
 
 
 @pytest.mark.parametrize("data", FIGURES, ids=[path.stem for path in FIGURES])
@@ -98,7 +98,7 @@ def test_a_wal_size_is_frames_of_the_page_size() -> None:
 
 
 def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:
-    data = study.PAPERS / PAPER / "figures/fig2.yml"
+    data = paper.PAPERS / PAPER / "figures/fig2.yml"
     bars = cells_of(data)
     fixture.add(database, [bars[0].cell], lambda cell: 20.0)
     fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
@@ -170,7 +170,7 @@ def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
 
 
 def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
-    data = study.PAPERS / PAPER / "figures/factors.yml"
+    data = paper.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
     chosen = study.load(PAPER)
     figures.one(chosen, query.read(database), data, tmp_path)
@@ -181,10 +181,6 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
     assert terms["journal mode"] == pytest.approx(1)
     assert told["without_run"] == {}
-    text = report.markdown(told)
-    assert "| journal mode | 100.00 | 100.00 | 100.00 | 100.00 |" in text
-    assert "| journal mode: wal | 4.642 |" in text
-    assert report.main([str(tmp_path / "none.json")]) == 3
     # of a board with another clock, other cells are asked for
     board = study.load(PAPER, {"CLOCK": "real"})
     figures.one(board, query.read(database), data, tmp_path)

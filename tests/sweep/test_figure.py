@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from lab import Lab, edit
 
+from base.errors import BadInputError
 from commitpath import variables
-from commitpath.charts import command
-from commitpath.charts.spec import FORMS, Spec, panels
+from commitpath.charts import command, look
+from commitpath.charts.spec import FORMS, Spec, colors_of, panels
 from commitpath.results.metrics import METRICS
 from commitpath.sweep.grid import expand
 
@@ -143,3 +144,26 @@ def test_each_data_file_is_a_figure_of_its_grid(name: str) -> None:
 def test_a_metric_with_all_operations_is_of_all() -> None:
     spec, made = panels(Spec("quick", "fs", series="journal_mode"), expand("quick"))
     assert not spec.facet and {bar.op for panel in made for bar in panel.bars} == {"all"}
+
+
+def test_a_data_file_with_an_unknown_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.yml").write_text("description: d\ngrid: quick\nx: fs\nmetrik: tps\n")
+    monkeypatch.setattr(command, "FIGURES", tmp_path)
+    with pytest.raises(BadInputError, match=r"x.yml: file: .*'metrik' was unexpected"):
+        command.asked({"NAME": "x"})
+
+
+def test_more_series_than_colours_are_refused_but_not_of_numbers() -> None:
+    assert len(set(colors_of([str(2**at) for at in range(9)]).values())) == 9
+    with pytest.raises(BadInputError, match="SERIES has 9 values, and 7 can be told apart"):
+        colors_of([f"x{at}" for at in range(9)])
+
+
+def test_ticks_are_the_numbers_that_they_stand_at() -> None:
+    assert [look.tick(value) for value in (0, 0.5, 7.5, 12.5, 2000)] == [
+        "0",
+        "0.5",
+        "7.5",
+        "12.5",
+        "2\u202f000",
+    ]
