@@ -116,7 +116,8 @@ def load(
 def validated(path: Path, what: str) -> dict[str, Any]:
     """A data file that is what experiments/schema.yml says ($defs); BadInputError names the place."""
     content = load_yaml(path)
-    validator = jsonschema.Draft202012Validator({**schema(), **schema()["$defs"][what]})
+    checks = {**schema()["$defs"][what], "$defs": schema()["$defs"]}
+    validator = jsonschema.Draft202012Validator(checks)
     for error in validator.iter_errors(content):
         place = ".".join(str(step) for step in error.absolute_path)
         raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
