@@ -332,6 +332,7 @@ LATER = {
     "reproduce": "commitpath.papers.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",
     "crash-replay": "commitpath.crash_cases:crash_replay",
+    "figure": "commitpath.charts.command:figure",
     "durability": "commitpath.reporting.durability:durability",
     "docs": "commitpath.axes_doc:docs",
     "requirements": "commitpath.requirements:requirements",

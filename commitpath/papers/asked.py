@@ -12,10 +12,10 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from commitpath import ansible
 from commitpath.axes import axes
+from commitpath.charts.model import VIRTUAL
 from commitpath.database import select
 from commitpath.identities import cell_id
-from commitpath.papers import study
-from commitpath.papers.study import VIRTUAL
+from commitpath.papers import paper, study
 from commitpath.sweep import plan
 from commitpath.sweep.grid import Excluded, expand
 from commitpath.sweep.plan import Planned
@@ -125,7 +125,7 @@ def planned(asked: Asked, repeats: int | None) -> tuple[dict[str, Planned], list
 
     With figures or a selector those of their cells alone. Raises BadInputError where none is left.
     """
-    head = load_yaml(study.PAPERS / asked.paper / "paper.yml")
+    head = load_yaml(paper.PAPERS / asked.paper / "paper.yml")
     runs, excluded = plan.merge([expand(head["grid"], asked.place, repeats, most=asked.most)])
     if asked.place.get("PROBES") == "none" and "watched" in head:
         watched = {run.grid for run in expand(head["watched"]).runs}
@@ -158,6 +158,6 @@ def drawn(asked: Asked) -> Iterator[Mapping[str, Any]]:
 
 def twins(asked: Asked) -> dict[str, str]:
     """Of each cell of the paper's grid its id, and that of the same cell on the virtual board."""
-    grid = load_yaml(study.PAPERS / asked.paper / "paper.yml")["grid"]
+    grid = load_yaml(paper.PAPERS / asked.paper / "paper.yml")["grid"]
     here, there = (expand(grid, place, most=asked.most).runs for place in (asked.place, {}))
     return {cell_id(one.cell): cell_id(other.cell) for one, other in zip(here, there, strict=True)}

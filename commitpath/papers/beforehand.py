@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from base.paths import RESULTS
-from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
 from commitpath.papers.asked import Asked, twins
+from commitpath.results import query
 from commitpath.sweep import plan
 from commitpath.sweep.plan import STATE, Planned
 from commitpath.sweep.progress import clock
@@ -27,9 +27,7 @@ def said(asked: Asked, planned: Iterable[Planned]) -> str:
     head = f"{asked.board}: {len(runs)} runs of {cells} cells, {len(runs) - len(left)} of them stored"
     if not left:
         return f"{head}; none to make"
-    sync.up_to_date()
-    with store.opened() as connection:
-        known = [run for run in select.load(connection) if run.facts["status"] == "ok"]
+    known = [run for run in query.current().every if run.facts["status"] == "ok"]
     return f"{head}; {len(left)} to make, one after the other: {how_long(asked, left, known)}"
 
 

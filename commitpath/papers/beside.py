@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id
 from commitpath.papers.asked import Asked, drawn, planned
-from commitpath.papers.measured import Database
-from commitpath.papers.study import VIRTUAL
 from commitpath.papers.texts import number
+from commitpath.results.query import Results
 
 Content = Mapping[str, Any]
 
 
-def not_there(virtual: Asked, database: Database) -> dict[str, Any] | None:
+def not_there(virtual: Asked, results: Results) -> dict[str, Any] | None:
     """How many of the virtual board's cells, drawn beside a lab board's, have no run, and what makes them."""
     asked = {run.key.rpartition("-")[0] for run in planned(virtual, None)[0].values()}
     cells = {cell_id(cell): cell for cell in drawn(virtual)}
     cells = {name: cell for name, cell in cells.items() if name in asked}
-    lacking = [cell for cell in cells.values() if not database.find(cell).runs]
+    lacking = [cell for cell in cells.values() if not results.find(cell).runs]
     if not lacking:
         return None
     return {"lacking": len(lacking), "of": len(cells), "command": virtual.command}

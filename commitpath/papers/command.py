@@ -10,7 +10,7 @@ from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable_lines
-from commitpath.database import select, store
+from commitpath.database import store
 from commitpath.identities import cell_id
 from commitpath.papers import asked as asking
 from commitpath.papers import beforehand, paper
@@ -56,14 +56,14 @@ def write(chosen: paper.Paper, asked: Asked, cells: set[str], folder: Path, figu
     from commitpath.papers import page, verdict
     from commitpath.papers.document import document
     from commitpath.papers.judge import judge
-    from commitpath.papers.measured import Database
+    from commitpath.results import query
 
-    with store.opened(write=False) as connection:
-        runs, lab = select.load(connection), store.label(connection)
-    database = Database(runs, lab, cells)
-    judged = judge(chosen, database)
-    beside = judge(paper.load(asked.paper, None, asked.most), Database(runs, lab)) if asked.lab else None
-    content = document(chosen, judged, database, asked, beside)
+    stored = query.read(store.DATABASE)
+    results = query.Results(stored.every, stored.lab, asked=cells)
+    judged = judge(chosen, results)
+    virtual = query.Results(stored.every, stored.lab)
+    beside = judge(paper.load(asked.paper, None, asked.most), virtual) if asked.lab else None
+    content = document(chosen, judged, results, asked, beside)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
     print(printable_lines(page.terminal(content)))

@@ -8,16 +8,17 @@ from typing import Any
 from analysis import engines
 from analysis.ledger.schema import LABELS
 from commitpath.axes import axes
+from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id
 from commitpath.papers import beside as beside_page
 from commitpath.papers import texts, verdict
 from commitpath.papers.asked import Asked
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
-from commitpath.papers.measured import COUNTS, TIMES, Database, device_ms
+from commitpath.papers.measured import COUNTS, TIMES, causes, device_ms
 from commitpath.papers.paper import Paper
-from commitpath.papers.readings import WHOLE
-from commitpath.papers.study import VIRTUAL
 from commitpath.reporting.marks import left_out
+from commitpath.results.metrics import WHOLE
+from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
 
 # Of a claim that is reproduced by being equal, where claims.yml does not say why.
@@ -27,7 +28,7 @@ EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
 def document(
     paper: Paper,
     judged: list[Judged],
-    database: Database,
+    results: Results,
     asked: Asked | None = None,
     beside: list[Judged] | None = None,
 ) -> dict[str, Any]:
@@ -37,11 +38,11 @@ def document(
     """
     # what explains is of the paper's device and of its numbers of transactions
     elsewhere = asked is not None and bool(asked.lab or asked.most)
-    writer = texts.Writer(paper, database)
+    writer = texts.Writer(paper, results)
     return {
         "command": asked.command if asked else f"make reproduce PAPER={paper.name}",
         "board": asked.board if asked else VIRTUAL,
-        "beside": beside_page.not_there(asked.virtual, database) if asked and asked.lab else None,
+        "beside": beside_page.not_there(asked.virtual, results) if asked and asked.lab else None,
         "asked": asked.told() if asked else [],
         "explained": not elsewhere,
         "paper": paper.name,
@@ -57,11 +58,11 @@ def document(
         "circular": [one.claim.id for one in judged if "circular" in one.claim.texts],
         "by_equality": [one.claim.id for one in judged if one.equal],
         "claims": [
-            claim(one, database, writer, elsewhere, other)
+            claim(one, results, writer, elsewhere, other)
             for one, other in itertools.zip_longest(judged, beside or [])
         ],
         # last: by now every cell was asked for
-        "left_out": left_out(list(database.cells.left_out.values())),
+        "left_out": left_out(list(results.left_out.values())),
     }
 
 
@@ -88,7 +89,7 @@ def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:
 
 
 def claim(
-    one: Judged, database: Database, writer: "texts.Writer", elsewhere: bool, beside: Judged | None
+    one: Judged, results: Results, writer: "texts.Writer", elsewhere: bool, beside: Judged | None
 ) -> dict[str, Any]:
     """One claim. elsewhere: what explains it is of other runs. beside: the same on the virtual board."""
     given = one.claim
@@ -114,7 +115,7 @@ def claim(
         "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),
         "paper_says": None if elsewhere else writer.write(given.texts.get("paper_says")),
         "readings": [reading(*both) for both in itertools.zip_longest(one.readings, others)],
-        "why": [] if elsewhere else why(one, database),
+        "why": [] if elsewhere else why(one, results),
     }
 
 
@@ -169,7 +170,7 @@ def settings(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {name: cell[name] for name, axis in known if name in named or cell[name] != axis.spec["default"]}
 
 
-def why(one: Judged, database: Database) -> list[dict[str, Any]]:
+def why(one: Judged, results: Results) -> list[dict[str, Any]]:
     """What a transaction of each of the headline's cells did, in all its words, from watched runs."""
     if not one.readings:
         return []
@@ -185,21 +186,21 @@ def why(one: Judged, database: Database) -> list[dict[str, Any]]:
         op = WHOLE if ":" in value.op else value.op
         key = (cell_id(value.cell), op)
         if key not in rows:
-            rows[key] = why_row(value.cell, op, database)
+            rows[key] = why_row(value.cell, op, results)
     return list(rows.values())
 
 
-def why_row(cell: Mapping[str, Any], op: str, database: Database) -> dict[str, Any]:
+def why_row(cell: Mapping[str, Any], op: str, results: Results) -> dict[str, Any]:
     """A cell and operation: TPS as nobody watched, and what its watched run's ledger says."""
-    timed = database.find(cell)
+    timed = results.find(cell)
     row: dict[str, Any] = {
         "settings": settings(cell),
         "op": op,
-        "tps": timed.value("tps", op),
+        "tps": timed.number("tps", op).value,
         "device_ms": device_ms(timed.runs[-1]) if timed.runs else {},
         "watched": None,
     }
-    found = database.causes(cell)
+    found = causes(results, cell)
     if found is None or op not in found.ops:
         return row
     means = found.ops[op]

@@ -9,11 +9,12 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from base.errors import BadInputError
+from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id
-from commitpath.papers import attribution, words
+from commitpath.papers import factor_chart, words
 from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
-from commitpath.papers.runs import Found, Results
-from commitpath.papers.study import VIRTUAL, Study
+from commitpath.papers.study import Study
+from commitpath.results.query import Number, Results
 from commitpath.sweep.grid import expand
 
 COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")
@@ -29,11 +30,11 @@ def make(
     fits: dict[str, Fit | None] = {}
     lost: dict[str, str] = {}
     for op in figure["ops"]:
-        found = [results.find(cell, op) for cell in cells]
+        found = [results.find(cell) for cell in cells]
         lost |= {
-            cell_id(cell): one.reason for cell, one in zip(cells, found, strict=True) if one.value is None
+            cell_id(cell): str(one.reason) for cell, one in zip(cells, found, strict=True) if not one.runs
         }
-        fits[op] = fitted(factors, rows, found)
+        fits[op] = fitted(factors, rows, [one.number("tps", op) for one in found])
     noisy = cells[0]["clock"] != "virtual"
     told = {op: words.told(made, op, noisy) for op, made in fits.items() if made}
     first = next(iter(told), None)
@@ -53,10 +54,10 @@ def make(
         "fits": {op: made and document(made) for op, made in fits.items()},
     }
     table = [list(COLUMNS), *[line for op, made in fits.items() if made for line in lines(op, made)]]
-    return numbers, table, lambda: attribution.render({"width": 7, **figure}, factors, fits, notes)
+    return numbers, table, lambda: factor_chart.render({"width": 7, **figure}, factors, fits, notes)
 
 
-def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Found]) -> Fit | None:
+def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Number]) -> Fit | None:
     """The fit to the cells that have a value; None where they are too few."""
     known = [(row, one.value) for row, one in zip(rows, found, strict=True) if one.value is not None]
     try:

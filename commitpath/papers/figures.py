@@ -14,14 +14,19 @@ import matplotlib as mpl
 from matplotlib.figure import Figure, SubFigure
 
 from analysis.figures import style
+from commitpath.charts import bars, cause_rows, lines, table
+from commitpath.charts.model import Drawn
+from commitpath.charts.panels import fill, footnotes
 from commitpath.identities import cell_id
-from commitpath.papers import bars, factors, lines, numbers, runs, strip, study, table
+from commitpath.papers import factors, numbers, study
 from commitpath.papers.asked import Asked, load, planned
-from commitpath.papers.drawn import Drawn, fill, footnotes
+from commitpath.results import query
+from commitpath.results.query import Results
 
 SUFFIXES = (".svg", ".pdf", ".png")
 # How much wider a figure of two boards is than of one.
 BESIDE = 1.6
+FOLDER = Path(__file__).parents[1]
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}
 COUNTED = (
     "syncs, flushes, FUA, KiB: per transaction, the filesystem's syncs, the device's flushes and FUA "
@@ -42,7 +47,7 @@ def draw(
     be drawn alike is copied from it. A cell without a run that counts is drawn as missing or failed. Raises
     BadInputError for a figure's data, DatabaseError for the database.
     """
-    chosen, results = load(asked), runs.read(database)
+    chosen, results = load(asked), query.read(database)
     if asked.lab or asked.reduced:
         # the database has what the whole of the grids leaves out, on the virtual board
         left_out = [one for place in (asked, asked.virtual) for one in planned(place, None)[1]]
@@ -56,7 +61,7 @@ def draw(
 
 def one(
     chosen: study.Study,
-    results: runs.Results,
+    results: Results,
     data: Path,
     folder: Path,
     before: Path | None = None,
@@ -82,7 +87,7 @@ def one(
 
 def of_cells(
     chosen: study.Study,
-    results: runs.Results,
+    results: Results,
     data: Path,
     figure: Mapping[str, Any],
     beside: study.Study | None = None,
@@ -112,7 +117,8 @@ def lower(chosen: study.Study) -> str:
 def made_from(data: Path, told: Mapping[str, Any]) -> str:
     """Hash of all that a figure depends on: its numbers, its data file, this code."""
     found = hashlib.sha256(mpl.__version__.encode())
-    for path in [data, Path(style.__file__), *sorted(Path(__file__).parent.glob("*.py"))]:
+    code = [path for name in ("charts", "papers", "results") for path in (FOLDER / name).glob("*.py")]
+    for path in [data, Path(style.__file__), *sorted(code)]:
         found.update(path.read_bytes())
     found.update(json.dumps(told, sort_keys=True).encode())
     return found.hexdigest()
@@ -130,7 +136,7 @@ def counted(drawn: list[Drawn]) -> str:
     told = COUNTED.format(where=f"SQLite {' and '.join(releases)}{boards}") if watched else ""
     values = [value for one in drawn for value in one.values]
     unknown = any(not value.causes and ":" not in value.bar.op for value in values)
-    return f"{told} {strip.UNKNOWN}: not watched.".strip() if unknown else told
+    return f"{told} {cause_rows.UNKNOWN}: not watched.".strip() if unknown else told
 
 
 def save(made: Figure, stem: Path) -> list[Path]:

@@ -9,15 +9,13 @@ from base.errors import LabError
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.papers import verdict
-from commitpath.papers.measured import RECOVERY, TIMES_OF, Database, Found
 from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side
 from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import median
+from commitpath.results.metrics import METRICS
+from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
-
-# The metrics that a run has, watched or not.
-TIMED = ("tps", *TIMES_OF, RECOVERY)
 
 
 @dataclass(frozen=True)
@@ -99,24 +97,24 @@ class Judged:
         return all(ratio is not None and verdict.side(ratio) == 0 for ratio in ratios)
 
 
-def judge(paper: Paper, database: Database) -> list[Judged]:
+def judge(paper: Paper, results: Results) -> list[Judged]:
     """Every claim of a paper."""
-    return [judge_claim(paper, claim, database) for claim in paper.claims]
+    return [judge_claim(paper, claim, results) for claim in paper.claims]
 
 
-def judge_claim(paper: Paper, claim: Claim, database: Database) -> Judged:
+def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
     """One claim in all its readings."""
-    readings = tuple(judge_reading(claim, reading, database) for reading in claim.readings)
+    readings = tuple(judge_reading(claim, reading, results) for reading in claim.readings)
     artifact = of_artifact(paper, claim.artifact) if claim.artifact else None
     headline = verdict.NOT_TESTABLE if claim.not_testable else readings[0].verdict
     return Judged(claim, headline, readings, artifact)
 
 
-def judge_reading(claim: Claim, reading: Reading, database: Database) -> ReadingResult:
+def judge_reading(claim: Claim, reading: Reading, results: Results) -> ReadingResult:
     """One reading: every pair, and what they come to together."""
     numbers = itertools.cycle(claim.expected.split("|"))
     pairs = tuple(
-        judge_pair(claim, pair, expected, database, reading.unmeasured)
+        judge_pair(claim, pair, expected, results, reading.unmeasured)
         for pair, expected in zip(reading.pairs, numbers, strict=False)
     )
     counted = pairs
@@ -126,16 +124,16 @@ def judge_reading(claim: Claim, reading: Reading, database: Database) -> Reading
 
 
 def judge_pair(
-    claim: Claim, pair: Pair, expected: str, database: Database, unmeasured: str | None = None
+    claim: Claim, pair: Pair, expected: str, results: Results, unmeasured: str | None = None
 ) -> PairResult:
     """One comparison, for which the paper has `expected`. unmeasured: why it cannot be judged."""
-    if unmeasured and claim.metric not in TIMED:
+    if unmeasured and not METRICS[claim.metric].timed:
         left, right = (
             Value(side.takes[0][0], side.takes[0][1], None, unmeasured, None)
             for side in (pair.left, pair.right)
         )
         return PairResult(pair.label, left, right, None, verdict.NOT_MEASURED, {})
-    left, right = (measure(side, claim.metric, database) for side in (pair.left, pair.right))
+    left, right = (measure(side, claim.metric, results) for side in (pair.left, pair.right))
     if left.value is None or right.value is None:
         gap = verdict.over([value.gap for value in (left, right) if value.value is None])
         return PairResult(pair.label, left, right, None, gap, {})
@@ -154,24 +152,25 @@ def judge_pair(
     return PairResult(pair.label, left, right, ratio, said, unequal)
 
 
-def measure(side: Side, metric: str, database: Database) -> Value:
+def measure(side: Side, metric: str, results: Results) -> Value:
     """A side's value: of its only cell, or of the best or worst; none if any of them is missing."""
-    values = [value_of(database.find(cell), metric, op) for cell, op in side.takes]
+    values = [value_of(results, cell, metric, op) for cell, op in side.takes]
     if gaps := [value for value in values if value.value is None]:
         return max(gaps, key=lambda value: verdict.ORDER.index(value.gap))
     pick = min if side.pick == "worst" else max
     return pick(values, key=lambda value: value.value or 0)
 
 
-def value_of(found: Found, metric: str, op: str) -> Value:
+def value_of(results: Results, cell: Mapping[str, Any], metric: str, op: str) -> Value:
     """A cell's value; none, and why, where a run has no such number, as of a recovery that did not end."""
+    found = results.find(cell)
     run = found.runs[-1] if found.runs else None
     gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
     try:
-        value, interval = found.value(metric, op), found.interval(metric, op)
+        number = found.number(metric, op)
     except LabError as error:
-        return Value(found.cell, op, None, str(error), run, len(found.runs), None, gap)
-    return Value(found.cell, op, value, found.reason, run, len(found.runs), interval, gap)
+        return Value(cell, op, None, str(error), run, len(found.runs), None, gap)
+    return Value(cell, op, number.value, found.reason, run, len(found.runs), number.interval, gap)
 
 
 def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:

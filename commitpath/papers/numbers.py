@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import durability
+from commitpath.charts.model import Drawn, Stated, Value
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.papers.drawn import Drawn, Stated, Value
 from commitpath.papers.study import Study
 from commitpath.reporting.marks import transactions
 
@@ -63,17 +63,17 @@ def commands(study: Study, grids: list[str]) -> list[str]:
 
 def value_of(value: Value) -> dict[str, Any]:
     """A bar as JSON."""
-    bar, found = value.bar, value.found
+    bar, found, number = value.bar, value.found, value.number
     return {
         **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
-        **{"op": bar.op, "board": bar.board, "state": found.state, "reason": found.reason},
-        **{"tps": found.value, "low": found.low, "high": found.high, "interval": found.interval},
-        "transactions": found.transactions,
+        **{"op": bar.op, "board": bar.board, "state": found.state, "reason": found.reason or ""},
+        **{"tps": number.value, "low": number.low, "high": number.high, "interval": number.interval},
+        "transactions": value.transactions,
         "marks": list(value.marks),
         "survives": dict(durability.of(dict(bar.cell)).rows()),
         "cell_id": cell_id(bar.cell),
         "cell": {name: setting for name, setting in bar.cell.items() if name != "profiles"},
-        "runs": [of_run(run) for run in found.runs],
+        "runs": [of_run(run) for run in found.runs or found.tried],
         "causes": causes_of(value),
     }
 

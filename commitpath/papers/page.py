@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, FileSystemLoader
 
 from analysis import report
+from commitpath.charts.model import VIRTUAL
 from commitpath.papers import beside, verdict
-from commitpath.papers.study import VIRTUAL
 from commitpath.papers.texts import number
 
 Content = Mapping[str, Any]

@@ -85,10 +85,7 @@ def load(
         raise BadInputError(
             f"{folder}: claims.csv and claims.yml have not the same claims: {', '.join(sorted(different))}"
         )
-    artifact: dict[str, list[tuple[float, int]]] = {}
-    table = folder / "artifact.csv"
-    for row in read_csv(table) if table.is_file() else []:
-        artifact.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
+    artifact = artifact_of(folder)
     claims = []
     for row in rows:
         try:
@@ -119,11 +116,21 @@ def load(
 def validated(path: Path, what: str) -> dict[str, Any]:
     """A data file that is what experiments/schema.yml says ($defs); BadInputError names the place."""
     content = load_yaml(path)
-    validator = jsonschema.Draft202012Validator({**schema(), **schema()["$defs"][what]})
+    checks = {**schema()["$defs"][what], "$defs": schema()["$defs"]}
+    validator = jsonschema.Draft202012Validator(checks)
     for error in validator.iter_errors(content):
         place = ".".join(str(step) for step in error.absolute_path)
         raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
     found: dict[str, Any] = content
+    return found
+
+
+def artifact_of(folder: Path) -> dict[str, list[tuple[float, int]]]:
+    """TPS and transactions of the authors' runs by cell, of a paper that has them."""
+    found: dict[str, list[tuple[float, int]]] = {}
+    table = folder / "artifact.csv"
+    for row in read_csv(table) if table.is_file() else []:
+        found.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
     return found
 
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from commitpath.cell import make_cell
+from commitpath.results.metrics import WHOLE
 from commitpath.sweep.grid import at_most, checked
-
-# All transactions of a run, over its timed region.
-WHOLE = "all"
 
 
 @dataclass(frozen=True)

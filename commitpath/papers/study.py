@@ -6,25 +6,21 @@ value stands for each of its readings; each cell is asked for in each SQLite rel
 
 from __future__ import annotations
 
-import csv
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from base.data import load_yaml
 from base.errors import BadInputError
-from base.paths import EXPERIMENTS
 from base.schema import schema
 from commitpath.axes import newest
 from commitpath.cell import make_cell
+from commitpath.charts.model import Bar, Panel
+from commitpath.papers.paper import PAPERS, artifact_of, names, validated
 from commitpath.sweep.grid import at_most, checked
 
-PAPERS = EXPERIMENTS / "papers"
-VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
 WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
 
 
@@ -43,46 +39,6 @@ class Study:
     said: Mapping[str, str]  # other make variables that ask for it
 
 
-@dataclass(frozen=True, eq=False)
-class Bar:
-    """One value of a figure: where it stands, and its cell. reading: of a word, or empty."""
-
-    group: str
-    series: str
-    build: str
-    reading: str
-    op: str
-    cell: Mapping[str, Any]
-    color: str
-    light: bool
-    hatched: bool
-    outlined: bool = False  # the virtual board's, beside a lab board's
-
-    @property
-    def board(self) -> str:
-        """The board that its cell is of."""
-        return str(self.cell["board"])
-
-    @property
-    def look(self) -> tuple[str, str, str]:
-        """What tells a bar from the others of its group and series."""
-        return self.build, self.reading, self.board
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A panel of a figure: bars in the order of drawing, numbers of the paper, the authors' runs."""
-
-    title: str
-    x: str
-    groups: tuple[str, ...]
-    series: tuple[str, ...]
-    bars: tuple[Bar, ...]
-    base: tuple[str, str]  # group and series that the others are read against
-    stated: tuple[Mapping[str, Any], ...]
-    authors: Mapping[str, tuple[tuple[float, int], ...]]
-
-
 def load(
     name: str,
     overrides: Mapping[str, str] | None = None,
@@ -95,16 +51,10 @@ def load(
     figures: those that are taken, by name; none: all. said: the make variables for that, and for most.
     """
     folder = PAPERS / name
-    known = sorted(path.parent.name for path in PAPERS.glob("*/paper.yml"))
-    if name not in known:
-        raise BadInputError(f"PAPER={name}: PAPER is {', '.join(known)}")
+    if name not in names():
+        raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
     head = load_yaml(folder / "paper.yml")
     given = {key.lower(): text for key, text in (overrides or {}).items()}
-    runs: dict[str, list[tuple[float, int]]] = {}
-    if (table := folder / "artifact.csv").is_file():
-        with table.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                runs.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
     return Study(
         name,
         {**head["constants"], **given},
@@ -113,7 +63,7 @@ def load(
         tuple(
             path for path in sorted((folder / "figures").glob("*.yml")) if not figures or path.stem in figures
         ),
-        {cell: tuple(of_it) for cell, of_it in runs.items()},
+        {cell: tuple(runs) for cell, runs in artifact_of(folder).items()},
         dict(overrides or {}),
         dict(most or {}),
         dict(said or {}),
@@ -122,13 +72,7 @@ def load(
 
 def read(path: Path) -> dict[str, Any]:
     """A figure's data, checked against experiments/schema.yml ($defs.figure). Raises BadInputError."""
-    content = load_yaml(path)
-    checks = {**schema()["$defs"]["figure"], "$defs": schema()["$defs"]}
-    for error in jsonschema.Draft202012Validator(checks).iter_errors(content):
-        place = ".".join(str(step) for step in error.absolute_path)
-        raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
-    found: dict[str, Any] = content
-    return found
+    return validated(path, "figure")
 
 
 def panels(study: Study, path: Path, figure: Mapping[str, Any]) -> list[Panel]:

@@ -17,10 +17,11 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 from analysis.ledger.schema import LABELS
 from base.errors import BadInputError, LabError
 from commitpath.papers.judge import cell_of, of_artifact
-from commitpath.papers.measured import COUNTS, TIMES, Database, Found, device_ms
+from commitpath.papers.measured import COUNTS, TIMES, causes, device_ms
 from commitpath.papers.paper import Paper
-from commitpath.papers.readings import WHOLE
 from commitpath.reporting.statistics import median
+from commitpath.results.metrics import WHOLE
+from commitpath.results.query import Found, Results
 
 # What `per` takes: counts; KiB of all that was written, or of a label; ms of a cause.
 MILLISECONDS = {name.removesuffix("_ns"): name for name in TIMES}
@@ -31,10 +32,10 @@ class NotMeasuredError(LabError):
 
 
 class Writer:
-    """Fills in templates from a database."""
+    """Fill in templates from the results database."""
 
-    def __init__(self, paper: Paper, database: Database) -> None:
-        self.paper, self.database = paper, database
+    def __init__(self, paper: Paper, results: Results) -> None:
+        self.paper, self.results = paper, results
         self.environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True)
         self.environment.globals.update(
             tps=self.tps, per=self.per, device=self.device, authors=self.authors, paper=self.paper_value
@@ -54,7 +55,7 @@ class Writer:
 
     def tps(self, op: str = WHOLE, **settings: Any) -> float:
         """Transactions per second."""
-        value = self.find(settings).value("tps", op)
+        value = self.find(settings).number("tps", op).value
         assert value is not None  # find() has a run
         return value
 
@@ -65,14 +66,14 @@ class Writer:
 
     def find(self, settings: dict[str, Any]) -> Found:
         """The timed cell with these settings; NotMeasuredError where it has no run."""
-        found = self.database.find(cell_of(self.paper, settings))
+        found = self.results.find(cell_of(self.paper, settings))
         if not found.runs:
             raise NotMeasuredError(f"{words(settings)}: {found.reason}")
         return found
 
     def per(self, what: str, op: str = WHOLE, **settings: Any) -> float:
         """A mean per transaction: of COUNTS, `KiB`, `window KiB`, a label in KiB, or of MILLISECONDS."""
-        found = self.database.causes(cell_of(self.paper, settings))
+        found = causes(self.results, cell_of(self.paper, settings))
         if found is None:
             raise NotMeasuredError(f"{words(settings)}: no watched run")
         means = found.ops[op]

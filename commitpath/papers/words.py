@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from commitpath.charts.look import digits
 from commitpath.papers.effects import Fit, Term
-from commitpath.papers.look import digits
 
 WORTH = 0.01  # share of the variance below which an interaction is not told
 

@@ -11,10 +11,9 @@ from base.errors import BadInputError
 from base.text import printable_lines
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import LOSSES, SURVIVE, Setting, comparable, settings, trials_like
-from commitpath.reporting.cells import Cells
 from commitpath.reporting.choice import POWER, choice, sweep
-from commitpath.reporting.items import database
 from commitpath.reporting.trials import SIZES, limit_ms, unpaced
+from commitpath.results import query
 from commitpath.variables import axes_of
 
 
@@ -36,13 +35,14 @@ def advise(options: dict[str, str]) -> int:
     given = {name: text for name, text in options.items() if name in names}
     if "RUN" in options:
         run_missing(given, failure)
-    runs, own = database()
+    stored = query.current()
+    runs, own = stored.every, stored.lab
     lab = options.get("LAB", own)
     chosen = comparable(given, failure, runs, lab, own)
     measured = settings(chosen, trials_like(chosen[0], runs, failure))
     if failure == POWER:
         tried = {one.key for one in measured if one.trials}
-        of_it = choice(sweep(places(given, chosen[0]), failure), Cells(runs, lab), tried)
+        of_it = choice(sweep(places(given, chosen[0]), failure), query.Results(runs, lab), tried)
         print(printable_lines(of_it.told()))
         of_it.check()
     kept = [one for one in measured if one.keeps(failure, loss)]

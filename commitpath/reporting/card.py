@@ -8,8 +8,9 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
 from base.text import printable_lines
-from commitpath.reporting.items import Item, database_runs, items, run_of_folder, same_cell, values
+from commitpath.reporting.items import Item, items, run_of_folder, same_cell, values
 from commitpath.reporting.marks import footnotes
+from commitpath.results import query
 
 USAGE = (
     "make report-card takes FILE=<a run's folder>, or FILE=<a .yml file with what a paper says: "
@@ -23,7 +24,7 @@ def card(options: dict[str, str]) -> int:
         raise BadInputError(USAGE)
     path = Path(options["FILE"])
     if path.is_dir():
-        runs = database_runs()
+        runs = query.current().every
         run = run_of_folder(options["FILE"], runs)
         title, told, engine = str(path), values(run, runs), run.cell["engine"]
         # repeats and spread are of all of its cell

@@ -11,7 +11,7 @@ from commitpath import transactions
 from commitpath.axes import axes
 from commitpath.database import select
 from commitpath.profiles import load_profile
-from commitpath.reporting.cells import Cells
+from commitpath.results.query import Results
 from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
@@ -93,7 +93,7 @@ class Choice:
             )
 
 
-def choice(swept_by: dict[str, str], cells: Cells, tried: Set[Key]) -> Choice:
+def choice(swept_by: dict[str, str], results: Results, tried: Set[Key]) -> Choice:
     """What of the choice is measured. tried: the settings that have trials."""
     of_grid = {name: text for name, text in swept_by.items() if name != "GRID"}
     found = {key(run.cell): run.cell for run in expand(swept_by["GRID"], of_grid).runs}
@@ -101,7 +101,7 @@ def choice(swept_by: dict[str, str], cells: Cells, tried: Set[Key]) -> Choice:
     missing = {}
     for setting, cell in found.items():
         if setting not in tried:
-            _, why = cells.counting(cell)
+            why = results.find(cell).reason
             label = " ".join(f"{name}={cell[name]}" for name in names)
             missing[label] = why or "its trials are of another kernel"
     return Choice(len(found) - len(missing), missing, swept_by)

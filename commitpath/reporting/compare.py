@@ -13,12 +13,13 @@ from base.errors import BadInputError
 from base.text import printable_lines
 from commitpath import places
 from commitpath.axes import axes
-from commitpath.database import select, store, sync
+from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting import measurements, statistics
 from commitpath.reporting.marks import MARKED, made_otherwise, marks
 from commitpath.reporting.measurements import distinct, samples
 from commitpath.reporting.statistics import Difference
+from commitpath.results import query
 
 # Facts that make two runs two measurements of different things, unless a selector names them.
 SIGNATURE_FACTS = ("lab", "uname")
@@ -75,9 +76,7 @@ def compare(options: dict[str, str]) -> int:
         )
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
     files = new_page(options["PAGE"]) if "PAGE" in options else []
-    sync.up_to_date()
-    with store.opened(write=False) as connection:
-        runs = select.load(connection)
+    runs = list(query.current().every)
     sides = [select.selected(runs, options[side]) for side in "AB"]
     matched = match(options, *sides)
     rows = [row for cell in matched for row in cell_rows(cell, options.get("METRIC", "tps"))]

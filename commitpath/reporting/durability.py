@@ -16,10 +16,8 @@ from base.text import printable, printable_lines
 from commitpath import places
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.reporting.cells import Cells
-from commitpath.reporting.items import database
-from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
+from commitpath.results.query import Results, current
 from commitpath.sweep.grid import Excluded, Expanded, expand, load, names
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -101,9 +99,8 @@ def durability(options: dict[str, str]) -> int:
     if not path.parent.is_dir():
         raise BadInputError(f"FIGURE={figure}: there is no folder {path.parent}")
     places.check_writable(path.parent, "FIGURE names a file elsewhere")
-    runs, own = database()
-    cells = Cells(runs, own)
-    found = measured(grid, expand(grid), cells)
+    results = current()
+    found = measured(grid, expand(grid), results)
     if "LOSS" in options:
         found = within(found, options["LOSS"])
         notes = unpaced(options["LOSS"], [run for row in found.rows for run in row.runs])
@@ -111,7 +108,7 @@ def durability(options: dict[str, str]) -> int:
     if options.get("OVER", LOST) == BYTES:
         from commitpath.reporting import durability_bytes, durability_bytes_figure
 
-        costs = durability_bytes.measured(found, cells)
+        costs = durability_bytes.measured(found, results)
         durability_bytes_figure.draw(costs, path)
         finish(path, costs.csv(), durability_bytes.lines(costs), costs.caption())
         return 0
@@ -167,7 +164,7 @@ def finish(figure: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], ca
     print(printable(f"{caption}. {figure}, {table}"))
 
 
-def measured(name: str, grid: Expanded, cells: Cells) -> Found:
+def measured(name: str, grid: Expanded, results: Results) -> Found:
     """The measured cells of a grid that cuts, in its order: those beside them that do not cut say what these
     write (durability_bytes.py). Raises BadInputError where none is measured."""
     asked: dict[str, Mapping[str, Any]] = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
@@ -184,15 +181,15 @@ def measured(name: str, grid: Expanded, cells: Cells) -> Found:
     ]
     rows, missing = list[Row](), dict[str, list[Mapping[str, str]]]()
     for cell in asked.values():
-        good, why = cells.counting(cell)
-        trials = Trials.of(good, failure)
+        runs = results.find(cell)
+        trials = Trials.of(runs.runs, failure)
         lacking = engines.lacking(cell["engine"]) & {*varied}
         told = {axis: "" if axis in lacking else str(cell[axis]) for axis in varied}
         if trials is None:
-            missing.setdefault(why or "its runs have no trials", []).append(told)
+            missing.setdefault(runs.reason or "its runs have no trials", []).append(told)
             continue
-        tps = median([float(run.summary["tps"]["all"]) for run in good])
-        rows.append(Row(told, tps, trials, good[0].summary["crash"]["promised"], lacking, good))
+        tps, promised = runs.number("tps", "all").value or 0.0, runs.runs[0].summary["crash"]["promised"]
+        rows.append(Row(told, tps, trials, promised, lacking, runs.runs))
     if not rows:
         raise BadInputError(
             f"GRID={name}: none of its {len(asked)} cells is measured; make sweep GRID={name}"

@@ -15,8 +15,8 @@ from commitpath.reporting.candidates import CUTS
 from commitpath.reporting.marks import made_otherwise, transactions
 
 if TYPE_CHECKING:
-    from commitpath.reporting.cells import Cells
     from commitpath.reporting.durability import Found, Row
+    from commitpath.results.query import Results
 
 ENGINE = "engine"
 # Settings that stand without their name, in capitals.
@@ -73,7 +73,7 @@ class Costs:
         return [head, *rows]
 
 
-def measured(found: Found, cells: Cells) -> Costs:
+def measured(found: Found, results: Results) -> Costs:
     """Those of the cells found of which a watched run says what they write.
 
     Raises BadInputError where none is one, and where the runs of one place have several kernels.
@@ -87,7 +87,7 @@ def measured(found: Found, cells: Cells) -> Costs:
         left_out.setdefault(reason, []).append(title(settings, every))
     costs, runs, kernels = list[Cost](), list[Run](), dict[str, set[str]]()
     for row in found.rows:
-        watched, why = of_row(row, cells)
+        watched, why = of_row(row, results)
         if watched is None:
             left_out.setdefault(why, []).append(title(row.settings, every))
             continue
@@ -111,10 +111,10 @@ def measured(found: Found, cells: Cells) -> Costs:
     return Costs(found, costs, left_out, list(made_otherwise(runs).values()))
 
 
-def of_row(row: Row, cells: Cells) -> tuple[Run | None, str]:
+def of_row(row: Row, results: Results) -> tuple[Run | None, str]:
     """The watched run of a row's cell that nothing cut, or None and why there is none."""
     cell = {**row.runs[0].cell, **{name: axes()[name].spec["default"] for name in CUTS}}
-    run = cells.watched(cell)
+    run = results.watched(cell)
     if run is None:
         return None, "there is no watched run of it with CRASH=none that counts"
     if run.cell["n"] != cell["n"]:

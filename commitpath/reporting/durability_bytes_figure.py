@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.papers import look
+from commitpath.charts import look
 from commitpath.reporting.durability_bytes import NAMED, Cost, Costs
 from commitpath.reporting.durability_figure import BROKEN, color
 

@@ -15,7 +15,7 @@ from analysis import engines
 from analysis.figures import style
 from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
-from commitpath.papers import look
+from commitpath.charts import look
 from commitpath.reporting.durability import Found, Row
 
 # Colour and shape of a mark, and who has its own colour where it has no such setting; a panel for each

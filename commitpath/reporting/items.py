@@ -9,7 +9,6 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, RESULTS
 from commitpath.axes import axes
-from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
 from commitpath.reporting import measurements
@@ -105,18 +104,6 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
         if value is not None and str(value).strip():
             found[item.name] = str(value)
     return found
-
-
-def database_runs() -> list[Run]:
-    """Every run there is, after a look at the folders."""
-    return database()[0]
-
-
-def database() -> tuple[list[Run], str]:
-    """(database_runs, the label of this lab)."""
-    sync.up_to_date()
-    with store.opened(write=False) as connection:
-        return select.load(connection), store.label(connection)
 
 
 def run_of_folder(name: str, runs: Sequence[Run]) -> Run:

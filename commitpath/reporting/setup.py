@@ -13,8 +13,9 @@ from base.text import printable, printable_lines
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
-from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
+from commitpath.reporting.items import Item, items, run_of_folder, values
 from commitpath.reporting.marks import footnotes
+from commitpath.results import query
 
 # Items, each with its values, and MISSING where a run that should say it does not.
 Reported = list[tuple[Item, list[str]]]
@@ -36,7 +37,7 @@ def setup(options: dict[str, str]) -> int:
         raise BadInputError(
             "make setup-text takes one of RUN=<a run's folder>, GRID=<grid>, WHERE=<selector>"
         )
-    runs = database_runs()
+    runs = query.current().every
     if "RUN" in options:
         chosen = [run_of_folder(options["RUN"], runs)]
         if (status := chosen[0].facts["status"]) != "ok":
@@ -46,7 +47,7 @@ def setup(options: dict[str, str]) -> int:
             )
     else:
         selector = options.get("WHERE") or f"grid={options['GRID']}"
-        chosen = [run for run in select.selected(runs, selector) if run.facts["status"] == "ok"]
+        chosen = [run for run in select.selected(list(runs), selector) if run.facts["status"] == "ok"]
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
     found = merged([(run.cell["engine"], values(run, runs)) for run in chosen])

@@ -13,7 +13,7 @@ from commitpath import ansible
 from commitpath.database import select, store
 from commitpath.identities import cell_id
 from commitpath.papers import asked, beside, document, figures, judge, page, paper
-from commitpath.papers.measured import Database
+from commitpath.results.query import Results
 from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
@@ -157,9 +157,9 @@ def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
     with store.opened(database, write=False) as connection:
         runs, lab = select.load(connection), store.label(connection)
     ids = {cell_id(run.cell) for run in asked.planned(one, None)[0].values()}
-    found = judge.judge(chosen := paper.load(PAPER, one.place, one.most), Database(runs, lab, ids))
-    other = judge.judge(paper.load(PAPER, None, one.most), Database(runs, lab)) if one.lab else None
-    content = document.document(chosen, found, Database(runs, lab, ids), one, other)
+    found = judge.judge(chosen := paper.load(PAPER, one.place, one.most), Results(runs, lab, asked=ids))
+    other = judge.judge(paper.load(PAPER, None, one.most), Results(runs, lab)) if one.lab else None
+    content = document.document(chosen, found, Results(runs, lab, asked=ids), one, other)
     return content, page.render(content)
 
 

@@ -12,15 +12,17 @@ import yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from commitpath.cell import make_cell
-from commitpath.papers import figures, report, runs, study
-from commitpath.papers.drawn import fill, footnotes
+from commitpath.charts.model import Bar
+from commitpath.charts.panels import fill, footnotes
+from commitpath.papers import figures, paper, study
+from commitpath.results import query
 from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
 FIGURES = study.load(PAPER).figures
 
 
-def cells_of(data: Path) -> list[study.Bar]:
+def cells_of(data: Path) -> list[Bar]:
     """Every bar of a figure."""
     chosen, content = study.load(PAPER), study.read(data)
     return [bar for panel in study.panels(chosen, data, content) for bar in panel.bars]
@@ -34,7 +36,7 @@ def database(tmp_path: Path) -> Path:
 @functools.cache
 def whole_grid() -> Expanded:
     """The paper's grid."""
-    return expand(yaml.safe_load((study.PAPERS / PAPER / "paper.yml").read_text())["grid"])
+    return expand(yaml.safe_load((paper.PAPERS / PAPER / "paper.yml").read_text())["grid"])
 
 
 @pytest.mark.parametrize("data", FIGURES, ids=[path.stem for path in FIGURES])
@@ -46,8 +48,8 @@ def test_data_is_valid_and_asks_for_what_the_grid_runs(data: Path) -> None:
         return
     asked = {f"{fixture.cell_id(bar.cell)}-1": (bar.group, bar.series, bar.build) for bar in cells_of(data)}
     left_out = whole_grid().excluded
-    results = runs.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
-    states = {results.find(bar.cell, bar.op).state for bar in cells_of(data)
+    results = query.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
+    states = {results.find(bar.cell).state for bar in cells_of(data)
               if f"{fixture.cell_id(bar.cell)}-1" not in grid}  # fmt: skip
     assert states <= {"excluded"}, [asked[key] for key in asked.keys() - grid]
 
@@ -81,11 +83,11 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
 
 
 def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:
-    data = study.PAPERS / PAPER / "figures/fig2.yml"
+    data = paper.PAPERS / PAPER / "figures/fig2.yml"
     bars = cells_of(data)
     fixture.add(database, [bars[0].cell], lambda cell: 20.0)
     fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
-    results, chosen = runs.read(database), study.load(PAPER)
+    results, chosen = query.read(database), study.load(PAPER)
     wal = {"journal_mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
     results.excluded.append(("watched", wal, "left out of a grid where it is watched"))
     results.excluded.append(("made-up", {**wal, "probes": ""}, "a written reason"))
@@ -115,7 +117,7 @@ def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
         [bar.cell for bar in panel.bars],
         lambda cell: 100.0 if cell["synchronous"] == "full" else 250.0,
     )
-    drawn = fill(panel, runs.read(database))
+    drawn = fill(panel, query.read(database))
     assert [value.marks for value in drawn.values] == [(), ("‡",), ("§",)]
     assert (drawn.stated[0].ours, drawn.stated[0].marks) == (pytest.approx(2.5), ("‡",))
     notes = " ".join(footnotes([drawn], []))
@@ -130,32 +132,28 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
     watched = [make_cell({**settings, "N": n}) for n in ("100", "1000")]
     other = make_cell({**settings, "N": "1000", "SYNC": "normal"})
     fixture.add(database, [cell, other, *watched], lambda cell: 100.0)
-    causes = runs.read(database).causes(cell, "insert")
+    causes = query.read(database).causes(cell, "insert")
     assert causes is not None
     assert (causes.run.settings["n"], causes.run.settings["synchronous"]) == (1000, "full")
     assert (causes.counts["syncs"], causes.counts["fua"]) == (3.98, 2.25)
-    assert runs.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
+    assert query.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
 
 
 def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
-    data = study.PAPERS / PAPER / "figures/factors.yml"
+    data = paper.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
     chosen = study.load(PAPER)
-    figures.one(chosen, runs.read(database), data, tmp_path)
+    figures.one(chosen, query.read(database), data, tmp_path)
     assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
     fixture.add(database, cells, lambda cell: 200.0 if cell["journal_mode"] == "wal" else 20.0)
-    figures.one(chosen, runs.read(database), data, tmp_path)
+    figures.one(chosen, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
     assert terms["journal mode"] == pytest.approx(1)
     assert told["without_run"] == {}
-    text = report.markdown(told)
-    assert "| journal mode | 100.00 | 100.00 | 100.00 | 100.00 |" in text
-    assert "| journal mode: wal | 4.642 |" in text
-    assert report.main([str(tmp_path / "none.json")]) == 3
     # of a board with another clock, other cells are asked for
     board = study.load(PAPER, {"CLOCK": "real"})
-    figures.one(board, runs.read(database), data, tmp_path)
+    figures.one(board, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     assert len(told["without_run"]) == len(cells)
     assert told["commands"][0] == "make reproduce PAPER=apsys17 CLOCK=real"

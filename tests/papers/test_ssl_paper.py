@@ -11,10 +11,13 @@ import pytest
 
 from base.errors import BadInputError, LabError
 from commitpath.cell import make_cell
+from commitpath.charts import panels
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.papers import document, drawn, judge, measured, page, paper, study
-from commitpath.papers.measured import Database, of_run
+from commitpath.papers import document, judge, page, paper, study
+from commitpath.results import metrics
+from commitpath.results.metrics import number
+from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most, expand
 
 TRACES = ["androbench", "gmail", "kakaotalk", "facebook", "browser", "twitter"]
@@ -61,11 +64,11 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
     for ratios, says in ((LATENCY, "reproduced"), (LATENCY[::-1], "direction only")):
         runs = [run(left, 10) for left, _ in takes]
         runs += [run(right, 10 * ratio) for (_, right), ratio in zip(takes, ratios, strict=True)]
-        found = judge.judge_claim(whole, claim, Database(runs, "local"))
+        found = judge.judge_claim(whole, claim, Results(runs, "local"))
         assert found.verdict == says
         assert [pair.ratio for pair in found.readings[0].pairs] == pytest.approx(ratios)
     only = replace(whole, claims=(claim,))
-    content = document.document(only, [found], Database(runs, "local"))
+    content = document.document(only, [found], Results(runs, "local"))
     text = page.render(content)
     assert "925×, 11.5×, 36.2×, 4.7×, 7.1×, 17.1×" in text
     # no setting that SQLite/SSL has not
@@ -99,12 +102,12 @@ def test_a_recovery_is_the_longest_and_all_must_end(monkeypatch: pytest.MonkeyPa
         {"mounted_ns": [10**9, 5 * 10**9], "looked_ns": [None, 10**8], "opened_ns": [2 * 10**9, 7 * 10**9]}
     )
     monkeypatch.setattr(
-        measured.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: trials)
+        metrics.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: trials)
     )
-    assert of_run(run(cell, 100, crash={"opened": 2, "cuts": 2}), "recovery_seconds", "all") == 1.9
+    assert number(run(cell, 100, crash={"opened": 2, "cuts": 2}), "recovery_seconds", "all") == 1.9
     for without in ({}, {"crash": {"opened": 1, "cuts": 2}}):
         with pytest.raises(LabError, match="has no recovery_seconds of all"):
-            of_run(run(cell, 100, **without), "recovery_seconds", "all")
+            number(run(cell, 100, **without), "recovery_seconds", "all")
 
 
 def test_a_database_that_does_not_open_leaves_its_claim_without_a_verdict() -> None:
@@ -113,7 +116,7 @@ def test_a_database_that_does_not_open_leaves_its_claim_without_a_verdict() -> N
     pair = claim.readings[0].pairs[0]
     sides = [side.takes[0][0] for side in (pair.left, pair.right)]
     runs = [run(cell, 100, crash={"opened": 99, "cuts": 100}) for cell in sides]
-    found = judge.judge_claim(whole, claim, Database(runs, "local"))
+    found = judge.judge_claim(whole, claim, Results(runs, "local"))
     assert found.verdict == "missing"
     assert "has no recovery_seconds of all" in str(found.readings[0].pairs[0].left.reason)
 
@@ -121,21 +124,21 @@ def test_a_database_that_does_not_open_leaves_its_claim_without_a_verdict() -> N
 def test_what_is_told_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = make_cell({"ENGINE": "ssl", "WORKLOAD": "synthetic-gmail", "LOG_MEDIUM": "pcm"})
     timed = run(cell, 100)
-    assert of_run(timed, "io_time", "all") == 2 * 984 / 100
-    assert of_run(timed, "tx_latency", "sql") == 10
+    assert number(timed, "io_time", "all") == 2 * 984 / 100
+    assert number(timed, "tx_latency", "sql") == 10
     with pytest.raises(LabError, match="has no io_time of sql"):
-        of_run(timed, "io_time", "sql")
+        number(timed, "io_time", "sql")
     for metric in ("pages", "os_pages", "checkpoints"):
         with pytest.raises(LabError, match=f"has no {metric} of all"):
-            of_run(timed, metric, "all")
+            number(timed, metric, "all")
     written = {"statement log": 4096, "WAL": 8192, "database page": 8192, "other": 4096, "inode": 12288}
     watched = run(cell, 100, ledger={"bytes": {**written, "rollback journal": 0}})
-    assert (of_run(watched, "pages", "all"), of_run(watched, "os_pages", "all")) == (5, 4)
+    assert (number(watched, "pages", "all"), number(watched, "os_pages", "all")) == (5, 4)
     syncs = pl.DataFrame({"file": ["database", "wal", "statements", "database"]})
     monkeypatch.setattr(
-        measured.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: syncs)
+        metrics.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: syncs)
     )
-    assert of_run(watched, "checkpoints", "all") == 2
+    assert number(watched, "checkpoints", "all") == 2
     # an engine syncs the database for other ends, too: its own count is taken where it has one
     manifest = json.loads(str(watched._documents["manifest"]))
     manifest["ssl"]["properties"] = {
@@ -144,7 +147,7 @@ def test_what_is_told_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
         "log syncs": "9",
     }
     counting = replace(watched, _documents={"manifest": json.dumps(manifest)})
-    assert of_run(counting, "checkpoints", "all") == 4
+    assert number(counting, "checkpoints", "all") == 4
 
 
 def test_a_traces_transactions_are_lowered_where_fewer_are_asked_for() -> None:
@@ -164,4 +167,4 @@ def test_a_figure_names_another_engines_settings() -> None:
     }
     for words, variables in bars.items():
         bar = SimpleNamespace(cell=make_cell(variables))
-        assert drawn.settings(bar) == words
+        assert panels.settings(bar) == words

@@ -16,7 +16,7 @@ from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
 from commitpath.papers import asked, document, judge, page, paper, verdict
-from commitpath.papers.measured import Database
+from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
 
 HEAD = """
@@ -77,7 +77,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         (tmp_path / "p/claims.csv").write_text(f"{head}\nX-01,p,Fig 1,WAL is faster,a,b,{row}\n")
         (tmp_path / "p/artifact.csv").write_text("cell,transactions,tps\nbase,10,20\nbest,100,50\n")
         monkeypatch.setattr(paper, "PAPERS", tmp_path)
-        database = Database(runs, "local")
+        database = Results(runs, "local")
         found = judge.judge(paper.load("p"), database)
         return found[0], document.document(paper.load("p"), found, database)
 

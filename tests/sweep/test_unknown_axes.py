@@ -13,7 +13,7 @@ from commitpath.cell import make_cell
 from commitpath.database import select, store
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.reporting.cells import Cells
+from commitpath.results.query import Results
 
 AXES = {"ROWS": "100", "N": "10", "MODE": "wal"}
 CELL = make_cell(AXES)
@@ -50,15 +50,15 @@ def test_one_value_at_its_default_is_the_cell_without_it(
     lab: Lab, labs: Callable[[str], Lab], path: Path
 ) -> None:
     imported(lab, labs("there"), path, "full", "full")
-    assert len(Cells(load(lab), "kiel").of(CELL)) == 2
+    assert len(Results(load(lab), "kiel").by_cell[cell_id(CELL)]) == 2
     assert len(load(lab, "grid=theirs")) == 2
 
 
 def test_two_values_at_their_default_are_two_cells(lab: Lab, labs: Callable[[str], Lab], path: Path) -> None:
     imported(lab, labs("there"), path, "full", "new", "new")
     runs = load(lab)
-    assert Cells(runs, "kiel").of(CELL) == []
-    assert [len(Cells(runs, "kiel").runs[run.cell_id]) for run in runs] == [1, 2, 2]
+    assert Results(runs, "kiel").find(CELL).state == "missing"
+    assert [len(Results(runs, "kiel").by_cell[run.cell_id]) for run in runs] == [1, 2, 2]
     # an id is of both
     assert load(lab, "grid=theirs") == []
     assert len(load(lab, f"cell={cell_id(CELL)}")) == 3

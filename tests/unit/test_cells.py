@@ -5,7 +5,7 @@ from typing import Any
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.reporting.cells import Cells
+from commitpath.results.query import Results
 
 
 def run(number: int, path: str | None = "here", status: str = "ok", **axes: str) -> Run:
@@ -18,17 +18,19 @@ def run(number: int, path: str | None = "here", status: str = "ok", **axes: str)
 
 def test_the_watched_run_is_that_of_the_nearest_n_and_of_those_the_newest() -> None:
     runs = [run(1, N="100"), run(2, N="1000"), run(3, N="1000", path=None), run(4, N="1000", MODE="wal")]
-    cells = Cells(runs, "local")
+    results = Results(runs, "local")
     wanted = make_cell({"ROWS": "100", "N": "900", "PROBES": "none"})
-    assert cells.watched(wanted) is runs[2]
-    assert cells.watched(wanted, stored=True) is runs[1]
-    assert cells.watched(make_cell({"ROWS": "100", "N": "200", "PROBES": "none"})) is runs[0]
-    assert cells.watched(make_cell({"ROWS": "7"})) is None
+    assert results.watched(wanted) is runs[2]
+    assert results.watched(wanted, stored=True) is runs[1]
+    assert results.watched(make_cell({"ROWS": "100", "N": "200", "PROBES": "none"})) is runs[0]
+    assert results.watched(make_cell({"ROWS": "7"})) is None
 
 
 def test_why_no_run_of_a_cell_counts() -> None:
     failed = run(1, status="rejected")
-    cells = Cells([failed], "local")
-    assert cells.counting(failed.cell) == ([], "rejected: lost")
-    assert cells.counting(make_cell({"ROWS": "7"})) == ([], "it was not run")
-    assert Cells([failed], "elsewhere").counting(failed.cell) == ([], "it was not run")
+    results = Results([failed], "local")
+    found = results.find(failed.cell)
+    assert (found.state, found.reason) == ("failed", "rejected: lost")
+    assert (found.runs, found.tried) == ((), [failed])
+    assert results.find(make_cell({"ROWS": "7"})).reason == "it was not run"
+    assert Results([failed], "elsewhere").find(failed.cell).state == "missing"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from analysis import durability, engines
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
+from base.errors import LabError
 from commitpath.axes import axes
-from commitpath.papers.runs import Causes, Found, Results
-from commitpath.papers.study import Bar, Panel
+from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value
 from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
+from commitpath.results.query import Found, Number, Results
 
 SHORT = {
     ALL: "nothing committed is lost",
@@ -23,50 +24,11 @@ SHORT = {
 }
 
 
-@dataclass(frozen=True)
-class Value:
-    """A bar, what was found for it, what a watched run says, and how it is unlike its panel's base."""
-
-    bar: Bar
-    found: Found
-    causes: Causes | None
-    marks: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A panel with its values. stated: of the paper, as values (Stated).
-
-    lacking: how many of the virtual board's values, which were to stand beside a lab board's, are not there.
-    """
-
-    panel: Panel
-    values: tuple[Value, ...]
-    stated: tuple[Stated, ...]
-    lacking: int = 0
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A number of the paper at a bar: tps, given as such or as a ratio over another bar of ours.
-
-    ours: the same ratio of ours; marks: what is unequal between the two bars.
-    """
-
-    bar: Bar
-    tps: float | None
-    ratio: float | None
-    ours: float | None
-    over: Bar | None
-    marks: tuple[str, ...]
-    source: str
-
-
 def fill(panel: Panel, results: Results, beside: Panel | None = None) -> Drawn:
     """Look a panel's cells up. beside: the same panel of the virtual board, to stand next to it."""
     lacking = 0
     if beside:
-        states = [results.find(bar.cell, bar.op).state for bar in beside.bars]
+        states = [results.find(bar.cell).state for bar in beside.bars]
         there = [state == "ok" for state in states]
         lacking = states.count("missing") + states.count("failed")
         bars = [
@@ -75,15 +37,22 @@ def fill(panel: Panel, results: Results, beside: Panel | None = None) -> Drawn:
             for bar in (own, *([replace(other, outlined=True)] if known else []))
         ]
         panel = replace(panel, bars=tuple(bars))
-    found = [results.find(bar.cell, bar.op) for bar in panel.bars]
-    causes = [results.causes(bar.cell, bar.op) for bar in panel.bars]
-    values: list[Value] = []
-    for bar, one, why in zip(panel.bars, found, causes, strict=True):
-        base = base_of(panel, bar)
-        marks = unequal(bar, one, base, found[panel.bars.index(base)])
-        values.append(Value(bar, one, why, marks))
+    values = [value_of(bar, panel.metric, results) for bar in panel.bars]
+    by_bar = {value.bar: value for value in values}
+    values = [replace(one, marks=unequal(one, by_bar[base_of(panel, one.bar)])) for one in values]
     stated = [made for entry in panel.stated for made in of_entry(entry, values)]
     return Drawn(panel, tuple(values), tuple(stated), lacking)
+
+
+def value_of(bar: Bar, metric: str, results: Results) -> Value:
+    """What was found for a bar. A cell whose runs have no such number is missing, with the reason."""
+    found = results.find(bar.cell, *bar.seeds)
+    try:
+        number = found.number(metric, bar.op)
+    except LabError as error:
+        found, number = Found("missing", str(error), (), found.runs, found.grids), Number()
+    causes = results.causes(bar.cell, bar.op)
+    return Value(bar, found, number, found.transactions(bar.op), causes, ())
 
 
 def base_of(panel: Panel, bar: Bar) -> Bar:
@@ -95,10 +64,11 @@ def base_of(panel: Panel, bar: Bar) -> Bar:
     return [*alike, *same_build, *first][0]
 
 
-def unequal(a: Bar, found_a: Found, b: Bar, found_b: Found) -> tuple[str, ...]:
-    """Marks of what is unequal between two bars: durability, number of transactions."""
-    marks = [UNDURABLE] if durability.differences(*(durability.of(dict(bar.cell)) for bar in (a, b))) else []
-    counts = {found_a.transactions, found_b.transactions} - {None}
+def unequal(a: Value, b: Value) -> tuple[str, ...]:
+    """Marks of what is unequal between two values: durability, number of transactions."""
+    survives = (durability.of(dict(value.bar.cell)) for value in (a, b))
+    marks = [UNDURABLE] if durability.differences(*survives) else []
+    counts = {a.transactions, b.transactions} - {None}
     return tuple([*marks, UNCOUNTED] if len(counts) > 1 else marks)
 
 
@@ -120,11 +90,11 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
         ]
         for other in [one for one in others if one.bar.reading == bar.reading] or others:
             tps, ours = None, None
-            if other.found.value:
-                tps = other.found.value * float(entry["ratio"])
-                ours = value.found.value / other.found.value if value.found.value else None
-            marks = unequal(bar, value.found, other.bar, other.found)
-            yield Stated(bar, tps, float(entry["ratio"]), ours, other.bar, marks, entry["source"])
+            if other.number.value:
+                tps = other.number.value * float(entry["ratio"])
+                ours = value.number.value / other.number.value if value.number.value else None
+            ratio = float(entry["ratio"])
+            yield Stated(bar, tps, ratio, ours, other.bar, unequal(value, other), entry["source"])
 
 
 def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
@@ -136,11 +106,11 @@ def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
         read = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
         said.append(f"{UNDURABLE} another durability than its panel's base ({read}). {survival(values)}.")
     if any(UNCOUNTED in value.marks for value in values):
-        numbers = sorted({value.found.transactions for value in values if value.found.transactions})
+        numbers = sorted({value.transactions for value in values if value.transactions})
         counts = ", ".join(f"{number:,}" for number in numbers)
         said.append(f"{UNCOUNTED} another number of transactions than its panel's base: {counts}.")
     for state in ("excluded", "failed", "missing"):
-        reasons = sorted({value.found.reason for value in values if value.found.state == state})
+        reasons = sorted({str(value.found.reason) for value in values if value.found.state == state})
         if reasons:
             said.append(f"{SIGNS[state]}: {'; '.join(reasons)}.")
     return said

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis import operations
 from analysis.figures import style
-from commitpath.papers import frame, look
+from commitpath.charts import frame, look
 from commitpath.papers.effects import Factor, Fit, Term
 
 MARKERS = {"all": "s", "insert": "o", "update": "^", "delete": "D"}

@@ -12,20 +12,24 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.papers import frame, look, strip
-from commitpath.papers.drawn import SIGNS, Drawn, Value
-from commitpath.papers.study import VIRTUAL
+from commitpath.charts import cause_rows, frame, look, sweep_axes
+from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.panels import SIGNS
 
 PANEL = 1.9  # inches of the lines
 # How the virtual board's line is drawn beside a lab board's of the same color.
 BESIDE: dict[str, Any] = {"marker": "", "linestyle": ":", "linewidth": 1.4}
+# How far series are apart at one place of a sweep's figure, so that their whiskers are.
+APART = 0.09
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a figure of lines, its panels beside each other."""
+    if figure.get("plain"):
+        return plain(figure, drawn)
     rows = list(dict.fromkeys(name for one in drawn for name in told(one)))
-    under = 0.55 + len(rows) * strip.LINE / 72
+    under = 0.55 + len(rows) * cause_rows.LINE / 72
     slots = [len(one.panel.groups) + 0.6 for one in drawn]
     left = max((look.extent(name) for name in rows), default=0.4) + 0.2
     rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
@@ -40,6 +44,22 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
         panel_axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
         panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
         causes(panel_axes, one, rows, column == 0)
+    return made
+
+
+def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
+    """Draw a sweep's figure: panels without causes, on one scale."""
+    handles = [handle for handle in legend(drawn) if handle.get_label()]
+    made, grid = sweep_axes.panels(figure, drawn, handles, PANEL * 0.9, 0.5)
+    room = figure["width"] / figure["across"] - 0.6
+    for place, (axes, one) in enumerate(zip(grid, drawn, strict=False)):
+        panel(axes, one, styles(drawn), False, room, 0, APART)
+        axes.set_ylabel(one.panel.label if place % figure["across"] == 0 else "")
+        sweep_axes.x_names(axes, range(len(one.panel.groups)), one.panel.groups, room)
+        if place + figure["across"] < len(drawn):
+            axes.set_xlabel("")
+    # last: the panels have one scale
+    sweep_axes.metric_axis(grid[0].yaxis, figure["log"])
     return made
 
 
@@ -63,29 +83,37 @@ def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
 
 
 def panel(
-    axes: Axes, drawn: Drawn, how: Mapping[str, dict[str, Any]], first: bool, room: float, high: int
+    axes: Axes,
+    drawn: Drawn,
+    how: Mapping[str, dict[str, Any]],
+    first: bool,
+    room: float,
+    high: int,
+    apart: float = 0,
 ) -> None:
     """Draw one panel, `room` inches wide, with `high` lines over it; a value that is not there leaves
     a gap, and its word."""
     style.grid(axes, "both")
     groups = drawn.panel.groups
-    for series, outlined in itertools.product(drawn.panel.series, (False, True)):
+    middle = (len(drawn.panel.series) - 1) / 2
+    for (at, series), outlined in itertools.product(enumerate(drawn.panel.series), (False, True)):
         of = [value for value in drawn.values if (value.bar.series, value.bar.outlined) == (series, outlined)]
-        points = [(groups.index(value.bar.group), value.found.value) for value in of]
+        points = [(groups.index(value.bar.group) + apart * (at - middle), value.number.value) for value in of]
         axes.plot([x for x, _ in points], [tps if tps is not None else float("nan") for _, tps in points],
                   **how[series] | (BESIDE if outlined else {}))  # fmt: skip
         for (x, _), value in zip(points, of, strict=True):
-            if value.found.interval and value.found.value:
+            if value.number.interval and value.number.value:
                 # the axis is of logarithms: nothing of it is at or below 0
-                low = max(value.found.interval[0], value.found.value / 10)
-                axes.vlines(x, low, value.found.interval[1], color=style.INK, linewidth=0.8)
+                low = max(value.number.interval[0], value.number.value / 10)
+                ink = how[series]["color"] if apart else style.INK
+                axes.vlines(x, low, value.number.interval[1], color=ink, linewidth=0.8)
     absent(axes, drawn)
     frame.stated(axes, drawn, {value.bar: groups.index(value.bar.group) for value in drawn.values})
     axes.set_xticks(range(len(groups)), [frame.clean(group) for group in groups])
     axes.set_xlim(-0.5, len(groups) - 0.5)
     axes.set_xlabel("\n".join(look.wrapped(drawn.panel.x, room)), fontsize=look.SMALL, labelpad=2)
     if first:
-        axes.set_ylabel("transactions per second (log)")
+        axes.set_ylabel(f"{drawn.panel.label} (log)")
     frame.title(axes, drawn, room, high)
 
 
@@ -107,18 +135,18 @@ def causes(axes: Axes, drawn: Drawn, rows: list[str], first: bool) -> None:
     """Write the strip under a panel. rows: names of those that any panel has; first: write them, too."""
     texts = told(drawn)
     for row, name in enumerate(rows):
-        down = -(38 + strip.LINE * row)
+        down = -(38 + cause_rows.LINE * row)
         if first:
-            strip.write(axes, 0, "axes fraction", down, name, "right", -14)
+            cause_rows.write(axes, 0, "axes fraction", down, name, "right", -14)
         for x, text in texts.get(name, {}).items():
-            strip.write(axes, x, "data", down, text, "center", 0)
+            cause_rows.write(axes, x, "data", down, text, "center", 0)
 
 
 def told(drawn: Drawn) -> dict[str, dict[int, str]]:
     """Rows of the strip: for each series that was watched and each count, its text by place."""
     rows: dict[str, dict[int, str]] = {}
     for series in drawn.panel.series:
-        for name, number in strip.ROWS.items():
+        for name, number in cause_rows.ROWS.items():
             texts = {
                 drawn.panel.groups.index(value.bar.group): look.few(number(value.causes))
                 for value in drawn.values

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from matplotlib.axes import Axes
 
-from commitpath.papers import look
-from commitpath.papers.drawn import Value
-from commitpath.papers.places import Places, pairs
-from commitpath.papers.runs import Causes
+from commitpath.charts import look
+from commitpath.charts.bar_positions import Places, pairs
+from commitpath.charts.model import Value
+from commitpath.results.query import Causes
 
 ROWS: dict[str, Callable[[Causes], float]] = {
     "syncs": lambda causes: causes.counts["syncs"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import matplotlib as mpl
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
@@ -16,7 +17,7 @@ POINTS = 7.0
 SMALL = 6.5  # points, the smallest text
 MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text over the whole width
 # By name, for `color` of a figure's data: what is the same thing elsewhere has its colour from there.
-# Filesystems have theirs in analysis/filesystems/.
+# Operations have theirs in workloads/operations.yml, filesystems in analysis/filesystems/.
 COLORS = {
     "plain": style.SQL,
     "DELETE": style.FILES["journal"],
@@ -36,9 +37,16 @@ ABSENT = "#6B6B6B"  # missing, or left out by a grid
 HATCH = "/////"
 
 
+def colors() -> dict[str, str]:
+    """Return all colors by name."""
+    return COLORS | operations.colors() | filesystems.colors()
+
+
 def color(name: str, light: bool = False) -> str:
-    """A color by its name in COLORS or a filesystem's, or mixed with white. Raises BadInputError."""
-    known = COLORS | operations.colors() | filesystems.colors()
+    """Return a color by its name or as #RRGGBB, or mixed with white. Raises BadInputError."""
+    known = colors()
+    if name.startswith("#"):
+        return name
     if name not in known:
         raise BadInputError(f"color: {name!r} is none of {', '.join(known)}")
     full = known[name]
@@ -46,6 +54,22 @@ def color(name: str, light: bool = False) -> str:
         return full
     parts = [int(full[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * 0.55):02X}" for part in parts)
+
+
+def is_color(name: str) -> bool:
+    """Return whether a name has a color."""
+    return name in colors()
+
+
+def sequence(number: int) -> list[str]:
+    """So many colours from dark to light, for values that are numbers."""
+    scale = mpl.colormaps["viridis"]
+    return [to_hex(scale(0.9 * at / max(number - 1, 1))) for at in range(number)]
+
+
+def tick(value: float) -> str:
+    """A number on an axis."""
+    return thousands(value) if value >= 1000 else f"{value:g}"
 
 
 def page(width: float, height: float) -> Figure:

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from analysis.figures import style
-from commitpath.papers import frame, look, strip
-from commitpath.papers.drawn import SIGNS, Drawn, Value
-from commitpath.papers.places import Places, places
-from commitpath.papers.study import VIRTUAL
+from commitpath.charts import cause_rows, frame, look, sweep_axes
+from commitpath.charts.bar_positions import Places, places
+from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.panels import SIGNS
 
 PANEL = 1.45  # inches of the bars
 Y_AXIS = 0.55  # inches left of a panel
@@ -25,7 +25,8 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     across = figure.get("across", len(drawn))
     rows = [list(range(at, min(at + across, len(drawn)))) for at in range(0, len(drawn), across)]
     labels = max(label.count("\n") + 1 for one in drawn for label in one.panel.groups)
-    under = 0.2 + labels * 0.12 + len(strip.ROWS) * strip.LINE / 72
+    causes = [] if figure.get("plain") else list(cause_rows.ROWS)
+    under = 0.2 + labels * 0.12 + len(causes) * cause_rows.LINE / 72 + (0.35 if figure.get("plain") else 0)
     slots = [one.width + 0.6 for one in laid]
     pitch = [
         (figure["width"] - Y_AXIS * len(row)) * 72 / sum(slots[at] for at in row) for row in rows for _ in row
@@ -39,7 +40,13 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
         for column, (at, panel_axes) in enumerate(zip(row, axes, strict=True)):
             panel(panel_axes, drawn[at], laid[at], pitch[at], column == 0)
             frame.title(panel_axes, drawn[at], rooms[at], max(high[other] for other in row))
-            strip.draw(panel_axes, drawn[at].values, laid[at], 6 + 9.0 * labels, pitch[at], column == 0)
+            if figure.get("plain"):
+                sweep_axes.x_names(
+                    panel_axes, list(laid[at].groups.values()), list(laid[at].groups), rooms[at]
+                )
+                panel_axes.set_xlabel(drawn[at].panel.x, fontsize=look.SMALL, labelpad=2)
+                continue
+            cause_rows.draw(panel_axes, drawn[at].values, laid[at], 6 + 9.0 * labels, pitch[at], column == 0)
     return made
 
 
@@ -50,10 +57,10 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     shown = [stated.tps or 0 for stated in drawn.stated]
     shown += [tps for runs in drawn.panel.authors.values() for tps, _ in runs]
     tall = [share(value, upright) for value in drawn.values]
-    needed = [value.found.top / (0.98 - part) for value, part in zip(drawn.values, tall, strict=True)]
+    needed = [value.number.top / (0.98 - part) for value, part in zip(drawn.values, tall, strict=True)]
     top = max([*needed, *(1.05 * tps for tps in shown)]) or 1
     for x, value, part in zip(laid.values, drawn.values, tall, strict=True):
-        foot = value.found.top
+        foot = value.number.top
         for tps in sorted(one.tps for one in drawn.stated if one.bar is value.bar and one.ratio and one.tps):
             if foot - 0.03 * top < tps < foot + part * top:
                 foot = tps + 0.03 * top
@@ -65,42 +72,42 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     frame.stated(axes, drawn, dict(zip([value.bar for value in drawn.values], laid.values, strict=True)))
     axes.set_xticks(list(laid.groups.values()), [frame.clean(group) for group in laid.groups])
     axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
+    axes.yaxis.set_major_formatter(lambda value, _: look.tick(value))
     if not any([*shown, *needed]):
         axes.set_yticks([])
     if first:
-        axes.set_ylabel("transactions per second")
+        axes.set_ylabel(drawn.panel.label)
 
 
 def share(value: Value, upright: bool) -> float:
     """Share of a panel's height that a bar's number takes, with the gap under it."""
-    turned = upright or value.found.value is None
+    turned = upright or value.number.value is None
     return (look.extent(label(value)) if turned else 0.1) / PANEL + 0.03
 
 
 def label(value: Value) -> str:
     """What stands over a bar."""
-    number = value.found.value
+    number = value.number.value
     return look.digits(number) + "".join(value.marks) if number is not None else SIGNS[value.found.state]
 
 
 def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
     """Draw a bar with its number at `foot`, or in its place the word for why there is none."""
-    found, how = value.found, value.bar
-    rotation = 90 if upright or found.value is None else 0
+    number, how = value.number, value.bar
+    rotation = 90 if upright or number.value is None else 0
     ink = style.INK
-    if found.value is None:
-        ink = look.FAILED if found.state == "failed" else look.ABSENT
+    if number.value is None:
+        ink = look.FAILED if value.found.state == "failed" else look.ABSENT
     else:
         hatch = look.HATCH if how.hatched else None
         full = look.color(how.color, how.light)
         if how.outlined:
-            axes.bar(x, found.value, 0.86, facecolor="white", hatch=hatch, edgecolor=full, linewidth=1)
+            axes.bar(x, number.value, 0.86, facecolor="white", hatch=hatch, edgecolor=full, linewidth=1)
         else:
             ink_of_hatch = "white" if not how.light else look.color(how.color)
-            axes.bar(x, found.value, 0.92, color=full, hatch=hatch, edgecolor=ink_of_hatch, linewidth=0)
-        if found.interval:
-            axes.vlines(x, max(found.interval[0], 0), found.interval[1], color=style.INK, linewidth=0.8)
+            axes.bar(x, number.value, 0.92, color=full, hatch=hatch, edgecolor=ink_of_hatch, linewidth=0)
+        if number.interval:
+            axes.vlines(x, max(number.interval[0], 0), number.interval[1], color=style.INK, linewidth=0.8)
     axes.annotate(
         label(value),
         (x, foot),

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from commitpath.papers import look
-from commitpath.papers.drawn import Drawn, Stated, footnotes
-from commitpath.papers.study import Bar
+from commitpath.charts import look
+from commitpath.charts.model import Bar, Drawn, Stated
+from commitpath.charts.panels import footnotes
 
 LINE = 0.125  # inches of a line of small text
 
@@ -24,7 +24,8 @@ def frame(
     width = figure["width"]
     room = width - 2 * look.MARGIN
     titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
-    lines = [line for note in footnotes(drawn, notes) for line in look.wrapped(note, room)]
+    told = [] if figure.get("plain") else footnotes(drawn, notes)
+    lines = [line for note in told for line in look.wrapped(note, room)]
     keys = packed(handles, room)
     head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
     foot = 0.06 + LINE * len(lines)

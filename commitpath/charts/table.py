@@ -8,30 +8,34 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from analysis.figures import style
-from commitpath.papers import frame, look, strip
-from commitpath.papers.drawn import SIGNS, Drawn, Value
-from commitpath.papers.study import VIRTUAL
+from commitpath.charts import cause_rows, frame, look, sweep_axes
+from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.panels import SIGNS
 
 LINE = 0.145  # inches
 
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a table: groups are blocks of rows, series its columns."""
+    plain = bool(figure.get("plain"))
     blocks = [(group, lines(one, group)) for one in drawn for group in one.panel.groups]
     series = drawn[0].panel.series
-    head = max(label.count("\n") + 1 for label in series)
+    names = (0.2 if plain else 0.36) * figure["width"]
+    step = (figure["width"] - names - look.MARGIN) / len(series)
+    heads = [sweep_axes.broken(label, step) if plain else label for label in series]
+    head = max(label.count("\n") + 1 for label in heads) + plain
     height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
     made, part = frame.frame(figure, drawn, notes, [], height)
     axes = part.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, figure["width"])
     axes.set_ylim(height, 0)
-    names = 0.36 * figure["width"]
-    step = (figure["width"] - names - look.MARGIN) / len(series)
     columns = [names + step * (at + 1) for at in range(len(series))]
     small: dict[str, Any] = {"fontsize": look.SMALL, "va": "baseline"}
-    for x, label in zip(columns, series, strict=True):
+    for x, label in zip(columns, heads, strict=True):
         axes.text(x, 0.1 + LINE * (head - 0.3), label, ha="right", fontweight="bold", **small)
+    if plain:
+        axes.text(look.MARGIN, 0.1, f"{drawn[0].panel.label} by {drawn[0].panel.x}", **small)
     y = 0.1 + LINE * head
     for group, rows in blocks:
         axes.axhline(y, color=style.INK, linewidth=0.5, xmin=0.02, xmax=0.98)
@@ -48,6 +52,9 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
 def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
     """(name, text for each series, color) of a block's rows."""
     values = [value for value in drawn.values if value.bar.group == group]
+    if not values[0].bar.build:
+        of = {value.bar.series: value for value in values}
+        return [("", [number(of.get(name)) for name in drawn.panel.series], style.INK)]
     paper = {
         one.bar.series: one.tps for one in drawn.stated if one.bar.group == group and one.tps is not None
     }
@@ -63,8 +70,8 @@ def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
         name = f"SQLite {build}, {board}" if several else f"SQLite {build}"
         rows.append((name, [number(of.get(name)) for name in series], style.INK))
     causes = {value.bar.series: value.causes for value in reversed(values) if value.causes}
-    for name, count in strip.ROWS.items():
-        texts = [look.few(count(causes[one])) if one in causes else strip.UNKNOWN for one in series]
+    for name, count in cause_rows.ROWS.items():
+        texts = [look.few(count(causes[one])) if one in causes else cause_rows.UNKNOWN for one in series]
         rows.append((f"{name} per transaction", texts, "#59626C"))
     return rows
 
@@ -73,7 +80,7 @@ def number(value: Value | None) -> str:
     """Our number with its marks, or the word for why there is none."""
     if value is None:
         return ""
-    tps, interval = value.found.value, value.found.interval
+    tps, interval = value.number.value, value.number.interval
     if tps is None:
         return SIGNS[value.found.state]
     half = f" ±{look.few((interval[1] - interval[0]) / 2)}" if interval else ""

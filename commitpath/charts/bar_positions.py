@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from commitpath.papers.drawn import Drawn, Value
+from commitpath.charts.model import Drawn, Value
 
 SERIES_GAP, GROUP_GAP = 0.35, 1.1
 

@@ -1,0 +1,100 @@
+"""What a chart shows: panels of bars (or points, or rows), and what was found for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from commitpath.results.metrics import METRICS
+from commitpath.results.query import Causes, Found, Number
+
+VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """One value of a figure: where it stands, and its cell. reading: of a word, or empty."""
+
+    group: str
+    series: str
+    build: str
+    reading: str
+    op: str
+    cell: Mapping[str, Any]
+    color: str
+    light: bool
+    hatched: bool
+    outlined: bool = False  # the virtual board's, next to a lab board's
+    seeds: tuple[Mapping[str, Any], ...] = ()  # the same cell with other seeds: its runs count, too
+
+    @property
+    def board(self) -> str:
+        """The board that its cell is of."""
+        return str(self.cell["board"])
+
+    @property
+    def look(self) -> tuple[str, str, str]:
+        """What tells a bar from the others of its group and series."""
+        return self.build, self.reading, self.board
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel of a figure: bars in the order of drawing, numbers of the paper, the authors' runs."""
+
+    title: str
+    x: str
+    groups: tuple[str, ...]
+    series: tuple[str, ...]
+    bars: tuple[Bar, ...]
+    base: tuple[str, str]  # group and series that the others are read against
+    stated: tuple[Mapping[str, Any], ...] = ()
+    authors: Mapping[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
+    metric: str = "tps"
+
+    @property
+    def label(self) -> str:
+        """What its numbers are, with the unit."""
+        return METRICS[self.metric].label
+
+
+@dataclass(frozen=True)
+class Value:
+    """A bar, what was found for it, what a watched run says, and how it is unlike its panel's base."""
+
+    bar: Bar
+    found: Found
+    number: Number
+    transactions: int | None
+    causes: Causes | None
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A panel with its values. stated: of the paper, as values (Stated).
+
+    lacking: how many of the virtual board's values, which were to stand beside a lab board's, are not there.
+    """
+
+    panel: Panel
+    values: tuple[Value, ...]
+    stated: tuple[Stated, ...]
+    lacking: int = 0
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number of the paper at a bar: tps, given as such or as a ratio over another bar of ours.
+
+    ours: the same ratio of ours; marks: what is unequal between the two bars.
+    """
+
+    bar: Bar
+    tps: float | None
+    ratio: float | None
+    ours: float | None
+    over: Bar | None
+    marks: tuple[str, ...]
+    source: str

@@ -1,0 +1,53 @@
+"""Fill and draw the panels of a sweep's figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from commitpath.charts import bars, lines, panels, scatter, table
+from commitpath.charts.model import Drawn, Panel
+from commitpath.charts.spec import Spec
+from commitpath.results.metrics import METRICS
+from commitpath.results.query import Results
+
+# The most over the least from which on an axis goes by powers.
+LOG = 20
+# Panels in a row, by the figure's width.
+ACROSS = {3.3: 1, 7.0: 3}
+
+
+def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Drawn], list[Drawn]]:
+    """(the panels with their numbers, the same of the x axis's metric where it is one)."""
+    drawn = [unmarked(panels.fill(panel, results)) for panel in made]
+    if spec.x not in METRICS:
+        return drawn, []
+    return drawn, [panels.fill(replace(panel, metric=spec.x), results) for panel in made]
+
+
+def unmarked(drawn: Drawn) -> Drawn:
+    """Panels whose values have no marks: what they would say is in the CSV and in the set-up text."""
+    return replace(drawn, values=tuple(replace(value, marks=()) for value in drawn.values))
+
+
+def is_log(drawn: Sequence[Drawn]) -> bool:
+    """Whether numbers are so far apart that their axis goes by powers."""
+    values = [v.number.value for one in drawn for v in one.values if v.number.value is not None]
+    return bool(values) and min(values) > 0 and max(values) > LOG * min(values)
+
+
+def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn]) -> Figure:
+    """Draw in the form that is asked for: where none is, lines over more than two numbers, else bars."""
+    figure: dict[str, Any] = {"title": "", "width": spec.width, "plain": True, "log": is_log(drawn)}
+    figure["across"] = min(len(drawn), ACROSS[spec.width])
+    if across:
+        return scatter.render({**figure, "x_log": is_log(across)}, drawn, across)
+    groups = drawn[0].panel.groups
+    numeric = len(groups) > 2 and all(group.isdigit() for group in groups)
+    form = spec.form or ("lines" if numeric else "bars")
+    if form == "table":
+        return table.render(figure, drawn, [])
+    return (lines.render if form == "lines" else bars.render)(figure, drawn, [])

@@ -1,0 +1,173 @@
+"""The metrics of a run, in one table: help, checks, axis labels and the claims of papers are made from it.
+
+`op` is an operation, `all` of a run's transactions, or weights insert:update:delete of a mix.
+"""
+
+from __future__ import annotations
+
+import functools
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from analysis import engines, stored
+from analysis.engines._counts import CHECKPOINTS
+from base.errors import BadInputError, LabError
+from base.paths import RESULTS
+from base.text import did_you_mean
+from commitpath.database.select import Run
+from commitpath.reporting.marks import transactions
+
+# All transactions of a run, over its timed region.
+WHOLE = "all"
+# Bytes of a page, where pages that reached the device are counted: as the filesystems' blocks have.
+PAGE = 4096
+MIX = ("insert", "update", "delete")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """label: of an axis, with the unit; read: the number of a run and an operation, None where it has none.
+
+    timed: whether a run that nothing watched has it; whole: whether it is of all transactions, too.
+    """
+
+    label: str
+    read: Callable[[Run, str], float | None]
+    timed: bool = False
+    whole: bool = True
+
+
+def number(run: Run, metric: str, op: str) -> float:
+    """Return a metric of a run. Raises LabError where the run has no such number."""
+    value = METRICS[metric].read(run, op)
+    if value is None:
+        raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
+    return float(value)
+
+
+def check(name: str) -> str:
+    """Return the name of a metric. Raises BadInputError, with those that there are."""
+    if name not in METRICS:
+        raise BadInputError(f"METRIC={name}: {did_you_mean(name, METRICS)}METRIC is {', '.join(METRICS)}")
+    return name
+
+
+def rate(run: Run, op: str) -> float | None:
+    """Return transactions per second, of a mix too."""
+    tps = run.summary["tps"]
+    if ":" not in op:
+        return None if tps.get(op) is None else float(tps[op])
+    weights = dict(zip(MIX, map(int, op.split(":")), strict=True))
+    return sum(weights.values()) / sum(weight / float(tps[name]) for name, weight in weights.items())
+
+
+def mean_latency(run: Run, op: str) -> float | None:
+    """Return ms per transaction; of all over the timed region, which ends with the last checkpoint."""
+    tps = rate(run, op)
+    return 1000 / tps if tps else None
+
+
+def latency(quantile: str) -> Callable[[Run, str], float | None]:
+    """Return the reader of a quantile of the latency, in ms. A run has it by operation only."""
+
+    def read(run: Run, op: str) -> float | None:
+        told: Mapping[str, float | None] = run.summary.get("latency_us", {}).get(op, {})
+        return None if (value := told.get(quantile)) is None else value / 1000
+
+    return read
+
+
+def counted(name: str, of_block: str | None = None, unit: int = 1) -> Callable[[Run, str], float | None]:
+    """Return the reader of a count per transaction.
+
+    Of all it is the window's over its transactions, with the final checkpoint. of_block: its name there.
+    """
+
+    def read(run: Run, op: str) -> float | None:
+        if op == WHOLE:
+            value, count = run.summary["block"].get(of_block or name), transactions(run)
+        else:
+            value, count = run.summary["per_transaction"].get(op, {}).get(name), 1
+        return None if value is None or not count else value / unit / count
+
+    return read
+
+
+def syncs(run: Run, op: str) -> float | None:
+    """Return syncs per transaction. Every operation of a workload has the same number of transactions."""
+    told = run.summary["syncs"]
+    values = list(told.values()) if op == WHOLE else [told.get(op)]
+    return None if not values or None in values else statistics.fmean(values)
+
+
+def of_whole(read: Callable[[Run], float | None]) -> Callable[[Run, str], float | None]:
+    """Return the reader of a number that a run has of all its transactions only."""
+    return lambda run, op: read(run) if op == WHOLE else None
+
+
+def written(run: Run, metric: str) -> float | None:
+    """Return what a watched run wrote; None of one that was not watched."""
+    if not run.summary.get("ledger"):
+        return None
+    if metric == "checkpoints":
+        told = run.document("manifest")[str(run.cell["engine"])].get("properties", {})
+        numbers = [int(count) for name, count in told.items() if name.startswith(CHECKPOINTS)]
+        return sum(numbers) if numbers else syncs_of(RESULTS / str(run.path), "database")
+    own = {label for label, _ in engines.of(str(run.cell["engine"])).FILES.values()} - {"other"}
+    sums = run.summary["ledger"]["bytes"].items()
+    return float(sum(size for label, size in sums if (label in own) == (metric == "pages"))) / PAGE
+
+
+@functools.cache
+def syncs_of(folder: Path, role: str) -> int:
+    """Return how often a file of a stored run was synced."""
+    table = stored.read(folder).table("syncs", ("file",))
+    return table.filter(pl.col("file").cast(pl.String) == role).height
+
+
+def recovery(run: Run) -> float | None:
+    """Return the longest that a database took to open after a cut, in s, from the mount on.
+
+    None of a run without cuts, and where a database did not open: that took no time, it did not end.
+    """
+    crash = run.summary.get("crash")
+    if not crash or crash["opened"] < crash["cuts"]:
+        return None
+    columns = ("mounted_ns", "looked_ns", "opened_ns")
+    trials = stored.read(RESULTS / str(run.path)).table("trials", columns)
+    took = pl.col("opened_ns") - pl.col("mounted_ns") - pl.col("looked_ns").fill_null(0)
+    return float(trials.select(took.max()).item()) / 1e9
+
+
+METRICS: dict[str, Metric] = {
+    "tps": Metric("transactions per second", rate, timed=True),
+    "tx_latency": Metric("mean latency (ms)", mean_latency, timed=True),
+    **{
+        name: Metric(f"{words} latency (ms)", latency(name), timed=True, whole=False)
+        for name, words in {"p50": "median", "p95": "p95", "p99": "p99", "max": "longest"}.items()
+    },
+    "io_time": Metric(
+        "timed region (s)", of_whole(lambda run: float(run.summary["virtual_seconds"])), timed=True
+    ),
+    "kib": Metric("KiB written per transaction", counted("bytes_written", unit=1024)),
+    "bytes_written": Metric("bytes written per transaction", counted("bytes_written")),
+    "syncs": Metric("syncs per transaction", syncs),
+    "flushes": Metric("flushes per transaction", counted("flushes")),
+    "fua": Metric("FUA writes per transaction", counted("fua")),
+    "block_writes": Metric("write commands per transaction", counted("block_writes", "writes")),
+    "write_amplification": Metric(
+        "bytes written per byte of SQL", of_whole(lambda run: run.summary["write_amplification"])
+    ),
+    "pages": Metric("4 KiB pages of the engine's files written", of_whole(lambda run: written(run, "pages"))),
+    "os_pages": Metric("other 4 KiB pages written", of_whole(lambda run: written(run, "os_pages"))),
+    "checkpoints": Metric("checkpoints", of_whole(lambda run: written(run, "checkpoints"))),
+    "lost": Metric(
+        "transactions lost, at most",
+        of_whole(lambda run: ((run.summary.get("crash") or {}).get("lost_acknowledged") or {}).get("max")),
+    ),
+    "recovery_seconds": Metric("longest recovery (s)", of_whole(recovery), timed=True),
+}

@@ -1,0 +1,182 @@
+"""Ask the database for the runs of a cell: those that count, or why none does, and a watched run of it."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from analysis import spread
+from base.identity import contents
+from commitpath.axes import axes, own_name
+from commitpath.database import rows, select, store, sync
+from commitpath.database.select import Run
+from commitpath.identities import cell_id
+from commitpath.reporting.marks import transactions
+from commitpath.reporting.measurements import samples
+from commitpath.results import metrics
+
+# (grid, settings, reason) of cells that grids leave out.
+Excluded = Sequence[tuple[str, Mapping[str, str], str]]
+COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
+
+
+class Number(NamedTuple):
+    """A metric over runs: the median, least and most. interval: 95 % of the mean, of two runs or more."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def top(self) -> float:
+        """The highest that is drawn of it."""
+        return max(self.high or 0.0, self.interval[1] if self.interval else 0.0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The runs of a cell that count. state: ok, failed, missing or excluded; reason: why it is not ok.
+
+    asked: whether the cell was asked for; tried: its runs where none counts.
+    """
+
+    state: str
+    reason: str | None
+    runs: Sequence[Run] = ()
+    tried: Sequence[Run] = ()
+    grids: tuple[str, ...] = ()
+    asked: bool = True
+
+    def number(self, metric: str, op: str) -> Number:
+        """A metric of the runs; empty where none counts. LabError if a run has no such number."""
+        values = [metrics.number(run, metric, op) for run in self.runs]
+        if not values:
+            return Number()
+        return Number(statistics.median(values), min(values), max(values), spread.interval(values))
+
+    def transactions(self, op: str) -> int | None:
+        """How many transactions of an operation the newest run had; None where there is none."""
+        if not self.runs:
+            return None
+        newest = self.runs[-1]
+        own = op != metrics.WHOLE and op in newest.summary["tps"]
+        return int(newest.cell["n"]) if own else transactions(newest)
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What a transaction of an operation did in a watched run: means of COUNTS, bytes by label.
+
+    Of `all`, COUNTS but syncs are the window's over its transactions, with the final checkpoint; bytes by
+    label are those attributed to a transaction.
+    """
+
+    run: Run
+    counts: Mapping[str, float]
+    bytes_by_label: Mapping[str, float]
+
+
+class Results:
+    """One lab's runs by cell. every: those of all labs."""
+
+    def __init__(
+        self, every: Sequence[Run], lab: str, excluded: Excluded = (), asked: Set[str] | None = None
+    ) -> None:
+        """asked: ids of the cells that were asked for; None: all."""
+        self.every, self.lab = every, lab
+        self.excluded, self.asked = list(excluded), asked
+        self.by_cell: dict[str, list[Run]] = {}
+        # marked runs of cells that were asked for: they do not count
+        self.left_out: dict[str, Run] = {}
+        self._watched: dict[tuple[str, ...], list[Run]] = {}
+        for run in every:
+            if run.facts["lab"] != lab:
+                continue
+            self.by_cell.setdefault(run.cell_id, []).append(run)
+            if run.facts["status"] == "ok" and not run.marks and run.summary.get("ledger"):
+                self._watched.setdefault(unwatched(run.cell), []).append(run)
+
+    def find(self, *cells: Mapping[str, Any]) -> Found:
+        """The runs of a cell that count, or why none does; of several seeds of one all together."""
+        runs = [run for cell in cells for run in self.by_cell.get(cell_id(cell), [])]
+        good = [run for run in runs if run.facts["status"] == "ok"]
+        marked = [run for run in good if run.marks]
+        grids = tuple(sorted({grid for run in runs for grid in run.grids}))
+        self.left_out |= {f"{run.facts['cell']}/{run.facts['run']}": run for run in marked}
+        if fine := [run for run in good if not run.marks]:
+            return Found("ok", None, samples(fine), (), grids)
+        if marked:
+            return Found("failed", f"left out: {'; '.join(marked[-1].marks)}", (), runs, grids)
+        if runs:
+            why = f"{runs[-1].facts['status']}: {'; '.join(runs[-1].reasons)}"
+            return Found("failed", why, (), runs, grids)
+        for grid, settings, reason in self.excluded:
+            if any(is_cell(settings, cell) for cell in cells):
+                return Found("excluded", reason, grids=(grid,))
+        if self.asked is not None and not self.asked & {cell_id(cell) for cell in cells}:
+            return Found("excluded", "it was not asked for", asked=False)
+        return Found("missing", "it was not run")
+
+    def watched(self, cell: Mapping[str, Any], stored: bool = False) -> Run | None:
+        """A watched run of the same configuration, None where there is none.
+
+        Equal in all but probes and n; of those with the n nearest to the cell's the newest.
+        stored: only of those whose files are here.
+        """
+        runs = [run for run in self._watched.get(unwatched(cell), []) if run.path or not stored]
+        return min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell["n"])), default=None)
+
+    def causes(self, cell: Mapping[str, Any], op: str) -> Causes | None:
+        """What a watched run of the same configuration did; None where there is none, and of a mix."""
+        run = self.watched(cell)
+        if run is None or ":" in op:
+            return None
+        counts = {name: metrics.number(run, name, op) for name in COUNTS}
+        return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
+
+
+def unwatched(cell: Mapping[str, Any]) -> tuple[str, ...]:
+    """The configuration of a cell: all but its probes and its number of transactions."""
+    names = {*axes(), *cell} - {"probes", "n", "profiles"}
+    return (*(f"{name}={cell.get(name)}" for name in sorted(names)), *contents(cell).values())
+
+
+def is_cell(settings: Mapping[str, str], cell: Mapping[str, Any]) -> bool:
+    """Whether settings as a grid spells them, the others at their defaults, are those of a cell."""
+    fixed = cell["profiles"]["workload"].get("fixed", {})
+    given = {own_name(name): text for name, text in settings.items()}
+    return all(
+        select.spelled(name, given.get(name, str(axis.spec["default"]))) == str(cell[name])
+        for name, axis in axes().items()
+        if name != "seed" and name not in fixed
+    )
+
+
+def read(database: Path) -> Results:
+    """All of a results database (docs/how-to/results-db.md). Raises DatabaseError."""
+    with store.opened(database, write=False) as connection:
+        found = rows.sound(connection, "grid_excluded", "grid, settings")
+        excluded = [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in found]
+        return Results(select.load(connection), store.label(connection), excluded)
+
+
+def current() -> Results:
+    """This lab's own database, after a look at the folders; without what grids leave out."""
+    sync.up_to_date()
+    with store.opened(write=False) as connection:
+        return Results(select.load(connection), store.label(connection))
+
+
+def fitting(cells: Iterable[Mapping[str, Any]], where: str) -> list[Mapping[str, Any]]:
+    """The cells that a selector's terms name (select.parse)."""
+    terms = select.parse(where)
+    return [
+        cell
+        for cell in cells
+        if all(select.matches(str(cell.get(name, "")), patterns) for name, patterns in terms)
+    ]

@@ -1,0 +1,169 @@
+"""make figure: a metric over an axis of a swept grid, and one line for what cannot be drawn."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab import Lab, edit
+
+from base.errors import BadInputError
+from commitpath import variables
+from commitpath.charts import command, look
+from commitpath.charts.spec import FORMS, Spec, colors_of, panels
+from commitpath.results.metrics import METRICS
+from commitpath.sweep.grid import expand
+
+GRID = """description: page sizes
+constants: {rows: 100, n: 10}
+axes: {page_size: [1024, 4096, 16384], fs: [ext4-ordered, f2fs]}
+seeds: [1, 2]
+"""
+P99 = {"METRIC": "p99", "X": "page_size", "SERIES": "fs"}
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> str:
+    path = tmp_path / "pages.yml"
+    path.write_text(GRID)
+    return str(path)
+
+
+@pytest.fixture
+def swept(lab: Lab) -> Lab:
+    """All cells of the grid but one, with two seeds that differ."""
+    for number, fs in enumerate(("ext4-ordered", "f2fs")):
+        for size in (1024, 4096, 16384)[: 3 - number]:
+            for seed in (1, 2):
+                folder = lab.run(200 + size / 100 + 10 * seed, FS=fs, PAGE_SIZE=str(size), SEED=str(seed))
+                p99 = {"p50": 900.0, "p95": 2000.0, "p99": size + 100.0 * seed, "max": 9000.0}
+                edit(folder / "summary.json", latency_us=dict.fromkeys(("insert", "update", "delete"), p99))
+    return lab
+
+
+def drawn(lab: Lab, figure: Path, **options: Any) -> tuple[str, list[dict[str, str]]]:
+    """(what is printed, the rows of the CSV)."""
+    out = lab.ok("figure", FIGURE=str(figure), **options)
+    with figure.with_suffix(".csv").open() as file:
+        return out, list(csv.DictReader(file))
+
+
+def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
+    swept: Lab, grid: str, tmp_path: Path
+) -> None:
+    figure = tmp_path / "p99.svg"
+    out, rows = drawn(swept, figure, GRID=grid, OP="insert", **P99)
+    assert "5 of 6 points drawn" in out and "not drawn: 1: it was not run" in out
+    assert [(row["page_size"], row["fs"]) for row in rows][:3] == [
+        ("1024", "ext4-ordered"),
+        ("1024", "f2fs"),
+        ("4096", "ext4-ordered"),
+    ]
+    first = rows[0]
+    assert (float(first["p99"]), first["runs"], first["state"]) == (1.174, "2", "ok")
+    assert float(first["interval_low"]) < 1.124
+    assert float(first["interval_high"]) > 1.224
+    assert (rows[-1]["p99"], rows[-1]["state"], rows[-1]["reason"]) == ("", "missing", "it was not run")
+    image = figure.read_text()
+    for text in ("p99 latency (ms)", "page_size (bytes)", "16384", "ext4-ordered", "f2fs", "missing"):
+        assert text in image
+    width = re.search(r'width="([\d.]+)pt"', image)
+    assert width and float(width[1]) == pytest.approx(3.3 * 72)
+    assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", image)) >= 6.5
+
+
+def test_a_percentile_without_an_operation_has_a_panel_for_each(
+    swept: Lab, grid: str, tmp_path: Path
+) -> None:
+    _, rows = drawn(swept, tmp_path / "all.png", GRID=grid, **P99)
+    assert list(dict.fromkeys(row["op"] for row in rows)) == ["insert", "update", "delete"]
+    assert len(rows) == 18
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_is_drawn(swept: Lab, grid: str, tmp_path: Path, form: str) -> None:
+    x = "tx_latency" if form == "scatter" else "page_size"
+    _, rows = drawn(swept, tmp_path / "x.svg", GRID=grid, X=x, METRIC="tps", SERIES="fs", FORM=form)
+    assert len(rows) == 6
+    assert "ext4-ordered" in (tmp_path / "x.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "X: missing; make figure takes GRID="),
+        (
+            {"X": "cache_size"},
+            "X=cache_size: did you mean page_size? grid pages does not vary it; it",
+        ),
+        ({"X": "page_siz"}, "X=page_siz: did you mean page_size? grid pages does not"),
+        (
+            {"X": "page_size"},
+            "several of its cells are at one place, fs=ext4-ordered and fs=f2fs; name fs in",
+        ),
+        ({**P99, "METRIC": "p9"}, "METRIC=p9: did you mean p99? METRIC is tps, tx_latency, "),
+        ({**P99, "METRIC": "lost"}, "METRIC=lost: none of 6 points has a number: run "),
+        ({**P99, "OP": "merge"}, "OP=merge: the grid's operations are delete, insert, update and all"),
+        ({**P99, "WHERE": "fs=xfs"}, "WHERE=fs=xfs: no cell of grid "),
+        ({"X": "kib", "FORM": "bars"}, "X=kib: a metric is an X of FORM=scatter, not of FORM=bars"),
+        ({"X": "page_size", "FORM": "scatter"}, "with FORM=scatter X is a metric too: tps, "),
+        ({**P99, "FIGURE": "x.gif"}, "FIGURE=x.gif: unsupported suffix; FIGURE is a file.pdf or .svg or"),
+        ({**P99, "FIGURE": "none/x.svg"}, "FIGURE=none/x.svg: there is no folder none"),
+        ({**P99, "NAME": "quik"}, "NAME=quik: did you mean quick? there are quick"),
+    ],
+)
+def test_one_line_for_what_cannot_be_drawn(
+    swept: Lab, grid: str, tmp_path: Path, options: dict[str, str], says: str
+) -> None:
+    given = {"GRID": grid, "FIGURE": str(tmp_path / "x.svg"), **options}
+    assert says in swept.says("figure", **given)
+    assert not list(tmp_path.glob("x.*"))
+
+
+def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -> None:
+    said = lab.says("figure", GRID=grid, X="page_size", SERIES="fs", FIGURE=str(tmp_path / "x.pdf"))
+    assert f"none of 6 points has a number: it was not run; make sweep GRID={grid}" in said
+    assert not list(tmp_path.glob("x.*"))
+
+
+def test_help_and_checks_have_the_table_of_metrics() -> None:
+    entry = variables.own("figure")["METRIC"]
+    assert entry and entry["values"] == list(METRICS)
+    forms = variables.own("figure")["FORM"]
+    assert forms and forms["values"] == list(FORMS)
+
+
+@pytest.mark.parametrize("name", command.names())
+def test_each_data_file_is_a_figure_of_its_grid(name: str) -> None:
+    spec = command.asked({"NAME": name})
+    _, made = panels(spec, expand(spec.grid))
+    assert made and all(panel.bars for panel in made)
+
+
+def test_a_metric_with_all_operations_is_of_all() -> None:
+    spec, made = panels(Spec("quick", "fs", series="journal_mode"), expand("quick"))
+    assert not spec.facet and {bar.op for panel in made for bar in panel.bars} == {"all"}
+
+
+def test_a_data_file_with_an_unknown_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.yml").write_text("description: d\ngrid: quick\nx: fs\nmetrik: tps\n")
+    monkeypatch.setattr(command, "FIGURES", tmp_path)
+    with pytest.raises(BadInputError, match=r"x.yml: file: .*'metrik' was unexpected"):
+        command.asked({"NAME": "x"})
+
+
+def test_more_series_than_colours_are_refused_but_not_of_numbers() -> None:
+    assert len(set(colors_of([str(2**at) for at in range(9)]).values())) == 9
+    with pytest.raises(BadInputError, match="SERIES has 9 values, and 7 can be told apart"):
+        colors_of([f"x{at}" for at in range(9)])
+
+
+def test_ticks_are_the_numbers_that_they_stand_at() -> None:
+    assert [look.tick(value) for value in (0, 0.5, 7.5, 12.5, 2000)] == [
+        "0",
+        "0.5",
+        "7.5",
+        "12.5",
+        "2\u202f000",
+    ]
