@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from jinja2 import ChoiceLoader, FileSystemLoader
@@ -18,10 +18,8 @@ from base import scratch
 from base.text import printable
 from commitpath.papers.page import data_uri
 from commitpath.reporting import counted, ratios
+from commitpath.reporting.matched import Matched
 from commitpath.reporting.ratios import short, tps
-
-if TYPE_CHECKING:
-    from commitpath.reporting.compare import Matched
 
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
 # What is not watched is told in a bar's place.
