@@ -11,9 +11,9 @@ from lab import OPS, Lab, edit
 from matplotlib.text import Text
 
 from analysis.figures import style
-from commitpath.reporting.durability import Row
 from commitpath.reporting.durability_bytes import Cost, name_of, place_of
 from commitpath.reporting.durability_bytes_figure import Box, around, name, panel, scale
+from commitpath.reporting.durability_rows import Row
 from commitpath.reporting.trials import Trials
 from commitpath.sweep.grid import expand
 
