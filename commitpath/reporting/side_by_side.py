@@ -16,7 +16,6 @@ from analysis import report
 from analysis.figures import bars, style
 from base import scratch
 from base.text import printable
-from commitpath.papers.page import data_uri
 from commitpath.reporting import counted, ratios
 from commitpath.reporting.matched import Matched
 from commitpath.reporting.ratios import short, tps
@@ -127,7 +126,7 @@ def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *f
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),
             cells=cells(ordered),
-            figure=data_uri(figures[0]),
+            figure=report.data_uri(figures[0]),
             changed=counted.CHANGED,
         )
         with scratch.whole(page) as part:
