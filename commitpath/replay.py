@@ -15,8 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import devices
-from analysis import run as stored_run
+from analysis import devices, stages
 from analysis.crash import cuts, going_on, placed, sectors, trials, verdicts
 from analysis.run import Run
 from base import scratch
@@ -48,7 +47,7 @@ OTHERWISE = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_w
 def replay(options: dict[str, str]) -> int:
     """Do a trial again, compare it, and give a shell, or run CMD in its place; the exit code is its own."""
     folder = Path(run_folder("crash-replay", options))
-    run = stored_run.read(folder)
+    run = stages.build(folder)
     planned = stored_trials(run, folder)
     trial = planned[trials.number(options.get("TRIAL", ""), len(planned))]
     stored_row(run, trial.number)

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import Driver
-from analysis.crash.cuts import EVERYTHING, NOTHING, PREFIX, SUBSET, TORN
+from analysis.crash.policies import EVERYTHING, NOTHING, PREFIX, SUBSET, TORN
 from analysis.ledger.arrays import ints
 from analysis.workloads import Random
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from analysis.adapters.driver import Driver
 from analysis.crash import cuts, lines, unsynced
-from analysis.crash.cuts import EVERYTHING, Trial
+from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
+from analysis.crash.policies import EVERYTHING
 from analysis.workloads import Random
 
 WHERE = ("before", "during", "after")

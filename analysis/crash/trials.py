@@ -27,6 +27,14 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     "said": pl.String,
 }
+# What a board says of each kill (workloads/trials/kill.c).
+KILLS: dict[str, type[pl.DataType]] = {
+    **{"trial": pl.Int64, "plan": pl.String},
+    **dict.fromkeys(["acknowledged", "begun", "opened", "is_read", "is_whole", "signal"], pl.Int64),
+    **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
+    **dict.fromkeys(["begin_ns", "shown_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
+    "said": pl.String,
+}
 # What of these is not known where a file could not be read: sectors of files (crash/sectors.py), and how long
 # looking at them took.
 BYTES = ("zero", "stale", "looked_ns")
@@ -65,6 +73,14 @@ def number(asked: str, count: int) -> int:
 def read(folder: Path, device: Device) -> list[Board]:
     """Return the boards of the run in `folder`; none where no power was cut. Raises BadInput."""
     return [_read(place, device) for place in places(folder)]
+
+
+def read_kills(folder: Path) -> pl.DataFrame | None:
+    """Return what the boards of the run in `folder` said of kills, KILLS; None where there were none. Raises
+    BadInput."""
+    places = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
+    found = [table(place, KILLS) for place in places]
+    return pl.concat(found) if found else None
 
 
 def places(folder: Path) -> list[Path]:

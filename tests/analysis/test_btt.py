@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from analysis.adapters import blkevents, proberecords
 from analysis.adapters.blkrecords import NOTIFY, read_file
 from analysis.inspect import traced
@@ -43,7 +43,7 @@ def differences(time: np.ndarray, latency: np.ndarray, told: np.ndarray) -> np.n
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_latencies_are_btts(sample: str, tmp_path: Path) -> None:
     shutil.unpack_archive(SAMPLES[sample], tmp_path)
-    run = runs.read(tmp_path / "run")
+    run = stages.build(tmp_path / "run")
     assert run.ledger is not None
     trace = next((tmp_path / "run/raw/blktrace").glob("*.blktrace.0"))
     records, _ = read_file(trace)
@@ -62,7 +62,7 @@ def test_latencies_are_btts(sample: str, tmp_path: Path) -> None:
 def test_the_requests_own_time_is_another(tmp_path: Path) -> None:
     """What the kernel has in a request is when that was made: a bio that waited for one was queued before."""
     shutil.unpack_archive(SAMPLES["ext4, DELETE"], tmp_path)
-    run = runs.read(tmp_path / "run")
+    run = stages.build(tmp_path / "run")
     assert run.ledger is not None
     of_request = proberecords.read(tmp_path / "run/raw/probes.bin")
     of_request = of_request[of_request["type"] == proberecords.TYPES["block"]]

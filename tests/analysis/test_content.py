@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from analysis import checks, manifest
+from analysis import checks, manifest, stages
 from analysis import run as runs
 from analysis.checks import witness
 from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
@@ -211,7 +211,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", sorted(path.name.split(".")[0] for path in SAMPLES.glob("*.tar.xz")))
 def test_each_recorded_run_holds(name: str, tmp_path: Path) -> None:
     shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", tmp_path / "cell")
-    run = runs.read(tmp_path / "cell/run")
+    run = stages.build(tmp_path / "cell/run")
     assert checks.reasons(run) == []
     kept = run.contents["content"]
     is_write = kept.flags & 0xFF == WRITE
@@ -261,7 +261,7 @@ def exchange(kept: Content) -> Content:
     ],
 )
 def test_other_commands_than_the_probes_saw_are_rejected(spoil: Spoil, said: str, recorded: Path) -> None:
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     kept = run.contents["content"]
     run.seen["content"].content = spoil(kept)
     found = witness.holds(run)
@@ -271,7 +271,7 @@ def test_other_commands_than_the_probes_saw_are_rejected(spoil: Spoil, said: str
 def test_noise_in_the_records_is_noticed(recorded: Path, tmp_path: Path, mutations: int) -> None:
     """Any byte of header or records that is another one: one clear line, or the run is rejected; but for
     the lowest bytes of a time."""
-    run, noise = runs.read(recorded), random.Random(3)
+    run, noise = stages.build(recorded), random.Random(3)
     whole = zstandard.ZstdDecompressor().stream_reader((recorded / "raw/content.zst").read_bytes()).read()
     end = HEADER.itemsize + RECORD.itemsize * int(np.frombuffer(whole, HEADER, 1)["records"][0])
     for _ in range(mutations):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, content, engines, pipeline
+from analysis import checks, content, engines, pipeline, stages
 from analysis import run as runs
 from analysis.content import told
 from analysis.ledger.build import Ledger
@@ -36,7 +36,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], runs.R
         if name not in known:
             folder = tmp_path_factory.mktemp(name)
             shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", folder)
-            known[name] = runs.read(folder / "run")
+            known[name] = stages.build(folder / "run")
         return known[name]
 
     return read

@@ -14,8 +14,7 @@ import synthetic
 from edited import edit
 from tiny import cost
 
-from analysis import checks, consistent, cpu, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, consistent, cpu, pipeline, stages, terminal
 from analysis.ledger import schema
 from images.qemu import REPEATABLE
 
@@ -35,7 +34,7 @@ def folder_of(tmp_path: Path, cpu_ns: int = 2, ps: Any = 2001, twin_ps: Any = 20
 
 
 def reasons(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    return checks.reasons(stages.build(folder))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import pipeline
-from analysis import run as runs
+from analysis import pipeline, stages
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import going_on, prefixes, verdicts
 from analysis.crash.hashes import Held
@@ -36,7 +35,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trials(folder: Path) -> list[dict[str, Any]]:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found.to_dicts()
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, going_on, lines, moments, placed
+from analysis.crash import cuts, going_on, lines, moments, placed, policies
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
@@ -91,9 +91,9 @@ def test_moments_are_of_commands_and_of_calls() -> None:
 
 def test_what_device_and_memory_keep_are_apart() -> None:
     both = {(one.policy, one.memory.policy) for one in planned(cuts=400) if one.memory}
-    assert {(cuts.NOTHING, lines.EVERYTHING), (cuts.EVERYTHING, lines.NOTHING)} <= both
+    assert {(policies.NOTHING, lines.EVERYTHING), (policies.EVERYTHING, lines.NOTHING)} <= both
     of_system = planned(crash="os", cuts=200)
-    assert {one.policy for one in of_system} == {cuts.EVERYTHING}
+    assert {one.policy for one in of_system} == {policies.EVERYTHING}
     # what was not cleaned is in the CPU's caches, which a reset need not write to the memory
     assert {one.memory.policy for one in of_system if one.memory} >= {*lines.CHOICES}
 
@@ -175,7 +175,7 @@ def test_a_state_that_no_cut_leaves_is_nowhere() -> None:
         assert place(replace(one, memory=memory)) is None
     assert place(replace(one, call=6)) is None
     commands, _ = board()
-    assert placed.placed(commands, NUMBERS, (cuts.EVERYTHING,), one) is None
+    assert placed.placed(commands, NUMBERS, (policies.EVERYTHING,), one) is None
 
 
 def test_a_cut_is_told_by_its_call() -> None:

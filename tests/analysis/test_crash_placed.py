@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 from edited import edit, edit_trial
 
-from analysis import checks, pipeline, stored, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, stored, terminal
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, going_on, placed, verdicts
+from analysis.crash import cuts, going_on, placed, policies, verdicts
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.placed import Numbers
@@ -52,8 +51,15 @@ def trial(command: int, where: str, lost: tuple[int, ...] = (), torn: tuple[int,
     return Trial(5, command, where, 0, PLANNED, arrived, len(lost), lost, torn)
 
 
-PLANNED = cuts.SUBSET
-ANY = (cuts.EVERYTHING, cuts.NOTHING, cuts.PREFIX, cuts.TORN, cuts.SUBSET, cuts.SUFFIX)
+PLANNED = policies.SUBSET
+ANY = (
+    policies.EVERYTHING,
+    policies.NOTHING,
+    policies.PREFIX,
+    policies.TORN,
+    policies.SUBSET,
+    policies.SUFFIX,
+)
 IN_ORDER = ANY[:4]
 W, F = (WRITE, 8), (FLUSH, 0)
 # the drain is from command 2 on
@@ -69,15 +75,15 @@ BOARD = log(W, F, W, F, W, W)
         (trial(4, "before"), (4, "before", PLANNED, 0)),
         (trial(2, "after", (2,)), (2, "after", PLANNED, 1)),
         # nothing of 2 is kept: before the flush, and not behind it
-        (trial(4, "before", (2, 3)), (3, "during", cuts.NOTHING, 1)),
+        (trial(4, "before", (2, 3)), (3, "during", policies.NOTHING, 1)),
         # the first is kept, which is durable
-        (trial(4, "before", (3,)), (4, "before", cuts.EVERYTHING, 0)),
+        (trial(4, "before", (3,)), (4, "before", policies.EVERYTHING, 0)),
         # the flush is no change
-        (trial(4, "after"), (4, "after", cuts.EVERYTHING, 1)),
+        (trial(4, "after"), (4, "after", policies.EVERYTHING, 1)),
         # what the plan's flush was is lost with what came behind it
-        (trial(5, "after", (5,)), (5, "after", cuts.PREFIX, 2)),
+        (trial(5, "after", (5,)), (5, "after", policies.PREFIX, 2)),
         # a part of a write that is none
-        (trial(4, "before", (3,), (3, 4)), (4, "before", cuts.EVERYTHING, 0)),
+        (trial(4, "before", (3,), (3, 4)), (4, "before", policies.EVERYTHING, 0)),
     ],
 )
 def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, str, str, int]) -> None:
@@ -112,7 +118,7 @@ def test_a_torn_write_is_of_the_size_that_its_board_has(
 ) -> None:
     found = placed.placed(log(W, F, size), Numbers(0, 2, 3), ANY, trial(2, "during", (2,), (2, 4)))
     assert found is not None and (found.torn, found.lost == ()) == (torn, kept)
-    assert found.policy == (cuts.EVERYTHING if kept else PLANNED)
+    assert found.policy == (policies.EVERYTHING if kept else PLANNED)
 
 
 def test_a_discard_is_not_torn() -> None:
@@ -123,10 +129,10 @@ def test_a_discard_is_not_torn() -> None:
 def test_only_what_its_device_may_do() -> None:
     """A cache in order loses nothing from before what it keeps; if the kernel alone is gone, nothing."""
     hole = trial(5, "after", (4,))
-    for choices, policy in ((ANY, cuts.SUFFIX), (IN_ORDER, None), ((cuts.EVERYTHING,), None)):
+    for choices, policy in ((ANY, policies.SUFFIX), (IN_ORDER, None), ((policies.EVERYTHING,), None)):
         found = placed.placed(BOARD, DRAIN, choices, hole)
         assert (found and found.policy) == policy
-    assert placed.placed(BOARD, DRAIN, (cuts.EVERYTHING,), trial(4, "after")) is not None
+    assert placed.placed(BOARD, DRAIN, (policies.EVERYTHING,), trial(4, "after")) is not None
 
 
 def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[Any, ...]]:
@@ -214,13 +220,13 @@ LEDGER = [*going_on.LEDGER]
 
 
 def test_another_order_in_the_drain_is_the_same_run(run_dir: Path) -> None:
-    before = runs.read(run_dir).judged
+    before = stages.build(run_dir).judged
     # a write, the flush and the commit block, behind the next
     spoil(run_dir, order(96, 93, 94, 95, 98, 97))
     result = pipeline.analyse(run_dir)
     assert result["status"] == "ok", result["reasons"]
     assert result["crash"]["cuts"] == 30 and result["crash"]["broken"] == 0
-    after = runs.read(run_dir).judged
+    after = stages.build(run_dir).judged
     assert before is not None and after is not None
     of_drain = after["trial"] >= 26
     assert after.filter(~of_drain).equals(before.filter(~of_drain))
@@ -240,10 +246,10 @@ def both(*orders: Callable[[np.ndarray], None]) -> Callable[[np.ndarray], None]:
 
 def test_what_comes_by_a_clock_may_come_elsewhere(run_dir: Path) -> None:
     """A trial behind that is of the same state on either board, and one within is the board's own."""
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     spoil(run_dir, order(42, 43, 41))
-    assert not checks.reasons(runs.read(run_dir))
-    (_, board) = runs.read(run_dir).trials
+    assert not checks.reasons(stages.build(run_dir))
+    (_, board) = stages.build(run_dir).trials
     before, within, behind = (trial(command, "before") for command in (41, 43, 60))
     told = [placed.may_be_nowhere(run, board, one) for one in (before, within, behind)]
     assert told == [False, True, False]
@@ -269,7 +275,7 @@ def test_what_else_differs_rejects_the_run(
     run_dir: Path, how: Callable[[np.ndarray], None], board: int, reason: str
 ) -> None:
     spoil(run_dir, how, board)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -280,18 +286,18 @@ def test_another_plan_is_found_out_in_whatever_order(run_dir: Path) -> None:
     fields: list[Any] = lines[-2].split(",")
     fields[1] = f"{int(fields[1], 16) ^ 1:016x}"
     path.write_text("\n".join([*lines[:-2], ",".join(fields), lines[-1], ""]))
-    assert "trial 28 was of another state than the cell's plan has" in checks.reasons(runs.read(run_dir))
+    assert "trial 28 was of another state than the cell's plan has" in checks.reasons(stages.build(run_dir))
 
 
 def test_a_replay_needs_the_order_of_the_board_that_had_the_trial(run_dir: Path) -> None:
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     spoil(run_dir, order(97, 96))
-    (_, board) = runs.read(run_dir).trials
+    (_, board) = stages.build(run_dir).trials
     assert replay.outcome(run, board, 20)["trial"] == 20
     with pytest.raises(LabError, match="on the board of here commands came in another order than on the one"):
         replay.outcome(run, board, 28)
     spoil(run_dir, other_sector)
-    (_, board) = runs.read(run_dir).trials
+    (_, board) = stages.build(run_dir).trials
     with pytest.raises(LabError, match="its device got other commands"):
         replay.outcome(run, board, 20)
 
@@ -318,7 +324,7 @@ def nowhere(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
     """The run, with trials of states that their board's log does not have; board 2 has them all."""
 
     def made(*numbers: int) -> Path:
-        plan = keeps_what_came_behind(runs.read(run_dir), *numbers)
+        plan = keeps_what_came_behind(stages.build(run_dir), *numbers)
         tried_as(run_dir, plan)
         monkeypatch.setattr(placed, "plan", lambda run: plan)
         return run_dir
@@ -335,7 +341,7 @@ def test_what_is_of_no_cut_where_the_drain_came_in_another_order_is_left_out(
     assert result["status"] == "ok", result["reasons"]
     crash = result["crash"]
     assert (crash["cuts"], crash["unplaced"], crash["mounted"]) == (28, 2, 28)
-    judged = runs.read(folder).judged
+    judged = stages.build(folder).judged
     assert judged is not None and not {26, 28} & {*judged["trial"]}
     text = " ".join(terminal.table(result, folder / "report.html").split())
     assert "28 cuts (power): 28 mounted" in text and "2 more are of no cut of their boards" in text
@@ -349,7 +355,7 @@ def test_what_came_up_has_no_part_in_it(nowhere: Callable[..., Path]) -> None:
     spoil(folder, order(97, 96))
     for number in (27, 28):
         edit_trial(folder, number, opened=0, is_read=0, is_whole=0)
-    crash = verdicts.summary(runs.read(folder))
+    crash = verdicts.summary(stages.build(folder))
     assert crash is not None
     assert (crash["unplaced"], crash["opened"], crash["broken"]) == (1, 28, 1)
     assert crash["first_broken"].startswith("trial 27, ")
@@ -368,7 +374,7 @@ def test_what_is_of_no_cut_rejects_the_run(
 ) -> None:
     folder = nowhere(*numbers)
     spoil(folder, how)
-    reasons = checks.reasons(runs.read(folder))
+    reasons = checks.reasons(stages.build(folder))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -378,7 +384,7 @@ def test_a_trial_that_ended_its_board_is_not_left_out(nowhere: Callable[..., Pat
     for path in folder.glob("crash/*/raw/trials.csv"):
         path.write_text("".join(line for line in path.open() if not line.startswith("28,")))
     edit(folder / "host.json", trials_died={"28": "Kernel panic"})
-    assert f"trial 28 {IMPOSSIBLE}" in checks.reasons(runs.read(folder))
+    assert f"trial 28 {IMPOSSIBLE}" in checks.reasons(stages.build(folder))
 
 
 def test_one_that_is_left_out_has_no_page_and_no_replay(nowhere: Callable[..., Path]) -> None:
@@ -386,7 +392,7 @@ def test_one_that_is_left_out_has_no_page_and_no_replay(nowhere: Callable[..., P
     spoil(folder, order(97, 96))
     pipeline.analyse(folder)
     with pytest.raises(BadInputError, match="TRIAL=28: by its board's log no cut leaves what that was shown"):
-        replay.stored_row(runs.read(folder), 28)
+        replay.stored_row(stages.build(folder), 28)
     loaded: Any = SimpleNamespace(run=stored.read(folder))
     with pytest.raises(BadInputError, match="TRIAL=28: by its board's log no cut leaves what that was shown"):
         cut.of(loaded, "28")

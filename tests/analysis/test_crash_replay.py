@@ -12,7 +12,7 @@ import commands
 import numpy as np
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from analysis.adapters.devicelog import ENTRY
 from analysis.devices.flashsim import HEADER
 from base.errors import LabError
@@ -62,7 +62,7 @@ def test_a_run_without_trials(recorded: Path, tmp_path: Path) -> None:
 
 
 def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     assert run.judged is not None
     (trial, *_) = (one for one in replay.stored_trials(run, recorded) if one.losable)
     stored: dict[str, Any] = run.judged.filter(run.judged["trial"] == trial.number).row(0, named=True)
@@ -87,7 +87,7 @@ def sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_board_that_did_another_run_is_told(
     recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     login = Login(22, tmp_path)
     again = Path(shutil.copytree(recorded / "crash/1", tmp_path / "again"))
     sent(again, monkeypatch)

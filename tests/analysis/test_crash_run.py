@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import oracle, prefixes, verdicts
 from analysis.crash.hashes import Held
@@ -44,7 +43,7 @@ def run_dir(recorded: Path, tmp_path: Path) -> Path:
 
 
 def judged(folder: Path) -> pl.DataFrame:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found
 
@@ -239,7 +238,7 @@ def other_cuts(folder: Path) -> None:
 )
 def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -248,7 +247,7 @@ def test_trials_that_nobody_asked_for(run_dir: Path) -> None:
         document = json.loads((run_dir / name).read_text())
         (document.get("cell") or document)["crash"] = "none"
         (run_dir / name).write_text(json.dumps(document))
-    assert "there are trials, and the cell asks for none" in checks.reasons(runs.read(run_dir))
+    assert "there are trials, and the cell asks for none" in checks.reasons(stages.build(run_dir))
 
 
 @pytest.mark.parametrize(
@@ -263,7 +262,7 @@ def test_trials_that_nobody_asked_for(run_dir: Path) -> None:
 def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
     edit_trial(run_dir, 3, **spoil)
     with pytest.raises(BadInput, match=re.escape(said)):
-        runs.read(run_dir)
+        stages.build(run_dir)
 
 
 def test_a_workload_whose_rows_are_not_known(run_dir: Path) -> None:
@@ -272,7 +271,7 @@ def test_a_workload_whose_rows_are_not_known(run_dir: Path) -> None:
         (document.get("cell") or document)["profiles"]["workload"]["driver_workload"] = "mobibench"
         (run_dir / name).write_text(json.dumps(document))
     with pytest.raises(BadInput, match="the rows of mobibench are not known"):
-        runs.read(run_dir)
+        stages.build(run_dir)
 
 
 @pytest.mark.parametrize(

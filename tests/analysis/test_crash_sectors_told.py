@@ -10,8 +10,7 @@ import pytest
 from edited import edit_trial
 from test_tried import ALIKE
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.crash import fits, sectors
 from base.errors import BadInput
 
@@ -32,7 +31,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def judged(folder: Path) -> pl.DataFrame:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found
 
@@ -66,13 +65,13 @@ def test_a_known_end_holds_what_was_written(run_dir: Path, trial: int, name: str
     edit_trial(run_dir, trial, **{name: 1})
     end = {0: "begin", 39: "end"}[trial]
     said = f"as the run's {end} it was to hold what was written, and trial {trial} found (1 {name} sectors)"
-    assert said in checks.reasons(runs.read(run_dir))
+    assert said in checks.reasons(stages.build(run_dir))
 
 
 def test_one_state_has_one_count(run_dir: Path) -> None:
-    assert not checks.reasons(runs.read(run_dir))
+    assert not checks.reasons(stages.build(run_dir))
     edit_trial(run_dir, ALIKE[0], stale=2)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any("were of one state, and came to different ends" in reason for reason in reasons), reasons
 
 
@@ -82,7 +81,7 @@ def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
     place = lines[0].index("zero")
     path.write_text("".join(",".join(fields[:place] + fields[place + 1 :]) + "\n" for fields in lines))
     with pytest.raises(BadInput, match="the header is"):
-        runs.read(run_dir)
+        stages.build(run_dir)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
     ],
 )
 def test_what_a_summary_says_fits(run_dir: Path, said: Any, fits_it: bool) -> None:
-    cell = runs.read(run_dir).cell
+    cell = stages.build(run_dir).cell
     summary = pipeline.analyse(run_dir)
     summary["crash"]["stale"] = said
     assert (not fits.contradictions(cell, summary)) == fits_it

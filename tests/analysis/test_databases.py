@@ -13,8 +13,7 @@ import polars as pl
 import pytest
 from edited import edit
 
-from analysis import checks, databases, documents, pipeline
-from analysis import run as runs
+from analysis import checks, databases, documents, pipeline, stages
 from analysis.adapters import userfile
 from base.errors import BadInput
 
@@ -39,7 +38,7 @@ def copy(recorded: Path, tmp_path: Path) -> Path:
 
 
 def told(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    return checks.reasons(stages.build(folder))
 
 
 def test_a_recorded_run_is_accepted_and_says_whose_each_byte_is(copy: Path) -> None:
@@ -186,11 +185,11 @@ def test_what_cannot_be_so_is_told(copy: Path, spoil: Spoil, reason: str) -> Non
 def test_a_log_of_calls_has_the_column_of_several_databases_alone(copy: Path) -> None:
     config(lambda found: found.pop("databases"), "raw")(copy)
     with pytest.raises(BadInput, match="the header is"):
-        runs.read(copy)
+        stages.build(copy)
     calls(lambda fields, number: fields.__setitem__(-1, "4"))(copy)
     config(lambda found: found.update(databases=[{"transactions": 0}] * 3), "raw")(copy)
     with pytest.raises(BadInput, match=r"config\.json"):
-        runs.read(copy)
+        stages.build(copy)
 
 
 def test_a_property_that_no_cell_asks_for_is_told_of_any_database(copy: Path) -> None:

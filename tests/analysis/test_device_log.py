@@ -19,8 +19,7 @@ from edited import unhold
 from test_fuzz import try_all
 from test_truncation import noisy, outcome
 
-from analysis import checks, export, pipeline, summary, tables, terminal
-from analysis import run as runs
+from analysis import checks, export, pipeline, stages, summary, tables, terminal
 from analysis.adapters import devicelog
 from analysis.adapters.devicelog import ENTRY
 from analysis.checks import counts
@@ -57,7 +56,7 @@ def change(path: Path, spoil: Callable[[np.ndarray], np.ndarray], **header: Any)
 
 def test_the_recorded_run_holds(recorded: Path) -> None:
     """Probe, log and kernel agree with no blktrace, in the run and in its twin."""
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     assert checks.reasons(run) == []
     told = counts.told(run)
     assert sorted(told) == ["device log", "probe", "stat"]
@@ -111,13 +110,13 @@ FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
 def test_a_fault_is_seen(fault: str, run_dir: Path) -> None:
     spoil, reason = FAULTS[fault]
     change(run_dir / "raw/device.bin", spoil)
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in found), found
 
 
 def test_what_the_device_lost_rejects(run_dir: Path) -> None:
     change(run_dir / "raw/device.bin", lambda entries: entries, lost=3)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     found = checks.reasons(run)
     assert found == [
         "the device's log lost 3 commands",
@@ -144,7 +143,7 @@ def test_the_devices_counters_tell_of_the_same_commands(
 ) -> None:
     """Whoever changes its log, and all that the kernel saw, changes its counters, too."""
     change(run_dir / raw / "device.bin", spoil)
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any(f"raw/device.bin has {told}" in reason for reason in found), found
 
 
@@ -163,7 +162,7 @@ def test_counters_read_later_may_tell_of_more(run_dir: Path) -> None:
 def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
     (run_dir / "raw/device.bin").unlink()
     (run_dir / "twin/raw/device.bin").unlink()
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert "raw/device.bin is missing" in found
     assert "untraced twin: raw/device.bin is missing" in found
     assert "nobody but the probes saw the block commands" in found
@@ -173,12 +172,12 @@ def test_more_commands_than_the_device_counted_rejects(run_dir: Path) -> None:
     path = run_dir / "raw/board/device_time.txt"
     kept = [line for line in path.read_text().splitlines() if not line.startswith("log_entries")]
     path.write_text("\n".join([*kept, "log_entries=3", ""]))
-    assert any("device_time.txt says 3" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("device_time.txt says 3" in reason for reason in checks.reasons(stages.build(run_dir)))
 
 
 def test_the_twins_device_is_checked_too(run_dir: Path) -> None:
     change(run_dir / "twin/raw/device.bin", lose)
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any(
         reason.startswith("untraced twin: bytes_written in the window: device log") for reason in found
     )
@@ -192,7 +191,7 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
         return entries
 
     change(run_dir / "twin/raw/device.bin", change_place)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     assert checks.reasons(run) == []
     built = summary.build(run, tables.build(run), [])
     assert built["twin_commands"]["same"] is False
@@ -208,7 +207,7 @@ def test_a_cut_log_is_refused(run_dir: Path) -> None:
     for size, place in ((0, 0), (31, 31), (len(data) - 1, len(data) - 32), (len(data) - 32, len(data) - 32)):
         path.write_bytes(data[:size])
         with pytest.raises(BadInput, match=rf"device\.bin: byte {place}: "):
-            runs.read(run_dir)
+            stages.build(run_dir)
 
 
 def test_a_driver_that_there_is_not_is_one_line(run_dir: Path) -> None:
@@ -219,7 +218,7 @@ def test_a_driver_that_there_is_not_is_one_line(run_dir: Path) -> None:
         r"cell\.json: profiles\.device\.driver: no device driver 'floppy'; expected flashsim, null_blk, own$"
     )
     with pytest.raises(BadInput, match=said):
-        runs.read(run_dir)
+        stages.build(run_dir)
 
 
 def test_fuzz(recorded: Path, tmp_path: Path, mutations: int) -> None:
@@ -276,7 +275,7 @@ def test_a_spoiled_file_is_told_of(name: str, of: str, run_dir: Path) -> None:
 def test_a_count_that_is_none_rejects(said: str, run_dir: Path) -> None:
     path = run_dir / "raw/board/device_time.txt"
     path.write_text(re.sub(r"(?m)^log_entries=.*", f"log_entries={said}", path.read_text()))
-    assert any("device_time.txt says" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("device_time.txt says" in reason for reason in checks.reasons(stages.build(run_dir)))
 
 
 def test_a_window_that_begins_before_time_is_told_of(run_dir: Path) -> None:
@@ -289,7 +288,7 @@ def test_a_window_that_begins_before_time_is_told_of(run_dir: Path) -> None:
 def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -> None:
     (run_dir / name / "device.bin").unlink()
     (run_dir / name / "board/device_time.txt").unlink()
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any("raw/board/device_time.txt is missing" in reason for reason in found)
     assert "one of the run and its untraced twin has no log of its device" in found
 
@@ -298,10 +297,10 @@ def test_a_long_unwatched_run_needs_no_log(run_dir: Path, monkeypatch: pytest.Mo
     """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
     synthetic.leave_twin(run_dir)
     change(run_dir / "raw/device.bin", lambda entries: entries[:-30], lost=30)
-    assert any("lost 30 commands with" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("lost 30 commands with" in reason for reason in checks.reasons(stages.build(run_dir)))
     monkeypatch.setattr(flashsim, "_LOG_ENTRIES", 200)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     assert checks.reasons(run) == []
     assert summary.build(run, tables.build(run), [])["lost_events"] == 0
     change(run_dir / "raw/device.bin", lambda entries: entries, lost=0)
-    assert any("in the window: device log" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("in the window: device log" in reason for reason in checks.reasons(stages.build(run_dir)))

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from analysis import __main__ as command
-from analysis import files, pipeline
-from analysis import run as runs
+from analysis import files, pipeline, stages
 from analysis.adapters import drivertables
 from analysis.checks import counts
 from base.errors import BadInput
@@ -65,7 +64,7 @@ def test_a_counter_may_be_missing_that_the_kernel_lacks(kernel: str, lacks: str,
     for line in range(2, len((run_dir / STAT).read_text().splitlines()) + 1):
         for name in drivertables.LATER:
             spoiled(run_dir / STAT, line, name, "")
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     run.board.texts["kernel"] = kernel
     said = counts.device_idle(run)
     assert any(lacks in reason for reason in said) if lacks else not said

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from mutate import mutate
 
-from analysis import run as runs
+from analysis import stages
 from analysis.checks import ledger as checks
 from analysis.ledger import build, records
 from analysis.observers import blktrace, probes
@@ -84,7 +84,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_probes(recorded: Path, tmp_path: Path, mutations: int) -> None:
-    whole = runs.read(recorded)
+    whole = stages.build(recorded)
     assert whole.ledger
     given = whole.ledger.given
 

@@ -13,8 +13,7 @@ import commands
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.crash import fits, oracle
 from base.errors import BadInput
 
@@ -51,7 +50,7 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
 
 def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
     """The last of those acknowledged, of the insertions, each of which changes something."""
-    judged = runs.read(run_dir).judged
+    judged = stages.build(run_dir).judged
     assert judged is not None
     row = next(one for one in judged.iter_rows(named=True) if one["acknowledged"] == 3)
     rows, total = states(run_dir)[2]
@@ -102,7 +101,7 @@ def other_calls(folder: Path) -> None:
 )
 def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], Any], reason: str) -> None:
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -121,7 +120,7 @@ def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], Any], re
 def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
     edit_trial(run_dir, 3, **spoil)
     with pytest.raises(BadInput, match=re.escape(said)):
-        runs.read(run_dir)
+        stages.build(run_dir)
 
 
 def test_more_kills_than_asked_for_contradict_the_cell(run_dir: Path) -> None:

@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.crash import cuts, lines, oracle, placed
 from analysis.inspect import cut
 from analysis.inspect.load import Loaded
@@ -37,7 +36,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def judged(folder: Path) -> pl.DataFrame:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found
 
@@ -145,7 +144,7 @@ def test_calls_that_were_not_made(
     run_dir: Path, how: Callable[[list[str]], list[str]], place: str, reason: str
 ) -> None:
     calls(run_dir, how, place)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -198,18 +197,18 @@ AMONG_CALLS = "board 1 of trials did not do the same run: its transactions were 
 def test_what_was_stored_is_what_its_calls_and_its_time_say(
     run_dir: Path, spoil: Callable[[Path], None], reason: str
 ) -> None:
-    assert not checks.reasons(runs.read(run_dir))
+    assert not checks.reasons(stages.build(run_dir))
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
 def test_a_trial_of_other_lines_is_of_another_plan(run_dir: Path) -> None:
     """What a board says of its line is a hash of all words, those of the memory among them."""
     row = judged(run_dir).filter(pl.col("lost_lines") > 0).row(0, named=True)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     (one,) = (one for one in placed.plan(run) if one.number == row["trial"])
     assert one.memory is not None and "lost:" in one.line()
     edit_trial(run_dir, row["trial"], plan=cuts.digest(one.line().replace("lost:", "lost:1", 1)))
     reason = f"trial {row['trial']} was of another state than the cell's plan has"
-    assert reason in checks.reasons(runs.read(run_dir))
+    assert reason in checks.reasons(stages.build(run_dir))

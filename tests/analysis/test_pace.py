@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import pace, pipeline, terminal
-from analysis import run as runs
+from analysis import pace, pipeline, stages, terminal
 from analysis.adapters import sqlfile, tracefile
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
@@ -85,8 +84,8 @@ def paced(folder: Path, asked: str) -> Path:
 
 
 def test_a_run_that_starts_too_early_is_told(run_dir: Path) -> None:
-    assert phases.due(runs.read(run_dir)) == []
-    (reason,) = phases.due(runs.read(paced(run_dir, "1/h")))
+    assert phases.due(stages.build(run_dir)) == []
+    (reason,) = phases.due(stages.build(paced(run_dir, "1/h")))
     assert re.match(r"transaction 1 began [0-9]+ ns before it was due \(PACE=1/h\)", reason)
 
 
@@ -99,7 +98,7 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     cell["profiles"]["file"] = {"trace": text}
     (run_dir / "cell.json").write_text(json.dumps(cell))
     result = pipeline.analyse(run_dir)
-    number = runs.read(run_dir).driver.transactions.height
+    number = stages.build(run_dir).driver.transactions.height
     assert result["status"] == "rejected"
     assert f"{number} transactions, and the trace has {lines} (PACE=trace)" in result["reasons"]
 
@@ -117,7 +116,7 @@ def test_a_setting_that_the_driver_did_not_get_is_told(run_dir: Path) -> None:
 
 
 def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = runs.read(run_dir).driver
+    ran = stages.build(run_dir).driver
     begins, ends = (ints(ran.transactions[name]) for name in ("begin_ns", "end_ns"))
     # starts that are all due when they came, but one
     due = begins.copy()

@@ -13,8 +13,7 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import derived, events, pipeline, tables, terminal
-from analysis import run as runs
+from analysis import derived, events, pipeline, stages, tables, terminal
 from analysis.diff.__main__ import main as diff
 from analysis.export.__main__ import main as export
 from analysis.figures import style, zoom
@@ -139,7 +138,7 @@ def test_a_journal_commit_of_an_insert_has_its_name() -> None:
 
 def test_a_kind_of_event_that_no_probe_looked_for_is_no_zero(run_dir: Path) -> None:
     synthetic.change_cell(run_dir, probes="block")
-    built = tables.build(runs.read(run_dir))
+    built = tables.build(stages.build(run_dir))
     assert dict(built.observed.iter_rows()) == {"syncs": False, "filesystem": False, "commands": True}
     assert built.phases["syncs"].null_count() == built.phases.height
     assert built.phases["block_writes"].sum() > 0

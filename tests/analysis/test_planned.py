@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import synthetic
 
-from analysis import checks, expected, pipeline
+from analysis import checks, expected, pipeline, stages
 from analysis import run as runs
 from analysis.checks import loss, settings
 from base.errors import BadInput
@@ -22,7 +22,7 @@ def folder(run_dir: Path) -> Path:
 def planned(folder: Path, **changes: Any) -> runs.Run:
     """A made-up run with a plan, changed as told, read."""
     synthetic.plan(folder, **changes)
-    return runs.read(folder)
+    return stages.build(folder)
 
 
 def planned_run(folder: Path, part: str = ".", **changes: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def test_a_limit_that_a_plan_lacks_is_not_in_its_page(folder: Path) -> None:
 
 def test_a_run_has_a_plan(folder: Path) -> None:
     (folder / "raw/plan.json").unlink()
-    assert checks.reasons(runs.read(folder)) == ["raw/plan.json is missing"]
+    assert checks.reasons(stages.build(folder)) == ["raw/plan.json is missing"]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_who_watched_is_who_was_planned(folder: Path, part: str, changes: dict[s
     before, plan = checks.reasons(planned(folder)), (folder / "raw/plan.json").read_text()
     change_run(folder / part, **changes)
     (folder / "raw/plan.json").write_text(plan)
-    (reason,) = [one for one in checks.reasons(runs.read(folder)) if "raw/run.json has the" in one]
+    (reason,) = [one for one in checks.reasons(stages.build(folder)) if "raw/run.json has the" in one]
     assert before == [] and says in reason
     assert reason.startswith("untraced twin: ") == (part == "twin/raw")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from edited import recoveries
 
-from analysis import documents
-from analysis import run as runs
+from analysis import documents, stages
 from analysis.crash import fits, verdicts
 from base.errors import BadInput
 
@@ -22,12 +21,12 @@ def test_recoveries_are_counted(sample: str, tmp_path: Path) -> None:
     shutil.unpack_archive(HERE / f"{sample}.tar.xz", tmp_path)
     folder = tmp_path / "run"
     cuts = json.loads((folder / "cell.json").read_text())["cuts"]
-    before = verdicts.summary(runs.read(folder))
+    before = verdicts.summary(stages.build(folder))
     assert before is not None and "recoveries" not in before and "replayed" not in before
     host = json.loads((folder / "host.json").read_text())
     (folder / "host.json").write_text(json.dumps({k: v for k, v in host.items() if k != "raw_sha256"}))
     recoveries(folder, ("clean", 0), ("clean", 0), ("log used; WAL reset", 2))
-    run = runs.read(folder)
+    run = stages.build(folder)
     assert run.judged is not None and run.judged["replayed"].sum() == 2 * (cuts - 2)
     found = verdicts.summary(run)
     assert found is not None
@@ -42,4 +41,4 @@ def test_recoveries_are_counted(sample: str, tmp_path: Path) -> None:
     for path in folder.glob("crash/*/raw/trials.csv"):
         path.write_text(path.read_text().replace(",replayed\n", ",again\n"))
     with pytest.raises(BadInput, match="the header is"):
-        runs.read(folder)
+        stages.build(folder)

@@ -17,8 +17,7 @@ import polars as pl
 import pytest
 from edited import unhold
 
-from analysis import pipeline, terminal
-from analysis import run as runs
+from analysis import pipeline, stages, terminal
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import ledger, witness
 from analysis.ledger.match import FUA
@@ -236,7 +235,7 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
 def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
-        return witness.holds(runs.read(folder))
+        return witness.holds(stages.build(folder))
     except BadInput as error:
         return [str(error)]
 
@@ -253,7 +252,7 @@ def test_what_is_at_no_known_place_is_shown(recorded: dict[str, Path], tmp_path:
     # whose bytes were not kept, as they say what it is
     run = json.loads((folder / "raw/run.json").read_text())
     (folder / "raw/run.json").write_text(json.dumps(run | {"observers": ["blktrace", "probes"]}))
-    made = runs.read(folder).ledger
+    made = stages.build(folder).ledger
     assert made is not None
     assert 0 < ledger.unattributed_share(made) < ledger.UNATTRIBUTED_LIMIT
     assert made.pieces.filter(pl.col("of") == "unattributed")["bytes"].sum() > 100_000

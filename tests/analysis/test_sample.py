@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis import pipeline
-from analysis import run as runs
+from analysis import pipeline, stages
 from analysis.checks import counts
 
 HERE = Path(__file__).parent
@@ -31,7 +30,7 @@ def test_equals_golden(sample: Path, golden: Path) -> None:
 
 
 def test_three_sources_agree(sample: Path) -> None:
-    told = counts.told(runs.read(sample))
+    told = counts.told(stages.build(sample))
     assert set(told) == {"probe", "blktrace", "stat"}
     assert len({tuple(row[name] for name in counts.FIELDS) for row in told.values()}) == 1
     assert told["stat"]["writes"] > 300
@@ -45,7 +44,7 @@ def test_wal_full_syncs_once_a_transaction(sample: Path) -> None:
 
 def test_cell_id_is_the_one_in_the_folder_name(sample: Path) -> None:
     host = json.loads((sample / "host.json").read_text())
-    assert runs.read(sample).cell_id == host["cell_id"]
+    assert stages.build(sample).cell_id == host["cell_id"]
 
 
 def test_outputs_are_the_same_bytes_again(sample: Path) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, pipeline, stored
-from analysis import run as runs
+from analysis import checks, pipeline, stages, stored
 from analysis.__main__ import main as analyse
 from analysis.adapters import command
 from analysis.command.tables import NAMELESS, file_names
@@ -53,7 +52,7 @@ def test_the_sample_is_good(folder: Path) -> None:
 
 
 def test_a_file_with_the_number_of_one_that_is_gone_is_not_it(folder: Path) -> None:
-    read = runs.read(folder)
+    read = stages.build(folder)
     made, kept = read.ledger, next(iter(read.contents.values()))
     assert made is not None
     # notes.txt has the inode of the journal and the WAL of wal.db; say that it begins with zeros, as a file
@@ -109,19 +108,19 @@ def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
 )
 def test_another_command_is_noticed(folder: Path, place: str, change: Any, said: str) -> None:
     edited(folder / place / "driver/config.json", change)
-    assert any(said in reason for reason in checks.reasons(runs.read(folder)))
+    assert any(said in reason for reason in checks.reasons(stages.build(folder)))
 
 
 def test_another_phase_is_noticed(folder: Path) -> None:
     path = folder / "raw/driver/phases.csv"
     path.write_text(path.read_text().replace("drain", "close"))
-    assert "phases.csv has the phases command, close" in "\n".join(checks.reasons(runs.read(folder)))
+    assert "phases.csv has the phases command, close" in "\n".join(checks.reasons(stages.build(folder)))
 
 
 def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
     reason = "raw/driver/stdout has 5 bytes; 1000000000 were printed, of which 16777216 are kept"
-    assert checks.reasons(runs.read(folder)) == [reason]
+    assert checks.reasons(stages.build(folder)) == [reason]
     (folder / "raw/driver/stdout").write_bytes(b"\n" * (command.KEPT - 5) + b"done\n")
     summary = pipeline.analyse(folder)
     assert summary["reasons"] == []
@@ -145,11 +144,11 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
     path = folder / "raw/driver/transactions.csv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[:-1]) + "\n")
-    assert "43 transactions were noted" in "\n".join(checks.reasons(runs.read(folder)))
+    assert "43 transactions were noted" in "\n".join(checks.reasons(stages.build(folder)))
     last = lines[-1].split(",")
     last[4] = str(int(last[4]) + 10**9)
     path.write_text("\n".join([*lines[:-1], ",".join(last)]) + "\n")
-    assert "transaction 42 is not within the command" in checks.reasons(runs.read(folder))
+    assert "transaction 42 is not within the command" in checks.reasons(stages.build(folder))
 
 
 def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,7 +163,7 @@ def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("counted", [{"ended": 42}, {"processes": 0}])
 def test_more_transactions_than_ended_are_noticed(folder: Path, counted: dict[str, int]) -> None:
     edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
-    (reason,) = checks.reasons(runs.read(folder))
+    (reason,) = checks.reasons(stages.build(folder))
     assert reason.startswith("transactions.csv has 43; by config.json ")
 
 
@@ -253,7 +252,7 @@ def test_a_kernel_that_counted_otherwise_is_noticed(folder: Path) -> None:
     end[columns.index("write_sectors")] = str(int(end[columns.index("write_sectors")]) + 8)
     path.write_text("\n".join([*lines[:-1], ",".join(end)]) + "\n")
     assert any(
-        reason.startswith("bytes_written in the window") for reason in checks.reasons(runs.read(folder))
+        reason.startswith("bytes_written in the window") for reason in checks.reasons(stages.build(folder))
     )
 
 
@@ -274,7 +273,7 @@ def test_how_it_ended_is_told_and_rejects_nothing(folder: Path, capsys: pytest.C
 def test_a_file_that_is_none_is_refused(folder: Path, path: str, text: str) -> None:
     (folder / path).write_text(text)
     with pytest.raises(BadInput):
-        runs.read(folder)
+        stages.build(folder)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from boards import RUN, Parts, at_once
 from analysis import devices
 from analysis.adapters import devicelog, driver
 from analysis.adapters.devicelog import DeviceLog
-from analysis.crash import cuts, prefixes, trials, verdicts
+from analysis.crash import cuts, policies, prefixes, trials, verdicts
 from analysis.crash.durable import SECTOR, Cache, Commands
 from analysis.crash.placed import Numbers
 from analysis.ledger.match import OP, WRITE
@@ -136,11 +136,11 @@ def states(log: DeviceLog, cell: dict[str, Any], flushes: list[int]) -> list[tup
     for flush in flushes:
         command = numbers[flush]
         for where, moment, policy in (
-            ("before", int(commands.begin[command]) - 1, cuts.EVERYTHING),
-            ("after", int(commands.end[command]), cuts.NOTHING),
+            ("before", int(commands.begin[command]) - 1, policies.EVERYTHING),
+            ("after", int(commands.end[command]), policies.NOTHING),
         ):
             may_lose = commands.losable(moment).tolist()
-            lost = tuple(may_lose if policy == cuts.NOTHING else ())
+            lost = tuple(may_lose if policy == policies.NOTHING else ())
             of_cut = (len(found), command, where, moment, policy, commands.arrived(moment), len(may_lose))
             found.append((flush, cuts.Trial(*of_cut, lost)))
     return found

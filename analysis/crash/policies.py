@@ -1,0 +1,11 @@
+"""The kinds of failure, and what a device may do with what it may lose."""
+
+from __future__ import annotations
+
+EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
+TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
+# A cache that writes in the order in which it was given loses the newest, and may tear the last that it kept;
+# one that reorders loses any.
+IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
+REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
+POWER, SYSTEM, PROCESS = "power", "os", "process"
