@@ -11,6 +11,7 @@ import polars as pl
 from analysis import (
     content,
     databases,
+    device_logs,
     devices,
     engines,
     events,
@@ -24,7 +25,7 @@ from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.driver import Driver
 from analysis.crash import policies, trials
 from analysis.crash.trials import Board
-from analysis.devices import Device
+from analysis.device_logs import Reader
 from analysis.expected import Expected
 from analysis.files import SHOWN, read_document, read_json
 from analysis.ledger import build
@@ -223,8 +224,8 @@ def read(folder: Path) -> Run:
     named = (identity.cell_id(stored_cell), identity.cell_name(stored_cell))
     cell = identity.settings(stored_cell)
     run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
-    device = _device(document, cell)
-    run.log = _device_log(device, raw)
+    reader = _reader(document, cell)
+    run.log = _device_log(reader, raw)
     asked = observers.watched(run.board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := on.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, run.partition)
@@ -233,12 +234,12 @@ def read(folder: Path) -> Run:
     found = [seen.events for seen in run.seen.values() if seen.events is not None]
     run.events = events.merge([driver.to_events(ran), *found])
     if (folder / "twin").is_dir():
-        run.twin = read_twin(folder / "twin/raw", device, of_command)
+        run.twin = read_twin(folder / "twin/raw", reader, of_command)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     if cell.get("crash") == policies.PROCESS:
         run.kills = trials.read_kills(folder)
-    elif device is not None:
-        run.trials = trials.read(folder, device)
+    else:
+        run.trials = trials.read(folder, reader)
     run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
     if (raw / "known").is_dir():
         run.known = known.read(raw / "known")
@@ -263,25 +264,25 @@ def _mounted(ran: Driver) -> str:
     return str(ran.config["driver"]["database"])
 
 
-def read_twin(raw: Path, device: Device | None, of_command: bool = False) -> Twin:
+def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twin:
     """Read the raw/ of an untraced twin. Raises BadInput."""
     if not raw.is_dir():
         raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
     ran = _read_load(raw / "driver", of_command)
-    return Twin(ran, board.read(raw, _mounted(ran)), _device_log(device, raw))
+    return Twin(ran, board.read(raw, _mounted(ran)), _device_log(reader, raw))
 
 
-def _device(path: Path, cell: dict[str, Any]) -> Device | None:
-    """Return the driver of the cell's device, None where it names none. Raises BadInput."""
+def _reader(path: Path, cell: dict[str, Any]) -> Reader | None:
+    """Return the reader of the log of the cell's device, None where it keeps none. Raises BadInput."""
     try:
-        return devices.of(cell)
+        return device_logs.of(cell)
     except devices.UnknownDriverError as error:
         raise BadInput(path, "profiles.device.driver", error.wrong, error.expected) from None
 
 
-def _device_log(device: Device | None, raw: Path) -> devicelog.DeviceLog | None:
+def _device_log(reader: Reader | None, raw: Path) -> devicelog.DeviceLog | None:
     """Return what the device wrote down, None where it has no log."""
     path = raw / "device.bin"
-    if device is None or device.read_log is None or not path.is_file():
+    if reader is None or not path.is_file():
         return None
-    return device.read_log(path)
+    return reader.read_log(path)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis import devices
+from analysis import device_logs
 from analysis.crash import cuts, kill_points, moments, policies
 from analysis.run import Twin, read_twin
 from base.errors import LabError
@@ -52,7 +52,7 @@ def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
-        found = read_twin(work / "raw", devices.of(cell))
+        found = read_twin(work / "raw", device_logs.of(cell))
     if cell["crash"] != policies.PROCESS and (found.log is None or found.log.lost):
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
     return found

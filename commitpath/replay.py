@@ -15,8 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis import devices, stages
-from analysis.crash import cuts, going_on, placed, sectors, trials, verdicts
+from analysis import device_logs, stages
+from analysis.crash import cuts, going_on, placed, policies, sectors, trials, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -135,13 +135,11 @@ def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:
     sent = subprocess.run(
         login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
     )
-    device = devices.of(cell)
-    assert device is not None
     with artifacts.work_folder() as work:
-        place = work / trials.FOLDER / "1"
+        place = work / policies.FOLDER / "1"
         RunOutput(sent.stdout).extract(place)
         packed.rendered(place / "raw/driver")
-        (board,) = trials.read(work, device)
+        (board,) = trials.read(work, device_logs.of(cell))
     return board
 
 

@@ -7,8 +7,7 @@ prepared/<group>; log/; lock.
 from pathlib import Path
 from typing import Any
 
-from analysis import documents
-from base import scratch
+from base import scratch, strict_json
 from base.paths import RESULTS
 
 STATE = RESULTS / ".sweep"
@@ -25,7 +24,7 @@ def read_state(path: Path) -> dict[str, Any] | None:
     """A state file's content; None where there is none or it is not whole."""
     try:
         # to open a FIFO waits
-        content = documents.parse(path.read_text()) if path.is_file() else None
+        content = strict_json.parse(path.read_text()) if path.is_file() else None
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None

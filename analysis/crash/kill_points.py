@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.adapters.driver import Driver
 from analysis.crash import cuts
+from analysis.crash.ran import Ran
 from analysis.workloads import Random
 
 AFTER, DURING, ACKNOWLEDGED = "after", "during", "acknowledged"
@@ -55,7 +55,7 @@ class Kill:
         return f"{self.number} call {' '.join(map(str, words))}\n"
 
 
-def plan(cell: Mapping[str, Any], ran: Driver) -> list[Kill]:
+def plan(cell: Mapping[str, Any], ran: Ran) -> list[Kill]:
     """Return the trials of a run whose calls were noted, in the order of their moments.
 
     The first is before anything was done and the last as all is: what they find is known.

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from analysis.crash.kill_points import ACKNOWLEDGED, DURING, Kill, plan
-from analysis.crash.trials import FOLDER
+from analysis.crash.policies import FOLDER
 from analysis.run import Run
 from base.errors import BadInput
 

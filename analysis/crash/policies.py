@@ -1,4 +1,4 @@
-"""The kinds of failure, and what a device may do with what it may lose."""
+"""The kinds of failure, what a device may do with what it may lose, and where trials are kept."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
 IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
 REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
 POWER, SYSTEM, PROCESS = "power", "os", "process"
+# fsck looks at the first of a board's trials, and at every so manieth behind it.
+FSCK_EVERY = 10
+# Of a run's folder: what of it each board of trials sent.
+FOLDER = "crash"

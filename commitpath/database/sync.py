@@ -9,13 +9,13 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import derived, documents
+from analysis import derived
 from analysis import stored as analysed_runs
-from analysis.documents import UnfitError
 from analysis.files import check_regular
-from base import identity, scratch
+from base import identity, scratch, strict_json
 from base.errors import BadInput
 from base.paths import RESULTS
+from base.strict_json import UnfitError
 from base.text import printable
 from commitpath import sweep_state
 from commitpath.database import rows, store
@@ -55,14 +55,14 @@ def read_run(folder: Path, lab: str) -> dict[str, Any]:
     """The row of a stored run. Raises BadInput, OSError, ValueError, KeyError or TypeError."""
     for name in ("cell", "host"):
         check_regular(folder / f"{name}.json")
-    cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
+    cell, host = (strict_json.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
     if wrong := analysed_runs.misnamed(folder, cell, host):
         raise UnfitError(wrong)
     analysed = (folder / "summary.json").exists()
     if analysed and (wrong := derived.fault(folder, *derived.DOCUMENTS)):
         raise UnfitError(wrong)
     summary, manifest = (
-        documents.parse((folder / f"{name}.json").read_text()) if analysed else None
+        strict_json.parse((folder / f"{name}.json").read_text()) if analysed else None
         for name in ("summary", "manifest")
     )
     if manifest:

@@ -15,7 +15,7 @@ import pytest
 
 from analysis import stages
 from analysis.checks import again
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 from analysis.run import Run
 
 SAMPLE = Path(__file__).parent / "samples/f2fs-delete.tar.xz"

@@ -15,8 +15,8 @@ import zstandard
 
 from analysis import checks, manifest, stages
 from analysis import run as runs
+from analysis.block_operations import DISCARD, FLUSH, FUA, WRITE
 from analysis.checks import witness
-from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
 from analysis.observers import Content, Given, Seen, content
 from analysis.observers.content import HEADER, MAGIC, NOT_KEPT, PUT_BACK, RECORD
 from base.errors import BadInput

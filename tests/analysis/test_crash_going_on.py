@@ -11,10 +11,10 @@ import pytest
 
 from analysis import pipeline, stages
 from analysis.adapters.devicelog import ENTRY
+from analysis.block_operations import FLUSH, FUA, WRITE
 from analysis.crash import going_on, prefixes, verdicts
 from analysis.crash.hashes import Held
-from analysis.devices.flashsim import HEADER
-from analysis.ledger.match import FLUSH, FUA, WRITE
+from analysis.device_logs.flashsim import HEADER
 
 HERE = Path(__file__).parent
 OPERATIONS = {WRITE: "write", WRITE | FUA: "write FUA", FLUSH: "flush"}

@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
+from analysis.block_operations import FLUSH, WRITE
 from analysis.crash import cuts, going_on, lines, moments, placed, policies
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
 from analysis.crash.placed import Numbers
-from analysis.ledger.match import FLUSH, WRITE
 
 GEOMETRY = {"cache_kib": 512, "cache_reorder": False, "block_bytes": 512, "program_bytes": 4096}
 W, F = (WRITE, 8), (FLUSH, 0)

@@ -18,13 +18,13 @@ from edited import edit, edit_trial
 
 from analysis import checks, pipeline, stages, stored, terminal
 from analysis.adapters.devicelog import ENTRY
+from analysis.block_operations import DISCARD, FLUSH, FUA, WRITE
 from analysis.crash import cuts, going_on, placed, policies, verdicts
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.placed import Numbers
-from analysis.devices.flashsim import HEADER
+from analysis.device_logs.flashsim import HEADER
 from analysis.inspect import cut
-from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
 from base.errors import BadInputError, LabError
 from commitpath import replay
 

@@ -14,7 +14,7 @@ import pytest
 
 from analysis import stages
 from analysis.adapters.devicelog import ENTRY
-from analysis.devices.flashsim import HEADER
+from analysis.device_logs.flashsim import HEADER
 from base.errors import LabError
 from commitpath import replay
 from commitpath.cell import make_cell

@@ -18,7 +18,7 @@ from analysis import checks, pipeline, stages, terminal
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import oracle, prefixes, verdicts
 from analysis.crash.hashes import Held
-from analysis.devices.flashsim import HEADER
+from analysis.device_logs.flashsim import HEADER
 from analysis.engines import survival
 from base.errors import BadInput
 

@@ -22,10 +22,10 @@ from test_truncation import noisy, outcome
 from analysis import checks, export, pipeline, stages, summary, tables, terminal
 from analysis.adapters import devicelog
 from analysis.adapters.devicelog import ENTRY
+from analysis.block_operations import FUA
 from analysis.checks import counts
-from analysis.devices import flashsim
-from analysis.devices.flashsim import HEADER
-from analysis.ledger.match import FUA
+from analysis.device_logs import flashsim
+from analysis.device_logs.flashsim import HEADER
 from base.errors import BadInput
 
 HERE = Path(__file__).parent

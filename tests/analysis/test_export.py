@@ -18,7 +18,7 @@ import tiny
 
 from analysis import derived, export, stored_files, write
 from analysis.adapters.devicelog import ENTRY
-from analysis.devices import flashsim
+from analysis.device_logs import flashsim
 from analysis.export.__main__ import main
 from base.errors import BadInput
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import filesystems
+from analysis import filesystems, layouts
 from analysis.adapters import layout
 from analysis.ledger.schema import LABELS
 from base.errors import BadInput
@@ -65,7 +65,7 @@ F2FS = {
 def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layout.Layout:
     (folder / "groups.txt").write_text(groups)
     (folder / "inodes.txt").write_text(inodes)
-    return filesystems.find("ext4").layout(folder, SUPERBLOCK)
+    return layouts.layout("ext4", folder, SUPERBLOCK)
 
 
 def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
@@ -99,7 +99,7 @@ def test_ext4_of_an_earlier_release(tmp_path: Path) -> None:
     directories = INODES[: INODES.index("Inode: 12 ")] + LOST_FOUND
     (tmp_path / "inodes.txt").write_text(directories)
     superblock = SUPERBLOCK | {"Block count": "524288", "Filesystem features": "resize_inode orphan_file"}
-    found = filesystems.find("ext4").layout(tmp_path, superblock)
+    found = layouts.layout("ext4", tmp_path, superblock)
     assert labels(found, [8485, 8487, 8614]) == ["directory", "inode/node", "inode/node"]
     assert labels(found, [8486, 8615]) == [None] * 2
 
@@ -109,13 +109,13 @@ def test_ext4_with_other_features(tmp_path: Path) -> None:
     (tmp_path / "groups.txt").write_text(GROUPS)
     (tmp_path / "inodes.txt").write_text(INODES)
     found = SUPERBLOCK | {"Overhead clusters": "1", "Filesystem features": "extent bigalloc"}
-    filesystems.find("ext4").layout(tmp_path, found)
+    layouts.layout("ext4", tmp_path, found)
     with pytest.raises(BadInput, match=r"have 5694 blocks; expected the superblock's 1$"):
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Overhead clusters": "1"})
+        layouts.layout("ext4", tmp_path, SUPERBLOCK | {"Overhead clusters": "1"})
 
 
 def test_f2fs(tmp_path: Path) -> None:
-    found = filesystems.find("f2fs").layout(tmp_path, F2FS)
+    found = layouts.layout("f2fs", tmp_path, F2FS)
     meta = "bitmap/SIT/NAT/superblock"
     assert labels(found, [0, 511, 512, 1535]) == [meta, meta, "checkpoint pack", "checkpoint pack"]
     assert labels(found, [1536, 6655, 6656, 10**9]) == [meta, meta, None, None]
@@ -136,7 +136,7 @@ FSMAP = """EXT,MAJOR,MINOR,PSTART,PEND,OWNER,OSTART,OEND,LENGTH
 def test_xfs(tmp_path: Path) -> None:
     (tmp_path / "directories.txt").write_text("128\n")
     (tmp_path / "fsmap.csv").write_text(FSMAP)
-    found = filesystems.find("xfs").layout(tmp_path, {})
+    found = layouts.layout("xfs", tmp_path, {})
     meta = "bitmap/SIT/NAT/superblock"
     inode, log = "inode/node", "filesystem journal"
     expected = [meta, meta, meta, "directory", None, inode, None, inode, log, log, None]
@@ -158,7 +158,7 @@ def test_bad_xfs(tmp_path: Path, text: str, wrong: str) -> None:
     (tmp_path / "directories.txt").write_text("128\n")
     (tmp_path / "fsmap.csv").write_text(text)
     with pytest.raises(BadInput, match=wrong):
-        filesystems.find("xfs").layout(tmp_path, {})
+        layouts.layout("xfs", tmp_path, {})
 
 
 def test_an_unknown_filesystem_is_an_error() -> None:
@@ -193,11 +193,11 @@ def test_bad_superblock(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Block size is ''"):
         (tmp_path / "groups.txt").write_text(GROUPS)
         (tmp_path / "inodes.txt").write_text(INODES)
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": ""})
+        layouts.layout("ext4", tmp_path, SUPERBLOCK | {"Block size": ""})
     with pytest.raises(BadInput, match="main_blkaddr is ''"):
-        filesystems.find("f2fs").layout(tmp_path, F2FS | {"main_blkaddr": "?"})
+        layouts.layout("f2fs", tmp_path, F2FS | {"main_blkaddr": "?"})
     for exponent in (-1, 32, 2**62):
         with pytest.raises(BadInput, match=f"log_blocks_per_seg is {exponent}; expected 0 to 31"):
-            filesystems.find("f2fs").layout(tmp_path, F2FS | {"log_blocks_per_seg": f"0x 0 : {exponent}"})
+            layouts.layout("f2fs", tmp_path, F2FS | {"log_blocks_per_seg": f"0x 0 : {exponent}"})
     with pytest.raises(BadInput, match="ext4's blocks have 0 bytes; expected 512 or more"):
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": "0"})
+        layouts.layout("ext4", tmp_path, SUPERBLOCK | {"Block size": "0"})

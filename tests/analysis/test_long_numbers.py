@@ -12,7 +12,7 @@ import pytest
 from test_layout import F2FS
 
 from analysis import __main__ as command
-from analysis import filesystems, mkfs, report
+from analysis import layouts, mkfs, report
 from analysis.checks import loss
 from analysis.observers.blktrace import read_summary
 from base.errors import BadInput, BadInputError
@@ -114,7 +114,7 @@ def test_in_a_superblock(digits: str, tmp_path: Path) -> None:
     assert mkfs.effective("xfs", "-l size", "67108864", size) is None
     superblock = F2FS | {"log_blocksize": f"0x c : {digits}"}
     with pytest.raises(BadInput, match=r"log_blocksize is '.{1,100}'; expected a 64-bit integer"):
-        filesystems.find("f2fs").layout(tmp_path, superblock)
+        layouts.layout("f2fs", tmp_path, superblock)
 
 
 def test_in_what_is_reported() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import pace, pipeline, stages, terminal
+from analysis import pace, paced, pipeline, stages, terminal
 from analysis.adapters import sqlfile, tracefile
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
@@ -76,7 +76,7 @@ def test_a_trace_has_its_own_times(tmp_path: Path) -> None:
         make_cell({"WORKLOAD": "sql", "FILE": str(tmp_path / "a.sql"), "PACE": "trace"})
 
 
-def paced(folder: Path, asked: str) -> Path:
+def with_pace(folder: Path, asked: str) -> Path:
     """Let a run have asked for a pace."""
     cell = json.loads((folder / "cell.json").read_text())
     (folder / "cell.json").write_text(json.dumps({**cell, "pace": asked}))
@@ -85,7 +85,7 @@ def paced(folder: Path, asked: str) -> Path:
 
 def test_a_run_that_starts_too_early_is_told(run_dir: Path) -> None:
     assert phases.due(stages.build(run_dir)) == []
-    (reason,) = phases.due(stages.build(paced(run_dir, "1/h")))
+    (reason,) = phases.due(stages.build(with_pace(run_dir, "1/h")))
     assert re.match(r"transaction 1 began [0-9]+ ns before it was due \(PACE=1/h\)", reason)
 
 
@@ -94,7 +94,7 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     """One of a driver that stopped early, or did not end with the trace."""
     times = "".join(f'{number}.5 1 "INSERT INTO t VALUES({number})"\n' for number in range(lines))
     text = TRACE[: TRACE.index("1.000000")] + times
-    cell = json.loads((paced(run_dir, "trace") / "cell.json").read_text())
+    cell = json.loads((with_pace(run_dir, "trace") / "cell.json").read_text())
     cell["profiles"]["file"] = {"trace": text}
     (run_dir / "cell.json").write_text(json.dumps(cell))
     result = pipeline.analyse(run_dir)
@@ -106,12 +106,12 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
 @pytest.mark.parametrize("asked", ["x", "5/day", "0/s", "/s", "1.5/s", "1e400/s", "trace"])
 def test_a_run_with_no_pace_that_can_be_is_one_line(run_dir: Path, asked: str) -> None:
     with pytest.raises(BadInput, match=r"cell\.json: pace is '") as error:
-        pipeline.analyse(paced(run_dir, asked))
+        pipeline.analyse(with_pace(run_dir, asked))
     assert "\n" not in str(error.value)
 
 
 def test_a_setting_that_the_driver_did_not_get_is_told(run_dir: Path) -> None:
-    summary = pipeline.analyse(paced(run_dir, "1/s"))
+    summary = pipeline.analyse(with_pace(run_dir, "1/s"))
     assert any("pace_ns" in reason for reason in summary["reasons"])
 
 
@@ -122,7 +122,7 @@ def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.M
     due = begins.copy()
     due[3] = ends[2] - 1
     monkeypatch.setattr(pace, "due_ns", lambda *_: due)
-    found: Any = pace.summary({"pace": "20/s"}, ran)
+    found: Any = paced.summary({"pace": "20/s"}, ran)
     assert found["asked"] == "20/s"
     assert found["late"] == 1
     assert found["busy_tps"]["all"] == pytest.approx(begins.size * 1e9 / np.sum(ends - begins))

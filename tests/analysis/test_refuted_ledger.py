@@ -19,8 +19,8 @@ from edited import unhold
 
 from analysis import pipeline, stages, terminal
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
+from analysis.block_operations import FUA
 from analysis.checks import ledger, witness
-from analysis.ledger.match import FUA
 from base.errors import BadInput
 
 HERE = Path(__file__).parent

@@ -12,8 +12,8 @@ import pytest
 from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.adapters import devicelog
+from analysis.block_operations import FUA, OP, WRITE
 from analysis.crash.placed import Numbers, Ran
-from analysis.ledger.match import FUA, OP, WRITE
 from commitpath import experiment
 from commitpath.cell import make_cell
 
