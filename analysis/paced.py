@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from analysis import pace
 from analysis.adapters.driver import Driver
 from analysis.ledger.arrays import ints
-from analysis.pace import due_ns
 
 
 def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
@@ -20,7 +20,7 @@ def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
     """
     rows = ran.transactions
     begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
-    due = due_ns(cell, begins)
+    due = pace.due_ns(cell, begins)
     if due is None:
         return None
     spent = rows.group_by("op", maintain_order=True).agg(
