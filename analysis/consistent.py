@@ -15,14 +15,13 @@ from typing import Any
 from analysis import cpu, devices, engines, filesystems, observers
 from analysis.crash import fits
 from analysis.durability import NO_BARRIER
+from analysis.values import AXES, probes, word
 from base.data import load_yaml
 from base.identity import contents, settings
 from base.paths import EXPERIMENTS
 
 Document = Mapping[str, Any]
 
-# Axes of a cell that the driver reads back under their own name; the engine's are its module's.
-AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
 DATA_MODES = ("journal", "ordered", "writeback")
 # What a profile of each axis has at least.
 PROFILES = {
@@ -66,19 +65,6 @@ def _known(axis: str) -> dict[str, str]:
     """What each profile of an axis that is known here asks for, as its digest, by the profile's name."""
     profiles = {path.stem: load_yaml(path) for path in sorted((EXPERIMENTS / axis).glob("*.yml"))}
     return contents({"profiles": profiles})
-
-
-def word(value: Any) -> str:
-    """Return a value as it is compared and shown: lower case, booleans as on and off."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value).strip().lower()
-
-
-def probes(cell: Document) -> list[str]:
-    """Return the probes that a cell asks for; empty with `none`."""
-    asked = [name.strip() for name in str(cell.get("probes", "all")).split(",")]
-    return [name for name in asked if name not in ("", "none")]
 
 
 def _differ(what: str, **said: Any) -> list[str]:

@@ -16,8 +16,8 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from analysis import engines
-from analysis.documents import UnfitError
 from analysis.engines.survival import CORRUPT
+from base.strict_json import UnfitError
 
 FAILURES = ("a crash of the process", "a crash of the system", "a power failure")
 NO_BARRIER = {"nobarrier", "barrier=0", "fsync_mode=nobarrier"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import devices, engines, mkfs, pace
-from analysis.consistent import AXES, word
-from analysis.crash.cuts import PROCESS
+from analysis.crash.policies import PROCESS
+from analysis.values import AXES, word
 from base import identity
 from base.data import load_yaml
 from base.paths import EXPERIMENTS

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from analysis import documents
+from base import strict_json
 from base.errors import BadInput
 
 # Characters of a field that an error shows.
@@ -65,8 +66,8 @@ def _whole(path: Path, whole_lines: bool) -> bytes:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in `path`. Raises BadInput if it is anything else."""
     try:
-        value = documents.parse(read_text(path, whole_lines=False))
-    except documents.UnfitError as error:
+        value = strict_json.parse(read_text(path, whole_lines=False))
+    except strict_json.UnfitError as error:
         raise BadInput(path, "", str(error), "one JSON object of text and numbers of 64 bits") from None
     if not isinstance(value, dict):
         raise BadInput(path, "line 1", f"a JSON {type(value).__name__}", "one JSON object")
@@ -78,7 +79,7 @@ def read_document(path: Path, name: str) -> dict[str, Any]:
     value = read_json(path)
     try:
         documents.check(name, value)
-    except documents.UnfitError as error:
+    except strict_json.UnfitError as error:
         raise BadInput(path, "", str(error), "see docs/reference/formats.md") from None
     return value
 

@@ -1,4 +1,4 @@
-"""Kinds of operations: the table that the driver is built with, too (workloads/operations.yml)."""
+"""Operations and their kinds, from the table that the driver is built with (workloads/operations.yml)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ class Kind(NamedTuple):
     def line_style(self) -> Any:
         """Return the dash as matplotlib has it."""
         return self.dash if isinstance(self.dash, str) else (0, self.dash)
+
+
+class Transaction(NamedTuple):
+    """What a transaction does."""
+
+    operations: tuple[str, ...]  # insert, update, delete, read; of SQL also create and drop
+    batch: bool  # they are all or none; else it is one operation, by itself
+    values: int = 0  # bytes of the column values that they carry; a key to find or to make a row by is none
 
 
 @functools.cache

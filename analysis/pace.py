@@ -1,4 +1,4 @@
-"""PACE: when each transaction of a run is due, and how the run kept to it."""
+"""PACE: when each transaction of a run is due."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from analysis.adapters import sqlfile, userfile
-from analysis.adapters.driver import Driver
 from analysis.ledger.arrays import Ints, ints
 from base.errors import BadInput
 
@@ -52,26 +50,3 @@ def due_ns(cell: Mapping[str, Any], begins: Ints) -> Ints | None:
     if recorded is not None:
         return ints(np.r_[begins[0] + recorded[: begins.size], begins[recorded.size :]])
     return ints(begins[0] + np.arange(begins.size) * interval_ns(pace))
-
-
-def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
-    """Return what summary.json says of a PACE; None without one.
-
-    busy_tps: transactions per second of the time in transactions alone. late: transactions that were due
-    before the one before them had ended.
-    """
-    rows = ran.transactions
-    begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
-    due = due_ns(cell, begins)
-    if due is None:
-        return None
-    spent = rows.group_by("op", maintain_order=True).agg(
-        pl.len().alias("number"), (pl.col("end_ns") - pl.col("begin_ns")).sum().alias("ns")
-    )
-    each = {op: number * 1e9 / ns for op, number, ns in spent.iter_rows() if ns}
-    total = int((ends - begins).sum())
-    return {
-        "asked": cell["pace"],
-        "late": int((due[1:] < ends[:-1]).sum()),
-        "busy_tps": {**each, "all": rows.height * 1e9 / total if total else None},
-    }

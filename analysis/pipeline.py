@@ -12,7 +12,19 @@ from typing import IO, Any
 
 import polars as pl
 
-from analysis import checks, consistent, derived, documents, figures, manifest, report, summary, tables, write
+from analysis import (
+    checks,
+    consistent,
+    derived,
+    documents,
+    figures,
+    manifest,
+    report,
+    stages,
+    summary,
+    tables,
+    write,
+)
 from analysis import run as runs
 from analysis.command import report as command_report
 from analysis.command import summary as command_summary
@@ -54,7 +66,7 @@ def analyse(folder: Path) -> dict[str, Any]:
 
 def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], dict[str, Any]]:
     """Return the run in `folder`, its tables, manifest and summary; nothing is written. Raises BadInput."""
-    run = runs.read(folder)
+    run = stages.build(folder)
     built, effective = tables.build(run), manifest.build(run)
     result = summary.build(run, built, checks.reasons(run))
     if contradictions := consistent.reasons(run.cell, result, effective, run.host):
@@ -64,7 +76,7 @@ def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], di
 
 def _analyse_command(folder: Path) -> dict[str, Any]:
     """The same of a watched command, which has no tables of transactions."""
-    run = runs.read(folder)
+    run = stages.build(folder)
     built, effective = command_tables.build(run), manifest.build(run)
     result = command_summary.build(run, built, checks.reasons(run))
     documents.check("watched", json.loads(json.dumps(result)))

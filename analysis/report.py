@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -126,6 +127,11 @@ def environment() -> Environment:
     made.globals |= {"between": terminal.between, "version": version()}
     made.filters["percent"] = told.percent
     return made
+
+
+def data_uri(path: Path) -> str:
+    """Return an SVG figure for an <img>: the ids of one do not meet those of another."""
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
 def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:

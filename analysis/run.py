@@ -9,30 +9,29 @@ from typing import Any
 import polars as pl
 
 from analysis import (
-    consistent,
     content,
     databases,
+    device_logs,
     devices,
     engines,
     events,
     expected,
     observers,
     stored_files,
+    values,
 )
-from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition, proberecords
+from analysis.adapters import board, command, devicelog, driver, known, partition
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.driver import Driver
-from analysis.content import recognised, reused
-from analysis.crash import cuts, kills, trials, verdicts
+from analysis.crash import policies, trials
 from analysis.crash.trials import Board
-from analysis.devices import Device
+from analysis.device_logs import Reader
 from analysis.expected import Expected
 from analysis.files import SHOWN, read_document, read_json
-from analysis.ledger import build, lives, records
+from analysis.ledger import build
 from base import identity
 from base.errors import BadInput
 
-_CPU_NS = 2  # ns of an instruction that the ledger's limits are for
 # Axes without which no cell can be read.
 _REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
@@ -78,7 +77,7 @@ class Run:
     @property
     def probes(self) -> list[str]:
         """The probes that the cell asks for; empty with `none`."""
-        return consistent.probes(self.cell)
+        return values.probes(self.cell)
 
     @property
     def devices(self) -> list[str]:
@@ -207,7 +206,10 @@ def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def read(folder: Path) -> Run:
-    """Read cell.json, host.json and raw/ of the run in `folder`. Raises BadInput."""
+    """Read cell.json, host.json and raw/ of the run in `folder`; analysis/stages.py makes the rest.
+
+    Raises BadInput.
+    """
     raw = folder / "raw"
     if not raw.is_dir():
         raise BadInput(folder, "", "no folder raw/", "a run's folder")
@@ -222,8 +224,8 @@ def read(folder: Path) -> Run:
     named = (identity.cell_id(stored_cell), identity.cell_name(stored_cell))
     cell = identity.settings(stored_cell)
     run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
-    device = _device(document, cell)
-    run.log = _device_log(device, raw)
+    reader = _reader(document, cell)
+    run.log = _device_log(reader, raw)
     asked = observers.watched(run.board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := on.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, run.partition)
@@ -232,12 +234,12 @@ def read(folder: Path) -> Run:
     found = [seen.events for seen in run.seen.values() if seen.events is not None]
     run.events = events.merge([driver.to_events(ran), *found])
     if (folder / "twin").is_dir():
-        run.twin = read_twin(folder / "twin/raw", device, of_command)
+        run.twin = read_twin(folder / "twin/raw", reader, of_command)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
-    if cell.get("crash") == cuts.PROCESS:
-        run.kills = kills.read(folder)
-    elif device is not None:
-        run.trials = trials.read(folder, device)
+    if cell.get("crash") == policies.PROCESS:
+        run.kills = trials.read_kills(folder)
+    else:
+        run.trials = trials.read(folder, reader)
     run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
     if (raw / "known").is_dir():
         run.known = known.read(raw / "known")
@@ -247,9 +249,6 @@ def read(folder: Path) -> Run:
         run.missing.clear()  # nothing was to be watched
     if run.plan is None:
         run.missing.append("raw/plan.json")
-    run.ledger = _ledger(run)
-    _witness_bytes(run)
-    run.judged = verdicts.judge(run)
     return run
 
 
@@ -265,101 +264,25 @@ def _mounted(ran: Driver) -> str:
     return str(ran.config["driver"]["database"])
 
 
-def read_twin(raw: Path, device: Device | None, of_command: bool = False) -> Twin:
+def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twin:
     """Read the raw/ of an untraced twin. Raises BadInput."""
     if not raw.is_dir():
         raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
     ran = _read_load(raw / "driver", of_command)
-    return Twin(ran, board.read(raw, _mounted(ran)), _device_log(device, raw))
+    return Twin(ran, board.read(raw, _mounted(ran)), _device_log(reader, raw))
 
 
-def _device(path: Path, cell: dict[str, Any]) -> Device | None:
-    """Return the driver of the cell's device, None where it names none. Raises BadInput."""
+def _reader(path: Path, cell: dict[str, Any]) -> Reader | None:
+    """Return the reader of the log of the cell's device, None where it keeps none. Raises BadInput."""
     try:
-        return devices.of(cell)
+        return device_logs.of(cell)
     except devices.UnknownDriverError as error:
         raise BadInput(path, "profiles.device.driver", error.wrong, error.expected) from None
 
 
-def _device_log(device: Device | None, raw: Path) -> devicelog.DeviceLog | None:
+def _device_log(reader: Reader | None, raw: Path) -> devicelog.DeviceLog | None:
     """Return what the device wrote down, None where it has no log."""
     path = raw / "device.bin"
-    if device is None or device.read_log is None or not path.is_file():
+    if reader is None or not path.is_file():
         return None
-    return device.read_log(path)
-
-
-def _ledger(run: Run) -> build.Ledger | None:
-    """Return the ledger, None where not all that it is made from was recorded."""
-    ran, layout = run.driver, run.board.layout
-    watched = (run.folder / "raw/probes.bin").is_file()
-    recorded = run.has_ledger and watched and len(run.devices) == 1
-    vfs = ran.vfs if ran.engine.LOGS_CALLS else drivertables.no_calls()
-    if not recorded or layout is None or vfs is None:
-        return None
-    major, minor = map(int, run.devices[0].split(":"))
-    of_driver = identity.load(run.cell) == identity.DRIVER
-    path, dev = run.folder / "raw/probes.bin", major << 20 | minor
-    return build.build(
-        build.Input(
-            records=records.read(path, run.partition),
-            dev=dev,
-            layout=layout,
-            vfs=vfs,
-            transactions=ran.transactions,
-            phases=ran.phases,
-            window=ran.window,
-            databases=run.databases,
-            calls=ran.engine.LOGS_CALLS,
-            slower=max(1, run.cell["cpu_ns"] // _CPU_NS),
-            counted=run.counted,
-            listed=run.board.names,
-            role=None if of_driver else _of_a_command,
-            jobs=ran.engine.JOBS,
-            lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
-        )
-    )
-
-
-def _of_a_command(_name: str) -> str:
-    """Return what any file of a command's is called: its name says nothing of what is in it."""
-    return "other"
-
-
-def _witness_bytes(run: Run) -> None:
-    """Ask the bytes what they say of the ledger, where both are there."""
-    if run.ledger is None:
-        return
-    for kept in run.contents.values():
-        run.ledger = reused.relabelled(run.ledger, kept)
-    if identity.load(run.cell) == identity.COMMAND:
-        _recognise(run)
-        return
-    ran, name = run.driver, engines.name_in(run.driver.config)
-    given = content.Given(
-        engine=name,
-        settings=ran.config["effective"],
-        board=run.folder / "raw/board",
-        superblock=run.board.superblock,
-        release=str(ran.config[name].get("version", "")),
-        sizes=tuple(
-            {role: size for role, size in one.config["file_sizes"].items() if isinstance(size, int)}
-            for one in databases.of(ran.config, ran.transactions.height)
-        ),
-    )
-    for kept in run.contents.values():
-        run.ledger, run.content = content.judge(run.ledger, kept, given)
-        return
-    run.ledger = content.unjudged(run.ledger)
-
-
-def _recognise(run: Run) -> None:
-    """Say which files of a command's are SQLite's by what they hold, and ask the bytes of the rest."""
-    if run.ledger is None:
-        return
-    unknown = content.Given("", {}, run.folder / "raw/board", run.board.superblock)
-    for kept in run.contents.values():
-        run.ledger = recognised.files(run.ledger, kept, run.board.heads)
-        run.ledger, run.content = content.judge(run.ledger, kept, unknown)
-        return
-    run.ledger = content.unjudged(run.ledger)
+    return reader.read_log(path)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import consistent, derived
+from analysis import derived, values
 from analysis.files import read_json
 from analysis.ledger import schema
 from base import identity
@@ -47,7 +47,7 @@ class Stored:
         """Return why a table is not there: to analyse a run again makes no ledger that it cannot have."""
         if path.stem not in schema.TABLES or self.summary.get("ledger", path) is not None:
             return BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
-        probes = consistent.probes(self.cell)
+        probes = values.probes(self.cell)
         if not probes:
             why = "it has no observers (PROBES=none)"
         elif self.rejected:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, devices, engines, pace, persistent, tables, twins, whose
+from analysis import cpu, device_logs, engines, paced, persistent, tables, twins, whose
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
@@ -46,7 +46,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             **{op: row["tps"] for op, row in operations.items()},
             "all": twins.rate(run.timing),
         },
-        **({"pace": paced} if (paced := pace.summary(run.cell, run.timing)) else {}),
+        **({"pace": kept} if (kept := paced.summary(run.cell, run.timing)) else {}),
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "cpu_share": cpu.share(run.ledger),
@@ -88,8 +88,8 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
 
 def flash(run: Run) -> dict[str, Any] | None:
     """Return what the flash of the device programmed and erased; None of a device that has none."""
-    device = devices.of(run.cell)
-    return device.wear(run.board.device, run.board.device_time) if device else None
+    reader = device_logs.of(run.cell)
+    return reader.wear(run.board.device, run.board.device_time) if reader else None
 
 
 def _us(ns: float | None) -> float | None:

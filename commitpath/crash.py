@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis import devices
-from analysis.crash import cuts, kills, moments
+from analysis import device_logs
+from analysis.crash import cuts, kill_points, moments, policies
 from analysis.run import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
@@ -28,7 +28,7 @@ from images.cellrun import CellRun, RunOutput, pack_cell
 PLAN = "trials.gz"
 # What a board says before each trial (workloads/trials/trials.c).
 ANNOUNCED = "trials: "
-Planned = cuts.Trial | kills.Kill
+Planned = cuts.Trial | kill_points.Kill
 # Trials that may end their board: each costs the run once more, and many are no finding but a fault.
 MOST_DEATHS = 20
 
@@ -52,8 +52,8 @@ def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
-        found = read_twin(work / "raw", devices.of(cell))
-    if cell["crash"] != cuts.PROCESS and (found.log is None or found.log.lost):
+        found = read_twin(work / "raw", device_logs.of(cell))
+    if cell["crash"] != policies.PROCESS and (found.log is None or found.log.lost):
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
     return found
 
@@ -61,8 +61,8 @@ def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
 def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[Planned]:
     """The trials of a run that was not watched, from what it left."""
     found = left(cell, ran)
-    if cell["crash"] == cuts.PROCESS:
-        return [*kills.plan(cell, found.driver)]
+    if cell["crash"] == policies.PROCESS:
+        return [*kill_points.plan(cell, found.driver)]
     assert found.log is not None
     return [*moments.plan(cell, found.log.entries, found.driver)]
 

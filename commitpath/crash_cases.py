@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.crash import cuts, verdicts
+from analysis.crash import cuts, policies, verdicts
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.trials import Board
 from analysis.run import Twin
@@ -47,14 +47,14 @@ class Case:
         command, where, moment = self.moment(commands, left.driver.transactions["end_ns"].to_numpy())
         may_lose = commands.losable(moment).tolist()
         kept = self.cut["keeps"]
-        if kept == cuts.EVERYTHING:
+        if kept == policies.EVERYTHING:
             kept = may_lose
-        elif kept == cuts.NOTHING:
+        elif kept == policies.NOTHING:
             kept = []
         elif durable := sorted(set(kept) - set(may_lose)):
             raise BadInputError(f"{self.path}: cut.keeps: {durable[0]} cannot be lost then, only {may_lose}")
         lost = tuple(one for one in may_lose if one not in kept)
-        policy = self.cut["keeps"] if isinstance(self.cut["keeps"], str) else cuts.SUBSET
+        policy = self.cut["keeps"] if isinstance(self.cut["keeps"], str) else policies.SUBSET
         return cuts.Trial(0, command, where, moment, policy, commands.arrived(moment), len(may_lose), lost)
 
     def on(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
@@ -107,13 +107,13 @@ def case(name: str) -> Case:
         raise BadInputError(f"CASE={name}: no such case; there are {', '.join(names()) or 'none'}")
     has = load(path, "crash_case")
     # the moment is in the file: CUTS draws none
-    settings = {"crash": cuts.POWER, "probes": "none", **has["cell"]}
+    settings = {"crash": policies.POWER, "probes": "none", **has["cell"]}
     try:
         cell = make_cell({name.upper(): str(value) for name, value in settings.items()})
     except BadInputError as error:
         raise BadInputError(f"{path}: cell: {error}") from None
     # of a killed process no device has a log to find the cut in
-    if cell["crash"] not in (cuts.POWER, cuts.SYSTEM) or cell["probes"]:
+    if cell["crash"] not in (policies.POWER, policies.SYSTEM) or cell["probes"]:
         raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
     if kept := persistent.asked(cell):
         raise BadInputError(f"{path}: cell: {kept[0]}: a case does not say what persistent memory keeps")

@@ -6,7 +6,7 @@ from typing import Any
 from analysis import devices, mkfs
 from analysis.adapters import userfile
 from analysis.crash import oracle
-from analysis.crash.cuts import PROCESS
+from analysis.crash.policies import PROCESS
 from base.errors import BadInputError
 from commitpath.axes import axes
 from commitpath.profiles import load_profile

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored_files
-from analysis.crash.trials import FOLDER
+from analysis.crash.policies import FOLDER
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT

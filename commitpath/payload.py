@@ -14,8 +14,7 @@ from typing import Any
 from analysis import devices, expected, filesystems, mkfs, mount, pace
 from analysis.adapters import sqlfile, userfile
 from analysis.crash import sampled
-from analysis.crash.cuts import PROCESS
-from analysis.crash.trials import FSCK_EVERY
+from analysis.crash.policies import FSCK_EVERY, PROCESS
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT

@@ -67,7 +67,7 @@ def board_modules(cell: Mapping[str, Any]) -> list[Path]:
 
 def logs_itself(cell: Mapping[str, Any]) -> bool:
     """Whether the cell's device writes down each command that it gets."""
-    return devices.find(cell["profiles"]["device"]["driver"]).read_log is not None
+    return devices.find(cell["profiles"]["device"]["driver"]).logs
 
 
 def watching(cell: Mapping[str, Any]) -> list[str]:

@@ -15,9 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis import devices
-from analysis import run as stored_run
-from analysis.crash import cuts, going_on, placed, sectors, trials, verdicts
+from analysis import device_logs, stages
+from analysis.crash import cuts, going_on, placed, policies, sectors, trials, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -48,7 +47,7 @@ OTHERWISE = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_w
 def replay(options: dict[str, str]) -> int:
     """Do a trial again, compare it, and give a shell, or run CMD in its place; the exit code is its own."""
     folder = Path(run_folder("crash-replay", options))
-    run = stored_run.read(folder)
+    run = stages.build(folder)
     planned = stored_trials(run, folder)
     trial = planned[trials.number(options.get("TRIAL", ""), len(planned))]
     stored_row(run, trial.number)
@@ -136,13 +135,11 @@ def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:
     sent = subprocess.run(
         login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
     )
-    device = devices.of(cell)
-    assert device is not None
     with artifacts.work_folder() as work:
-        place = work / trials.FOLDER / "1"
+        place = work / policies.FOLDER / "1"
         RunOutput(sent.stdout).extract(place)
         packed.rendered(place / "raw/driver")
-        (board,) = trials.read(work, device)
+        (board,) = trials.read(work, device_logs.of(cell))
     return board
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from analysis import layouts
 from analysis.adapters import covariates
 from analysis.adapters.layout import Layout
 from analysis.files import integer, read_document, read_pairs, read_text
@@ -161,7 +162,7 @@ def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> L
     if not board.superblock:
         return None
     missing = [name for name in known.files if path_of(f"board/{name}") is None]
-    return None if missing else known.layout(raw / "board", board.superblock)
+    return None if missing else layouts.layout(board.mount.fs, raw / "board", board.superblock)
 
 
 def find_mount(text: str, path: str) -> Mount | None:

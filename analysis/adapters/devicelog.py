@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.ledger.match import DISCARD, FLUSH, FUA, READ, WRITE
+from analysis.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
 
 ENTRY = np.dtype(
     [

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from analysis.engines import Engine, Transaction
+from analysis.engines import Engine
+from analysis.operations import Transaction
 from base.errors import BadInput
 
 EXPECTED = "what the driver rendered, compressed by gzip"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 
 _OPERATIONS = {
     b"INSERT": "insert",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 
 # The line before which is what makes the database.
 MARK = "-- commitpath: transactions"

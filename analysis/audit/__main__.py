@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis import audit
-from analysis import run as runs
+from analysis import audit, stages
 from base.errors import BadInput
 from base.text import printable
 
@@ -21,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("usage: python -m analysis.audit RUN_DIR", file=sys.stderr)
         return 2
     try:
-        faults = audit.reasons(runs.read(Path(given[0])))
+        faults = audit.reasons(stages.build(Path(given[0])))
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3

@@ -16,7 +16,7 @@ import polars as pl
 from analysis import events
 from analysis.adapters import devicelog, drivertables
 from analysis.adapters.partition import ELSEWHERE
-from analysis.ledger.match import PREFLUSH
+from analysis.block_operations import PREFLUSH
 from analysis.observers import Witness
 from analysis.run import Run
 

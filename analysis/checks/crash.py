@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import cuts, fits, kills, placed, prefixes, sectors, verdicts
+from analysis.crash import fits, kills, placed, policies, prefixes, sectors, verdicts
 from analysis.run import Run
 
 
@@ -20,7 +20,7 @@ def there(run: Run) -> list[str]:
     if not asked:
         return ["there are trials, and the cell asks for none"] if run.trials else []
     # a process has few moments, all of which may be tried
-    wanted = len(kills.planned(run)) if run.cell["crash"] == cuts.PROCESS else run.cell["cuts"]
+    wanted = len(kills.planned(run)) if run.cell["crash"] == policies.PROCESS else run.cell["cuts"]
     if tried == list(range(wanted)):
         return []
     missing = sorted(set(range(wanted)) - set(tried))

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import devices, filesystems, observers
+from analysis import device_logs, devices, filesystems, observers
 from analysis.adapters import command
 from analysis.files import read_text
 from analysis.run import Run
@@ -217,7 +217,8 @@ def device_lost_nothing(run: Run) -> list[str]:
     # what came between the two reads is counted and not in the log
     if said is None or not re.fullmatch("[0-9]{1,18}", said) or int(said) < kept:
         found.append(f"raw/device.bin has {kept} commands, raw/board/device_time.txt says {said}")
-    return found + (device.disagree(run.board.device_time, run.log) if device else [])
+    reader = device_logs.of(run.cell)
+    return found + (reader.disagree(run.board.device_time, run.log) if reader else [])
 
 
 def kernel_quiet(run: Run) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.adapters.rendered import Rendered
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 from analysis.run import Run
 
 # A workload of SQL texts calls groups of statements by SQL's words (docs/reference/formats.md).

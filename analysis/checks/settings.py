@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import cpu, engines, expected, filesystems, mkfs
-from analysis.consistent import word
 from analysis.expected import Expected
 from analysis.run import Run
+from analysis.values import word
 
 
 @dataclass(frozen=True)

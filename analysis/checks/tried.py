@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis import engines
 from analysis.checks import loss, moments, twin
-from analysis.crash import kills, oracle, placed, sampled, trials
+from analysis.crash import kills, oracle, placed, policies, sampled, trials
 from analysis.crash.hashes import Held
 from analysis.crash.trials import RECOVERY
 from analysis.expected import TRIALS
@@ -41,7 +41,7 @@ def boards(run: Run) -> list[str]:
     found = []
     for name, board in run.trial_boards.items():
         who = f"board {name} of trials"
-        place = run.folder / trials.FOLDER / name
+        place = run.folder / policies.FOLDER / name
         as_run = replace(run, folder=place, board=board, planned_as=TRIALS)
         found += [f"{who}: {problem}" for problem in loss.steps_succeeded(as_run)]
         if not twin.unwatched(board.run):

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.partition import ELSEWHERE
+from analysis.block_operations import OP, READ
 from analysis.checks import counts, disk, ledger, phases
 from analysis.checks.calls import first
 from analysis.ledger import logged
 from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
-from analysis.ledger.match import OP, READ
 from analysis.observers import Content, Witness
 from analysis.run import Run
 

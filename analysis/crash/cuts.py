@@ -11,25 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from analysis.crash.durable import SECTOR, Cache, Commands
+from analysis.crash.lines import State
+from analysis.crash.policies import EVERYTHING, IN_ORDER, NOTHING, REORDERED, SUBSET, SUFFIX, SYSTEM, TORN
 from analysis.crash.unsynced import Unsynced
 from analysis.workloads import Random
 
-if TYPE_CHECKING:
-    from analysis.crash.lines import State
-
-# What becomes of what may be lost.
-EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
-TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
-# A cache that writes in the order in which it was given loses the newest, and may tear the last that it kept;
-# one that reorders loses any.
-_IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
-_REORDERED = (*_IN_ORDER, SUBSET, SUFFIX)
-POWER, SYSTEM, PROCESS = "power", "os", "process"
 # of what is tried besides FLUSH and FUA: one in so many
 _BETWEEN = 3
 _NONE_UNSYNCED = Unsynced([], [])
@@ -140,7 +131,7 @@ def choices(cell: Mapping[str, Any], cache: Cache) -> tuple[str, ...]:
     """Return what a device may do. Where only the kernel is gone, all that it was given arrives."""
     if cell["crash"] == SYSTEM:
         return (EVERYTHING,)
-    return _REORDERED if cache.reorders else _IN_ORDER
+    return REORDERED if cache.reorders else IN_ORDER
 
 
 def differing(commands: Commands, policies: tuple[str, ...], moment: int) -> tuple[str, ...]:

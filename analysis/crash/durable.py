@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from analysis.block_operations import DISCARD, FLUSH, FUA, OP, WRITE
 from analysis.ledger.arrays import Ints
-from analysis.ledger.match import DISCARD, FLUSH, FUA, OP, WRITE
 
 SECTOR = 512
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.crash import verdicts
-from analysis.crash.cuts import PROCESS
+from analysis.crash.policies import PROCESS
 from analysis.engines.survival import MOST_LOST
 
 # of what a mean is rounded by

@@ -9,7 +9,7 @@ the same number.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,9 +24,7 @@ from analysis.ledger import logged
 from analysis.ledger.arrays import Ints, inside
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import edges
-
-if TYPE_CHECKING:
-    from analysis.run import Run
+from analysis.run import Run
 
 # Known of each trial.
 BOARD: dict[str, type[pl.DataType]] = {

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from analysis.adapters.driver import Driver
-from analysis.crash.cuts import EVERYTHING, NOTHING, PREFIX, SUBSET, TORN
+from analysis.crash.policies import EVERYTHING, NOTHING, PREFIX, SUBSET, TORN
+from analysis.crash.ran import Ran
 from analysis.ledger.arrays import ints
 from analysis.workloads import Random
 
@@ -135,14 +135,14 @@ class Memory:
         )
 
 
-def of(ran: Driver) -> Memory | None:
+def of(ran: Ran) -> Memory | None:
     """Return the calls to the file that a run had in persistent memory; None where it had none, or they were
     not noted."""
     calls = _noted(ran)
     return None if calls is None else Memory(calls)
 
 
-def of_each(ran: Driver) -> list[Memory]:
+def of_each(ran: Ran) -> list[Memory]:
     """Return likewise, of a run with several databases, which each have such a file, one for each."""
     calls = _noted(ran)
     if calls is None:
@@ -151,7 +151,7 @@ def of_each(ran: Driver) -> list[Memory]:
     return [Memory(part) for part in calls.partition_by("database")] if several else [Memory(calls)]
 
 
-def _noted(ran: Driver) -> pl.DataFrame | None:
+def _noted(ran: Ran) -> pl.DataFrame | None:
     if ran.vfs is None or ran.persistent is None or ran.persistent.is_empty():
         return None
     role = ran.persistent["file"][0]

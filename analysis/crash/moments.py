@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.adapters.driver import Driver
 from analysis.crash import cuts, lines, unsynced
-from analysis.crash.cuts import EVERYTHING, Trial
+from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
+from analysis.crash.policies import EVERYTHING
+from analysis.crash.ran import Ran
 from analysis.workloads import Random
 
 WHERE = ("before", "during", "after")
@@ -44,7 +45,7 @@ class Moment(NamedTuple):
         return cls(cuts.time_of(*times, where), True, place, where)
 
 
-def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Driver) -> list[Trial]:
+def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Ran) -> list[Trial]:
     """Return the trials of a run, by the moments of their cuts; the first has all as the run's window begins,
     and the last as it ends."""
     memory = lines.of(ran)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,16 +23,14 @@ import polars as pl
 from analysis.adapters import devicelog
 from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts, lines, moments
+from analysis.crash import cuts, lines, moments, policies
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
 from analysis.crash.moments import WHERE, Moment
 from analysis.crash.order import Stretch, stretches
 from analysis.crash.trials import Board
-
-if TYPE_CHECKING:
-    from analysis.run import Run
+from analysis.run import Run
 
 # What comes by a clock comes no oftener.
 CLOCK_NS = 1_000_000_000
@@ -209,8 +207,9 @@ def _policy(may_lose: list[int], lost: list[int], torn: tuple[int, int] | None) 
     """Return what a device did that lost these of those that it might lose; None: none does that."""
     if lost == may_lose[len(may_lose) - len(lost) :]:
         if torn:
-            return cuts.TORN
-        return cuts.PREFIX if 0 < len(lost) < len(may_lose) else cuts.NOTHING if lost else cuts.EVERYTHING
+            return policies.TORN
+        some = policies.PREFIX if len(lost) < len(may_lose) else policies.NOTHING
+        return some if lost else policies.EVERYTHING
     if torn:
         return None
-    return cuts.SUFFIX if lost == may_lose[: len(lost)] else cuts.SUBSET
+    return policies.SUFFIX if lost == may_lose[: len(lost)] else policies.SUBSET

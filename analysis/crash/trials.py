@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from analysis.adapters import devicelog, driver
-from analysis.devices import Device
+from analysis.crash.policies import FOLDER
+from analysis.device_logs import Reader
 from analysis.files import read_csv
 from base.errors import BadInput, BadInputError
 
@@ -27,22 +28,26 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     "said": pl.String,
 }
+# What a board says of each kill (workloads/trials/kill.c).
+KILLS: dict[str, type[pl.DataType]] = {
+    **{"trial": pl.Int64, "plan": pl.String},
+    **dict.fromkeys(["acknowledged", "begun", "opened", "is_read", "is_whole", "signal"], pl.Int64),
+    **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
+    **dict.fromkeys(["begin_ns", "shown_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
+    "said": pl.String,
+}
 # What of these is not known where a file could not be read: sectors of files (crash/sectors.py), and how long
 # looking at them took.
 BYTES = ("zero", "stale", "looked_ns")
 # How the engine recovered the database, where it tells, and how many transactions of its log it executed
 # again.
 RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
-# fsck looks at the first of a board's trials, and at every so manieth behind it.
-FSCK_EVERY = 10
 # Why a run has none to look at.
 NONE = "a run without trials; one of CRASH=power has some"
 # Why there is nothing to look at of a trial that was tried.
 UNPLACED = (
     "by its board's log no cut leaves what that was shown, as commands came in another order: it is left out"
 )
-# Of a run's folder: what of it each board of trials sent.
-FOLDER = "crash"
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,17 @@ def number(asked: str, count: int) -> int:
     return int(asked)
 
 
-def read(folder: Path, device: Device) -> list[Board]:
+def read(folder: Path, reader: Reader | None) -> list[Board]:
     """Return the boards of the run in `folder`; none where no power was cut. Raises BadInput."""
-    return [_read(place, device) for place in places(folder)]
+    return [_read(place, reader) for place in places(folder)]
+
+
+def read_kills(folder: Path) -> pl.DataFrame | None:
+    """Return what the boards of the run in `folder` said of kills, KILLS; None where there were none. Raises
+    BadInput."""
+    places = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
+    found = [table(place, KILLS) for place in places]
+    return pl.concat(found) if found else None
 
 
 def places(folder: Path) -> list[Path]:
@@ -72,11 +85,11 @@ def places(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"{FOLDER}/*/raw"))
 
 
-def _read(raw: Path, device: Device) -> Board:
-    if device.read_log is None:
+def _read(raw: Path, reader: Reader | None) -> Board:
+    if reader is None:
         raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
     found = table(raw / "trials.csv", TRIALS)
-    return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
+    return Board(raw.parent.name, driver.read(raw / "driver"), reader.read_log(raw / "device.bin"), found)
 
 
 def table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:

@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 
 from analysis import durability
-from analysis.adapters.driver import Driver
 from analysis.crash.durable import Commands
+from analysis.crash.ran import Ran
 from analysis.engines.survival import MOST_LOST
 from analysis.ledger.arrays import Ints, ints
 
@@ -33,7 +33,7 @@ class Unsynced(NamedTuple):
     fewer: list[int]
 
 
-def behind(cell: Mapping[str, Any], commands: Commands, ran: Driver) -> Unsynced:
+def behind(cell: Mapping[str, Any], commands: Commands, ran: Ran) -> Unsynced:
     """Return those of a run; where the settings promise nothing of each transaction there are none."""
     survives = durability.of(cell)
     promise = survives.power if cell["crash"] == "power" else survives.system

@@ -4,7 +4,7 @@ what the cell's settings promise (analysis/durability.py)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,14 +12,13 @@ import polars as pl
 from analysis import durability
 from analysis.adapters.driver import Driver
 from analysis.crash import going_on, kills, placed, prefixes, sectors
-from analysis.crash.cuts import POWER, PROCESS, Trial
+from analysis.crash.cuts import Trial
+from analysis.crash.policies import POWER, PROCESS
 from analysis.crash.prefixes import Known
 from analysis.crash.trials import RECOVERY, TRIALS, Board, recoveries
 from analysis.engines.survival import MOST_LOST
+from analysis.run import Run
 from base.errors import BadInput
-
-if TYPE_CHECKING:
-    from analysis.run import Run
 
 # What became of the database, the worst first.
 DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (

@@ -1,4 +1,4 @@
-"""What the analysis must know of a driver of block devices: one module here for each, found by its name.
+"""What is to be known of a driver of block devices: one module here for each, found by its name.
 
 A module `<driver>.py` has one value DEVICE of the class Device. Whatever else differs from one driver
 to another is in playbooks/devices/<driver>.sh (what a board does with it), images/devices/<driver>/
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.adapters.devicelog import DeviceLog
 from base.errors import BadInput
 
 FOLDER = Path(__file__).resolve().parent
@@ -31,7 +30,7 @@ class UnknownDriverError(BadInput):
 
 @dataclass(frozen=True)
 class Device:
-    """One driver of block devices, as the analysis reads it."""
+    """One driver of block devices. What it logs and counts is read by analysis/device_logs/."""
 
     # MiB → the attribute that shows the size, and its value
     size: Callable[[int], dict[str, int]]
@@ -39,19 +38,13 @@ class Device:
     made: bool = True
     # parts of its profile of which each run must say something
     modelled: tuple[str, ...] = ()
-    # raw/device.bin → what the device wrote down of its commands, a witness; None: it keeps no log
-    read_log: Callable[[Path], DeviceLog] | None = None
+    # whether it keeps a log of its commands, raw/device.bin
+    logs: bool = False
     # its name on the board → folder of the files by which it shows past states (workloads/trials/trials.c);
     # None: it shows none
     history: Callable[[str], str] | None = None
     # whether it counts what it did: raw/board/device_time.txt
     counts: bool = False
-    # (raw/board/device_time.txt, its log) → in what they disagree
-    disagree: Callable[[Mapping[str, str], DeviceLog], list[str]] = lambda _counters, _log: []
-    # (raw/board/device.txt, device_time.txt) → what it programmed and erased; None where nobody can tell
-    wear: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, Any] | None] = (
-        lambda _parameters, _counters: None
-    )
 
 
 @functools.cache

@@ -7,23 +7,16 @@ import importlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import polars as pl
 
+from analysis.operations import Transaction
 from analysis.workloads import Operation
 from base.data import load_yaml
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
 from base.schema import schema
-
-
-class Transaction(NamedTuple):
-    """What a transaction does."""
-
-    operations: tuple[str, ...]  # insert, update, delete, read; of SQL also create and drop
-    batch: bool  # they are all or none; else it is one operation, by itself
-    values: int = 0  # bytes of the column values that they carry; a key to find or to make a row by is none
 
 
 class Engine(Protocol):

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from analysis.engines import Transaction
 from analysis.engines.survival import ALL, UNSYNCED
+from analysis.operations import Transaction
 from analysis.operations import kinds as all_kinds
 from analysis.workloads import Operation
 

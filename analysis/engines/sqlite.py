@@ -25,8 +25,9 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from analysis.adapters import sql, sqlfile
-from analysis.engines import Transaction, _wal
+from analysis.engines import _wal
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
+from analysis.operations import Transaction
 from analysis.workloads import Operation
 
 TITLE = "SQLite"

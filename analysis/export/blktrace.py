@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import devices, stored_files
+from analysis import device_logs, stored_files
 from analysis.adapters.blkrecords import (
     AHEAD,
     COMPLETE,
@@ -63,13 +63,13 @@ def export(run: Stored, folder: Path) -> None:
     for part in ("raw/blktrace", "raw/device.bin"):
         stored_files.check(run.folder, part)
     files = sorted(source.glob("*.blktrace.*"))
-    log, device = run.folder / "raw/device.bin", devices.of(run.cell)
+    log, reader = run.folder / "raw/device.bin", device_logs.of(run.cell)
     for path in files:
         with (folder / path.name).open("wb") as file:
             file.writelines(as_first(path))
     if files:
         return
-    read_log = device.read_log if device and log.is_file() else None
+    read_log = reader.read_log if reader and log.is_file() else None
     if read_log is None or not (run.folder / "tables/ledger.parquet").is_file():
         wrong = "no blktrace file, and no ledger to make one from"
         raise BadInput(source, "", wrong, "a run with PROBES=all")

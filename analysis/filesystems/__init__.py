@@ -15,7 +15,6 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.adapters.layout import Layout
 from base.errors import BadInput
 
 Superblock = Mapping[str, str]
@@ -61,8 +60,6 @@ class Filesystem:
     # command that looks at one that is not mounted, whose device follows, and writes nothing; its exit status
     # is 0 where nothing is wrong
     fsck: str
-    # (raw/board/, superblock.txt's fields) → where it keeps what; raises BadInput
-    layout: Callable[[Path, Superblock], Layout]
     # (pattern, pattern, why), of parts of mkfs's options (mkfs.parts) and options of mount: two that exclude
     # each other
     excluded: tuple[tuple[str, str, str], ...] = ()
@@ -76,7 +73,7 @@ class Filesystem:
     each_mib: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     # pattern of a part of mkfs's options → why no board mounts what it makes
     unmountable: Mapping[str, str] = field(default_factory=dict)
-    # what that needs beside superblock.txt
+    # what its layout needs beside superblock.txt (analysis/layouts/)
     files: tuple[str, ...] = ()
     # mount option → what no option of /proc/mounts begins with where it is in effect and not shown
     hidden: Mapping[str, str] = field(default_factory=dict)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from pathlib import Path
-
-from analysis.adapters.layout import META, PACK, Layout, of_regions
-from analysis.files import integer
-from analysis.filesystems import Filesystem, Mkfs, Superblock, features, number, several
-from base.errors import BadInput
+from analysis.filesystems import Filesystem, Mkfs, features, number, several
 
 _NUMBER = r"[0-9]+"
 # f2fs-tools, lib/libf2fs.c; but device_alias, which names another device
@@ -16,35 +10,6 @@ _FEATURE = (
     "casefold|compression|encrypt|extra_attr|flexible_inline_xattr|inode_checksum|inode_crtime|lost_found"
     "|project_quota|quota|ro|sb_checksum|verity"
 )
-
-
-def _layout(board: Path, superblock: Superblock) -> Layout:
-    def field(name: str) -> int:
-        text = superblock.get(name, "").partition(":")[2].strip()
-        return integer(board / "superblock.txt", 0, name, text)
-
-    def power(name: str) -> int:
-        if (exponent := field(name)) not in range(32):
-            raise BadInput(board / "superblock.txt", "", f"{name} is {exponent}", "0 to 31")
-        return 1 << exponent
-
-    areas = ("cp", "sit", "nat", "ssa", "main")
-    at = {name: field(f"{name}_blkaddr") for name in areas}
-    segment = power("log_blocks_per_seg")
-    for name, following in pairwise(areas):
-        counted = "ckpt" if name == "cp" else name
-        size = field(f"segment_count_{counted}") * segment
-        if at[following] - at[name] != size:
-            where = f"{following}_blkaddr is {at[following]}"
-            raise BadInput(
-                board / "superblock.txt", "", where, f"{at[name] + size}: {counted} has {size} blocks"
-            )
-    regions = [
-        (0, at["cp"], META),
-        (at["cp"], at["sit"] - at["cp"], PACK),
-        (at["sit"], at["main"] - at["sit"], META),
-    ]
-    return of_regions("f2fs", regions, power("log_blocksize"))
 
 
 FILESYSTEM = Filesystem(
@@ -100,7 +65,6 @@ FILESYSTEM = Filesystem(
     errors=r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)",
     # not every kernel shows it
     hidden={"barrier": "nobarrier"},
-    layout=_layout,
     # of the node inode, and of the meta inode, which has SIT, NAT and checkpoint
     inodes={1: "inode/node", 2: None},
     inline_data=True,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis import block_operations
 from analysis.adapters.layout import Layout
 from analysis.ledger import match, pieces, runs, shares
 from analysis.ledger.arrays import Bools, Ints, ints
@@ -50,7 +51,7 @@ class Settled(NamedTuple):
 
     def bare(self) -> Ints:
         """The sectors of each write command that no bio explains."""
-        written = (self.block["b"] & match.OP) == match.WRITE
+        written = (self.block["b"] & block_operations.OP) == block_operations.WRITE
         return np.where(written, self.block["n"] - self.covered, 0)
 
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis import engines
+from analysis import block_operations, engines
 from analysis.adapters.proberecords import taken
-from analysis.ledger import match
 from analysis.ledger.arrays import Intervals, Ints, expand, ints, length_within, union
 from analysis.ledger.chunks import Settled
 from analysis.ledger.records import Few
@@ -56,8 +55,12 @@ class Totals:
         rows = np.flatnonzero((bare > 0).take(of.command))
         weight = of.share[rows] * (bare[of.command[rows]] * 512)
         self._count(np.full(rows.size, _UNATTRIBUTED), of.transaction[rows], weight, low, high)
-        write = (flags & match.OP) == match.WRITE
-        kinds = ((flags & match.OP) == match.FLUSH, write & (flags & match.FUA > 0), write)
+        write = (flags & block_operations.OP) == block_operations.WRITE
+        kinds = (
+            (flags & block_operations.OP) == block_operations.FLUSH,
+            write & (flags & block_operations.FUA > 0),
+            write,
+        )
         for place, kind in enumerate(kinds, len(LABELS)):
             rows = np.flatnonzero(kind.take(of.command))
             self._count(np.full(rows.size, place), of.transaction.take(rows), of.share.take(rows), low, high)

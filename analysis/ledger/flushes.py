@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.block_operations import FLUSH, OP, PREFLUSH
 from analysis.ledger.arrays import Ints
-from analysis.ledger.match import FLUSH, OP, PREFLUSH, Parts, lost_fua
+from analysis.ledger.match import Parts, lost_fua
 from analysis.ledger.records import Columns
 
 NEVER = np.iinfo(np.int64).max

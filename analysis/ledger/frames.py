@@ -7,21 +7,22 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from analysis import block_operations
 from analysis.adapters.proberecords import taken
-from analysis.ledger import match, schema
+from analysis.ledger import schema
 from analysis.ledger.arrays import Ints, ints, pairs, unique
 from analysis.ledger.files import Inodes, Named
 from analysis.ledger.records import Few
 from analysis.ledger.schema import CALLERS, FILES
 from analysis.ledger.timeline import Timeline
 
-_LETTERS = ((match.FUA, "F"), (1 << 19, "A"), (1 << 11, "S"), (1 << 12, "M"))
+_LETTERS = ((block_operations.FUA, "F"), (1 << 19, "A"), (1 << 11, "S"), (1 << 12, "M"))
 _OPERATIONS = {
-    match.READ: "R",
-    match.WRITE: "W",
-    match.FLUSH: "F",
-    match.DISCARD: "D",
-    match.SECURE_ERASE: "DE",
+    block_operations.READ: "R",
+    block_operations.WRITE: "W",
+    block_operations.FLUSH: "F",
+    block_operations.DISCARD: "D",
+    block_operations.SECURE_ERASE: "DE",
 }
 
 
@@ -47,9 +48,9 @@ def named(values: np.ndarray, name: Callable[[int], str | None]) -> pl.Series:
 
 def rwbs(flags: int) -> str:
     """Return the flags of a command in the letters of the kernel's blk_fill_rwbs."""
-    preflush = "F" if flags & match.PREFLUSH else ""
+    preflush = "F" if flags & block_operations.PREFLUSH else ""
     letters = "".join(letter for bit, letter in _LETTERS if flags & bit)
-    return preflush + _OPERATIONS.get(flags & match.OP, "N") + letters
+    return preflush + _OPERATIONS.get(flags & block_operations.OP, "N") + letters
 
 
 def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.DataFrame:

@@ -14,11 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.block_operations import (
+    FLUSH,
+    FUA,
+    OP,
+    PREFLUSH,
+)
 from analysis.ledger.arrays import Bools, Ints, preceding
 from analysis.ledger.records import Columns
 
-OP, FUA, PREFLUSH = 0xFF, 1 << 17, 1 << 18  # include/linux/blk_types.h
-READ, WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES = 0, 1, 2, 3, 5, 9
 _RANK, _SECTOR = 26, 36  # bits of a composite key
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from analysis import engines
 from analysis.adapters.layout import DATA, Layout
+from analysis.block_operations import OP, WRITE
 from analysis.filesystems import find
 from analysis.ledger.arrays import Bools, Ints, expand
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
-from analysis.ledger.match import OP, WRITE, Parts
+from analysis.ledger.match import Parts
 from analysis.ledger.records import Columns
 from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.ledger.schema import FILES, LABELS

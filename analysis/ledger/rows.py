@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from analysis import block_operations
 from analysis.adapters.layout import SECTOR, Layout
-from analysis.ledger import match
 from analysis.ledger.arrays import Ints, at, ints
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
@@ -27,10 +27,10 @@ _SMALL = {
 }
 _UNATTRIBUTED = LABELS.index("unattributed")
 _OPERATIONS = {
-    match.FLUSH: KINDS.index("flush"),
-    match.READ: KINDS.index("read"),
-    match.DISCARD: KINDS.index("discard"),
-    match.SECURE_ERASE: KINDS.index("discard"),
+    block_operations.FLUSH: KINDS.index("flush"),
+    block_operations.READ: KINDS.index("read"),
+    block_operations.DISCARD: KINDS.index("discard"),
+    block_operations.SECURE_ERASE: KINDS.index("discard"),
 }
 
 
@@ -58,7 +58,7 @@ class Rows:
     def add(self, chunk: Settled) -> None:
         """Take the rows of a chunk."""
         of, size = chunk.shares, chunk.block.size
-        operation, bare = chunk.block["b"] & match.OP, chunk.bare()
+        operation, bare = chunk.block["b"] & block_operations.OP, chunk.bare()
         counts = np.bincount(of.command, minlength=size)
         several = np.flatnonzero(counts.take(of.command) > 1)
         self._put("ledger", self._ledger(chunk, operation, bare, counts))
@@ -109,7 +109,7 @@ class Rows:
         return {
             "flags": block["b"],
             "kind": self._kinds(chunk, operation, bare),
-            "sector": np.where(operation == match.FLUSH, -1, block["a"]),
+            "sector": np.where(operation == block_operations.FLUSH, -1, block["a"]),
             "sectors": block["n"],
             "queue_ns": chunk.queued,
             "issue_ns": block["begin_ns"],
@@ -137,7 +137,7 @@ class Rows:
         sectors = sectors.reshape(rows.size, len(LABELS))
         sectors[:, _UNATTRIBUTED] += bare.take(rows)
         kind[rows] = sectors.argmax(axis=1)
-        kind[operation != match.WRITE] = KINDS.index("other")
+        kind[operation != block_operations.WRITE] = KINDS.index("other")
         for code, other in _OPERATIONS.items():
             kind[operation == code] = other
         return kind
@@ -175,7 +175,7 @@ class Rows:
 
     def _faults(self, chunk: Settled, operation: Ints) -> dict[str, Columns]:
         found = chunk.pieces
-        due = np.where(operation == match.FLUSH, 1, chunk.block["n"])
+        due = np.where(operation == block_operations.FLUSH, 1, chunk.block["n"])
         lone = np.flatnonzero(chunk.covered < due)
         journal = LABELS.index("filesystem journal")
         # a page of the device has its place, in the journal, too; what is no page of anything is written home

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored
-from analysis.documents import UnfitError
 from analysis.files import read_json
 from base import identity, progress, scratch
 from base.errors import BadInput, BadInputError
 from base.paths import RESULTS
+from base.strict_json import UnfitError
 from base.text import printable
 from commitpath.database import analysed, archive, rows, store
 from commitpath.database.archive import stored_hashes

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from analysis import documents, durability
-from analysis.documents import UnfitError, Validator
-from base import identity
+from analysis.documents import Validator
+from base import identity, strict_json
+from base.strict_json import UnfitError
 from base.text import printable
 from commitpath.axes import axes
 from commitpath.database import store
@@ -82,7 +83,7 @@ def fault(table: str, row: Row) -> str | None:
         if table == "run":
             _run(row)
         elif table == "grid_excluded":
-            _at("settings", _SETTINGS, _at("settings", documents.parse, row["settings"]))
+            _at("settings", _SETTINGS, _at("settings", strict_json.parse, row["settings"]))
     except UnfitError as error:
         return printable(error)[:500]
     return None
@@ -107,17 +108,17 @@ def _column(column: str, value: Any) -> None:
     elif not isinstance(value, str):
         raise UnfitError("not a text")
     else:
-        documents.whole(value)
+        strict_json.whole(value)
         if column in _PATTERNS and not re.fullmatch(_PATTERNS[column], value):
             raise UnfitError(f"{value[:100]!r} is not {_PATTERNS[column]}")
 
 
 def _run(row: Row) -> None:
-    cell = _at("cell", documents.parse, row["cell"])
+    cell = _at("cell", strict_json.parse, row["cell"])
     _at("cell", _cell(), cell)
     if (own := identity.cell_id(cell)) != row["cell_id"]:
         raise UnfitError(f"cell: it has another id: {own}")
-    _at("reasons", _TEXTS, _at("reasons", documents.parse, row["reasons"]))
+    _at("reasons", _TEXTS, _at("reasons", strict_json.parse, row["reasons"]))
     summary, manifest, _ = (_document(row, column) for column in ("summary", "manifest", "host"))
     if summary:
         _at("summary", _operations, summary)
@@ -131,7 +132,7 @@ def _document(row: Row, column: str) -> Any:
         if row["status"] != "failed":
             raise UnfitError(f"{column}: NULL in a run that is {row['status']}")
         return None
-    value = _at(column, documents.parse, row[column])
+    value = _at(column, strict_json.parse, row[column])
     _at(column, documents.check, column, value)
     return value
 

@@ -9,17 +9,17 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import derived, documents
+from analysis import derived
 from analysis import stored as analysed_runs
-from analysis.documents import UnfitError
 from analysis.files import check_regular
-from base import identity, scratch
+from base import identity, scratch, strict_json
 from base.errors import BadInput
 from base.paths import RESULTS
+from base.strict_json import UnfitError
 from base.text import printable
+from commitpath import sweep_state
 from commitpath.database import rows, store
 from commitpath.identities import cell_id, complete, stored
-from commitpath.sweep import plan
 
 COLUMNS = rows.COLUMNS["run"]
 # runs of other labs, below their labels
@@ -55,14 +55,14 @@ def read_run(folder: Path, lab: str) -> dict[str, Any]:
     """The row of a stored run. Raises BadInput, OSError, ValueError, KeyError or TypeError."""
     for name in ("cell", "host"):
         check_regular(folder / f"{name}.json")
-    cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
+    cell, host = (strict_json.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
     if wrong := analysed_runs.misnamed(folder, cell, host):
         raise UnfitError(wrong)
     analysed = (folder / "summary.json").exists()
     if analysed and (wrong := derived.fault(folder, *derived.DOCUMENTS)):
         raise UnfitError(wrong)
     summary, manifest = (
-        documents.parse((folder / f"{name}.json").read_text()) if analysed else None
+        strict_json.parse((folder / f"{name}.json").read_text()) if analysed else None
         for name in ("summary", "manifest")
     )
     if manifest:
@@ -235,10 +235,10 @@ class Copies:
 
 def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     """Rows for the runs that a sweep could not make, one each; how many changed."""
-    folder = plan.STATE / "failed"
+    folder = sweep_state.STATE / "failed"
     records = {}
     for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
-        if record := plan.read_state(path):
+        if record := sweep_state.read_state(path):
             # an older commitpath had fewer axes
             planned = complete(record["cell"])
             records[f"{cell_id(planned)}-{record['repeat']}"] = {**record, "cell": planned}
@@ -270,23 +270,3 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
         insert(connection, row)
         changed += 1
     return changed
-
-
-def write_grids(
-    connection: sqlite3.Connection, runs: Iterable[plan.Planned], excluded: Iterable[Any]
-) -> None:
-    """Say which runs the swept grids ask for now, in place of what they asked for before."""
-    lab = store.label(connection)
-    runs, excluded = list(runs), list(excluded)
-    names = {name for run in runs for name in run.grids} | {entry.grid for entry in excluded}
-    for name in names:
-        for table in ("grid_run", "grid_excluded"):
-            connection.execute(f"DELETE FROM {table} WHERE lab = ? AND grid = ?", (lab, name))
-    connection.executemany(
-        "INSERT INTO grid_run VALUES (?, ?, ?, ?)",
-        [(lab, name, cell_id(run.cell), run.repeat) for run in runs for name in run.grids],
-    )
-    connection.executemany(
-        "INSERT INTO grid_excluded VALUES (?, ?, ?, ?)",
-        [(lab, entry.grid, json.dumps(entry.settings, sort_keys=True), entry.reason) for entry in excluded],
-    )

@@ -12,8 +12,9 @@ from commitpath.identities import cell_id
 from commitpath.papers.asked import Asked, twins
 from commitpath.results import query
 from commitpath.sweep import plan
-from commitpath.sweep.plan import STATE, Planned
+from commitpath.sweep.plan import Planned
 from commitpath.sweep.progress import clock
+from commitpath.sweep_state import STATE, read_state
 
 # Of a workload that does not say which.
 OPERATIONS = ("insert", "update", "delete")
@@ -33,7 +34,7 @@ def said(asked: Asked, planned: Iterable[Planned]) -> str:
 
 def is_stored(run: Planned) -> bool:
     """Whether a sweep would not make it again."""
-    done = plan.read_state(STATE / "done" / run.key) or {}
+    done = read_state(STATE / "done" / run.key) or {}
     return plan.run_status(RESULTS / str(done.get("run"))) == "ok"
 
 

@@ -1,6 +1,5 @@
 """claims.html, one file that opens offline, and the same as lines for a terminal."""
 
-import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +36,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
     columns = columns_of(content)
     return environment.get_template("claims.html.j2").render(
         doc=content,
-        figures={path.stem: data_uri(path) for path in figures if path.suffix == ".svg"},
+        figures={path.stem: report.data_uri(path) for path in figures if path.suffix == ".svg"},
         tables={path.stem: beside.rows(path) for path in figures if path.suffix == ".json"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),
@@ -59,11 +58,6 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         qualified=qualified,
         but=lambda name: but(content, name),
     )
-
-
-def data_uri(path: Path) -> str:
-    """A figure for an <img>: ids of one SVG do not meet those of another."""
-    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
 def terminal(content: Content) -> list[str]:

@@ -16,7 +16,7 @@ from commitpath.axes import axes
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting import measurements, statistics
-from commitpath.reporting.marks import MARKED, made_otherwise, marks
+from commitpath.reporting.matched import Matched
 from commitpath.reporting.measurements import distinct, samples
 from commitpath.reporting.statistics import Difference
 from commitpath.results import query
@@ -29,23 +29,6 @@ METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_ampl
 
 # Of cells without a counterpart, how many are named.
 MOST_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Matched:
-    """One cell as it is in A and in B: its distinct measurements, and how many runs repeat one of them."""
-
-    label: str
-    a: list[Run]
-    b: list[Run]
-    repeats: tuple[int, int] = (0, 0)
-
-    def marks(self) -> dict[str, str]:
-        """What is unequal between the two, and what is to be known of their runs."""
-        sides = (("A", self.a), ("B", self.b))
-        told = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
-        found = {MARKED: "; ".join(dict.fromkeys(told))} if told else {}
-        return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | found
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from analysis import engines
 from base.errors import BadInputError
 from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
+from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.marks import made_otherwise, transactions
-
-if TYPE_CHECKING:
-    from commitpath.reporting.durability import Found, Row
-    from commitpath.results.query import Results
+from commitpath.results.query import Results
 
 ENGINE = "engine"
 # Settings that stand without their name, in capitals.
@@ -63,8 +60,6 @@ class Costs:
 
     def csv(self) -> list[list[str]]:
         """A row for each cell, and the head."""
-        from commitpath.reporting.durability import MEASURED
-
         head = [*self.found.varied, "KiB", "ms", *MEASURED]
         rows = [
             [*cost.row.settings.values(), f"{cost.kib:.2f}", f"{cost.ms:.3f}", *cost.row.columns()]

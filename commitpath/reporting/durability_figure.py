@@ -16,7 +16,7 @@ from analysis.figures import style
 from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
 from commitpath.charts import look
-from commitpath.reporting.durability import Found, Row
+from commitpath.reporting.durability_rows import Found, Row
 
 # Colour and shape of a mark, and who has its own colour where it has no such setting; a panel for each
 # combination of what varies besides and each engine has, one of these a column.

@@ -4,14 +4,11 @@ filesystems, one a device."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from analysis.terminal import seconds
 from commitpath.axes import axes
 from commitpath.database import select
-
-if TYPE_CHECKING:
-    from commitpath.reporting.durability import Found, Row
+from commitpath.reporting.durability_rows import MEASURED, Found, Row
 
 # What stands on top of each other in a table of many cells, and what each of these has a table of.
 ROWS, TABLE = ("journal_mode", "synchronous"), "device"
@@ -26,8 +23,6 @@ KEY = (
 
 def lines(found: Found) -> list[str]:
     """The table as a page has it."""
-    from commitpath.reporting.durability import MEASURED
-
     # a setting that an engine has not is empty
     if len(found.rows) > LARGE and all(row.settings.get(axis) for row in found.rows for axis in ROWS):
         return by_filesystem(found)

@@ -6,15 +6,13 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from analysis.figures import style
 from commitpath.reporting import statistics
-
-if TYPE_CHECKING:
-    from commitpath.reporting.compare import Matched
+from commitpath.reporting.matched import Matched
 
 # rows that a reader can take in
 MOST_ROWS = 60

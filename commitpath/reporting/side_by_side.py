@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from jinja2 import ChoiceLoader, FileSystemLoader
@@ -16,12 +16,9 @@ from analysis import report
 from analysis.figures import bars, style
 from base import scratch
 from base.text import printable
-from commitpath.papers.page import data_uri
 from commitpath.reporting import counted, ratios
+from commitpath.reporting.matched import Matched
 from commitpath.reporting.ratios import short, tps
-
-if TYPE_CHECKING:
-    from commitpath.reporting.compare import Matched
 
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
 # What is not watched is told in a bar's place.
@@ -129,7 +126,7 @@ def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *f
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),
             cells=cells(ordered),
-            figure=data_uri(figures[0]),
+            figure=report.data_uri(figures[0]),
             changed=counted.CHANGED,
         )
         with scratch.whole(page) as part:

@@ -20,9 +20,10 @@ from commitpath import ansible, places, sql_check
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import ensure_packages
-from commitpath.sweep import clocks, plan, slurm, snakemake
+from commitpath.sweep import clocks, grid_rows, plan, slurm, snakemake
 from commitpath.sweep.grid import Excluded, expand, names
-from commitpath.sweep.plan import STATE, Planned
+from commitpath.sweep.plan import Planned
+from commitpath.sweep_state import STATE, read_state, write_whole
 from images import emulator
 
 # Fewer are run before our emulator is built.
@@ -73,7 +74,7 @@ def carry_out(
         sync.up_to_date()
         with store.opened() as connection:
             if whole:
-                sync.write_grids(connection, runs.values(), excluded)
+                grid_rows.write(connection, runs.values(), excluded)
             stored = select.load(connection)
         return report(runs, excluded, todo, stored)
 
@@ -139,12 +140,12 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
         if (STATE / "done" / key).exists() or (STATE / "failed" / key).exists():
             continue
         group = runs[key].group
-        records = [plan.read_state(STATE / "failed" / name) for name in (group, group.partition("+")[0])]
+        records = [read_state(STATE / "failed" / name) for name in (group, group.partition("+")[0])]
         record = records[0] or records[1]
         if record is None:
             raise LabError(f"Snakemake left runs undone; why: {STATE}/log/snakemake.log")
         record |= {"cell": runs[key].cell, "repeat": runs[key].repeat}
-        plan.write_whole(STATE / "failed" / key, json.dumps(record))
+        write_whole(STATE / "failed" / key, json.dumps(record))
 
 
 def report(
@@ -176,12 +177,12 @@ def report(
 
 def run_of(key: str) -> str:
     """The folder of a done run, below results/."""
-    return str((plan.read_state(STATE / "done" / key) or {}).get("run"))
+    return str((read_state(STATE / "done" / key) or {}).get("run"))
 
 
 def commit_of(key: str) -> str:
     """The git commit that a done run was made by."""
-    host = plan.read_state(RESULTS / run_of(key) / "host.json") or {}
+    host = read_state(RESULTS / run_of(key) / "host.json") or {}
     return str(host.get("commitpath_commit"))
 
 
@@ -189,5 +190,5 @@ def failure(run: Planned) -> str | None:
     """Why a run is not there, or None."""
     if (STATE / "done" / run.key).exists():
         return None
-    record = plan.read_state(STATE / "failed" / run.key)
+    record = read_state(STATE / "failed" / run.key)
     return str(record["reason"]) if record else "it was not run"

@@ -18,7 +18,8 @@ from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from commitpath import ansible, lab
 from commitpath.identities import cell_name
-from commitpath.sweep.plan import STATE, read_state, run_status, write_whole
+from commitpath.sweep.plan import run_status
+from commitpath.sweep_state import STATE, read_state, write_whole
 from images import artifacts, programs
 from images.qemu import die_with_parent
 

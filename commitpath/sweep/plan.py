@@ -1,7 +1,6 @@
 """A sweep's plan: which runs, what they share, where their states are.
 
-State below results/.sweep/ (docs/how-to/sweeps.md): plan.json; done/<key> names the stored
-run of a key; failed/<key> says why there is none; prepared/<group>; log/; lock.
+Its state is below results/.sweep/ (commitpath/sweep_state.py).
 """
 
 import hashlib
@@ -11,15 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis import documents
-from base import identity, scratch
+from base import identity
 from base.errors import LabError
 from base.paths import RESULTS
 from commitpath import crash, observers
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
+from commitpath.sweep_state import STATE, read_state, write_whole
 
-STATE = RESULTS / ".sweep"
 # Settings that a prepared board depends on, beside its device's geometry and its table: runs
 # that have these in common share its snapshot. A mistake here costs time, never a wrong
 # result: the snapshot's own key decides (commitpath/prepared.py).
@@ -111,23 +109,6 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
     path = STATE / "plan.json"
     write_whole(path, json.dumps(content))
     return path
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that appears, or is replaced, only when whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch.whole(path) as part:
-        part.write_text(text)
-
-
-def read_state(path: Path) -> dict[str, Any] | None:
-    """A state file's content; None where there is none or it is not whole."""
-    try:
-        # to open a FIFO waits
-        content = documents.parse(path.read_text()) if path.is_file() else None
-    except (OSError, ValueError):
-        return None
-    return content if isinstance(content, dict) else None
 
 
 def run_status(folder: Path) -> str | None:

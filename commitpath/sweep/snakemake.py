@@ -13,8 +13,9 @@ from pathlib import Path
 from base.paths import ROOT
 from commitpath import ansible
 from commitpath.sweep import plan, slurm
-from commitpath.sweep.plan import STATE, Planned
+from commitpath.sweep.plan import Planned
 from commitpath.sweep.progress import SECONDS, Progress
+from commitpath.sweep_state import STATE, write_whole
 from images.qemu import die_with_parent
 
 
@@ -53,7 +54,7 @@ def run(
     for group in groups:
         for kind in ("failed", "prepared"):
             (STATE / kind / group).unlink(missing_ok=True)
-    plan.write_whole(STATE / "todo.json", json.dumps(todo))
+    write_whole(STATE / "todo.json", json.dumps(todo))
     (STATE / "log").mkdir(exist_ok=True)
     with (STATE / "log/snakemake.log").open("wb") as log:
         process = subprocess.Popen(

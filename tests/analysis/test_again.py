@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from analysis.checks import again
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 from analysis.run import Run
 
 SAMPLE = Path(__file__).parent / "samples/f2fs-delete.tar.xz"
@@ -25,7 +25,7 @@ SAMPLE = Path(__file__).parent / "samples/f2fs-delete.tar.xz"
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("recorded")
     shutil.unpack_archive(SAMPLE, folder)
-    return runs.read(folder / "run")
+    return stages.build(folder / "run")
 
 
 def changed(run: Run, told: dict[str, Any], **config: Any) -> Run:

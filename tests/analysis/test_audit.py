@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis import audit
-from analysis import run as runs
+from analysis import audit, stages
 from analysis.audit.__main__ import main
 
 HERE = Path(__file__).parent
@@ -31,13 +30,13 @@ def test_its_checks_are_those_of_its_folder() -> None:
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_recorded_run_has_no_fault(sample: str, tmp_path: Path) -> None:
     shutil.unpack_archive(HERE / f"{sample}.tar.xz", tmp_path)
-    run = runs.read(tmp_path / "run")
+    run = stages.build(tmp_path / "run")
     assert run.ledger is not None
     assert audit.reasons(run) == []
 
 
 def test_runs_whose_bytes_were_kept_have_no_fault(kept: dict[str, Path]) -> None:
-    assert [audit.reasons(runs.read(folder)) for folder in kept.values()] == [[]] * len(kept)
+    assert [audit.reasons(stages.build(folder)) for folder in kept.values()] == [[]] * len(kept)
 
 
 def test_the_command(kept: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from analysis import run as runs
+from analysis import stages
 from analysis.checks import board
 from base.paths import ROOT
 
@@ -22,7 +22,7 @@ def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> 
         if found := said.get(name, SAID):
             text = "".join(f"{key}={value}\n" for key, value in found.items())
             (made / part / "board/modules/bio_vectors.txt").write_text(text)
-    run = runs.read(made)
+    run = stages.build(made)
     run.plan = None if planned is None else {"board": {"modules": planned}}
     return board.has_its_modules(run)
 

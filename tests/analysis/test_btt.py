@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from analysis.adapters import blkevents
 from analysis.adapters.blkrecords import NOTIFY, read_file
 from analysis.inspect import traced
@@ -43,7 +43,7 @@ def differences(time: np.ndarray, latency: np.ndarray, told: np.ndarray) -> np.n
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_latencies_are_btts(sample: str, tmp_path: Path) -> None:
     shutil.unpack_archive(SAMPLES[sample], tmp_path)
-    run = runs.read(tmp_path / "run")
+    run = stages.build(tmp_path / "run")
     assert run.ledger is not None
     trace = next((tmp_path / "run/raw/blktrace").glob("*.blktrace.0"))
     records, _ = read_file(trace)

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis import pipeline, whose
-from analysis import run as runs
+from analysis import pipeline, stages, whose
 from analysis.checks import ledger as checks
 from analysis.inspect.load import Loaded
 from analysis.ledger.build import Ledger
@@ -20,7 +19,7 @@ HERE = Path(__file__).parent
 
 def recorded(folder: Path, sample: Path) -> Ledger:
     shutil.unpack_archive(sample, folder)
-    made = runs.read(folder / "run").ledger
+    made = stages.build(folder / "run").ledger
     assert made is not None
     assert checks.reasons(made) == []
     return made

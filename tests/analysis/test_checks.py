@@ -15,15 +15,14 @@ import pytest
 import synthetic
 from synthetic import FLUSH_COMMAND, probes_bin
 
-from analysis import checks
-from analysis import run as runs
+from analysis import checks, stages
 from analysis.adapters import proberecords
 
 WS = 1 | 1 << 11  # a synchronous write
 
 
 def reasons(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    return checks.reasons(stages.build(folder))
 
 
 def edit(folder: Path, name: str, pattern: str, by: str, count: int = 0) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis import checks
-from analysis import run as runs
+from analysis import checks, stages
 from analysis.checks import unledgered
 
 SECOND = "processor\t: 0\n\nprocessor\t: 1\n"
@@ -18,7 +17,7 @@ ONE_CPU = "raw/board/cpuinfo.txt has 2 processors; a virtual board has one"
 
 
 def reasons(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    return checks.reasons(stages.build(folder))
 
 
 @pytest.mark.parametrize("part", ["raw", "twin/raw"])
@@ -34,7 +33,7 @@ def test_a_virtual_board_has_one_cpu(run_dir: Path, part: str) -> None:
 def test_a_run_without_a_ledger(name: str, tmp_path: Path) -> None:
     """What its calls and its records say needs none."""
     shutil.unpack_archive(Path(__file__).parent / f"samples/{name}.tar.xz", tmp_path)
-    whole = runs.read(tmp_path / "run")
+    whole = stages.build(tmp_path / "run")
     assert unledgered.records(whole) == []
     run = replace(whole, cell={**whole.cell, "probes": "block,filesystem"}, ledger=None, content=None)
     assert unledgered.syncs(run) == [] == unledgered.frames(run)

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks
-from analysis import run as runs
+from analysis import checks, stages
 from analysis.adapters.layout import DIRECTORY
 from analysis.audit import journal
 from analysis.checks import ledger as of_ledger
@@ -27,7 +26,7 @@ from analysis.run import Run
 
 def recorded(name: str, folder: Path) -> Run:
     shutil.unpack_archive(Path(__file__).parent / f"{name}-sample.tar.xz", folder)
-    return runs.read(folder)
+    return stages.build(folder)
 
 
 @pytest.fixture(scope="module")

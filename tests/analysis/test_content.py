@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 import zstandard
 
-from analysis import checks, manifest
-from analysis import run as runs
+from analysis import checks, manifest, stages
+from analysis.block_operations import DISCARD, FLUSH, FUA, WRITE
 from analysis.checks import witness
-from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
 from analysis.observers import Content, Given, content
 from analysis.observers.content import HEADER, MAGIC, NOT_KEPT, PUT_BACK, RECORD
 from base.errors import BadInput
@@ -186,7 +185,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", sorted(path.name.split(".")[0] for path in SAMPLES.glob("*.tar.xz")))
 def test_each_recorded_run_holds(name: str, tmp_path: Path) -> None:
     shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", tmp_path / "cell")
-    run = runs.read(tmp_path / "cell/run")
+    run = stages.build(tmp_path / "cell/run")
     assert checks.reasons(run) == []
     kept = run.contents["content"]
     is_write = kept.flags & 0xFF == WRITE
@@ -236,7 +235,7 @@ def exchange(kept: Content) -> Content:
     ],
 )
 def test_other_commands_than_the_probes_saw_are_rejected(spoil: Spoil, said: str, recorded: Path) -> None:
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     kept = run.contents["content"]
     run.seen["content"].content = spoil(kept)
     found = witness.holds(run)

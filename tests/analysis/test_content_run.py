@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, content, engines
+from analysis import checks, content, engines, stages
 from analysis import run as runs
 from analysis.content import told
 from analysis.ledger.build import Ledger
@@ -35,7 +35,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], runs.R
         if name not in known:
             folder = tmp_path_factory.mktemp(name)
             shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", folder)
-            known[name] = runs.read(folder / "run")
+            known[name] = stages.build(folder / "run")
         return known[name]
 
     return read

@@ -12,8 +12,7 @@ import synthetic
 from edited import edit
 from tiny import cost
 
-from analysis import checks, cpu, pipeline
-from analysis import run as runs
+from analysis import checks, cpu, pipeline, stages
 from analysis.ledger import schema
 
 
@@ -29,7 +28,7 @@ def folder_of(tmp_path: Path, cpu_ns: int = 2, ps: Any = 2001, twin_ps: Any = 20
 
 
 def reasons(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    return checks.reasons(stages.build(folder))
 
 
 @pytest.mark.parametrize(

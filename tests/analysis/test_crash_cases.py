@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from analysis import run as runs
+from analysis import stages
 from analysis.crash import cuts
 from base.errors import BadInputError, LabError
 from commitpath import crash_cases
@@ -43,7 +44,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> runs.Twin:
     """What a run of DELETE with FULL left."""
     folder = tmp_path_factory.mktemp("case") / "cell"
     shutil.unpack_archive(HERE / "sample-crash.tar.xz", folder)
-    run = runs.read(folder / "run")
+    run = stages.build(folder / "run")
     return runs.Twin(run.driver, run.board, run.log)
 
 

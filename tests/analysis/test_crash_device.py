@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts
+from analysis.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
+from analysis.crash import cuts, policies
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import SECTOR, Cache, Commands
-from analysis.ledger.match import DISCARD, FLUSH, FUA, READ, WRITE
 
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
 LYING = Cache(bytes=8 * SECTOR, reorders=False, block=512, unit=4096, ignores=frozenset(["flush"]))
@@ -161,6 +161,12 @@ def test_with_enough_cuts_each_flush_is_cut_before_and_after_with_every_choice()
     for command in np.flatnonzero(commands.is_flush | commands.is_fua).tolist():
         for where in ("before", "after"):
             tried = {one.policy for one in trials if (one.command, one.where) == (command, where)}
-            assert tried >= {cuts.EVERYTHING}
+            assert tried >= {policies.EVERYTHING}
             if any(one.losable for one in trials if (one.command, one.where) == (command, where)):
-                assert tried >= {cuts.NOTHING, cuts.PREFIX, cuts.TORN, cuts.SUBSET, cuts.SUFFIX}
+                assert tried >= {
+                    policies.NOTHING,
+                    policies.PREFIX,
+                    policies.TORN,
+                    policies.SUBSET,
+                    policies.SUFFIX,
+                }

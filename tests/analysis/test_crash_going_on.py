@@ -8,11 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import pipeline
-from analysis import run as runs
+from analysis import pipeline, stages
 from analysis.adapters.devicelog import ENTRY
-from analysis.devices.flashsim import HEADER
-from analysis.ledger.match import FLUSH, FUA, WRITE
+from analysis.block_operations import FLUSH, FUA, WRITE
+from analysis.device_logs.flashsim import HEADER
 
 HERE = Path(__file__).parent
 OPERATIONS = {WRITE: "write", WRITE | FUA: "write FUA", FLUSH: "flush"}
@@ -33,7 +32,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trials(folder: Path) -> list[dict[str, Any]]:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found.to_dicts()
 

@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, lines, moments, placed
+from analysis.block_operations import FLUSH, WRITE
+from analysis.crash import cuts, lines, moments, placed, policies
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
 from analysis.crash.placed import Numbers
-from analysis.ledger.match import FLUSH, WRITE
 
 GEOMETRY = {"cache_kib": 512, "cache_reorder": False, "block_bytes": 512, "program_bytes": 4096}
 W, F = (WRITE, 8), (FLUSH, 0)
@@ -79,9 +79,9 @@ def test_moments_are_of_commands_and_of_calls() -> None:
 
 def test_what_device_and_memory_keep_are_apart() -> None:
     both = {(one.policy, one.memory.policy) for one in planned(cuts=400) if one.memory}
-    assert {(cuts.NOTHING, lines.EVERYTHING), (cuts.EVERYTHING, lines.NOTHING)} <= both
+    assert {(policies.NOTHING, lines.EVERYTHING), (policies.EVERYTHING, lines.NOTHING)} <= both
     of_system = planned(crash="os", cuts=200)
-    assert {one.policy for one in of_system} == {cuts.EVERYTHING}
+    assert {one.policy for one in of_system} == {policies.EVERYTHING}
     # what was not cleaned is in the CPU's caches, which a reset need not write to the memory
     assert {one.memory.policy for one in of_system if one.memory} >= {*lines.CHOICES}
 

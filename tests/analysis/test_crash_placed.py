@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, going_on, placed
+from analysis.block_operations import FLUSH, FUA, WRITE
+from analysis.crash import cuts, going_on, placed, policies
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.placed import Numbers
-from analysis.devices.flashsim import HEADER
-from analysis.ledger.match import FLUSH, FUA, WRITE
+from analysis.device_logs.flashsim import HEADER
 
 HERE = Path(__file__).parent
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
@@ -47,8 +46,15 @@ def trial(command: int, where: str, lost: tuple[int, ...] = (), torn: tuple[int,
     return Trial(5, command, where, 0, PLANNED, arrived, len(lost), lost, torn)
 
 
-PLANNED = cuts.SUBSET
-ANY = (cuts.EVERYTHING, cuts.NOTHING, cuts.PREFIX, cuts.TORN, cuts.SUBSET, cuts.SUFFIX)
+PLANNED = policies.SUBSET
+ANY = (
+    policies.EVERYTHING,
+    policies.NOTHING,
+    policies.PREFIX,
+    policies.TORN,
+    policies.SUBSET,
+    policies.SUFFIX,
+)
 IN_ORDER = ANY[:4]
 W, F = (WRITE, 8), (FLUSH, 0)
 # the drain is from command 2 on
@@ -64,15 +70,15 @@ BOARD = log(W, F, W, F, W, W)
         (trial(4, "before"), (4, "before", PLANNED, 0)),
         (trial(2, "after", (2,)), (2, "after", PLANNED, 1)),
         # nothing of 2 is kept: before the flush, and not behind it
-        (trial(4, "before", (2, 3)), (3, "during", cuts.NOTHING, 1)),
+        (trial(4, "before", (2, 3)), (3, "during", policies.NOTHING, 1)),
         # the first is kept, which is durable
-        (trial(4, "before", (3,)), (4, "before", cuts.EVERYTHING, 0)),
+        (trial(4, "before", (3,)), (4, "before", policies.EVERYTHING, 0)),
         # the flush is no change
-        (trial(4, "after"), (4, "after", cuts.EVERYTHING, 1)),
+        (trial(4, "after"), (4, "after", policies.EVERYTHING, 1)),
         # what the plan's flush was is lost with what came behind it
-        (trial(5, "after", (5,)), (5, "after", cuts.PREFIX, 2)),
+        (trial(5, "after", (5,)), (5, "after", policies.PREFIX, 2)),
         # a part of a write that is none
-        (trial(4, "before", (3,), (3, 4)), (4, "before", cuts.EVERYTHING, 0)),
+        (trial(4, "before", (3,), (3, 4)), (4, "before", policies.EVERYTHING, 0)),
     ],
 )
 def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, str, str, int]) -> None:
@@ -183,13 +189,13 @@ LEDGER = [*going_on.LEDGER]
 
 
 def test_another_order_in_the_drain_is_the_same_run(run_dir: Path) -> None:
-    before = runs.read(run_dir).judged
+    before = stages.build(run_dir).judged
     # a write, the flush and the commit block, behind the next
     spoil(run_dir, order(96, 93, 94, 95, 98, 97))
     result = pipeline.analyse(run_dir)
     assert result["status"] == "ok", result["reasons"]
     assert result["crash"]["cuts"] == 30 and result["crash"]["broken"] == 0
-    after = runs.read(run_dir).judged
+    after = stages.build(run_dir).judged
     assert before is not None and after is not None
     of_drain = after["trial"] >= 26
     assert after.filter(~of_drain).equals(before.filter(~of_drain))
@@ -209,10 +215,10 @@ def both(*orders: Callable[[np.ndarray], None]) -> Callable[[np.ndarray], None]:
 
 def test_what_comes_by_a_clock_may_come_elsewhere(run_dir: Path) -> None:
     """A trial behind that is of the same state on either board, and one within is the board's own."""
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     spoil(run_dir, order(42, 43, 41))
-    assert not checks.reasons(runs.read(run_dir))
-    (_, board) = runs.read(run_dir).trials
+    assert not checks.reasons(stages.build(run_dir))
+    (_, board) = stages.build(run_dir).trials
     before, within, behind = (trial(command, "before") for command in (41, 43, 60))
     told = [placed.may_be_nowhere(run, board, one) for one in (before, within, behind)]
     assert told == [False, True, False]
@@ -238,7 +244,7 @@ def test_what_else_differs_rejects_the_run(
     run_dir: Path, how: Callable[[np.ndarray], None], board: int, reason: str
 ) -> None:
     spoil(run_dir, how, board)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -264,7 +270,7 @@ def nowhere(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
     """The run, with trials of states that their board's log does not have; board 2 has them all."""
 
     def made(*numbers: int) -> Path:
-        plan = keeps_what_came_behind(runs.read(run_dir), *numbers)
+        plan = keeps_what_came_behind(stages.build(run_dir), *numbers)
         tried_as(run_dir, plan)
         monkeypatch.setattr(placed, "plan", lambda run: plan)
         return run_dir
@@ -281,7 +287,7 @@ def test_what_is_of_no_cut_where_the_drain_came_in_another_order_is_left_out(
     assert result["status"] == "ok", result["reasons"]
     crash = result["crash"]
     assert (crash["cuts"], crash["unplaced"], crash["mounted"]) == (28, 2, 28)
-    judged = runs.read(folder).judged
+    judged = stages.build(folder).judged
     assert judged is not None and not {26, 28} & {*judged["trial"]}
     text = " ".join(terminal.table(result, folder / "report.html").split())
     assert "28 cuts (power): 28 mounted" in text and "2 more are of no cut of their boards" in text
@@ -302,5 +308,5 @@ def test_what_is_of_no_cut_rejects_the_run(
 ) -> None:
     folder = nowhere(*numbers)
     spoil(folder, how)
-    reasons = checks.reasons(runs.read(folder))
+    reasons = checks.reasons(stages.build(folder))
     assert any(reason in one for one in reasons), reasons

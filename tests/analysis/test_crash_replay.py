@@ -7,7 +7,7 @@ from typing import Any
 import commands
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from base.errors import LabError
 from commitpath import replay
 
@@ -38,7 +38,7 @@ def test_a_trial_that_is_not_there(recorded: Path, trial: str) -> None:
 
 
 def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     assert run.judged is not None
     (trial, *_) = (one for one in replay.stored_trials(run, recorded) if one.losable)
     stored: dict[str, Any] = run.judged.filter(run.judged["trial"] == trial.number).row(0, named=True)

@@ -13,11 +13,10 @@ import polars as pl
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import oracle, verdicts
-from analysis.devices.flashsim import HEADER
+from analysis.device_logs.flashsim import HEADER
 from analysis.engines import survival
 
 HERE = Path(__file__).parent
@@ -41,7 +40,7 @@ def run_dir(recorded: Path, tmp_path: Path) -> Path:
 
 
 def judged(folder: Path) -> pl.DataFrame:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found
 
@@ -211,7 +210,7 @@ def behind_at_the_end(folder: Path) -> None:
 )
 def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.crash import sectors
 from base.errors import BadInput
 
@@ -49,7 +48,7 @@ def test_a_known_end_holds_what_was_written(run_dir: Path, trial: int, name: str
     edit_trial(run_dir, trial, **{name: 1})
     end = {0: "begin", 39: "end"}[trial]
     said = f"as the run's {end} it was to hold what was written, and trial {trial} found (1 {name} sectors)"
-    assert said in checks.reasons(runs.read(run_dir))
+    assert said in checks.reasons(stages.build(run_dir))
 
 
 def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
@@ -58,4 +57,4 @@ def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
     place = lines[0].index("zero")
     path.write_text("".join(",".join(fields[:place] + fields[place + 1 :]) + "\n" for fields in lines))
     with pytest.raises(BadInput, match="the header is"):
-        runs.read(run_dir)
+        stages.build(run_dir)

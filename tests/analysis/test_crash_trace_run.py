@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline
-from analysis import run as runs
+from analysis import checks, pipeline, stages
 from analysis.crash import hashes, oracle, verdicts
 
 HERE = Path(__file__).parent
@@ -46,7 +45,7 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     assert (crash["cuts"], crash["opened"], crash["corrupt"], crash["not_a_prefix"]) == (40, 40, 0, 0)
     assert (crash["lost_acknowledged"]["cuts"], crash["lost_acknowledged"]["max"]) == (11, 1)
     assert crash["broken"] == 0
-    judged = runs.read(run_dir).judged
+    judged = stages.build(run_dir).judged
     assert judged is not None
     assert set(judged["verdict"]) == {verdicts.LOST, verdicts.WHOLE}
     # the read is no loss: the update before it is
@@ -68,7 +67,7 @@ def as_after(trial: int, number: int) -> Callable[[Path], None]:
 def test_what_was_acknowledged_and_is_gone_is_counted(run_dir: Path, number: int, lost: int) -> None:
     """Of trial 16, with seven transactions begun and six acknowledged: without those that changed nothing."""
     edit_trial(run_dir, OF_SEVEN, rows=(held := states(run_dir)[number]).rows, hash=f"{held.hash:016x}")
-    judged = runs.read(run_dir).judged
+    judged = stages.build(run_dir).judged
     assert judged is not None
     row = judged.row(OF_SEVEN, named=True)
     assert (row["acknowledged"], row["begun"]) == (6, 7)
@@ -130,7 +129,7 @@ TIMES = "board 1 of trials did not do the same run: its transactions were at oth
     ],
 )
 def test_what_cannot_be_so_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:
-    assert not checks.reasons(runs.read(run_dir))
+    assert not checks.reasons(stages.build(run_dir))
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons

@@ -13,8 +13,7 @@ import polars as pl
 import pytest
 from edited import edit
 
-from analysis import audit, checks, documents, pipeline
-from analysis import run as runs
+from analysis import audit, checks, documents, pipeline, stages
 from analysis.adapters import userfile
 from base.errors import BadInput
 
@@ -39,7 +38,7 @@ def copy(recorded: Path, tmp_path: Path) -> Path:
 
 
 def told(folder: Path) -> list[str]:
-    run = runs.read(folder)
+    run = stages.build(folder)
     return checks.reasons(run) + audit.reasons(run)
 
 

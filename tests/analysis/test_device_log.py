@@ -15,13 +15,12 @@ import pytest
 import synthetic
 from edited import unhold
 
-from analysis import checks, export, pipeline, summary, tables, terminal
-from analysis import run as runs
+from analysis import checks, export, pipeline, stages, summary, tables, terminal
 from analysis.adapters.devicelog import ENTRY
+from analysis.block_operations import FUA
 from analysis.checks import counts
-from analysis.devices import flashsim
-from analysis.devices.flashsim import HEADER
-from analysis.ledger.match import FUA
+from analysis.device_logs import flashsim
+from analysis.device_logs.flashsim import HEADER
 
 HERE = Path(__file__).parent
 
@@ -51,7 +50,7 @@ def change(path: Path, spoil: Callable[[np.ndarray], np.ndarray], **header: Any)
 
 def test_the_recorded_run_holds(recorded: Path) -> None:
     """Probe, log and kernel agree with no blktrace, in the run and in its twin."""
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     assert checks.reasons(run) == []
     told = counts.told(run)
     assert sorted(told) == ["device log", "probe", "stat"]
@@ -105,13 +104,13 @@ FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
 def test_a_fault_is_seen(fault: str, run_dir: Path) -> None:
     spoil, reason = FAULTS[fault]
     change(run_dir / "raw/device.bin", spoil)
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in found), found
 
 
 def test_what_the_device_lost_rejects(run_dir: Path) -> None:
     change(run_dir / "raw/device.bin", lambda entries: entries, lost=3)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     found = checks.reasons(run)
     assert found == [
         "the device's log lost 3 commands",
@@ -138,14 +137,14 @@ def test_the_devices_counters_tell_of_the_same_commands(
 ) -> None:
     """Whoever changes its log, and all that the kernel saw, changes its counters, too."""
     change(run_dir / raw / "device.bin", spoil)
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any(f"raw/device.bin has {told}" in reason for reason in found), found
 
 
 def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
     (run_dir / "raw/device.bin").unlink()
     (run_dir / "twin/raw/device.bin").unlink()
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert "raw/device.bin is missing" in found
     assert "untraced twin: raw/device.bin is missing" in found
     assert "nobody but the probes saw the block commands" in found
@@ -155,12 +154,12 @@ def test_more_commands_than_the_device_counted_rejects(run_dir: Path) -> None:
     path = run_dir / "raw/board/device_time.txt"
     kept = [line for line in path.read_text().splitlines() if not line.startswith("log_entries")]
     path.write_text("\n".join([*kept, "log_entries=3", ""]))
-    assert any("device_time.txt says 3" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("device_time.txt says 3" in reason for reason in checks.reasons(stages.build(run_dir)))
 
 
 def test_the_twins_device_is_checked_too(run_dir: Path) -> None:
     change(run_dir / "twin/raw/device.bin", lose)
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any(
         reason.startswith("untraced twin: bytes_written in the window: device log") for reason in found
     )
@@ -174,7 +173,7 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
         return entries
 
     change(run_dir / "twin/raw/device.bin", change_place)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     assert checks.reasons(run) == []
     built = summary.build(run, tables.build(run), [])
     assert built["twin_commands"]["same"] is False
@@ -211,7 +210,7 @@ def test_export_for_blktraces_tools(run_dir: Path) -> None:
 def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -> None:
     (run_dir / name / "device.bin").unlink()
     (run_dir / name / "board/device_time.txt").unlink()
-    found = checks.reasons(runs.read(run_dir))
+    found = checks.reasons(stages.build(run_dir))
     assert any("raw/board/device_time.txt is missing" in reason for reason in found)
     assert "one of the run and its untraced twin has no log of its device" in found
 
@@ -220,10 +219,10 @@ def test_a_long_unwatched_run_needs_no_log(run_dir: Path, monkeypatch: pytest.Mo
     """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
     synthetic.leave_twin(run_dir)
     change(run_dir / "raw/device.bin", lambda entries: entries[:-30], lost=30)
-    assert any("lost 30 commands with" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("lost 30 commands with" in reason for reason in checks.reasons(stages.build(run_dir)))
     monkeypatch.setattr(flashsim, "_LOG_ENTRIES", 200)
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     assert checks.reasons(run) == []
     assert summary.build(run, tables.build(run), [])["lost_events"] == 0
     change(run_dir / "raw/device.bin", lambda entries: entries, lost=0)
-    assert any("in the window: device log" in reason for reason in checks.reasons(runs.read(run_dir)))
+    assert any("in the window: device log" in reason for reason in checks.reasons(stages.build(run_dir)))

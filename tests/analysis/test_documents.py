@@ -11,7 +11,8 @@ import synthetic
 from edited import unhold
 
 from analysis import documents, pipeline
-from analysis.documents import UnfitError
+from base import strict_json
+from base.strict_json import UnfitError
 
 HERE = Path(__file__).parent
 
@@ -21,7 +22,7 @@ def fits(folder: Path, status: str) -> None:
     pipeline.analyse(folder)
     found = {}
     for name in ("summary", "manifest", "host"):
-        found[name] = documents.parse((folder / f"{name}.json").read_text())
+        found[name] = strict_json.parse((folder / f"{name}.json").read_text())
         documents.check(name, found[name])
     assert found["summary"]["status"] == status
 
@@ -69,11 +70,11 @@ def test_a_run_of_which_little_is_there_fits(run_dir: Path) -> None:
 )
 def test_what_is_no_json_here(text: str, says: str) -> None:
     with pytest.raises(UnfitError, match=says):
-        documents.parse(text)
+        strict_json.parse(text)
 
 
 @pytest.mark.parametrize(
     "text", ['"\\ud83d\\ude00 \\u00e9"', "-9223372036854775808", "[[[1.5e300]]]", "null", '"\\u0000"']
 )
 def test_what_is(text: str) -> None:
-    assert documents.parse(text) == json.loads(text)
+    assert strict_json.parse(text) == json.loads(text)

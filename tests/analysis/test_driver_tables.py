@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis import __main__ as command
-from analysis import run as runs
+from analysis import stages
 from analysis.adapters import drivertables
 from analysis.checks import counts
 from base.errors import BadInput
@@ -62,7 +62,7 @@ def test_a_counter_may_be_missing_that_the_kernel_lacks(kernel: str, lacks: str,
     for line in range(2, len((run_dir / STAT).read_text().splitlines()) + 1):
         for name in drivertables.LATER:
             spoiled(run_dir / STAT, line, name, "")
-    run = runs.read(run_dir)
+    run = stages.build(run_dir)
     run.board.texts["kernel"] = kernel
     said = counts.device_idle(run)
     assert any(lacks in reason for reason in said) if lacks else not said

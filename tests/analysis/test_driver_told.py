@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from analysis.audit import order
 from analysis.checks import engine
 from analysis.run import Run
@@ -27,7 +27,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     for name in NAMES:
         folder = tmp_path_factory.mktemp("recorded") / name
         shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", folder)
-        found[name] = runs.read(folder / "run")
+        found[name] = stages.build(folder / "run")
     return found
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis import block_operations
 from analysis.ledger import flushes, match
 from analysis.ledger.records import Columns
 
 TOOK, SOON = 2_000_000, 3_000  # ns: a command; what a thread does until its request is inserted
-PREFLUSH, FUA, WRITE = match.PREFLUSH, match.FUA, match.WRITE
+PREFLUSH, FUA, WRITE = block_operations.PREFLUSH, block_operations.FUA, block_operations.WRITE
 
 
 class Machine:
@@ -68,7 +69,7 @@ class Machine:
     def flushed(self, time: int, begun: tuple[int, int]) -> None:
         issue, said = begun
         done, self.running = self.running or [], None
-        self.commands.append((issue, time, said, 0, 0, match.FLUSH | PREFLUSH))
+        self.commands.append((issue, time, said, 0, 0, block_operations.FLUSH | PREFLUSH))
         for bio in done:
             self.truth.append((issue, bio))
             if self.bios[bio][1]:

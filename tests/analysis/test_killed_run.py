@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.crash import oracle
 
 HERE = Path(__file__).parent
@@ -49,7 +48,7 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
 
 def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
     """The last of those acknowledged, of the insertions, each of which changes something."""
-    judged = runs.read(run_dir).judged
+    judged = stages.build(run_dir).judged
     assert judged is not None
     row = next(one for one in judged.iter_rows(named=True) if one["acknowledged"] == 3)
     rows, total = states(run_dir)[2]
@@ -100,5 +99,5 @@ def other_calls(folder: Path) -> None:
 )
 def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], Any], reason: str) -> None:
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.drivertables import CALLS
-from analysis.crash import kills
+from analysis.crash import kill_points
 
 # op, file, offset, bytes; each begins 10 ns after the one before and takes 4
 DELETE_MODE = [
@@ -43,7 +43,7 @@ def cell(cuts: int = 100, seed: int = 1) -> dict[str, int]:
 
 
 def test_each_call_that_changes_a_file_and_each_acknowledgement_once() -> None:
-    found = kills.plan(cell(), a_run(*DELETE_MODE))
+    found = kill_points.plan(cell(), a_run(*DELETE_MODE))
     assert [one.line() for one in found] == [
         "0 call 0 -1 0\n",
         "1 call 1 -1 1\n",
@@ -68,20 +68,20 @@ def test_each_call_that_changes_a_file_and_each_acknowledgement_once() -> None:
 )
 def test_a_write_ends_between_pages(offset: int, size: int, after: list[int]) -> None:
     calls = (DELETE_MODE[0], ("write", "wal", offset, size), DELETE_MODE[-1])
-    every = [kills.plan(cell(seed=seed), a_run(*calls)) for seed in range(40)]
-    kept = {one.kept for plan in every for one in plan if one.where == kills.DURING}
+    every = [kill_points.plan(cell(seed=seed), a_run(*calls)) for seed in range(40)]
+    kept = {one.kept for plan in every for one in plan if one.where == kill_points.DURING}
     assert kept == set(after)
 
 
 def test_cuts_bound_them_and_the_seed_draws() -> None:
     ran = a_run(*DELETE_MODE, transactions=5)
-    few = [kills.plan(cell(cuts=7, seed=seed), ran) for seed in range(20)]
+    few = [kill_points.plan(cell(cuts=7, seed=seed), ran) for seed in range(20)]
     assert {len(plan) for plan in few} == {7}
     assert all((plan[0].call, plan[-1].call) == (0, 10) for plan in few)
     assert all([one.number for one in plan] == list(range(7)) for plan in few)
-    assert kills.plan(cell(cuts=7, seed=3), ran) == few[3]
+    assert kill_points.plan(cell(cuts=7, seed=3), ran) == few[3]
     assert len({tuple(one.line() for one in plan) for plan in few}) > 10
     # all of them are among all that there are
-    every = {one.line().split(" ", 1)[1] for one in kills.plan(cell(), ran)}
+    every = {one.line().split(" ", 1)[1] for one in kill_points.plan(cell(), ran)}
     drawn = {one.line().split(" ", 1)[1] for plan in few for one in plan}
     assert drawn <= every

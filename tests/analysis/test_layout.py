@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import filesystems
+from analysis import layouts
 from analysis.adapters import layout
 from analysis.ledger.schema import LABELS
 from base.errors import BadInput
@@ -61,7 +61,7 @@ F2FS = {
 def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layout.Layout:
     (folder / "groups.txt").write_text(groups)
     (folder / "inodes.txt").write_text(inodes)
-    return filesystems.find("ext4").layout(folder, SUPERBLOCK)
+    return layouts.layout("ext4", folder, SUPERBLOCK)
 
 
 def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
@@ -90,7 +90,7 @@ def test_ext4(tmp_path: Path) -> None:
 
 
 def test_f2fs(tmp_path: Path) -> None:
-    found = filesystems.find("f2fs").layout(tmp_path, F2FS)
+    found = layouts.layout("f2fs", tmp_path, F2FS)
     meta = "bitmap/SIT/NAT/superblock"
     assert labels(found, [0, 511, 512, 1535]) == [meta, meta, "checkpoint pack", "checkpoint pack"]
     assert labels(found, [1536, 6655, 6656, 10**9]) == [meta, meta, None, None]
@@ -111,7 +111,7 @@ FSMAP = """EXT,MAJOR,MINOR,PSTART,PEND,OWNER,OSTART,OEND,LENGTH
 def test_xfs(tmp_path: Path) -> None:
     (tmp_path / "directories.txt").write_text("128\n")
     (tmp_path / "fsmap.csv").write_text(FSMAP)
-    found = filesystems.find("xfs").layout(tmp_path, {})
+    found = layouts.layout("xfs", tmp_path, {})
     meta = "bitmap/SIT/NAT/superblock"
     inode, log = "inode/node", "filesystem journal"
     expected = [meta, meta, meta, "directory", None, inode, None, inode, log, log, None]

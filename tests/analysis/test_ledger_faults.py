@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import audit
-from analysis import run as runs
+from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
 from analysis.checks import ledger as checks
 from analysis.checks import witness
@@ -111,7 +110,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 def test_the_recorded_ledger_is_whole(recorded: Path) -> None:
-    run = runs.read(recorded)
+    run = stages.build(recorded)
     assert run.ledger is not None
     assert witness.holds(run) == [] == audit.reasons(run)
     assert checks.unattributed_share(run.ledger) == 0
@@ -122,6 +121,6 @@ def test_a_fault_is_seen(fault: str, recorded: Path, tmp_path: Path) -> None:
     spoil, reason = FAULTS[fault]
     folder = Path(shutil.copytree(recorded, tmp_path / "run"))
     spoil(folder)
-    run = runs.read(folder)
+    run = stages.build(folder)
     found = witness.holds(run) + audit.reasons(run)
     assert any(reason in one for one in found), found

@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, terminal
-from analysis import run as runs
+from analysis import checks, pipeline, stages, terminal
 from analysis.crash import lines, oracle
 
 HERE = Path(__file__).parent
@@ -35,7 +34,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def judged(folder: Path) -> pl.DataFrame:
-    found = runs.read(folder).judged
+    found = stages.build(folder).judged
     assert found is not None
     return found
 
@@ -127,7 +126,7 @@ def test_calls_that_were_not_made(
     run_dir: Path, how: Callable[[list[str]], list[str]], place: str, reason: str
 ) -> None:
     calls(run_dir, how, place)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons
 
 
@@ -180,7 +179,7 @@ AMONG_CALLS = "board 1 of trials did not do the same run: its transactions were 
 def test_what_was_stored_is_what_its_calls_and_its_time_say(
     run_dir: Path, spoil: Callable[[Path], None], reason: str
 ) -> None:
-    assert not checks.reasons(runs.read(run_dir))
+    assert not checks.reasons(stages.build(run_dir))
     spoil(run_dir)
-    reasons = checks.reasons(runs.read(run_dir))
+    reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons

@@ -13,7 +13,7 @@ import pytest
 from analysis import operations, tables
 from analysis.adapters import drivertables
 from analysis.checks import rendered
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 from analysis.workloads import Operation, Table
 from base.errors import BadInput
 

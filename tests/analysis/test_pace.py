@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import pace, pipeline, terminal
-from analysis import run as runs
+from analysis import pace, paced, pipeline, stages, terminal
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
 from base.errors import BadInputError
@@ -56,7 +55,7 @@ def test_the_driver_is_given_the_interval() -> None:
     assert " --pace-ns 0 " in f"{driver_env(make_cell({}), '/db')['DRIVER_OPTIONS']} "
 
 
-def paced(folder: Path, asked: str) -> Path:
+def with_pace(folder: Path, asked: str) -> Path:
     """Let a run have asked for a pace."""
     cell = json.loads((folder / "cell.json").read_text())
     (folder / "cell.json").write_text(json.dumps({**cell, "pace": asked}))
@@ -64,8 +63,8 @@ def paced(folder: Path, asked: str) -> Path:
 
 
 def test_a_run_that_starts_too_early_is_told(run_dir: Path) -> None:
-    assert phases.due(runs.read(run_dir)) == []
-    (reason,) = phases.due(runs.read(paced(run_dir, "1/h")))
+    assert phases.due(stages.build(run_dir)) == []
+    (reason,) = phases.due(stages.build(with_pace(run_dir, "1/h")))
     assert re.match(r"transaction 1 began [0-9]+ ns before it was due \(PACE=1/h\)", reason)
 
 
@@ -74,23 +73,23 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     """One of a driver that stopped early, or did not end with the trace."""
     times = "".join(f'{number}.5 1 "INSERT INTO t VALUES({number})"\n' for number in range(lines))
     text = TRACE[: TRACE.index("1.000000")] + times
-    cell = json.loads((paced(run_dir, "trace") / "cell.json").read_text())
+    cell = json.loads((with_pace(run_dir, "trace") / "cell.json").read_text())
     cell["profiles"]["file"] = {"trace": text}
     (run_dir / "cell.json").write_text(json.dumps(cell))
     result = pipeline.analyse(run_dir)
-    number = runs.read(run_dir).driver.transactions.height
+    number = stages.build(run_dir).driver.transactions.height
     assert result["status"] == "rejected"
     assert f"{number} transactions, and the trace has {lines} (PACE=trace)" in result["reasons"]
 
 
 def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = runs.read(run_dir).driver
+    ran = stages.build(run_dir).driver
     begins, ends = (ints(ran.transactions[name]) for name in ("begin_ns", "end_ns"))
     # starts that are all due when they came, but one
     due = begins.copy()
     due[3] = ends[2] - 1
     monkeypatch.setattr(pace, "due_ns", lambda *_: due)
-    found: Any = pace.summary({"pace": "20/s"}, ran)
+    found: Any = paced.summary({"pace": "20/s"}, ran)
     assert found["asked"] == "20/s"
     assert found["late"] == 1
     assert found["busy_tps"]["all"] == pytest.approx(begins.size * 1e9 / np.sum(ends - begins))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import synthetic
 
-from analysis import checks, expected
+from analysis import checks, expected, stages
 from analysis import run as runs
 from analysis.checks import loss, settings
 
@@ -20,7 +20,7 @@ def folder(run_dir: Path) -> Path:
 def planned(folder: Path, **changes: Any) -> runs.Run:
     """A made-up run with a plan, changed as told, read."""
     synthetic.plan(folder, **changes)
-    return runs.read(folder)
+    return stages.build(folder)
 
 
 def planned_run(folder: Path, part: str = ".", **changes: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_a_step_that_was_left_out(folder: Path) -> None:
 
 def test_a_run_has_a_plan(folder: Path) -> None:
     (folder / "raw/plan.json").unlink()
-    assert checks.reasons(runs.read(folder)) == ["raw/plan.json is missing"]
+    assert checks.reasons(stages.build(folder)) == ["raw/plan.json is missing"]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +105,6 @@ def test_who_watched_is_who_was_planned(folder: Path, part: str, changes: dict[s
     before, plan = checks.reasons(planned(folder)), (folder / "raw/plan.json").read_text()
     change_run(folder / part, **changes)
     (folder / "raw/plan.json").write_text(plan)
-    (reason,) = [one for one in checks.reasons(runs.read(folder)) if "raw/run.json has the" in one]
+    (reason,) = [one for one in checks.reasons(stages.build(folder)) if "raw/run.json has the" in one]
     assert before == [] and says in reason
     assert reason.startswith("untraced twin: ") == (part == "twin/raw")

@@ -17,11 +17,10 @@ import polars as pl
 import pytest
 from edited import unhold
 
-from analysis import audit, pipeline, terminal
-from analysis import run as runs
+from analysis import audit, pipeline, stages, terminal
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
+from analysis.block_operations import FUA
 from analysis.checks import ledger, witness
-from analysis.ledger.match import FUA
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -236,7 +235,7 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
 def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
-        run = runs.read(folder)
+        run = stages.build(folder)
         return witness.holds(run) + audit.reasons(run)
     except BadInput as error:
         return [str(error)]
@@ -254,7 +253,7 @@ def test_what_is_at_no_known_place_is_shown(recorded: dict[str, Path], tmp_path:
     # whose bytes were not kept, as they say what it is
     run = json.loads((folder / "raw/run.json").read_text())
     (folder / "raw/run.json").write_text(json.dumps(run | {"observers": ["blktrace", "probes"]}))
-    made = runs.read(folder).ledger
+    made = stages.build(folder).ledger
     assert made is not None
     assert 0 < ledger.unattributed_share(made) < ledger.UNATTRIBUTED_LIMIT
     assert made.pieces.filter(pl.col("of") == "unattributed")["bytes"].sum() > 100_000

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from test_refuted_ledger import Change, Spoil, files, of, records, wrong
 
-from analysis import run as runs
+from analysis import stages
 from analysis.adapters.proberecords import OWNERS
 from analysis.audit import pages
 from analysis.checks import failures
@@ -80,7 +80,7 @@ def test_it_is_refuted(fault: str, kept: dict[str, Path], tmp_path: Path) -> Non
 
 def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> None:
     """A piece that a later command has once more is named; not the first time that it was written."""
-    made = runs.read(kept["ext4-ordered-delete"]).ledger
+    made = stages.build(kept["ext4-ordered-delete"]).ledger
     assert made is not None
     assert pages.written_once(made) == []
     page = made.pieces.filter((pl.col("label") == "database page") & (pl.col("bytes") == 4096))[0]
@@ -91,7 +91,7 @@ def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> N
 
 
 def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) -> None:
-    made = runs.read(kept["ext4-journal-truncate"]).ledger
+    made = stages.build(kept["ext4-journal-truncate"]).ledger
     assert made is not None
     logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
     assert "pages that SQLite wrote and synced are in no command" in pages.written_out(logged)[0]
@@ -99,7 +99,7 @@ def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) ->
 
 def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]) -> None:
     """As data=journal on Linux 6.1: home are the pages of the sync before, all of them too late."""
-    made = runs.read(kept["ext4-journal-truncate"]).ledger
+    made = stages.build(kept["ext4-journal-truncate"]).ledger
     assert made is not None
     home = pl.col("of").is_null() & pl.col("vfs_call").is_not_null()
     last = made.ledger.select(pl.col("command").max(), pl.col("complete_ns").max())
@@ -124,6 +124,6 @@ def test_a_sync_before_the_window_must_not_fail(kept: dict[str, Path], tmp_path:
         return rows
 
     records(fail)(folder)
-    run = runs.read(folder)
+    run = stages.build(folder)
     assert run.ledger is not None and run.ledger.syncs["begin_ns"][0] < run.driver.window[0]
     assert failures.none(run)[0].startswith("1 syncs ended with an error: first ")

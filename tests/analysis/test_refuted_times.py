@@ -16,8 +16,7 @@ import pytest
 from edited import unhold
 from test_ledger_faults import records
 
-from analysis import audit, checks, summary, tables, terminal
-from analysis import run as runs
+from analysis import audit, checks, stages, summary, tables, terminal
 from analysis.adapters.proberecords import TYPES
 from analysis.audit import order
 from analysis.checks import failures, phases, twin_times
@@ -108,7 +107,7 @@ def early_counters(folder: Path) -> None:
 
 def baseline_slower(folder: Path) -> None:
     """By a tenth."""
-    zero = runs.read(folder).twin.driver.workload_phases["begin_ns"][0]  # type: ignore[union-attr]
+    zero = stages.build(folder).twin.driver.workload_phases["begin_ns"][0]  # type: ignore[union-attr]
 
     def change(rows: Rows) -> None:
         for row in rows:
@@ -131,7 +130,7 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_what_was_recorded_holds(sample: str, recorded: dict[str, Path]) -> None:
-    run = runs.read(recorded[sample])
+    run = stages.build(recorded[sample])
     made = (failures.none, phases.counters_at_edges, phases.cpu_time, order.calls)
     assert [reason for check in (*made, twin_times.plausible) for reason in check(run)] == []
 
@@ -145,14 +144,14 @@ def test_a_fault_rejects(
 ) -> None:
     folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
     spoil(folder)
-    run = runs.read(folder)
+    run = stages.build(folder)
     found = checks.reasons(run) + audit.reasons(run)
     assert any(reason in one for one in found), found
 
 
 def counted_by_the_scheduler(folder: Path) -> None:
     """Add what the driver of now says: what the scheduler counted, here by the probes' own records."""
-    away = runs.read(folder).ledger.few["off_cpu"]  # type: ignore[union-attr]
+    away = stages.build(folder).ledger.few["off_cpu"]  # type: ignore[union-attr]
     begins, ends = (away[name].astype(np.int64) for name in ("begin_ns", "end_ns"))
 
     def change(rows: Rows) -> None:
@@ -171,13 +170,13 @@ def test_more_time_on_the_cpu_than_there_was_rejects(
 ) -> None:
     folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
     counted_by_the_scheduler(folder)
-    assert phases.on_the_cpu(runs.read(folder)) == []
+    assert phases.on_the_cpu(stages.build(folder)) == []
 
     def change(rows: Rows) -> None:
         rows[1]["cpu_ns"] = rows[1]["end_ns"] - rows[1]["begin_ns"] + 200_000
 
     table(folder / "raw/driver/phases.csv", change)
-    (said,) = phases.on_the_cpu(runs.read(folder))
+    (said,) = phases.on_the_cpu(stages.build(folder))
     assert "and the driver was on the CPU for" in said
 
 
@@ -189,14 +188,14 @@ def test_dropped_off_cpu_records_reject(
     """All of them, and every second one."""
     folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
     counted_by_the_scheduler(folder)
-    assert phases.cpu_time(runs.read(folder)) == []
+    assert phases.cpu_time(stages.build(folder)) == []
 
     def change(rows: np.ndarray) -> np.ndarray:
         away = np.flatnonzero(rows["type"] == TYPES["off_cpu"])
         return np.delete(rows, away[::kept] if kept else away)
 
     records(folder, change)
-    assert any("by the scheduler" in reason for reason in phases.cpu_time(runs.read(folder)))
+    assert any("by the scheduler" in reason for reason in phases.cpu_time(stages.build(folder)))
 
 
 @pytest.mark.parametrize(("before", "holds"), [(1_500, True), (30_000, False)])
@@ -213,8 +212,8 @@ def test_a_switch_beside_a_phase_may_be_of_it(
         rows[2]["preempted"] += 1
 
     table(folder / "raw/driver/phases.csv", count)
-    assert any("by the scheduler" in reason for reason in phases.cpu_time(runs.read(folder)))
-    phase = runs.read(folder).driver.phases.row(2, named=True)
+    assert any("by the scheduler" in reason for reason in phases.cpu_time(stages.build(folder)))
+    phase = stages.build(folder).driver.phases.row(2, named=True)
 
     def change(rows: np.ndarray) -> np.ndarray:
         switch = rows[rows["type"] == TYPES["off_cpu"]][:1].copy()
@@ -223,7 +222,7 @@ def test_a_switch_beside_a_phase_may_be_of_it(
         return np.concatenate([rows[:-1], switch, rows[-1:]])
 
     records(folder, change)
-    assert (phases.cpu_time(runs.read(folder)) == []) is holds
+    assert (phases.cpu_time(stages.build(folder)) == []) is holds
 
 
 def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: Path) -> None:
@@ -234,7 +233,7 @@ def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: 
             row["result"] = 1034 if row["call"] == 7 else 0  # SQLITE_IOERR_FSYNC
 
     table(folder / "raw/driver/vfs.csv", change)
-    run = runs.read(folder)
+    run = stages.build(folder)
     found = checks.reasons(run)
     assert any("1 calls of SQLite ended with an error: first call 7" in reason for reason in found), found
     told = summary.build(run, tables.build(run), found)

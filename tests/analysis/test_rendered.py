@@ -12,7 +12,7 @@ import pytest
 from analysis import engines
 from analysis.adapters import rendered
 from analysis.adapters.rendered import Rendered
-from analysis.engines import Transaction
+from analysis.operations import Transaction
 from base.errors import BadInput
 
 INSERT, UPDATE, DELETE, READ = range(4)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis import pipeline
-from analysis import run as runs
+from analysis import pipeline, stages
 from analysis.checks import counts
 
 HERE = Path(__file__).parent
@@ -31,7 +30,7 @@ def test_equals_golden(sample: Path, golden: Path) -> None:
 
 
 def test_three_sources_agree(sample: Path) -> None:
-    told = counts.told(runs.read(sample))
+    told = counts.told(stages.build(sample))
     assert set(told) == {"probe", "blktrace", "stat"}
     assert len({tuple(row[name] for name in counts.FIELDS) for row in told.values()}) == 1
     assert told["stat"]["writes"] > 300

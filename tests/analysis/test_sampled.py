@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from edited import edit, edit_trial
 
-from analysis import checks, engines, workloads
-from analysis import run as runs
+from analysis import checks, engines, stages, workloads
 from analysis.checks import tried
 from analysis.crash import oracle, sampled
 from analysis.workloads import Options
@@ -63,7 +62,7 @@ def run_dir(tmp_path: Path) -> Path:
     host = document(folder, "host.json")
     del host["raw_sha256"]
     (folder / "host.json").write_text(json.dumps(host))
-    judged = runs.read(folder).judged
+    judged = stages.build(folder).judged
     assert judged is not None
     row = judged.row(SAMPLED, named=True)
     shutil.rmtree(place(folder), ignore_errors=True)
@@ -75,8 +74,8 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def test_the_host_finds_what_the_board_did(run_dir: Path) -> None:
-    assert not tried.looks(runs.read(run_dir))
-    assert not checks.reasons(runs.read(run_dir))
+    assert not tried.looks(stages.build(run_dir))
+    assert not checks.reasons(stages.build(run_dir))
 
 
 def another_look(**values: Any) -> Callable[[Path], None]:
@@ -137,12 +136,12 @@ def test_a_difference_rejects_the_run(
     run_dir: Path, spoil: Callable[[Path], None], reason: str | None
 ) -> None:
     spoil(run_dir)
-    found = tried.looks(runs.read(run_dir))
+    found = tried.looks(stages.build(run_dir))
     if reason is None:
         assert not found
     else:
         assert len(found) == 1 and found[0].startswith("trial 10: ") and reason in found[0], found
-        assert found[0] in checks.reasons(runs.read(run_dir))
+        assert found[0] in checks.reasons(stages.build(run_dir))
 
 
 def test_a_journal_is_played_back(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from edited import edit_trial, recoveries
 
-from analysis import engines
-from analysis import run as runs
+from analysis import engines, stages
 from analysis.checks import tried
 from base.paths import ROOT
 
@@ -46,7 +45,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reasons(recorded: Path, place: Path, spoil: Callable[[Path], Any]) -> list[str]:
     folder = Path(shutil.copytree(recorded, place / "run"))
     spoil(folder)
-    run = runs.read(folder)
+    run = stages.build(folder)
     return tried.boards(run) + tried.outcomes(run)
 
 
@@ -62,7 +61,7 @@ def edges(folder: Path, column: str, other: str, later_ns: int) -> None:
 
 def acknowledged(folder: Path) -> None:
     """Each transaction of a board is acknowledged once its last command has come, before that is done."""
-    run = runs.read(folder)
+    run = stages.build(folder)
     (board,) = (one for one in run.trials if one.name == "1")
     came = board.log.entries["begin_ns"].astype(int)
     path = folder / "crash/1/raw/driver/transactions.csv"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from analysis import checks, summary, tables
-from analysis import run as runs
+from analysis import checks, stages, summary, tables
 from base.errors import BadInput
 
 # Cut at the end of a line, these are whole files that say less than they might.
@@ -34,7 +33,7 @@ MAY_BE_SHORT = {
 def outcome(folder: Path) -> str:
     """Return ok, rejected, or the line of the error."""
     try:
-        run = runs.read(folder)
+        run = stages.build(folder)
         reasons = checks.reasons(run)
         built = tables.build(run)
         summary.build(run, built, reasons)

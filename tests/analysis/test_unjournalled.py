@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
+from analysis import stages
 from analysis.adapters.layout import JOURNAL
 from analysis.audit import waits
 from analysis.ledger.build import Ledger
@@ -28,7 +29,7 @@ WAITED = "syncs of the thread 1005 waited for nothing that is recorded"
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> runs.Run:
     folder = tmp_path_factory.mktemp("nojournal")
     shutil.unpack_archive(Path(__file__).parent / "sample-nojournal.tar.xz", folder)
-    return runs.read(folder / "run")
+    return stages.build(folder / "run")
 
 
 def ledger(run: runs.Run) -> Ledger:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis import checks, pipeline, stored
-from analysis import run as runs
+from analysis import checks, pipeline, stages, stored
 from analysis.__main__ import main as analyse
 from analysis.content.recognised import role
 from analysis.inspect.load import Loaded
@@ -71,7 +70,7 @@ def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
 )
 def test_another_command_is_noticed(folder: Path, place: str, change: Any, said: str) -> None:
     edited(folder / place / "driver/config.json", change)
-    assert any(said in reason for reason in checks.reasons(runs.read(folder)))
+    assert any(said in reason for reason in checks.reasons(stages.build(folder)))
 
 
 def test_the_status_of_a_shell_whose_command_a_signal_ended_says_so(
@@ -89,11 +88,11 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
     path = folder / "raw/driver/transactions.csv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[:-1]) + "\n")
-    assert "43 transactions were noted" in "\n".join(checks.reasons(runs.read(folder)))
+    assert "43 transactions were noted" in "\n".join(checks.reasons(stages.build(folder)))
     last = lines[-1].split(",")
     last[4] = str(int(last[4]) + 10**9)
     path.write_text("\n".join([*lines[:-1], ",".join(last)]) + "\n")
-    assert "transaction 42 is not within the command" in checks.reasons(runs.read(folder))
+    assert "transaction 42 is not within the command" in checks.reasons(stages.build(folder))
 
 
 def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,8 +27,7 @@ import logged  # noqa: E402
 import polars as pl  # noqa: E402
 from boards import Part, Parts, at_once  # noqa: E402
 
-from analysis import pipeline  # noqa: E402
-from analysis import run as stored_run  # noqa: E402
+from analysis import pipeline, stages  # noqa: E402
 from analysis.crash import verdicts  # noqa: E402
 from base.errors import BadInputError, LabError  # noqa: E402
 from commitpath import ansible, command_line, crash, experiment, variables  # noqa: E402
@@ -72,7 +71,7 @@ def ours(
     all_of_it = crash.Trials(outputs, {}, sum(part.wall for part in parts))
     facts, wall = experiment.host_facts(), time.monotonic() - begin
     folder = experiment.store(cell, planned, ran, all_of_it, wall, facts)
-    stored = stored_run.read(folder)
+    stored = stages.build(folder)
     with host.of("verdict"):
         judged = verdicts.judge(stored)
     assert judged is not None

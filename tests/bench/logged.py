@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 from boards import RUN, Parts, at_once
 
-from analysis import devices
+from analysis import device_logs
 from analysis.adapters import devicelog, driver
 from analysis.adapters.devicelog import DeviceLog
-from analysis.crash import cuts, prefixes, trials, verdicts
+from analysis.block_operations import OP, WRITE
+from analysis.crash import cuts, policies, prefixes, trials, verdicts
 from analysis.crash.durable import SECTOR, Cache, Commands
 from analysis.crash.placed import Numbers
-from analysis.ledger.match import OP, WRITE
 from base.errors import LabError
 from commitpath import crash, packed
 from commitpath.plan import Plan
@@ -74,9 +74,9 @@ def member(output: RunOutput, name: str, folder: Path) -> Path:
 
 def device_log(output: RunOutput, planned: Plan, folder: Path) -> DeviceLog:
     """The log of the device below, whole."""
-    device = devices.of(planned.runs[0].cell)
-    assert device is not None and device.read_log is not None
-    log = device.read_log(member(output, "device.bin", folder))
+    reader = device_logs.of(planned.runs[0].cell)
+    assert reader is not None
+    log = reader.read_log(member(output, "device.bin", folder))
     if log.lost:
         raise LabError("the device's log does not have all of the run")
     return log
@@ -136,11 +136,11 @@ def states(log: DeviceLog, cell: dict[str, Any], flushes: list[int]) -> list[tup
     for flush in flushes:
         command = numbers[flush]
         for where, moment, policy in (
-            ("before", int(commands.begin[command]) - 1, cuts.EVERYTHING),
-            ("after", int(commands.end[command]), cuts.NOTHING),
+            ("before", int(commands.begin[command]) - 1, policies.EVERYTHING),
+            ("after", int(commands.end[command]), policies.NOTHING),
         ):
             may_lose = commands.losable(moment).tolist()
-            lost = tuple(may_lose if policy == cuts.NOTHING else ())
+            lost = tuple(may_lose if policy == policies.NOTHING else ())
             of_cut = (len(found), command, where, moment, policy, commands.arrived(moment), len(may_lose))
             found.append((flush, cuts.Trial(*of_cut, lost)))
     return found

@@ -16,7 +16,8 @@ import yaml
 
 from analysis.__main__ import main as analyse
 from analysis.checks import counts, disk
-from analysis.run import Run, read
+from analysis.run import Run
+from analysis.stages import build
 from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.payload import PREPARE_SCRIPTS, filesystem_scripts
@@ -69,7 +70,7 @@ def hold_partition(folder: Path) -> Run:
     assert analyse([str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "ok", summary["reasons"]
-    run = read(folder)
+    run = build(folder)
     told = counts.told(run)
     for name in ("writes", "bytes_written"):
         assert told["probe"][name] == told["blktrace"][name] == told["stat"][name], told

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.ledger.match import DISCARD, FLUSH, OP, WRITE
+from analysis.block_operations import DISCARD, FLUSH, OP, WRITE
 from analysis.observers import Content, content
 from base.paths import ROOT
 from commitpath import packed

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import sync_table
 
-from analysis import run as runs
+from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.observers import Content, blktrace, probes
 from images.cellrun import RunOutput
@@ -26,7 +26,7 @@ def summary(run: Path) -> dict:
 
 def kept(run: Path) -> Content:
     """What was written in the window, as its content was kept."""
-    read = runs.read(run)
+    read = stages.build(run)
     return read.contents["content"].within(*read.driver.window)
 
 

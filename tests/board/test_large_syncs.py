@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import run as runs
+from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.adapters import devicelog
+from analysis.block_operations import FUA, OP, WRITE
 from analysis.crash.placed import Numbers, Ran
-from analysis.ledger.match import FUA, OP, WRITE
 from commitpath import experiment
 from commitpath.cell import make_cell
 
@@ -36,7 +36,7 @@ def largest_sync_kib(ran: Ran) -> int:
 
 def boards(folder: Path) -> tuple[Ran, Ran]:
     """The run and its baseline."""
-    run = runs.read(folder)
+    run = stages.build(folder)
     assert run.twin is not None and run.log is not None and run.twin.log is not None
     return Ran(run.driver, run.log), Ran(run.twin.driver, run.twin.log)
 
@@ -57,7 +57,7 @@ def test_a_watched_run_and_its_baseline_split_a_large_sync_alike(run_cell: Calla
     assert min(map(largest_sync_kib, both)) > BIO_KIB
     assert alike_until_the_drain(*both)
     # what was hooked on the board says that it was asked
-    said = runs.read(folder).board.modules["bio_vectors"]
+    said = stages.build(folder).board.modules["bio_vectors"]
     assert int(said["kept_apart"]) > 100
 
 
@@ -102,7 +102,7 @@ def test_boards_of_trials_split_large_syncs_alike(tmp_path: Path, fs: str, devic
     result = json.loads((folder / "summary.json").read_text())
     assert result["status"] == "ok", result["reasons"]
     assert result["crash"]["cuts"] == 20 and result["crash"]["unplaced"] == 0
-    run = runs.read(folder)
+    run = stages.build(folder)
     assert run.log is not None and largest_sync_kib(Ran(run.driver, run.log)) > 2 * BIO_KIB
     if probes == "all":
         assert alike_until_the_drain(*boards(folder))

@@ -19,7 +19,8 @@ import pytest
 from conftest import NEWEST, WORKLOADS, binary, library
 
 from analysis.adapters import drivertables
-from analysis.crash import kills, oracle, prefixes, sampled
+from analysis.crash import kill_points, oracle, prefixes, sampled
+from analysis.crash.trials import KILLS
 from analysis.crash.trials import table as trials_table
 from commitpath import looks
 from commitpath.cell import make_cell
@@ -112,12 +113,12 @@ def cell(mode: str) -> dict[str, Any]:
     return make_cell({**SIZES, "JOURNAL_MODE": mode, "CRASH": "process"})
 
 
-def planned(folder: Path) -> list[kills.Kill]:
+def planned(folder: Path) -> list[kill_points.Kill]:
     """Every moment of the run."""
     calls = drivertables.calls(folder / "out/vfs.csv")
     transactions = drivertables.transactions(folder / "out/transactions.csv")
     ran: Any = SimpleNamespace(vfs=calls, transactions=transactions)
-    return kills.plan({"cuts": 100_000, "cut_seed": 1}, ran)
+    return kill_points.plan({"cuts": 100_000, "cut_seed": 1}, ran)
 
 
 def outcomes(folder: Path) -> list[str]:
@@ -125,7 +126,7 @@ def outcomes(folder: Path) -> list[str]:
     states = oracle.after_each(make_cell(SIZES), ["insert", "update", "delete"])
     known = prefixes.Known(dict(enumerate(states)))
     found = []
-    for row in trials_table(folder / "killed.csv", kills.KILLS).iter_rows(named=True):
+    for row in trials_table(folder / "killed.csv", KILLS).iter_rows(named=True):
         lost = known.between(known.held(row), row["acknowledged"])
         whole = row["opened"] and row["is_whole"] and not row["signal"]
         found.append("broken" if lost is None or not whole else "lost" if lost > 0 else "kept")
@@ -154,7 +155,7 @@ def keeps_all(sqlite: Programs, memory: Path, mode: str, sync: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     plan, found = planned(memory), outcomes(memory)
     assert len(found) == len(plan) > 40 and set(found) == {"kept"}
-    assert {one.where for one in plan} == {kills.AFTER, kills.DURING, kills.ACKNOWLEDGED}
+    assert {one.where for one in plan} == {kill_points.AFTER, kill_points.DURING, kill_points.ACKNOWLEDGED}
 
 
 @pytest.mark.parametrize("mode", ["memory", "off"])
@@ -163,7 +164,7 @@ def test_without_one_a_database_is_broken_in_a_transaction(sqlite: Programs, mem
     assert (done.returncode, done.stderr) == (0, "")
     found = dict(zip(planned(memory), outcomes(memory), strict=True))
     assert "broken" in found.values() and "lost" not in found.values()
-    assert {found[one] for one in found if one.where == kills.ACKNOWLEDGED} == {"kept"}
+    assert {found[one] for one in found if one.where == kill_points.ACKNOWLEDGED} == {"kept"}
 
 
 @pytest.mark.parametrize("dirty", ["0", "4"])
@@ -189,7 +190,7 @@ def nothing_lost(memory: Path) -> pl.DataFrame:
     assert "keep" in calls["op"]
     kept = set(calls.filter(calls["op"] == "keep")["call"])
     assert not kept & {one.call for one in plan[1:-1]}
-    met = trials_table(memory / "killed.csv", kills.KILLS)
+    met = trials_table(memory / "killed.csv", KILLS)
     assert met["recovery"].null_count() == met["replayed"].null_count() == 0
     return met
 
@@ -215,7 +216,7 @@ def test_a_page_log_loses_nothing(
 def test_the_files_of_a_sampled_trial_hold_what_it_found(sqlite: Programs, memory: Path, mode: str) -> None:
     """Kept before anything opened them: as the host looks at them (commitpath/looks.py)."""
     assert killed(sqlite, memory, in_mode(mode, "full")).returncode == 0
-    rows = trials_table(memory / "killed.csv", kills.KILLS)
+    rows = trials_table(memory / "killed.csv", KILLS)
     kept = sampled.folders(memory)
     assert {one.name for one in kept} == {one for one in SAMPLED.split(",") if int(one) < rows.height}
     for folder in kept:

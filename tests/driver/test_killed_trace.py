@@ -11,8 +11,8 @@ from conftest import NEWEST, binary
 from test_killed_driver import in_mode, memory, programs
 
 from analysis.adapters import drivertables, sqlfile, userfile
-from analysis.crash import kills, prefixes
-from analysis.crash.trials import table
+from analysis.crash import kill_points, prefixes
+from analysis.crash.trials import KILLS, table
 from base.paths import ROOT
 
 __all__ = ["memory"]
@@ -56,7 +56,7 @@ def test_what_comes_up_is_as_after_so_many_transactions(
     ran: Any = SimpleNamespace(
         vfs=calls, transactions=drivertables.transactions(memory / "out/transactions.csv")
     )
-    plan = kills.plan({"cuts": 100_000, "cut_seed": 1}, ran)
+    plan = kill_points.plan({"cuts": 100_000, "cut_seed": 1}, ran)
     (memory / "plan").write_text("".join(one.line() for one in plan))
     for left in (memory / "db").iterdir():
         left.unlink()
@@ -64,7 +64,7 @@ def test_what_comes_up_is_as_after_so_many_transactions(
     trials = [linked.trials, "kill", memory / "plan", memory / "killed.csv", memory / "files", "", "run"]
     subprocess.run([*trials, *run, "--output-dir", memory / "killed"], check=True)
 
-    tried = table(memory / "killed.csv", kills.KILLS)
+    tried = table(memory / "killed.csv", KILLS)
     states = prefixes.states(cell, ["sql"], tried)
     known = prefixes.Known(states)
     assert tried.height == len(plan) > 40 and set(tried["is_whole"]) == {1}

@@ -11,7 +11,7 @@ import pytest
 from lab import Lab
 
 from commitpath.reporting import counted, ratios, side_by_side
-from commitpath.reporting.compare import Matched
+from commitpath.reporting.matched import Matched
 
 
 def text(page: Path) -> str:

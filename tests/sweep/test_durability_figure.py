@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
-from commitpath.reporting.durability import Found, Row, within
+from commitpath.reporting.durability import within
 from commitpath.reporting.durability_figure import front
+from commitpath.reporting.durability_rows import Found, Row
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
 

@@ -65,7 +65,7 @@ from analysis import documents
 def unfit(engine):
     try:
         documents.check("manifest", {"engine": engine, engine: {"effective": {}}})
-    except documents.UnfitError as error:
+    except strict_json.UnfitError as error:
         return str(error)
 assert "must contain ['board'," in unfit("toydb")
 assert "exactly by one definition (0" in unfit("nodb")

@@ -1,0 +1,35 @@
+"""How a run kept to its PACE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analysis import pace
+from analysis.adapters.driver import Driver
+from analysis.ledger.arrays import ints
+
+
+def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
+    """Return what summary.json says of a PACE; None without one.
+
+    busy_tps: transactions per second of the time in transactions alone. late: transactions that were due
+    before the one before them had ended.
+    """
+    rows = ran.transactions
+    begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
+    due = pace.due_ns(cell, begins)
+    if due is None:
+        return None
+    spent = rows.group_by("op", maintain_order=True).agg(
+        pl.len().alias("number"), (pl.col("end_ns") - pl.col("begin_ns")).sum().alias("ns")
+    )
+    each = {op: number * 1e9 / ns for op, number, ns in spent.iter_rows() if ns}
+    total = int((ends - begins).sum())
+    return {
+        "asked": cell["pace"],
+        "late": int((due[1:] < ends[:-1]).sum()),
+        "busy_tps": {**each, "all": rows.height * 1e9 / total if total else None},
+    }

@@ -1,0 +1,101 @@
+"""A run's parts, each made of those before it: read, ledger, content, crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis import content, databases, engines
+from analysis.adapters import drivertables, proberecords
+from analysis.content import recognised, reused
+from analysis.crash import verdicts
+from analysis.ledger import build as ledger_build
+from analysis.ledger import lives, records
+from analysis.run import Run, read
+from base import identity
+
+_CPU_NS = 2  # ns of an instruction that the ledger's limits are for
+
+
+def build(folder: Path) -> Run:
+    """Read the run in `folder` and build its parts, in their order. Raises BadInput."""
+    run = read(folder)
+    run.ledger = _ledger(run)
+    _witness_bytes(run)
+    run.judged = verdicts.judge(run)
+    return run
+
+
+def _ledger(run: Run) -> ledger_build.Ledger | None:
+    """Return the ledger, None where not all that it is made from was recorded."""
+    ran, layout = run.driver, run.board.layout
+    watched = (run.folder / "raw/probes.bin").is_file()
+    recorded = run.has_ledger and watched and len(run.devices) == 1
+    vfs = ran.vfs if ran.engine.LOGS_CALLS else drivertables.no_calls()
+    if not recorded or layout is None or vfs is None:
+        return None
+    major, minor = map(int, run.devices[0].split(":"))
+    of_driver = identity.load(run.cell) == identity.DRIVER
+    path, dev = run.folder / "raw/probes.bin", major << 20 | minor
+    return ledger_build.build(
+        ledger_build.Input(
+            records=records.read(path, run.partition),
+            dev=dev,
+            layout=layout,
+            vfs=vfs,
+            transactions=ran.transactions,
+            phases=ran.phases,
+            window=ran.window,
+            databases=run.databases,
+            calls=ran.engine.LOGS_CALLS,
+            slower=max(1, run.cell["cpu_ns"] // _CPU_NS),
+            counted=run.counted,
+            listed=run.board.names,
+            role=None if of_driver else _of_a_command,
+            jobs=ran.engine.JOBS,
+            lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
+        )
+    )
+
+
+def _of_a_command(_name: str) -> str:
+    """Return what any file of a command's is called: its name says nothing of what is in it."""
+    return "other"
+
+
+def _witness_bytes(run: Run) -> None:
+    """Ask the bytes what they say of the ledger, where both are there."""
+    if run.ledger is None:
+        return
+    for kept in run.contents.values():
+        run.ledger = reused.relabelled(run.ledger, kept)
+    if identity.load(run.cell) == identity.COMMAND:
+        _recognise(run)
+        return
+    ran, name = run.driver, engines.name_in(run.driver.config)
+    given = content.Given(
+        engine=name,
+        settings=ran.config["effective"],
+        board=run.folder / "raw/board",
+        superblock=run.board.superblock,
+        release=str(ran.config[name].get("version", "")),
+        sizes=tuple(
+            {role: size for role, size in one.config["file_sizes"].items() if isinstance(size, int)}
+            for one in databases.of(ran.config, ran.transactions.height)
+        ),
+    )
+    for kept in run.contents.values():
+        run.ledger, run.content = content.judge(run.ledger, kept, given)
+        return
+    run.ledger = content.unjudged(run.ledger)
+
+
+def _recognise(run: Run) -> None:
+    """Say which files of a command's are SQLite's by what they hold, and ask the bytes of the rest."""
+    if run.ledger is None:
+        return
+    unknown = content.Given("", {}, run.folder / "raw/board", run.board.superblock)
+    for kept in run.contents.values():
+        run.ledger = recognised.files(run.ledger, kept, run.board.heads)
+        run.ledger, run.content = content.judge(run.ledger, kept, unknown)
+        return
+    run.ledger = content.unjudged(run.ledger)
