@@ -12,13 +12,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import cpu, devices, engines, filesystems, observers
+from analysis import cpu, observers
 from analysis.crash import fits
-from analysis.durability import NO_BARRIER
-from analysis.values import AXES, probes, word
 from base.data import load_yaml
 from base.identity import contents, settings
 from base.paths import EXPERIMENTS
+from model import devices, engines, filesystems
+from model.durability import NO_BARRIER
+from model.requested.values import AXES, probes, word
 
 Document = Mapping[str, Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 import fastjsonschema
 import yaml
 
-from analysis import engines
 from base.strict_json import UnfitError
+from model import engines
 
 SCHEMA = Path(__file__).with_name("schema.yml")
 # characters of what is wrong: a key has any number

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import engines
+from model import engines
 
 SCHEMA: dict[str, type[pl.DataType]] = {
     "source": pl.String,  # driver, probe, another observer

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from analysis import engines
 from analysis.checks import counts, covariates, loss, settings
 from analysis.run import Run
+from model import engines
 
 LIBRARIES = ("polars", "numpy", "matplotlib", "jinja2")
 

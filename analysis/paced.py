@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis import pace
 from analysis.adapters.driver import Driver
-from analysis.ledger.arrays import ints
+from base.arrays import ints
+from model import pace
 
 
 def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:

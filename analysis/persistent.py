@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis import engines
 from analysis.adapters.driver import Driver
+from model import engines
 
 _COUNTS = ("bytes", "lines")
 

@@ -25,11 +25,11 @@ from analysis import (
     tables,
     write,
 )
+from analysis import ledger_schema as schema
 from analysis import run as runs
 from analysis.command import report as command_report
 from analysis.command import summary as command_summary
 from analysis.command import tables as command_tables
-from analysis.ledger import schema
 from analysis.ledger.build import Ledger
 from base import identity, scratch
 

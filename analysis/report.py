@@ -12,7 +12,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import cpu, engines, terminal, whose
+from analysis import cpu, terminal, whose
 from analysis.content import told
 from analysis.figures import style
 from analysis.run import Run
@@ -20,6 +20,7 @@ from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
 from base.schema import unused
 from base.version import version
+from model import engines
 
 CAPTIONS = {
     "zoom": (

@@ -8,29 +8,20 @@ from typing import Any
 
 import polars as pl
 
-from analysis import (
-    content,
-    databases,
-    device_logs,
-    devices,
-    engines,
-    events,
-    expected,
-    observers,
-    stored_files,
-    values,
-)
-from analysis.adapters import board, command, devicelog, driver, known, partition
+from analysis import content, databases, events, observers, stored_files
+from analysis.adapters import board, command, device_logs, devicelog, driver, known, partition, trials
 from analysis.adapters.board import Board as OwnBoard
+from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
-from analysis.crash import policies, trials
-from analysis.crash.trials import Board
-from analysis.device_logs import Reader
-from analysis.expected import Expected
+from analysis.adapters.trials import Board
 from analysis.files import SHOWN, read_document, read_json
 from analysis.ledger import build
 from base import identity
 from base.errors import BadInput
+from model import devices, engines
+from model.crash_points import policies
+from model.requested import expected, values
+from model.requested.expected import Expected
 
 # Axes without which no cell can be read.
 _REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")

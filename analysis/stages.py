@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis import content, databases, engines
+from analysis import content, databases
 from analysis.adapters import drivertables, proberecords
 from analysis.content import recognised, reused
 from analysis.crash import verdicts
@@ -12,6 +12,7 @@ from analysis.ledger import build as ledger_build
 from analysis.ledger import lives, records
 from analysis.run import Run, read
 from base import identity
+from model import engines
 
 _CPU_NS = 2  # ns of an instruction that the ledger's limits are for
 

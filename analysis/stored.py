@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived, values
+from analysis import derived
+from analysis import ledger_schema as schema
 from analysis.files import read_json
-from analysis.ledger import schema
 from base import identity
 from base.errors import BadInput
 from base.identity import cell_name, digest, settings
+from model.requested import values
 
 # host.json's, which no two runs share
 TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")

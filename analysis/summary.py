@@ -7,20 +7,21 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, device_logs, engines, paced, persistent, tables, twins, whose
-from analysis.adapters import devicelog
+from analysis import cpu, paced, persistent, tables, twins, whose
+from analysis.adapters import device_logs, devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
 from analysis.crash import verdicts
-from analysis.engines import Engine
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import FILES, LABELS
+from analysis.ledger_schema import FILES, LABELS
 from analysis.run import Run
 from analysis.tables import Tables
 from base.version import version
+from model import engines
+from model.engines import Engine
 
 # What a block command is, without its times.
 _COMMAND = ("rwbs", "sector", "sectors")

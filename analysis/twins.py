@@ -11,9 +11,9 @@ from scipy import stats
 
 from analysis import tables
 from analysis.adapters.driver import Driver
-from analysis.ledger.arrays import Ints, ints
 from analysis.run import Run
 from analysis.spread import CONFIDENCE
+from base.arrays import Ints, ints
 
 # Transactions that follow each other are not independent (a checkpoint, a collection of garbage); the rates
 # of parts of a run nearly are.

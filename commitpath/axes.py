@@ -12,13 +12,13 @@ from typing import Any
 
 import jsonschema
 
-from analysis import filesystems
 from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
 from base.text import did_you_mean
 from commitpath import observers
+from model import filesystems
 
 # How a whole number may be written, too.
 _POWERS = "; 1e3 is 1000"

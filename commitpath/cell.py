@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
 from base.text import did_you_mean
@@ -15,6 +14,7 @@ from commitpath import combinations, crash_refusals, observers, persistent, tran
 from commitpath.axes import axes, newest, own_name, parse_probes
 from commitpath.profiles import load_profile, logs_itself
 from images import given
+from model.statements import sqlfile
 
 PROFILE_AXES = ("device", "fs", "workload")
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import devices, engines, pace
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import ROOT
@@ -12,6 +11,7 @@ from commitpath import filesystem_options, observers, persistent
 from commitpath.axes import axes, version_key
 from commitpath.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
 from images import given
+from model import devices, engines, pace
 
 
 def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: list[str] | None) -> None:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis import device_logs
-from analysis.crash import cuts, kill_points, moments, policies
+from analysis.adapters import device_logs
 from analysis.run import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
@@ -23,6 +22,7 @@ from commitpath.plan import PlannedRun
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput, pack_cell
+from model.crash_points import cuts, kill_points, moments, policies
 
 # The file that a board of trials gets beside a run's: its lines, compressed, as a board takes few bytes.
 PLAN = "trials.gz"

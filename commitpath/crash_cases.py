@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.crash import cuts, policies, verdicts
-from analysis.crash.durable import Cache, Commands
-from analysis.crash.trials import Board
+from analysis.adapters.trials import Board
+from analysis.crash import verdicts
 from analysis.run import Twin
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS
@@ -26,6 +25,8 @@ from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.schema import load
 from images import programs
+from model.crash_points import cuts, policies
+from model.crash_points.durable import Cache, Commands
 
 CASES = EXPERIMENTS / "crash-cases"
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import devices, mkfs
-from analysis.adapters import userfile
-from analysis.crash import oracle
-from analysis.crash.policies import PROCESS
 from base.errors import BadInputError
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
 from images import programs
+from model import devices, userfile
+from model.crash_points.policies import PROCESS
+from model.expected_state import oracle
+from model.requested import mkfs
 
 
 def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored_files
-from analysis.crash.policies import FOLDER
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
@@ -39,6 +38,7 @@ from images import artifacts, emulator, programs, qemu
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput
 from images.ssh import Login
+from model.crash_points.policies import FOLDER
 
 # How long one of two boards is waited for before the other is looked at.
 END_POLL_SECONDS = 0.05

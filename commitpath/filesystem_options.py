@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import mkfs, mount
-from analysis.filesystems import find
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from model.filesystems import find
+from model.requested import mkfs, mount
 
 # A part of the options, and the variable or file that gives it.
 Part = tuple[str, str]
@@ -22,14 +22,14 @@ def check(cell: Mapping[str, Any]) -> None:
         if refused := mkfs.refused(kind, options):
             raise BadInputError(
                 f"{where}: mkfs.{kind} may not be given {' '.join(refused)}; what it may, with values that "
-                f"the superblock shows, is {mkfs.allowed(kind)} (analysis/filesystems/{kind}.py)"
+                f"the superblock shows, is {mkfs.allowed(kind)} (model/filesystems/{kind}.py)"
             )
     given = [option for option in cell["mount_options"].split(",") if option]
     for where, mounted in ((f"MOUNT_OPTIONS={cell['mount_options']}", given), (file, fs["mount"])):
         if refused := mount.refused(kind, mounted):
             raise BadInputError(
                 f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
-                f"{mount.allowed(kind)} (analysis/filesystems/{kind}.py)"
+                f"{mount.allowed(kind)} (model/filesystems/{kind}.py)"
             )
     parts = _parts(cell, cell["fs"], fs)
     if conflict := _conflict(kind, parts):

@@ -1,4 +1,4 @@
-"""What the host finds in the databases of sampled trials (analysis/crash/sampled.py): the files that a board
+"""What the host finds in the databases of sampled trials (expected_state/sampled.py): the files that a board
 kept of each, looked at by the same program with the same release, built for this host."""
 
 import shutil
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.crash import sampled
 from base.errors import LabError
 from commitpath import payload, persistent
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
 from images import artifacts, programs
+from model.expected_state import sampled
 
 # Beyond what the program itself takes for hung (workloads/trials/look.c).
 LIMIT_SECONDS = 600.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import zstandard
 
-from analysis.crash import sampled as sampled_trials
 from commitpath import observers
+from model.expected_state import sampled as sampled_trials
 
 # The versions of a page that are written one after the other are alike but for some of their bytes, and
 # megabytes apart: a window as large as any reader of zstd takes, searched for long matches. Of the default

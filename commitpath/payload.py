@@ -11,10 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from analysis import devices, expected, filesystems, mkfs, mount, pace
-from analysis.adapters import sqlfile, userfile
-from analysis.crash import sampled
-from analysis.crash.policies import FSCK_EVERY, PROCESS
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT
@@ -23,6 +19,11 @@ from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import make_cell
 from commitpath.profiles import board_modules, kernel_profile, load_profile, watching
 from images import artifacts, given, programs
+from model import devices, filesystems, pace, userfile
+from model.crash_points.policies import FSCK_EVERY, PROCESS
+from model.expected_state import sampled
+from model.requested import expected, mkfs, mount
+from model.statements import sqlfile
 
 MOUNTPOINT = "/mnt/target"
 # The name of the device that a virtual board makes (playbooks/devices/).

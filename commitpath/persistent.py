@@ -4,12 +4,12 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.adapters import userfile
 from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
+from model import userfile
 
 # Where its filesystem is mounted on a board (playbooks/persistent.yml).
 MOUNTPOINT = "/mnt/persistent"

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis import expected
 from commitpath import ansible
 from commitpath.axes import probe_files
 from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import payload
 from commitpath.profiles import board_modules, watching
+from model.requested import expected
 
 FORMAT = 3
 

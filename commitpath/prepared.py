@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from analysis import known, mkfs
+from analysis import known
 from analysis.adapters.known import read as read_known
 from base import identity, scratch
 from base.errors import LabError
@@ -36,6 +36,7 @@ from commitpath.profiles import kernel_profile
 from images import artifacts, emulator, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys
+from model.requested import mkfs
 
 # Of what a playbook is told: paths and contents, which have names or hashes here.
 HOSTS_OWN = ("driver", "trials", "probes", "modules", "board_modules", "schema", "transactions", "scripted")

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import devices, filesystems
 from base.data import load_mapping
 from base.errors import BadInputError
 from base.paths import ROOT
@@ -14,6 +13,7 @@ from commitpath import observers
 from commitpath.axes import axes
 from commitpath.schema import check
 from images import given
+from model import devices, filesystems
 
 
 def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -15,8 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis import device_logs, stages
-from analysis.crash import cuts, going_on, placed, policies, sectors, trials, verdicts
+from analysis import stages
+from analysis.adapters import device_logs, trials
+from analysis.crash import going_on, placed, sectors, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -35,6 +36,7 @@ from images import artifacts, programs, snapshot
 from images.board import BoardEndedError, VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
+from model.crash_points import cuts, policies
 
 # The step of a board that waits to be looked at (playbooks/board/run-cell.sh).
 HOLD = b'STEPS="$STEPS hold:ok"\n'

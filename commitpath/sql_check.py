@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.adapters import userfile
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
 from commitpath import sql_executed
 from commitpath.profiles import load_profile
 from images import artifacts, programs
+from model import userfile
 
 # Of a CPU. What takes longer here takes hours on a board, and is not checked to its end.
 SECONDS = 30

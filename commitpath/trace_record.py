@@ -6,9 +6,6 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.adapters import pragmas, recording, tracefile
-from analysis.adapters.sqlfile import SqlFileError
-from analysis.adapters.tracefile import Trace
 from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
@@ -17,6 +14,9 @@ from commitpath import places
 from commitpath.axes import axes
 from commitpath.host import ensure_packages
 from commitpath.trace_replayed import differences, header
+from model.statements import pragmas, recording, tracefile
+from model.statements.sqlfile import SqlFileError
+from model.statements.tracefile import Trace
 
 COMMAND = ROOT / "workloads/command"
 # The folder that a preload records to (workloads/command/transactions.h).

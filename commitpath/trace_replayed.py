@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.adapters import recording, sqlfile, tracefile
-from analysis.adapters.sqlfile import SqlFile, SqlFileError
-from analysis.adapters.tracefile import Trace
-from analysis.crash import functions
+from model.expected_state import functions
+from model.statements import recording, sqlfile, tracefile
+from model.statements.sqlfile import SqlFile, SqlFileError
+from model.statements.tracefile import Trace
 
 # Characters of the first row that differs.
 SHOWN = 100

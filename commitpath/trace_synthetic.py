@@ -3,15 +3,15 @@
 import sqlite3
 from typing import Any
 
-from analysis import synthetic
-from analysis.adapters import tracefile
-from analysis.adapters.sqlfile import SqlFileError
-from analysis.synthetic import measure
 from base import scratch
 from base.errors import BadInputError, LabError
 from commitpath import places
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
+from model import synthetic
+from model.statements import tracefile
+from model.statements.sqlfile import SqlFileError
+from model.synthetic import measure
 
 
 def names() -> dict[str, dict[str, Any]]:

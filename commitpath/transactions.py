@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import synthetic
-from analysis.adapters import sqlfile
 from base.errors import BadInputError
 from commitpath import userfiles
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
+from model import synthetic
+from model.statements import sqlfile
 
 
 def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:

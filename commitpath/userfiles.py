@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from analysis.adapters import sqlfile, userfile
 from base.errors import BadInputError
+from model import userfile
+from model.statements import sqlfile
 
 # Of a file: it is kept with each run (cell.json).
 MOST_BYTES = 2**20
@@ -46,7 +47,7 @@ def script(path: Path) -> str:
 
 
 def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
-    """The text that FILE names, of a kind of analysis/adapters/userfile.py, and its parts.
+    """The text that FILE names, of a kind of model/userfile.py, and its parts.
 
     BadInputError says what no such file may have.
     """

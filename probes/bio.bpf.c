@@ -7,7 +7,7 @@
  * as submitted.
  *
  * A page belongs to its mapping's host: a file, a directory, the block device, or an inode without
- * a file type in which a filesystem keeps its own blocks (analysis/filesystems/). A page without a
+ * a file type in which a filesystem keeps its own blocks (model/filesystems/). A page without a
  * mapping is the kernel's (a journal's copy, a log's buffer) or direct I/O.
  *
  * F2FS's garbage collector moves a file's page by marking it dirty, and as being moved until its

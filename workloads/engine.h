@@ -8,7 +8,7 @@
  * Threads: the driver calls all hooks from one thread, one at a time. An engine may have threads of
  * its own, under these rules:
  * - It gives each a name (prctl(PR_SET_NAME)); until then a thread has that of the one that started
- *   it. By the name analysis/engines/NAME.py says what the thread is for (JOBS), so that what it
+ *   it. By the name model/engines/NAME.py says what the thread is for (JOBS), so that what it
  *   writes is attributed to that job. Observers follow the driver's main thread only.
  * - If a thread of its own calls file_calls_add, `threads` is true: each call is then logged with
  *   its thread, under a lock. The analysis does not read such a log yet: it refuses the column.

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from analysis import layouts
-from analysis.adapters import covariates
+from analysis.adapters import covariates, layouts
 from analysis.adapters.layout import Layout
 from analysis.files import integer, read_document, read_pairs, read_text
-from analysis.filesystems import Filesystem, UnknownFilesystemError, find
 from base.errors import BadInput
+from model.filesystems import Filesystem, UnknownFilesystemError, find
 
 # a line of the kernel's log, as `dmesg --raw` has it
 _LOGGED = re.compile(r"<[0-9]{1,3}>.")

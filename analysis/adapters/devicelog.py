@@ -1,4 +1,4 @@
-"""What a device says it was told to do, as its driver's module reads it (analysis/devices/).
+"""What a device says it was told to do, as its driver's module reads it (model/devices/).
 
 It is the one witness that is not of the kernel's block layer, and that an unwatched run has too.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
+from model.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
 
 ENTRY = np.dtype(
     [

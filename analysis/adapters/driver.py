@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import polars as pl
 
-from analysis import databases, engines, events
+from analysis import databases, events
 from analysis.adapters import drivertables, rendered
 from analysis.adapters.drivertables import STAT_FIELDS
 from analysis.adapters.rendered import Rendered
-from analysis.engines import Engine
 from analysis.files import read_document
 from base.errors import BadInput
+from model import engines
+from model.engines import Engine
 
 _NOT_WORKLOAD = ("warm", "close", "drain")
 
@@ -38,7 +39,7 @@ class Driver:
     def engine(self) -> Engine:
         """The engine that ran; of a command it is not known."""
         if "command" in self.config:
-            return cast("Engine", importlib.import_module("analysis.engines._unknown"))
+            return cast("Engine", importlib.import_module("model.engines._unknown"))
         return engines.of(engines.name_in(self.config))
 
     @property

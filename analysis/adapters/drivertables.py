@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis import operations
 from analysis.files import columns, read_csv, shown
-from analysis.ledger.schema import FILE, FILES
+from analysis.ledger_schema import FILE, FILES
 from base.errors import BadInput
+from model import operations
 
 # vfs.csv is in ticks of the counter behind the clock, turned into its ns (TICKS_TOLERANCE_NS of
 # workloads/ticks.h).

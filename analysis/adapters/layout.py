@@ -1,4 +1,4 @@
-"""Where a filesystem keeps what on the device (analysis/filesystems/ reads it from raw/board/)."""
+"""Where a filesystem keeps what on the device (model/filesystems/ reads it from raw/board/)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.ledger.arrays import Bools, Ints
-from analysis.ledger.schema import LABELS
+from analysis.ledger_schema import LABELS
+from base.arrays import Bools, Ints
 from base.errors import BadInput
 
 SECTOR = 512

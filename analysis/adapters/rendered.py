@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from analysis.engines import Engine
-from analysis.operations import Transaction
 from base.errors import BadInput
+from model.engines import Engine
+from model.operations import Transaction
 
 EXPECTED = "what the driver rendered, compressed by gzip"
 

@@ -1,7 +1,7 @@
 """Is each journal commit's record true: by its blocks, its time, its thread and who waited for it?
 
 A filesystem's journal may be written by commits that are recorded each (`commits` of
-analysis/filesystems/). What has no such journal is not asked.
+model/filesystems/). What has no such journal is not asked.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import polars as pl
 from analysis.adapters.layout import JOURNAL
 from analysis.adapters.proberecords import taken
 from analysis.checks.calls import first
-from analysis.filesystems import find
-from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, union
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import LABELS
 from analysis.ledger.timeline import driver_tids
+from analysis.ledger_schema import LABELS
 from analysis.run import Run
+from base.arrays import Intervals, Ints, at, inside, ints, union
+from model.filesystems import find
 
 # A commit's time is in jiffies of 4 ms.
 _ROUNDED = 0.99

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import Driver
-from analysis.engines import Engine
-from analysis.ledger.arrays import Ints, at, inside, ints, preceding
 from analysis.ledger.timeline import edges
+from base.arrays import Ints, at, inside, ints, preceding
+from model.engines import Engine
 
 
 class Places(NamedTuple):

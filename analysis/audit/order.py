@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis import operations
-from analysis.adapters import sqlfile, userfile
 from analysis.adapters.drivertables import TICKS_NS
 from analysis.audit import maintained
-from analysis.ledger.arrays import at, inside
 from analysis.ledger.timeline import edges
 from analysis.run import Run
+from base.arrays import at, inside
+from model import operations, userfile
+from model.statements import sqlfile
 
 
 def calls(run: Run) -> list[str]:
@@ -125,7 +125,7 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     number, text = rows.row(0)
     return [
         f"{rows.height} transactions whose calls are in no order of {engine.TITLE}'s: "
-        f"first transaction {number}, {text[:60]} (analysis/engines)"
+        f"first transaction {number}, {text[:60]} (model/engines)"
     ]
 
 

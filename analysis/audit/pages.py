@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from analysis.checks.calls import first
-from analysis.filesystems import find
-from analysis.ledger.arrays import Bools, Ints, LastBefore, at, first_after, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE, PAGE_BITS, pages
+from base.arrays import Bools, Ints, LastBefore, at, first_after, ints
+from model.filesystems import find
 
 NEVER = np.iinfo(np.int64).max
 

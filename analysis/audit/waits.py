@@ -11,10 +11,10 @@ import polars as pl
 from analysis.adapters.proberecords import taken
 from analysis.checks import machine
 from analysis.checks.calls import first
-from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run
+from base.arrays import Intervals, Ints, at, inside, ints, length_within, union
 
 _AWAKE_NS = 100_000  # at most 23 µs on clean runs
 # While data is written: 50 to 190 µs, for 250 pages 280 µs. The CPU may copy them for the device.

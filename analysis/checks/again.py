@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from analysis import databases, workloads
-from analysis.adapters import sqlfile, userfile
+from analysis import databases
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import beside
 from analysis.run import Run
-from analysis.workloads import Options, Table, Workload
+from model import userfile, workloads
+from model.statements import sqlfile
+from model.workloads import Options, Table, Workload
 
 
 def made(run: Run) -> list[str]:
     """Made again from seed, rows, n and value_size, each transaction has that text, and changed as many rows.
 
-    Of a workload that is not made again (analysis/workloads) what was rendered is believed.
+    Of a workload that is not made again (model/workloads) what was rendered is believed.
     """
     given, told = run.driver.rendered, run.driver.config["driver"]
     workload = workloads.find(str(told.get("workload")))

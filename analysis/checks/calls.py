@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis.filesystems import find
-from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE
 from analysis.ledger.pieces import OF_ROLE
+from base.arrays import ints
+from model.filesystems import find
 
 
 def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:

@@ -16,9 +16,9 @@ import polars as pl
 from analysis import events
 from analysis.adapters import devicelog, drivertables
 from analysis.adapters.partition import ELSEWHERE
-from analysis.block_operations import PREFLUSH
 from analysis.observers import Witness
 from analysis.run import Run
+from model.block_operations import PREFLUSH
 
 FIELDS = ("reads", "writes", "bytes_written", "flushes", "discards")
 DEVICE_LOG, STAT = "device log", "stat"

@@ -7,8 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import fits, kills, placed, policies, prefixes, sectors, verdicts
+from analysis.crash import fits, kills, placed, prefixes, sectors, verdicts
 from analysis.run import Run
+from model.crash_points import policies
 
 
 def there(run: Run) -> list[str]:

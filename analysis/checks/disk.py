@@ -12,10 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis import known, mkfs
+from analysis import known
 from analysis.adapters import partition
 from analysis.checks import counts
 from analysis.run import Run
+from model.requested import mkfs
 
 # Two who note the same command do so at the same tracepoint (witness.py, _BESIDE).
 APART_NS = 100_000

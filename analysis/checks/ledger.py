@@ -14,13 +14,13 @@ import polars as pl
 from analysis.adapters.layout import DATA, SECTOR
 from analysis.checks import calls
 from analysis.checks.calls import first
-from analysis.filesystems import find
-from analysis.ledger.arrays import Bools, Ints, LastBefore, at, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.files import pages as blocks
 from analysis.ledger.pieces import OF_ROLE
-from analysis.ledger.schema import LABELS, WAITS
+from analysis.ledger_schema import LABELS, WAITS
+from base.arrays import Bools, Ints, LastBefore, at, ints
+from model.filesystems import find
 
 UNATTRIBUTED_LIMIT = 0.001
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis import device_logs, devices, filesystems, observers
-from analysis.adapters import command
+from analysis import observers
+from analysis.adapters import command, device_logs
 from analysis.files import read_text
 from analysis.run import Run
+from model import devices, filesystems
 
 _KERNEL = re.compile(
     r"\bWARNING:|\bBUG\b|\bOops\b|Call [Tt]race|Unable to handle|Kernel panic|I/O error|"

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.crash import lines, placed
+from analysis.crash import placed
 from analysis.crash.order import Stretch
 from analysis.crash.placed import Ran
-from analysis.ledger.arrays import Ints, ints
+from base.arrays import Ints, ints
+from model.crash_points import lines
 
 # A command that nobody waits for may come on another side of an edge than in the run that was timed; of few
 # edges.

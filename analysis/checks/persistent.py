@@ -9,11 +9,11 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.adapters.drivertables import TICKS_NS
-from analysis.crash import lines
-from analysis.ledger.arrays import inside, ints
 from analysis.ledger.timeline import edges
 from analysis.persistent import property_of
 from analysis.run import Run
+from base.arrays import inside, ints
+from model.crash_points import lines
 
 # What the engine counts of all it wrote there.
 _TOTALS = ("lines", "bytes")

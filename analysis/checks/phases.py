@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis import pace
-from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
 from analysis.run import Run
+from base.arrays import Intervals, Ints, inside, ints, length_within, union
+from model import pace
 
 
 def instruction_ns(run: Run) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.adapters.rendered import Rendered
-from analysis.operations import Transaction
 from analysis.run import Run
+from model.operations import Transaction
 
 # A workload of SQL texts calls groups of statements by SQL's words (docs/reference/formats.md).
 _WORDS = {"select": "read"}

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import cpu, engines, expected, filesystems, mkfs
-from analysis.expected import Expected
+from analysis import cpu
 from analysis.run import Run
-from analysis.values import word
+from model import engines, filesystems
+from model.requested import expected, mkfs
+from model.requested.expected import Expected
+from model.requested.values import word
 
 
 @dataclass(frozen=True)

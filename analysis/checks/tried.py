@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import engines
+from analysis.adapters import trials
+from analysis.adapters.trials import RECOVERY
 from analysis.checks import loss, moments, twin
-from analysis.crash import kills, oracle, placed, policies, sampled, trials
-from analysis.crash.hashes import Held
-from analysis.crash.trials import RECOVERY
-from analysis.expected import TRIALS
+from analysis.crash import kills, placed
 from analysis.run import Run
+from model import engines
+from model.crash_points import policies
+from model.expected_state import oracle, sampled
+from model.expected_state.hashes import Held
+from model.requested.expected import TRIALS
 
 # What the state that a device shows decides, and no clock.
 _OUTCOME = (

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from analysis import engines, observers
+from analysis import observers
 from analysis.adapters.board import Board
 from analysis.checks import again, counts, loss, machine, persistent, phases, rendered, settings
 from analysis.run import Run, Twin
+from model import engines
 
 # A device that is mounted by an open file of format_device.py, which was another process for the twin.
 _OPEN = re.compile(r"^/proc/[0-9]+/fd/[0-9]+$")

@@ -7,8 +7,8 @@ virtual time, so it is the watched run without the watching, which takes the CPU
 from __future__ import annotations
 
 from analysis.checks.phases import copied, instruction_ns
-from analysis.ledger.arrays import Intervals, ints, length_within, union
 from analysis.run import Run
+from base.arrays import Intervals, ints, length_within, union
 
 # What comes by the clock, such as a commit of the journal every 5 s, comes at another place. It took 1.1 % of
 # a phase at most; a baseline run on another device or at another clock is further off.

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis import content, engines, filesystems
+from analysis import content
 from analysis.adapters import proberecords
 from analysis.checks import calls
 from analysis.ledger import costs
-from analysis.ledger.arrays import inside, ints
 from analysis.ledger.frames import nullable
 from analysis.ledger.timeline import edges
 from analysis.run import Run
+from base.arrays import inside, ints
+from model import engines, filesystems
 
 # Who writes records of a type: the recorder, and what names threads; a probe, by its name; else a
 # filesystem's (probes/*.bpf.c).

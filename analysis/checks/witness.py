@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.partition import ELSEWHERE
-from analysis.block_operations import OP, READ
 from analysis.checks import counts, disk, ledger, phases
 from analysis.checks.calls import first
 from analysis.ledger import logged
-from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
 from analysis.observers import Content, Witness
 from analysis.run import Run
+from base.arrays import Ints, ints
+from model.block_operations import OP, READ
 
 # Both note the time at the same tracepoint, one after the other: 0.3 µs apart with CPU_NS=2. An interrupt
 # may come between, and copy what other commands wrote: 0.19 ms and once 0.88 ms on a quick device.

@@ -11,10 +11,10 @@ import polars as pl
 from analysis import tables
 from analysis.checks import counts
 from analysis.ledger import lives
-from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.nobody import thread_names
 from analysis.run import Run
+from base.arrays import ints
 
 NAMELESS = "(no name known)"
 

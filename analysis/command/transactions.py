@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis import engines
 from analysis.adapters.drivertables import unescaped
 from analysis.command.tables import Tables
 from analysis.run import Run
 from base.text import printable
+from model import engines
 
 # means of the costs of one
 _MEANS = ("syncs", "writes", "bytes", "flushes")

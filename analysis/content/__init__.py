@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.block_operations import OP, WRITE
 from analysis.content import blocks, units, verdicts
 from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
-from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import LABEL, LABELS, WITNESSED, Kind
+from analysis.ledger_schema import LABEL, LABELS, WITNESSED, Kind
 from analysis.observers import Content as Kept
+from base.arrays import Ints, ints
+from model.block_operations import OP, WRITE
 
 FOLDER = Path(__file__).resolve().parent
 SCHEMA: Mapping[str, Kind] = {

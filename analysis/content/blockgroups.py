@@ -19,7 +19,7 @@ from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
 from analysis.content.evidence import Evidence
 from analysis.files import integer
-from analysis.ledger.arrays import Bools, Ints
+from base.arrays import Bools, Ints
 from base.errors import BadInput
 
 ALL = 0xFFFFFFFF

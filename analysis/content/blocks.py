@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ledger.arrays import Bools, Ints, expand, ints
+from base.arrays import Bools, Ints, expand, ints
 
 Bytes = NDArray[np.uint8]
 SECTOR, BLOCK, SECTORS = 512, 4096, 8

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ledger.arrays import Ints, expand
+from base.arrays import Ints, expand
 
 INTERIOR, LEAF = 5, 13  # of a table
 _HEADER = {INTERIOR: 12, LEAF: 8}

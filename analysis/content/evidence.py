@@ -11,7 +11,7 @@ import polars as pl
 from analysis.adapters.layout import Layout
 from analysis.content.blocks import Blocks
 from analysis.content.units import Units
-from analysis.ledger.arrays import Ints
+from base.arrays import Ints
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
 from analysis.content.pages import hashes, placed
 from analysis.content.verdicts import COPY, Said, confirmed, contradicted
-from analysis.ledger.arrays import Ints, at, expand
+from base.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)
 _DISTANCE = 32  # bits of a distance in blocks, in a key

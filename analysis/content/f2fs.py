@@ -15,7 +15,7 @@ from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
 from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.files import integer
-from analysis.ledger.arrays import Ints, at
+from base.arrays import Ints, at
 
 SEALED = ("inode/node", "checkpoint pack")
 _LOW = np.uint64(0xFFFFFFFF)

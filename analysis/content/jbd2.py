@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
 from analysis.content.crc import crc32c
-from analysis.ledger.arrays import Ints, at, expand
+from base.arrays import Ints, at, expand
 
 MAGIC = 0xC03B3998
 DESCRIPTOR, COMMIT, SUPERBLOCK_V1, SUPERBLOCK, REVOKE = range(1, 6)

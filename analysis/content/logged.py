@@ -13,7 +13,7 @@ from analysis.content.blocks import BLOCK, SECTOR
 from analysis.content.evidence import Evidence
 from analysis.content.versions import Versions
 from analysis.content.wal import FRAME_HEADER, HEADER
-from analysis.ledger.arrays import Ints, LastBefore, ints
+from base.arrays import Ints, LastBefore, ints
 
 _FRAMES = 28  # bits of a frame's number in a key
 

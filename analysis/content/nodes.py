@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.content.blocks import Blocks
-from analysis.ledger.arrays import Bools, Ints
+from base.arrays import Bools, Ints
 
 SEGMENT = 512  # blocks
 _FOOTER = 4072

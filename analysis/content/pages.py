@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.content import btree
 from analysis.content.blocks import BLOCK, some
-from analysis.ledger.arrays import Ints, expand
+from base.arrays import Ints, expand
 
 _ROUNDS = 4  # a page that is confirmed says where its children are; a tree is no deeper
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -16,14 +16,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from analysis import engines
 from analysis.content import units
 from analysis.ledger import lives
-from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
-from analysis.ledger.schema import FILE, FILES, LABEL
+from analysis.ledger_schema import FILE, FILES, LABEL
 from analysis.observers import Content as Kept
+from base.arrays import Ints, ints
+from model import engines
 
 # Bytes of a first page that are looked at, and of them those that may be zeros before the header counts.
 HEAD, MARK = 28, 12

@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
 from analysis.content.versions import Versions, orders
-from analysis.ledger.arrays import Bools, Ints
+from base.arrays import Bools, Ints
 
 MAGIC = 0xD9D505F920A163D7
 _STEP = 200  # bytes

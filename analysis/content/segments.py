@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.nodes import SEGMENT, Latest, Mapped, at_time
-from analysis.ledger.arrays import Bools, Ints
+from base.arrays import Bools, Ints
 
 SUPER_MAGIC = 0xF2F52010
 _COMPACT = 4  # CP_COMPACT_SUM_FLAG

@@ -15,11 +15,11 @@ from analysis.content.evidence import Evidence
 from analysis.content.pages import Known, hashes
 from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.content.versions import Versions
-from analysis.engines.sqlite import FILES
-from analysis.ledger.arrays import Ints, LastBefore, at, ints
-from analysis.ledger.schema import LABELS
+from analysis.ledger_schema import LABELS
 from analysis.observers import Content as Kept
+from base.arrays import Ints, LastBefore, at, ints
 from base.errors import BadInput
+from model.engines.sqlite import FILES
 
 # each page of these has a checksum: what only its place says does not confirm it
 SEALED = tuple(FILES[role][0] for role in ("wal", "journal"))

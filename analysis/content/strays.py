@@ -8,8 +8,8 @@ from analysis.content import btree, rollback, wal
 from analysis.content.evidence import Evidence
 from analysis.content.pages import Known
 from analysis.content.verdicts import Said, contradicted
-from analysis.ledger.arrays import Ints
-from analysis.ledger.schema import LABELS
+from analysis.ledger_schema import LABELS
+from base.arrays import Ints
 
 
 def read(given: Evidence, known: Known, salts: np.ndarray, certain: Ints) -> list[Said]:

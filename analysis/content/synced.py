@@ -11,8 +11,8 @@ import polars as pl
 
 from analysis.content.blocks import SECTOR
 from analysis.content.wal import FRAME_HEADER, headers
-from analysis.ledger.arrays import Ints, LastBefore, ints
 from analysis.observers import Content as Kept
+from base.arrays import Ints, LastBefore, ints
 
 _PLACES = 9  # bits of a place in a sector
 # ns: vfs.csv is in ticks of the counter behind the clock (workloads/ticks.h)

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Places
-from analysis.ledger.arrays import Ints, at, expand, ints
-from analysis.ledger.schema import FILES, LABELS
+from analysis.ledger_schema import FILES, LABELS
+from base.arrays import Ints, at, expand, ints
 
 DEVICE = frozenset(("flush", "read", "discard"))  # kinds of commands that write nothing
 

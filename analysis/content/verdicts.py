@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ledger.arrays import Ints
+from base.arrays import Ints
 
 SILENT, CONFIRMED, CONTRADICTED = range(3)
 _LAST = 3

@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks
 from analysis.content.units import Units
-from analysis.ledger.arrays import Ints, unique
+from base.arrays import Ints, unique
 
 _PAGES = 28  # bits of a page's number in a key
 _ROWS = 32  # of a writing

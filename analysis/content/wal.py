@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
 from analysis.content.versions import Versions, orders
-from analysis.ledger.arrays import Ints
+from base.arrays import Ints
 
 HEADER, FRAME_HEADER = 32, 24
 MAGIC = 0x377F0682  # the checksum's words are little-endian, as on every board

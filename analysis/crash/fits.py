@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.crash import verdicts
-from analysis.crash.policies import PROCESS
-from analysis.engines.survival import MOST_LOST
+from model.crash_points.policies import PROCESS
+from model.engines.survival import MOST_LOST
 
 # of what a mean is rounded by
 _LESS = 1 - 1e-9

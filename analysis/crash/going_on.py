@@ -16,15 +16,15 @@ import polars as pl
 
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts, lines
-from analysis.crash.cuts import Trial
-from analysis.crash.durable import Cache, Commands
-from analysis.crash.trials import Board
+from analysis.adapters.trials import Board
 from analysis.ledger import logged
-from analysis.ledger.arrays import Ints, inside
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import edges
 from analysis.run import Run
+from base.arrays import Ints, inside
+from model.crash_points import cuts, lines
+from model.crash_points.cuts import Trial
+from model.crash_points.durable import Cache, Commands
 
 # Known of each trial.
 BOARD: dict[str, type[pl.DataType]] = {

@@ -1,4 +1,4 @@
-"""What became of a run whose driver was killed at its moments (crash/kill_points.py)."""
+"""What became of a run whose driver was killed at its moments (crash_points/kill_points.py)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash.kill_points import ACKNOWLEDGED, DURING, Kill, plan
-from analysis.crash.policies import FOLDER
 from analysis.run import Run
 from base.errors import BadInput
+from model.crash_points.kill_points import ACKNOWLEDGED, DURING, Kill, plan
+from model.crash_points.policies import FOLDER
 
 
 def planned(run: Run) -> list[Kill]:

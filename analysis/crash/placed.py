@@ -23,14 +23,14 @@ import polars as pl
 from analysis.adapters import devicelog
 from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts, lines, moments, policies
-from analysis.crash.cuts import Trial
-from analysis.crash.durable import Cache, Commands
-from analysis.crash.lines import Memory
-from analysis.crash.moments import WHERE, Moment
+from analysis.adapters.trials import Board
 from analysis.crash.order import Stretch, stretches
-from analysis.crash.trials import Board
 from analysis.run import Run
+from model.crash_points import cuts, lines, moments, policies
+from model.crash_points.cuts import Trial
+from model.crash_points.durable import Cache, Commands
+from model.crash_points.lines import Memory
+from model.crash_points.moments import WHERE, Moment
 
 # What comes by a clock comes no oftener.
 CLOCK_NS = 1_000_000_000

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import oracle
-from analysis.crash.hashes import Held
+from model.expected_state import oracle
+from model.expected_state.hashes import Held
 
 # How many transactions before those acknowledged are looked for in a database, one after another; None: all.
 _BACK = (0, 32, 1024, None)

@@ -1,5 +1,5 @@
 """What each trial came to: what the database holds beside what had been acknowledged, and whether that is
-what the cell's settings promise (analysis/durability.py)."""
+what the cell's settings promise (model/durability.py)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import durability
 from analysis.adapters.driver import Driver
+from analysis.adapters.trials import RECOVERY, TRIALS, Board, recoveries
 from analysis.crash import going_on, kills, placed, prefixes, sectors
-from analysis.crash.cuts import Trial
-from analysis.crash.policies import POWER, PROCESS
 from analysis.crash.prefixes import Known
-from analysis.crash.trials import RECOVERY, TRIALS, Board, recoveries
-from analysis.engines.survival import MOST_LOST
 from analysis.run import Run
 from base.errors import BadInput
+from model import durability
+from model.crash_points.cuts import Trial
+from model.crash_points.policies import POWER, PROCESS
+from model.engines.survival import MOST_LOST
 
 # What became of the database, the worst first.
 DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
@@ -32,7 +32,7 @@ UNLIKE_ANY = "its rows are those after no number of its transactions"
 CUT: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
     **dict.fromkeys(["losable", "lost_commands", "torn_sectors", "acknowledged", "begun"], pl.Int64),
-    # of a cell with persistent memory (crash/lines.py)
+    # of a cell with persistent memory (crash_points/lines.py)
     **{"call": pl.Int64, "line_policy": pl.String, "losable_lines": pl.Int64, "lost_lines": pl.Int64},
 }
 
@@ -174,7 +174,7 @@ def _verdict() -> pl.Expr:
 
 
 def promised(cell: Mapping[str, Any]) -> str:
-    """Return what the cell's settings promise of its failure, in words (analysis/engines/survival.py)."""
+    """Return what the cell's settings promise of its failure, in words (model/engines/survival.py)."""
     survives = durability.of(cell)
     return {PROCESS: survives.process, POWER: survives.power}.get(cell["crash"], survives.system)
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import durability, engines, events, stored
+from analysis import events, stored
 from analysis.figures import style
-from analysis.ledger.schema import LABELS, WAITS
+from analysis.ledger_schema import LABELS, WAITS
 from analysis.stored import Stored
 from base.errors import BadInput
 from base.identity import asked
+from model import durability, engines
 
 COUNTS = ("syncs", "writes", "flushes", "fua")
 TIMES = ("cpu_ns", *WAITS)

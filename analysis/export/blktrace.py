@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import device_logs, stored_files
+from analysis import stored_files
+from analysis.adapters import device_logs
 from analysis.adapters.blkrecords import (
     AHEAD,
     COMPLETE,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import operations
 from analysis.figures import style
 from analysis.tables import Tables
+from model import operations
 
 
 def render(tables: Tables, path: Path) -> bool:

@@ -17,12 +17,13 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from analysis import engines, stored
+from analysis import stored
 from analysis.figures import bars, style
 from analysis.stored import Stored
 from analysis.terminal import whole
 from base.errors import BadInput
 from base.text import printable
+from model import engines
 
 SUFFIXES = (".svg", ".png", ".pdf")
 # what was written, or flushed, for no transaction, over the number of transactions

@@ -20,8 +20,9 @@ mpl.use("svg")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import engines, tables
+from analysis import tables
 from base import scratch
+from model import engines
 
 FILES = {
     **{role: color for role, (_, color) in engines.files().items()},

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
-from analysis import operations
 from analysis.events import file_kind
 from analysis.figures import bars, style
 from analysis.tables import Tables
+from model import operations
 
 _TRANSACTIONS = 3
 _LANES = {"SQL": 0.62, "sync": 0.62, "filesystem": 0.62, "device": 1.25}  # heights

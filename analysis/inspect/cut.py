@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import trials, verdicts
+from analysis.adapters import trials
+from analysis.crash import verdicts
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from base.errors import BadInputError

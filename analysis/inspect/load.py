@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from analysis import ledger_schema as schema
 from analysis import observers, stored
-from analysis.filesystems import find, words
-from analysis.ledger import schema
 from base.errors import BadInput
+from model.filesystems import find, words
 
 NEEDED: dict[str, schema.Schema] = {
     "transactions": {
@@ -29,7 +29,7 @@ class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
     def __init__(self, folder: Path, *, any_load: bool = False) -> None:
-        """Read them. Raises BadInput if one is not there, or not as analysis/ledger/schema.py says."""
+        """Read them. Raises BadInput if one is not there, or not as analysis/ledger_schema.py says."""
         self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()

@@ -10,9 +10,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import Layout
-from analysis.filesystems import find
 from analysis.ledger import contents, costs, frames
-from analysis.ledger.arrays import ints
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
 from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
@@ -22,6 +20,8 @@ from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
 from analysis.ledger.timeline import timeline
+from base.arrays import ints
+from model.filesystems import find
 
 
 @dataclass(frozen=True)

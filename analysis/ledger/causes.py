@@ -21,11 +21,11 @@ import numpy as np
 
 from analysis.adapters import partition
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Ints, inside, ints, pairs, preceding, unique
 from analysis.ledger.nobody import ELSEWHERE, Jobs, Nobody
 from analysis.ledger.records import Columns, Few
-from analysis.ledger.schema import HOW
 from analysis.ledger.timeline import Timeline
+from analysis.ledger_schema import HOW
+from base.arrays import Ints, inside, ints, pairs, preceding, unique
 
 IN, WAITED, SHARED, BEHIND = range(len(HOW))
 

@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis import block_operations
 from analysis.adapters.layout import Layout
 from analysis.ledger import match, pieces, runs, shares
-from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.flushes import flushed
@@ -24,6 +22,8 @@ from analysis.ledger.pieces import Pieces
 from analysis.ledger.records import MANY, Chunk, Columns
 from analysis.ledger.runs import Runs
 from analysis.ledger.shares import Carried, Deferred, Shares
+from base.arrays import Bools, Ints, ints
+from model import block_operations
 
 
 class Batch(NamedTuple):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis.ledger.arrays import Ints, LastBefore, ints
+from base.arrays import Ints, LastBefore, ints
 
 _PAGES = 32  # bits of a page's number in a key
 

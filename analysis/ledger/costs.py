@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis import block_operations, engines
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Intervals, Ints, expand, ints, length_within, union
 from analysis.ledger.chunks import Settled
 from analysis.ledger.records import Few
-from analysis.ledger.schema import COSTS, KINDS, LABELS, WAITS
+from analysis.ledger_schema import COSTS, KINDS, LABELS, WAITS
+from base.arrays import Intervals, Ints, expand, ints, length_within, union
+from model import block_operations, engines
 
 # what is waited for as data
 _DATA = [KINDS.index(kind) for kind in (*engines.labels(), "directory", "other", "read")]

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from analysis.engines import known_role
-from analysis.ledger.arrays import Ints, LastBefore, at, expand, ints
 from analysis.ledger.records import Few
-from analysis.ledger.schema import FILES
+from analysis.ledger_schema import FILES
+from base.arrays import Ints, LastBefore, at, expand, ints
+from model.engines import known_role
 
 Role = Callable[[str], str] | None
 PAGE, PAGE_SECTORS = 4096, 8

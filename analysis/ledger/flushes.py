@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.block_operations import FLUSH, OP, PREFLUSH
-from analysis.ledger.arrays import Ints
 from analysis.ledger.match import Parts, lost_fua
 from analysis.ledger.records import Columns
+from base.arrays import Ints
+from model.block_operations import FLUSH, OP, PREFLUSH
 
 NEVER = np.iinfo(np.int64).max
 

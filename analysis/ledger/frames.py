@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from analysis import block_operations
+from analysis import ledger_schema as schema
 from analysis.adapters.proberecords import taken
-from analysis.ledger import schema
-from analysis.ledger.arrays import Ints, ints, pairs, unique
 from analysis.ledger.files import Inodes, Named
 from analysis.ledger.records import Few
-from analysis.ledger.schema import CALLERS, FILES
 from analysis.ledger.timeline import Timeline
+from analysis.ledger_schema import CALLERS, FILES
+from base.arrays import Ints, ints, pairs, unique
+from model import block_operations
 
 _LETTERS = ((block_operations.FUA, "F"), (1 << 19, "A"), (1 << 11, "S"), (1 << 12, "M"))
 _OPERATIONS = {

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.proberecords import OWNERS, ByType
-from analysis.ledger.arrays import Ints, ints
+from base.arrays import Ints, ints
 
 Lives = Mapping[int, Ints]  # inode → when each file that had that number was first seen
 _OF_FILES = [OWNERS.index("file"), OWNERS.index("moved")]

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.ledger.arrays import Ints, ints
+from base.arrays import Ints, ints
 
 # What a command is in both, and when; a device does not know which writes are metadata.
 ORDER = ("sector", "sectors", "kind", "begin_ns")

@@ -14,14 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.block_operations import (
-    FLUSH,
-    FUA,
-    OP,
-    PREFLUSH,
-)
-from analysis.ledger.arrays import Bools, Ints, preceding
 from analysis.ledger.records import Columns
+from base.arrays import Bools, Ints, preceding
+from model.block_operations import FLUSH, FUA, OP, PREFLUSH
 
 _RANK, _SECTOR = 26, 36  # bits of a composite key
 

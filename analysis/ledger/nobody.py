@@ -23,9 +23,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from analysis.ledger.arrays import Bools, Ints, LastBefore, inside, ints
 from analysis.ledger.records import Few
-from analysis.ledger.schema import NO_TRANSACTION
+from analysis.ledger_schema import NO_TRANSACTION
+from base.arrays import Bools, Ints, LastBefore, inside, ints
 
 CLOSE, DRAIN, BETWEEN, COLLECTION, WRITE_BACK, JOURNAL, ENGINE_JOB, ELSEWHERE, UNKNOWN = range(
     len(NO_TRANSACTION)

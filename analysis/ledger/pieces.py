@@ -3,7 +3,7 @@
 A bio's `pages` records name, page by page, the mapping each page belonged to when it was
 queued: that of a file, of a directory, of the block device, of an inode of the filesystem's own, or
 none; and whether the filesystem's garbage collector had a file's page moved. docs/reference/ledger.md tells
-which kernel functions put it there, and analysis/filesystems/ what that is on each filesystem.
+which kernel functions put it there, and model/filesystems/ what that is on each filesystem.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis import engines
 from analysis.adapters.layout import DATA, Layout
-from analysis.block_operations import OP, WRITE
-from analysis.filesystems import find
-from analysis.ledger.arrays import Bools, Ints, expand
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import Parts
 from analysis.ledger.records import Columns
 from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
-from analysis.ledger.schema import FILES, LABELS
+from analysis.ledger_schema import FILES, LABELS
+from base.arrays import Bools, Ints, expand
+from model import engines
+from model.block_operations import OP, WRITE
+from model.filesystems import find
 
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]

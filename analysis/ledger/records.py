@@ -11,7 +11,7 @@ import numpy as np
 from analysis.adapters import proberecords
 from analysis.adapters.partition import AFTER, Partition
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
-from analysis.ledger.arrays import Ints, ascending, distinct
+from base.arrays import Ints, ascending, distinct
 
 # The many: what there is for each block command. The ledger takes them in chunks.
 MANY = ("block", "bio", "pages")

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import block_operations
 from analysis.adapters.layout import SECTOR, Layout
-from analysis.ledger.arrays import Ints, at, ints
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
 from analysis.ledger.runs import DIRECTORY
-from analysis.ledger.schema import KINDS, LABELS
+from analysis.ledger_schema import KINDS, LABELS
+from base.arrays import Ints, at, ints
+from model import block_operations
 
 Columns = dict[str, np.ndarray]
 # What is small however long the run is.

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ledger.arrays import Bools, Ints, ascending, preceding
 from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.records import Columns
+from base.arrays import Bools, Ints, ascending, preceding
 
 REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; the last is ours
 

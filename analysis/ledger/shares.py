@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.ledger.arrays import Ints, at, expand
 from analysis.ledger.causes import Cause, Groups
 from analysis.ledger.nobody import COLLECTION
 from analysis.ledger.pieces import Pieces
-from analysis.ledger.schema import NO_TRANSACTION
+from analysis.ledger_schema import NO_TRANSACTION
+from base.arrays import Ints, at, expand
 
 _TRANSACTIONS = 40  # bits of a key made of command and transaction, behind the reasons for none
 _REASONS = len(NO_TRANSACTION)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.ledger import schema
-from analysis.ledger.arrays import Ints, ascending, at, inside, ints
+from analysis import ledger_schema as schema
 from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.nobody import thread_names
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
+from base.arrays import Ints, ascending, at, inside, ints
 
 
 class Tables(NamedTuple):

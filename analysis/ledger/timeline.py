@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from analysis.ledger.arrays import Ints, LastBefore, at, distinct, inside, ints, unique
 from analysis.ledger.records import Few
+from base.arrays import Ints, LastBefore, at, distinct, inside, ints, unique
 
 
 @dataclass(frozen=True)

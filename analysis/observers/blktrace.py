@@ -25,8 +25,8 @@ from analysis.adapters.blkrecords import (
 )
 from analysis.adapters.partition import Partition
 from analysis.files import read_text
-from analysis.ledger.arrays import distinct
 from analysis.observers import Given, Observer, Seen, Witness
+from base.arrays import distinct
 from base.errors import BadInput
 
 _COUNTED = (QUEUE, REQUEUE, ISSUE, COMPLETE)

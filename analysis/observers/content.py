@@ -8,9 +8,9 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 import zstandard
 
-from analysis.block_operations import DISCARD, FLUSH, OP, SECURE_ERASE, WRITE, WRITE_ZEROES
 from analysis.observers import Content, Given, Observer, Seen
 from base.errors import BadInput
+from model.block_operations import DISCARD, FLUSH, OP, SECURE_ERASE, WRITE, WRITE_ZEROES
 
 HEADER = np.dtype(
     [

@@ -13,8 +13,8 @@ from analysis import events
 from analysis.adapters import proberecords
 from analysis.adapters.partition import Partition
 from analysis.adapters.proberecords import CALLERS, RECORD, TYPES
-from analysis.filesystems import words
 from analysis.observers import Given, Observer, Seen
+from model.filesystems import words
 
 # enum wb_reason of linux/backing-dev-defs.h
 _WRITEBACK = (

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis import operations
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from analysis.whose import WORDS
+from model import operations
 
 Row = dict[str, Any]
 _SYNC_CALLS = {"kernel": "sync", "io_uring": "io_uring fsync"}

@@ -10,12 +10,12 @@ from typing import TextIO
 
 import polars as pl
 
-from analysis import operations
+from analysis import ledger_schema as schema
 from analysis.figures import style
 from analysis.inspect.load import Loaded
-from analysis.ledger import schema
 from analysis.tree.chain import Node, tree
 from base.text import printable
+from model import operations
 
 _SLOWEST = 5
 # What a transaction cost in numbers, as the table has it: the word, and its plural.

@@ -9,15 +9,15 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
-from analysis import filesystems, operations
 from analysis.figures import style
 from base.errors import BadInputError
+from model import filesystems, operations
 
 POINTS = 7.0
 SMALL = 6.5  # points, the smallest text
 MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text over the whole width
 # By name, for `color` of a figure's data: what is the same thing elsewhere has its colour from there.
-# Operations have theirs in workloads/operations.yml, filesystems in analysis/filesystems/.
+# Operations have theirs in workloads/operations.yml, filesystems in model/filesystems/.
 COLORS = {
     "plain": style.SQL,
     "DELETE": style.FILES["journal"],

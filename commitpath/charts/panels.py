@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from analysis import durability, engines
-from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
 from base.errors import LabError
 from commitpath.axes import axes
 from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value
 from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
 from commitpath.results.query import Found, Number, Results
+from model import durability, engines
+from model.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
 
 SHORT = {
     ALL: "nothing committed is lost",

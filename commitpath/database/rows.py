@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from analysis import documents, durability
+from analysis import documents
 from analysis.documents import Validator
 from base import identity, strict_json
 from base.strict_json import UnfitError
@@ -15,6 +15,7 @@ from base.text import printable
 from commitpath.axes import axes
 from commitpath.database import store
 from commitpath.database.store import LABEL
+from model import durability
 
 Row = Mapping[str, Any]
 

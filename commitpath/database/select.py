@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from analysis import engines
 from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
@@ -30,6 +29,7 @@ from base.text import did_you_mean
 from commitpath.axes import axes, newest, own_name
 from commitpath.database import rows, store, unknown
 from commitpath.identities import complete, current_id, other_profiles
+from model import engines
 
 # What is shown where a run has no such axis.
 NONE = "-"

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis import engines
-from analysis.ledger.schema import LABELS
+from analysis.ledger_schema import LABELS
 from commitpath.axes import axes
 from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id
@@ -20,6 +19,7 @@ from commitpath.reporting.marks import left_out
 from commitpath.results.metrics import WHOLE
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
+from model import engines
 
 # Of a claim that is reproduced by being equal, where claims.yml does not say why.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."

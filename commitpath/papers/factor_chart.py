@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from analysis import operations
 from analysis.figures import style
 from commitpath.charts import frame, look
 from commitpath.papers.effects import Factor, Fit, Term
+from model import operations
 
 MARKERS = {"all": "s", "insert": "o", "update": "^", "delete": "D"}
 LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1.5, 1.2)), (0, (5, 1, 1, 1)))

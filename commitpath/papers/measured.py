@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from analysis import report, stored
-from analysis.ledger.schema import LABELS, WAITS
+from analysis.ledger_schema import LABELS, WAITS
 from base.paths import RESULTS
 from commitpath.database.select import Run
 from commitpath.reporting.marks import transactions

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import durability
 from commitpath.charts.model import Drawn, Stated, Value
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
 from commitpath.papers.study import Study
 from commitpath.reporting.marks import transactions
+from model import durability
 
 SUFFIXES = (".json", ".csv")
 COLUMNS = (

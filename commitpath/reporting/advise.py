@@ -6,7 +6,6 @@ they showed where there are any, else what the settings promise.
 
 from collections.abc import Sequence
 
-from analysis.engines import survival
 from base.errors import BadInputError
 from base.text import printable_lines
 from commitpath.database.select import Run
@@ -15,6 +14,7 @@ from commitpath.reporting.choice import POWER, choice, sweep
 from commitpath.reporting.trials import SIZES, limit_ms, unpaced
 from commitpath.results import query
 from commitpath.variables import axes_of
+from model.engines import survival
 
 
 def advise(options: dict[str, str]) -> int:

@@ -4,9 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis import durability
-from analysis.adapters import sqlfile
-from analysis.engines import survival
 from base.errors import BadInputError
 from base.text import printable
 from commitpath import userfiles
@@ -20,6 +17,9 @@ from commitpath.reporting.measurements import samples
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, limit_ms, place
 from commitpath.transactions import is_of_file
+from model import durability
+from model.engines import survival
+from model.statements import sqlfile
 
 # Which committed transactions may be lost after the failure named by SURVIVE.
 LOSSES = {

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis import engines
 from base import scratch
 from base.errors import BadInputError
 from base.text import printable, printable_lines
@@ -17,6 +16,7 @@ from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
 from commitpath.results.query import Results, current
 from commitpath.sweep.grid import Expanded, expand, load, names
+from model import engines
 
 SUFFIXES = (".svg", ".png", ".pdf")
 # What OVER may be: what of a cell stands across the figure.

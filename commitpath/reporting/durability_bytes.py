@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis import engines
 from base.errors import BadInputError
 from commitpath.axes import axes
 from commitpath.database.select import Run
@@ -14,6 +13,7 @@ from commitpath.reporting.candidates import CUTS
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.marks import made_otherwise, transactions
 from commitpath.results.query import Results
+from model import engines
 
 ENGINE = "engine"
 # Settings that stand without their name, in capitals.

@@ -11,12 +11,12 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from analysis import engines
 from analysis.figures import style
 from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
 from commitpath.charts import look
 from commitpath.reporting.durability_rows import Found, Row
+from model import engines
 
 # Colour and shape of a mark, and who has its own colour where it has no such setting; a panel for each
 # combination of what varies besides and each engine has, one of these a column.

@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import cpu, devices
+from analysis import cpu
 from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
+from model import devices
 
 # (implementer, part) of /proc/cpuinfo → the core's name: MIDR_EL1 in its Technical Reference Manual
 CORES = {("0x41", "0xd08"): "Cortex-A72", ("0x41", "0xd0b"): "Cortex-A76"}

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from analysis import durability
 from commitpath.database.select import Run
+from model import durability
 
 UNDURABLE, UNCOUNTED, MARKED, MADE = "‡", "§", "¶", "†"
 

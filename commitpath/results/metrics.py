@@ -13,13 +13,14 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis import engines, stored
-from analysis.engines._counts import CHECKPOINTS
+from analysis import stored
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import did_you_mean
 from commitpath.database.select import Run
 from commitpath.reporting.marks import transactions
+from model import engines
+from model.engines._counts import CHECKPOINTS
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"

@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 
-from analysis import synthetic
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
@@ -19,6 +18,7 @@ from commitpath.axes import axes, own_name
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id
 from commitpath.profiles import load_profile
+from model import synthetic
 
 GRIDS = EXPERIMENTS / "grids"
 

@@ -11,8 +11,8 @@ from analysis.adapters.layout import of_regions
 from analysis.content import blocks, units
 from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import STATES, Said, decide
-from analysis.engines import files
-from analysis.ledger.schema import FILES, LABELS
+from analysis.ledger_schema import FILES, LABELS
+from model.engines import files
 
 
 class Paged:

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis import expected, workloads
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
-from analysis.engines import sqlite
 from base.identity import cell_id, cell_name
+from model import workloads
+from model.engines import sqlite
+from model.requested import expected
 
 STAT = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),

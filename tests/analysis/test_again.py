@@ -15,8 +15,8 @@ import pytest
 
 from analysis import stages
 from analysis.checks import again
-from analysis.operations import Transaction
 from analysis.run import Run
+from model.operations import Transaction
 
 SAMPLE = Path(__file__).parent / "samples/f2fs-delete.tar.xz"
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from traced import DEV, Trace
 
-from analysis.ledger.arrays import Intervals, LastBefore, length_within, preceding, union
 from analysis.ledger.frames import nullable
+from base.arrays import Intervals, LastBefore, length_within, preceding, union
 
 RANDOM = np.random.default_rng(1)
 

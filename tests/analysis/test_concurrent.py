@@ -19,9 +19,9 @@ from analysis.adapters.layout import DIRECTORY
 from analysis.audit import journal
 from analysis.checks import ledger as of_ledger
 from analysis.command import tables, transactions
-from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.run import Run
+from base.arrays import ints
 
 
 def recorded(name: str, folder: Path) -> Run:

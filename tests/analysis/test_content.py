@@ -14,11 +14,11 @@ import pytest
 import zstandard
 
 from analysis import checks, manifest, stages
-from analysis.block_operations import DISCARD, FLUSH, FUA, WRITE
 from analysis.checks import witness
 from analysis.observers import Content, Given, content
 from analysis.observers.content import HEADER, MAGIC, NOT_KEPT, PUT_BACK, RECORD
 from base.errors import BadInput
+from model.block_operations import DISCARD, FLUSH, FUA, WRITE
 
 SAMPLES = Path(__file__).parent / "samples"
 # time_ns, sector, sectors, flags of commands; a write's data are its number

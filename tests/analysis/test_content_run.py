@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, content, engines, stages
+from analysis import checks, content, stages
 from analysis import run as runs
 from analysis.content import told
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import FILE, LABEL
+from analysis.ledger_schema import FILE, LABEL
 from analysis.observers import Content as Kept
+from model import engines
 
 SAMPLES = Path(__file__).parent / "samples"
 NAMES = ("ext4-ordered-delete", "ext4-journal-truncate", "ext4-writeback-wal", "f2fs-delete", "f2fs-wal")

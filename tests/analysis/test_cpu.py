@@ -13,7 +13,7 @@ from edited import edit
 from tiny import cost
 
 from analysis import checks, cpu, pipeline, stages
-from analysis.ledger import schema
+from analysis import ledger_schema as schema
 
 
 def folder_of(tmp_path: Path, cpu_ns: int = 2, ps: Any = 2001, twin_ps: Any = 2001) -> Path:

@@ -11,9 +11,9 @@ import yaml
 
 from analysis import run as runs
 from analysis import stages
-from analysis.crash import cuts
 from base.errors import BadInputError, LabError
 from commitpath import crash_cases
+from model.crash_points import cuts
 
 HERE = Path(__file__).parent
 GOOD: dict[str, Any] = {

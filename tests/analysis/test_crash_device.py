@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
-from analysis.crash import cuts, policies
-from analysis.crash.cuts import Trial
-from analysis.crash.durable import SECTOR, Cache, Commands
+from model.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
+from model.crash_points import cuts, policies
+from model.crash_points.cuts import Trial
+from model.crash_points.durable import SECTOR, Cache, Commands
 
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
 LYING = Cache(bytes=8 * SECTOR, reorders=False, block=512, unit=4096, ignores=frozenset(["flush"]))

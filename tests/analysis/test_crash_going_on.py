@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from analysis import pipeline, stages
+from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FLUSH, FUA, WRITE
-from analysis.device_logs.flashsim import HEADER
+from model.block_operations import FLUSH, FUA, WRITE
 
 HERE = Path(__file__).parent
 OPERATIONS = {WRITE: "write", WRITE | FUA: "write FUA", FLUSH: "flush"}

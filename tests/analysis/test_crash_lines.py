@@ -1,6 +1,6 @@
 """Cuts of a run with a file in persistent memory: which are tried, and where they are on another board.
 
-What a state is of (tests/driver/test_stored.py has its bytes) is in analysis/crash/lines.py.
+What a state is of (tests/driver/test_stored.py has its bytes) is in model/crash_points/lines.py.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FLUSH, WRITE
-from analysis.crash import cuts, lines, moments, placed, policies
-from analysis.crash.cuts import Trial
-from analysis.crash.durable import Cache, Commands
-from analysis.crash.lines import Memory
+from analysis.crash import placed
 from analysis.crash.placed import Numbers
+from model.block_operations import FLUSH, WRITE
+from model.crash_points import cuts, lines, moments, policies
+from model.crash_points.cuts import Trial
+from model.crash_points.durable import Cache, Commands
+from model.crash_points.lines import Memory
 
 GEOMETRY = {"cache_kib": 512, "cache_reorder": False, "block_bytes": 512, "program_bytes": 4096}
 W, F = (WRITE, 8), (FLUSH, 0)

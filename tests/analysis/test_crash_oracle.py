@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis import engines, workloads
-from analysis.crash import hashes, oracle
-from analysis.crash.hashes import Text
-from analysis.workloads import Options
+from model import engines, workloads
+from model.expected_state import hashes, oracle
+from model.expected_state.hashes import Text
+from model.workloads import Options
 
 PHASES = {
     "apsys17": ["insert", "update", "delete"],

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FLUSH, WRITE
 from analysis.crash import order
 from analysis.crash.order import Stretch
+from model.block_operations import FLUSH, WRITE
 
 
 def log(words: str) -> np.ndarray:

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from analysis import checks, pipeline, stages, terminal
+from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FLUSH, FUA, WRITE
-from analysis.crash import cuts, going_on, placed, policies
-from analysis.crash.cuts import Trial
-from analysis.crash.durable import Cache, Commands
+from analysis.crash import going_on, placed
 from analysis.crash.placed import Numbers
-from analysis.device_logs.flashsim import HEADER
+from model.block_operations import FLUSH, FUA, WRITE
+from model.crash_points import cuts, policies
+from model.crash_points.cuts import Trial
+from model.crash_points.durable import Cache, Commands
 
 HERE = Path(__file__).parent
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.adapters import sqlfile
-from analysis.crash import player
 from base.paths import ROOT
+from model.expected_state import player
+from model.statements import sqlfile
 
 T = "CREATE TABLE t(a);\n-- commitpath: transactions\n"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) "

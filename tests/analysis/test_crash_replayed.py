@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.adapters import userfile
-from analysis.crash import hashes, oracle, prefixes, replayed
-from analysis.crash.hashes import Looks
+from analysis.crash import prefixes
+from model import userfile
+from model.expected_state import hashes, oracle, replayed
+from model.expected_state.hashes import Looks
 
 TRACE = (Path(__file__).parent / "samples/crash.trace").read_text()
 

@@ -14,10 +14,11 @@ import pytest
 from edited import edit_trial
 
 from analysis import checks, pipeline, stages, terminal
+from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import oracle, verdicts
-from analysis.device_logs.flashsim import HEADER
-from analysis.engines import survival
+from analysis.crash import verdicts
+from model.engines import survival
+from model.expected_state import oracle
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,8 @@ import pytest
 from edited import edit_trial
 
 from analysis import checks, pipeline, stages
-from analysis.crash import hashes, oracle, verdicts
+from analysis.crash import verdicts
+from model.expected_state import hashes, oracle
 
 HERE = Path(__file__).parent
 # of its trials: two of one state, one that is as after the seventh transaction, one whose files the host has

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FLUSH, FUA, WRITE
-from analysis.crash import moments, unsynced
-from analysis.crash.durable import Cache, Commands
+from model.block_operations import FLUSH, FUA, WRITE
+from model.crash_points import moments, unsynced
+from model.crash_points.durable import Cache, Commands
 
 COUNT, EVERY = 600, 100
 SKIPPED = list(range(EVERY - 1, COUNT, EVERY))

@@ -14,8 +14,8 @@ import pytest
 from edited import edit
 
 from analysis import audit, checks, documents, pipeline, stages
-from analysis.adapters import userfile
 from base.errors import BadInput
+from model import userfile
 
 HERE = Path(__file__).parent
 Spoil = Callable[[Path], None]

@@ -16,11 +16,11 @@ import synthetic
 from edited import unhold
 
 from analysis import checks, export, pipeline, stages, summary, tables, terminal
+from analysis.adapters.device_logs import flashsim
+from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FUA
 from analysis.checks import counts
-from analysis.device_logs import flashsim
-from analysis.device_logs.flashsim import HEADER
+from model.block_operations import FUA
 
 HERE = Path(__file__).parent
 

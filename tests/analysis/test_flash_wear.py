@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis import terminal
-from analysis.device_logs import flashsim
+from analysis.adapters.device_logs import flashsim
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
 

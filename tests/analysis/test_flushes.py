@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import block_operations
 from analysis.ledger import flushes, match
 from analysis.ledger.records import Columns
+from model import block_operations
 
 TOOK, SOON = 2_000_000, 3_000  # ns: a command; what a thread does until its request is inserted
 PREFLUSH, FUA, WRITE = block_operations.PREFLUSH, block_operations.FUA, block_operations.WRITE

@@ -13,7 +13,7 @@ import pytest
 from edited import edit_trial
 
 from analysis import checks, pipeline, stages, terminal
-from analysis.crash import oracle
+from model.expected_state import oracle
 
 HERE = Path(__file__).parent
 

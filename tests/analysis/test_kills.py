@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.drivertables import CALLS
-from analysis.crash import kill_points
+from model.crash_points import kill_points
 
 # op, file, offset, bytes; each begins 10 ns after the one before and takes 4
 DELETE_MODE = [

@@ -8,8 +8,8 @@ import pytest
 from analysis.adapters import drivertables
 from analysis.adapters.proberecords import RECORD
 from analysis.ledger import causes
-from analysis.ledger.arrays import LastBefore, ints
 from analysis.ledger.timeline import Lanes, Timeline, innermost
+from base.arrays import LastBefore, ints
 from base.errors import BadInput
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import layouts
-from analysis.adapters import layout
-from analysis.ledger.schema import LABELS
+from analysis.adapters import layout, layouts
+from analysis.ledger_schema import LABELS
 from base.errors import BadInput
 
 SUPERBLOCK = {

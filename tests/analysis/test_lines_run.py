@@ -15,7 +15,8 @@ import pytest
 from edited import edit_trial
 
 from analysis import checks, pipeline, stages, terminal
-from analysis.crash import lines, oracle
+from model.crash_points import lines
+from model.expected_state import oracle
 
 HERE = Path(__file__).parent
 # of the trials, which are 30

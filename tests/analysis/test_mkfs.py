@@ -2,8 +2,9 @@
 
 import pytest
 
-from analysis import filesystems, mkfs, mount
 from analysis.adapters.board import parse_superblock
+from model import filesystems
+from model.requested import mkfs, mount
 
 # dumpe2fs -h and dump.f2fs -d 1 on the board
 EXT4 = parse_superblock("""\

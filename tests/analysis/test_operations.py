@@ -10,12 +10,13 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from analysis import operations, tables
+from analysis import tables
 from analysis.adapters import drivertables
 from analysis.checks import rendered
-from analysis.operations import Transaction
-from analysis.workloads import Operation, Table
 from base.errors import BadInput
+from model import operations
+from model.operations import Transaction
+from model.workloads import Operation, Table
 
 HEADER = "transaction,phase,op,begin_ns,end_ns,changes"
 MIX = f"""{HEADER},rows,bytes

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import pace, paced, pipeline, stages, terminal
+from analysis import paced, pipeline, stages, terminal
 from analysis.checks import phases
-from analysis.ledger.arrays import ints
+from base.arrays import ints
 from base.errors import BadInputError
 from commitpath.cell import make_cell
 from commitpath.payload import driver_env
+from model import pace
 
 TRACE = """commitpath trace 1
 file 1 "a.db"

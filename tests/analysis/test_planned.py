@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import synthetic
 
-from analysis import checks, expected, stages
+from analysis import checks, stages
 from analysis import run as runs
 from analysis.checks import loss, settings
+from model.requested import expected
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from synthetic import name_records, probe_record, probes_bin
 
-from analysis.filesystems import find
 from analysis.observers import probes
 from base.errors import BadInput
+from model.filesystems import find
 
 FIRST, LAST = probe_record("attached", 5, n=9, tid=0, dev=0), probe_record("detached", 99, tid=0, dev=0)
 

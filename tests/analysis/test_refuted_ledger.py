@@ -19,9 +19,9 @@ from edited import unhold
 
 from analysis import audit, pipeline, stages, terminal
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.block_operations import FUA
 from analysis.checks import ledger, witness
 from base.errors import BadInput
+from model.block_operations import FUA
 
 HERE = Path(__file__).parent
 SAMPLES = {

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis import engines
 from analysis.adapters import rendered
 from analysis.adapters.rendered import Rendered
-from analysis.operations import Transaction
 from base.errors import BadInput
+from model import engines
+from model.operations import Transaction
 
 INSERT, UPDATE, DELETE, READ = range(4)
 

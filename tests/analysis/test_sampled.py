@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from edited import edit, edit_trial
 
-from analysis import checks, engines, stages, workloads
+from analysis import checks, stages
 from analysis.checks import tried
-from analysis.crash import oracle, sampled
-from analysis.workloads import Options
+from model import engines, workloads
+from model.expected_state import oracle, sampled
+from model.workloads import Options
 
 HERE = Path(__file__).parent
 PHASES = ["insert", "update", "delete"]

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.adapters import sqlfile
 from analysis.audit import order
 from analysis.checks import again
+from model.statements import sqlfile
 
 TEXT = "CREATE TABLE t(a);\nBEGIN;\nDELETE FROM t;\nROLLBACK;\n"
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from edited import edit_trial, recoveries
 
-from analysis import engines, stages
+from analysis import stages
 from analysis.checks import tried
 from base.paths import ROOT
+from model import engines
 
 HERE = Path(__file__).parent
 # of the sample, which are of one state

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.engines import _wal
+from model.engines import _wal
 
 SETTINGS = {"wal_autocheckpoint": 4, "journal_size_limit": 20_000, "page_size": 4096}
 FRAME = 24 + 4096

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from analysis import derived
-from analysis.ledger import schema
+from analysis import ledger_schema as schema
 
 TRANSACTIONS = {
     "transaction": pl.Int64,

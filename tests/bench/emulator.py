@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from repeat import busy  # noqa: E402
 
-from analysis.device_logs import flashsim  # noqa: E402
+from analysis.adapters.device_logs import flashsim  # noqa: E402
 from base.errors import LabError  # noqa: E402
 from commitpath import ansible  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402

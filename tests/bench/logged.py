@@ -11,18 +11,18 @@ from typing import Any
 import polars as pl
 from boards import RUN, Parts, at_once
 
-from analysis import device_logs
-from analysis.adapters import devicelog, driver
+from analysis.adapters import device_logs, devicelog, driver, trials
 from analysis.adapters.devicelog import DeviceLog
-from analysis.block_operations import OP, WRITE
-from analysis.crash import cuts, policies, prefixes, trials, verdicts
-from analysis.crash.durable import SECTOR, Cache, Commands
+from analysis.crash import prefixes, verdicts
 from analysis.crash.placed import Numbers
 from base.errors import LabError
 from commitpath import crash, packed
 from commitpath.plan import Plan
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
+from model.block_operations import OP, WRITE
+from model.crash_points import cuts, policies
+from model.crash_points.durable import SECTOR, Cache, Commands
 
 GUEST = Path(__file__).resolve().parent / "guest"
 MARKS = {"copy of the device": "peer: copied", **RUN, "the log's end": "peer: states"}
@@ -35,7 +35,7 @@ HOLDS = ["mount_error", "opened", "is_read", "is_whole", "rows", "hash"]
 class Peer:
     """States at FLUSHes, by the number of each in the log, and what they took."""
 
-    trials: pl.DataFrame  # analysis.crash.trials.TRIALS
+    trials: pl.DataFrame  # analysis.adapters.trials.TRIALS
     times: pl.DataFrame
     parts: Parts
     log: DeviceLog  # of the device below

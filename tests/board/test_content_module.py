@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.block_operations import DISCARD, FLUSH, OP, WRITE
 from analysis.observers import Content, content
 from base.paths import ROOT
 from commitpath import packed
@@ -16,6 +15,7 @@ from commitpath.cell import make_cell
 from commitpath.profiles import kernel_profile
 from images import artifacts
 from images.cellrun import RunOutput
+from model.block_operations import DISCARD, FLUSH, OP, WRITE
 
 SCRIPT = ROOT / "tests/board/content-check.sh"
 

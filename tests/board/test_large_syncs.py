@@ -12,10 +12,10 @@ import pytest
 from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.adapters import devicelog
-from analysis.block_operations import FUA, OP, WRITE
 from analysis.crash.placed import Numbers, Ran
 from commitpath import experiment
 from commitpath.cell import make_cell
+from model.block_operations import FUA, OP, WRITE
 
 # KiB of a bio with a page in each of its 256 vectors
 BIO_KIB = 1024

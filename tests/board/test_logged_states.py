@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.crash import cuts
 from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.plan import make
 from commitpath.prepared import ensure_snapshot, virtual_board
 from images import programs
+from model.crash_points import cuts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from test_statement_cuts import SHORT, nothing_lost, summary, table
 
-from analysis.crash import lines
+from model.crash_points import lines
 
 CELL = SHORT | {"LOG_MEDIUM": "pcm"}
 LONG = CELL | {"N": "20", "CUTS": "120", "PROBES": "none"}

@@ -6,15 +6,15 @@ import hashlib
 import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
 
-from analysis import engines, workloads
 from analysis.adapters import rendered
 from analysis.checks import rendered as as_timed
-from analysis.workloads import Options
 from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
 from commitpath.cell import make_cell
 from commitpath.payload import engine_options
 from commitpath.profiles import load_profile
+from model import engines, workloads
+from model.workloads import Options
 
 ENGINES = sorted(axes()["engine"].choices())
 SIZES = {"androbench": 88, "mobibench": 100, "rlbench": 100}

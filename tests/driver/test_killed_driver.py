@@ -19,12 +19,14 @@ import pytest
 from conftest import NEWEST, WORKLOADS, binary, library
 
 from analysis.adapters import drivertables
-from analysis.crash import kill_points, oracle, prefixes, sampled
-from analysis.crash.trials import KILLS
-from analysis.crash.trials import table as trials_table
+from analysis.adapters.trials import KILLS
+from analysis.adapters.trials import table as trials_table
+from analysis.crash import prefixes
 from commitpath import looks
 from commitpath.cell import make_cell
 from images import artifacts
+from model.crash_points import kill_points
+from model.expected_state import oracle, sampled
 
 SIZES = {"ROWS": "50", "N": "2"}
 # trials whose files are kept for the host

@@ -1,5 +1,5 @@
 """A driver that is killed while it runs a user's SQL: what comes up is what SQLite leaves that plays it
-(analysis/crash/replayed.py), in each engine with SQL, whatever the tables are."""
+(model/expected_state/replayed.py), in each engine with SQL, whatever the tables are."""
 
 import subprocess
 from pathlib import Path
@@ -10,10 +10,13 @@ import pytest
 from conftest import NEWEST, binary
 from test_killed_driver import in_mode, memory, programs
 
-from analysis.adapters import drivertables, sqlfile, userfile
-from analysis.crash import kill_points, prefixes
-from analysis.crash.trials import KILLS, table
+from analysis.adapters import drivertables
+from analysis.adapters.trials import KILLS, table
+from analysis.crash import prefixes
 from base.paths import ROOT
+from model import userfile
+from model.crash_points import kill_points
+from model.statements import sqlfile
 
 __all__ = ["memory"]
 

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from analysis import engines, workloads
-from analysis.workloads import Options, Table
+from model import engines, workloads
+from model.workloads import Options, Table
 
 CASES = [
     ("apsys17", 50, 20, 3072, 1, None),

@@ -1,4 +1,4 @@
-"""The calls of each transaction are those that analysis/engines/sqlite.py says a journal mode demands.
+"""The calls of each transaction are those that model/engines/sqlite.py says a journal mode demands.
 
 The directory is synced with a journal's deletion by EXTRA, and by nothing else.
 """
@@ -14,7 +14,7 @@ from analysis import databases
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.audit import order
-from analysis.engines import sqlite
+from model.engines import sqlite
 
 LEVELS = ("off", "normal", "full", "extra")
 # (populate, run): one row a transaction; ten, with a cache that they do not fit in; with checkpoints

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import WORKLOADS, one_line_error
 
-from analysis.adapters import sqlfile
+from model.statements import sqlfile
 
 
 def begins(newest):

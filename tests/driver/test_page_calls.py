@@ -8,8 +8,8 @@ from test_order import _of_transactions, ran, said
 from test_statement_calls import miscounted, run, written_home
 from test_vfs_log import calls, inside
 
-from analysis.engines import ppl
 from analysis.ledger import contents
+from model.engines import ppl
 
 # (populate, run), and what some of its transactions are: logged, merged, a checkpoint behind either. A row is
 # larger than a sector of 512 bytes

@@ -7,10 +7,10 @@ from conftest import NEWEST, Driver, binary
 from test_order import ran
 
 from analysis import databases
-from analysis.adapters import sqlfile, tracefile
 from analysis.ledger import contents
-from analysis.ledger.arrays import ints
+from base.arrays import ints
 from commitpath.profiles import load_profile
+from model.statements import sqlfile, tracefile
 
 ENGINES = load_profile("workload", "trace")["engines"]
 FIRST = "commitpath trace 1"

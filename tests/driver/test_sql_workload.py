@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from analysis.adapters import sqlfile
+from model.statements import sqlfile
 
 SHOP = f"""\
 CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT);

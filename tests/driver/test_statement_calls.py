@@ -9,9 +9,9 @@ from conftest import Driver, binary
 from test_order import _of_transactions, ran, said
 from test_vfs_log import calls, inside
 
-from analysis.engines import ssl
 from analysis.ledger import contents
-from analysis.ledger.arrays import ints
+from base.arrays import ints
+from model.engines import ssl
 
 # (populate, run): one row a transaction; ten, with a cache that they do not fit in; checkpoints of each kind
 LOADS = {

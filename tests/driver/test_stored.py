@@ -1,5 +1,5 @@
 """What a power cut leaves of a file in persistent memory (workloads/stored.c, trials/lines.c), under ASan and
-UBSan: by the words of a plan (analysis/crash/lines.py), against a cache that is played store by store."""
+UBSan: by the words of a plan (model/crash_points/lines.py), against a cache that is played store by store."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from conftest import of_parts, one_line_error
 
-from analysis.crash import lines
-from analysis.crash.lines import GONE, NOTHING, THERE, TORN, Memory
-from analysis.workloads import Random
+from model.crash_points import lines
+from model.crash_points.lines import GONE, NOTHING, THERE, TORN, Memory
+from model.workloads import Random
 
 SIZE = 1000  # no whole number of lines, nor of words
 Call = tuple[str, int, int, int]  # op, offset, size, seed

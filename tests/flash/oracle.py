@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.block_operations import DISCARD, FLUSH, FUA, OP, READ
+from model.block_operations import DISCARD, FLUSH, FUA, OP, READ
 
 # model.h
 _MOST_PENDING, _MOST_PROGRAMS = 256, 4096

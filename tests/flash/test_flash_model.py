@@ -11,7 +11,7 @@ from native import PLAIN, ROOT, Refused
 from oracle import made_again
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.block_operations import FUA
+from model.block_operations import FUA
 
 COMMAND, READ, PROGRAM = 100_000, 60_000, 1_000_000
 PROFILES = [p for p in (ROOT / "experiments/device").glob("*.yml") if "driver: flash" in p.read_text()]

@@ -13,15 +13,16 @@ from typing import Any
 
 import commands
 
-from analysis import derived, devices, engines, pipeline, stored_files
+from analysis import derived, pipeline, stored_files
 from analysis.crash import verdicts
-from analysis.engines.survival import MOST_LOST
 from base import identity
 from base.identity import canonical
 from base.version import version
 from commitpath.axes import probe_files
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id, cell_name, stored
+from model import devices, engines
+from model.engines.survival import MOST_LOST
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}

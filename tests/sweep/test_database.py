@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, edit, write
 
-from analysis import engines
 from commitpath.axes import axes
 from commitpath.cell import make_cell
 from commitpath.database import store
 from commitpath.database.commands import measured
 from commitpath.identities import cell_id
+from model import engines
 
 Labs = Callable[[str], Lab]
 

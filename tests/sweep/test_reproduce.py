@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from lab import Lab, manifest
 
-from analysis import engines
 from base.errors import BadInputError
 from commitpath import ansible
 from commitpath.cell import make_cell
@@ -18,6 +17,7 @@ from commitpath.identities import cell_id
 from commitpath.papers import asked, document, judge, page, paper, verdict
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
+from model import engines
 
 HEAD = """
 title: A paper of a test

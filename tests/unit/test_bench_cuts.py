@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog
-from analysis.block_operations import FLUSH, WRITE
+from model.block_operations import FLUSH, WRITE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 

@@ -11,11 +11,11 @@ import commands
 import pytest
 from copied import named_elsewhere
 
-from analysis import filesystems
 from base.errors import BadInputError
 from commitpath import axes, combinations, identities, profiles
 from commitpath import cell as cells
 from commitpath.payload import all_probes, cell_env, expected_probes
+from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]
 

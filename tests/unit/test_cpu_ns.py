@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis import expected
 from base.errors import BadInputError, LabError
 from commitpath import axes, identities, prepared
 from commitpath import cell as cells
 from commitpath.sweep.plan import Planned
 from images import artifacts, qemu
 from images.board import VirtualBoard
+from model.requested import expected
 
 NOWHERE = Path("nowhere")
 LAB = {"BOARD": "bench", "DEVICE": "own", "PROBES": "none", "CLOCK": "real"}

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis import expected
-from analysis.crash.cuts import Trial
 from base.errors import BadInputError, LabError
 from commitpath import ansible, crash, payload, plan
 from commitpath.cell import make_cell
 from commitpath.plan import PlannedRun
 from images.cellrun import RunOutput
+from model.crash_points.cuts import Trial
+from model.requested import expected
 
 FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
 KILLED = {"CRASH": "process"}

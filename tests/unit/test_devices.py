@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from copied import named_elsewhere
 
-from analysis import devices
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.schema import schema
 from commitpath import axes, profiles
+from model import devices
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = ROOT / "images/devices/flashsim"
@@ -131,7 +131,7 @@ NAMED = {
     "README.md": "what is under another licence; the medium",
     "CITATION.cff": "the medium",
     "CONTRIBUTING.md": "a sample's name",
-    "analysis/devices/_flash_wear.py": "its programs and erases",
+    "model/devices/_flash_wear.py": "its programs and erases",
     "analysis/report.html.j2": "a summary's name of what the medium did",
     "analysis/schema.yml": "a summary's name of what the medium did",
     "analysis/summary.py": "a summary's name of what the medium did",

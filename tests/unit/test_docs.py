@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis import filesystems
 from base import identity
 from commitpath import help
 from commitpath.cell import make_cell
 from commitpath.identities import stored
+from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^()\s]+)\)")

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from analysis import durability
-from analysis.durability import rule
-from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
+from model import durability
+from model.durability import rule
+from model.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
 RULES = {
     ("delete", "off"): (ALL, CORRUPT, CORRUPT),

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import durability, engines
-from analysis.engines.survival import ALL
+from analysis import ledger_schema as schema
 from analysis.figures import style
-from analysis.ledger import schema
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT
@@ -18,6 +16,8 @@ from commitpath.cell import make_cell
 from commitpath.identities import cell_name
 from commitpath.payload import cell_env
 from images import artifacts, programs
+from model import durability, engines
+from model.engines.survival import ALL
 
 
 @pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))

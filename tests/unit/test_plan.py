@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis import documents, expected
+from analysis import documents
 from base import identity
 from commitpath import ansible, commands, plan
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id
 from images import artifacts
+from model.requested import expected
 
 VARIABLES = (
     {},

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import identities, payload, plan
+from model.statements import sqlfile
 
 MARK = sqlfile.MARK
 SHOP = f"""\

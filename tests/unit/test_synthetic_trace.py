@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from analysis import synthetic
-from analysis.adapters import tracefile
-from analysis.adapters.sqlfile import SqlFileError
-from analysis.synthetic import measure
 from commitpath import cell as cells
 from commitpath import identities, payload, trace_synthetic
+from model import synthetic
+from model.statements import tracefile
+from model.statements.sqlfile import SqlFileError
+from model.synthetic import measure
 
 PROFILES = trace_synthetic.names()
 # What a trace of seed 1 is. It does not change: another text is another workload.

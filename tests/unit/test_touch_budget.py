@@ -25,7 +25,7 @@ PARTS: dict[str, list[tuple[str, str]]] = {
         ("experiments/fs/f2fs.yml", "experiments/fs/toyfs.yml"),
         ("playbooks/filesystems/f2fs.sh", "playbooks/filesystems/toyfs.sh"),
         ("probes/f2fs.bpf.c", "probes/toyfs.bpf.c"),
-        ("analysis/filesystems/f2fs.py", "analysis/filesystems/toyfs.py"),
+        ("model/filesystems/f2fs.py", "model/filesystems/toyfs.py"),
     ],
     "a storage engine": [
         *(
@@ -33,12 +33,12 @@ PARTS: dict[str, list[tuple[str, str]]] = {
             for name in ("engine.mk", *LEVELDB_SOURCES)
         ),
         ("experiments/engine/leveldb.yml", "experiments/engine/toydb.yml"),
-        ("analysis/engines/leveldb.py", "analysis/engines/toydb.py"),
+        ("model/engines/leveldb.py", "model/engines/toydb.py"),
     ],
     "a device profile": [("experiments/device/emmc-5.0.yml", "experiments/device/toy-flash.yml")],
     "a device driver": [
         ("playbooks/devices/null_blk.sh", "playbooks/devices/toydrv.sh"),
-        ("analysis/devices/null_blk.py", "analysis/devices/toydrv.py"),
+        ("model/devices/null_blk.py", "model/devices/toydrv.py"),
     ],
     "a kernel": [("experiments/kernel/6.12.yml", "experiments/kernel/6.99.yml")],
     "an observer": [

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.adapters import sqlfile, tracefile
-from analysis.adapters.bound import Raw, Zeros
-from analysis.adapters.tracefile import FIRST, Entry, Trace
 from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import payload, persistent
+from model.statements import sqlfile, tracefile
+from model.statements.bound import Raw, Zeros
+from model.statements.tracefile import FIRST, Entry, Trace
 
 # each line of the format, and what comes of it
 GOLDEN = f"""\

@@ -1,5 +1,5 @@
 /* A user's own SQL. The host cuts the file into statements that make the database and into
- * transactions (analysis/adapters/sqlfile.py), and gives `populate` the ones, `run` the others as
+ * transactions (model/statements/sqlfile.py), and gives `populate` the ones, `run` the others as
  * --file: of each the line where it begins in the user's file, in digits; behind a blank, where it
  * is not of the first database or has a time, the number of its own, from 1, and behind another one
  * the ns since the first transaction at which it was recorded; a newline, its text, a NUL. Nothing

@@ -71,7 +71,7 @@ struct opening {
 /* LevelDB starts a thread of its own with its first compaction, which takes its name from the
  * thread that starts it. So a thread of the engine's name starts it, by a compaction of keys that
  * nobody has: by that name what it writes is attributed to compactions
- * (analysis/engines/leveldb.py, JOBS). */
+ * (model/engines/leveldb.py, JOBS). */
 static void *open_named(void *argument)
 {
 	struct opening *opening = argument;

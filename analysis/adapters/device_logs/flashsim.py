@@ -1,0 +1,103 @@
+"""flashsim (images/devices/flashsim/README.md), and the log that it keeps of its commands (log.c there)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.adapters.device_logs import Reader, _flash_wear
+from analysis.adapters.devicelog import ENTRY, DeviceLog, impossible
+from base.errors import BadInput
+from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
+
+MAGIC = b"CPFLASH1"
+_LOG_ENTRIES = 1 << 20  # log.c
+HEADER = np.dtype(
+    [("magic", "S8"), ("entry_size", "<u4"), ("dev", "<u4"), ("entries", "<u8"), ("lost", "<u8")]
+)
+
+
+def read_log(path: Path) -> DeviceLog:
+    """Read raw/device.bin (docs/reference/formats.md). Raises BadInput with the byte that is wrong."""
+    data = path.read_bytes()
+    if len(data) < HEADER.itemsize:
+        raise BadInput(path, f"byte {len(data)}", "the header is cut short", f"{HEADER.itemsize} bytes")
+    header = np.frombuffer(data, HEADER, 1)[0]
+    if header["magic"] != MAGIC or header["entry_size"] != ENTRY.itemsize:
+        raise BadInput(path, "byte 0", "not the header of a device's log", f"{MAGIC.decode()}, entries of 32")
+    size, rest = divmod(len(data) - HEADER.itemsize, ENTRY.itemsize)
+    if rest or size < header["entries"]:
+        place = f"byte {len(data) - rest}"
+        raise BadInput(path, place, "it is cut short", f"{header['entries']} entries of {ENTRY.itemsize}")
+    entries = np.frombuffer(data, ENTRY, size, HEADER.itemsize)
+    wrong = impossible(entries)
+    if wrong.any():
+        at = HEADER.itemsize + int(np.argmax(wrong)) * ENTRY.itemsize
+        raise BadInput(path, f"byte {at}", "no command can be so", "an operation, its sectors and times")
+    return DeviceLog(int(header["dev"]), int(header["lost"]), entries)
+
+
+def _told(entries: np.ndarray) -> dict[str, int]:
+    """What the device's counters say of the commands in its log; `flushes` are clean and dirty ones."""
+    operation = entries["operation"]
+    is_write, is_read, is_discard = ((operation & OP) == kind for kind in (WRITE, READ, DISCARD))
+    size = entries["sectors"].astype(np.int64) * 512
+    taken = entries["end_ns"].astype(np.int64) - entries["begin_ns"].astype(np.int64)
+    found = {
+        "time_ns": taken.sum(),
+        "reads": is_read.sum(),
+        "writes": is_write.sum(),
+        "read_bytes": size[is_read].sum(),
+        "write_bytes": size[is_write].sum(),
+        "fua_writes": (operation & FUA > 0).sum(),
+        "flushes": (operation == FLUSH).sum(),
+        "discards": is_discard.sum(),
+        "discard_bytes": size[is_discard].sum(),
+    }
+    return {name: int(number) for name, number in found.items()}
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch("[0-9]{1,18}", text) else None
+
+
+def disagree(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
+    """Return in what the device's counters tell of other commands than its log; or of fewer, where they
+    were read after it and more had come.
+
+    The model adds each part of a command's time to time_ns (model.c), and counts what it does.
+    """
+    number = _count(counters.get("log_entries"))
+    if log.lost and log.entries.size < _LOG_ENTRIES:
+        return [f"raw/device.bin lost {log.lost} commands with {log.entries.size} of {_LOG_ENTRIES} in it"]
+    if log.lost or number is None:
+        return []  # the checks of what was lost say so
+    counted = {name: _count(text) for name, text in counters.items()}
+    clean, dirty = (counted.get(f"flushes_{kind}") for kind in ("clean", "dirty"))
+    counted["flushes"] = None if clean is None or dirty is None else clean + dirty
+    found = []
+    for name, had in _told(log.entries[log.entries["end_ns"] > 0]).items():
+        said = counted.get(name)
+        if said is None or had > said or (had < said and number == log.entries.size):
+            found.append(f"raw/device.bin has {name} {had}, raw/board/device_time.txt says {said}")
+    return found
+
+
+_PARAMETERS = ("erase_ns", "program_bytes", "program_kib_ns", "program_ns", "read_bytes", "read_ns")
+
+
+def wear(parameters: Mapping[str, str], counters: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what the flash programmed and erased; None where the files do not say."""
+    each = {name: _count(parameters.get(name)) for name in _PARAMETERS}
+    had = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
+    known = {name: number for name, number in each.items() if number is not None}
+    if each.keys() != known.keys() or not known["program_bytes"]:
+        return None
+    return _flash_wear.wear(known, had)
+
+
+READER = Reader(read_log, disagree, wear)

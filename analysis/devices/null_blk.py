@@ -1,7 +1,0 @@
-"""null_blk: Documentation/block/null_blk.rst."""
-
-from __future__ import annotations
-
-from analysis.devices import Device
-
-DEVICE = Device(size=lambda mib: {"size": mib}, modelled=("geometry",))

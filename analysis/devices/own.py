@@ -1,7 +1,0 @@
-"""A lab board's own device, whatever it is: nothing is set or modelled."""
-
-from __future__ import annotations
-
-from analysis.devices import Device
-
-DEVICE = Device(size=lambda _: {}, made=False)

@@ -1,0 +1,173 @@
+"""The ledger's tables, their columns and the words in them (docs/reference/formats.md).
+
+Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+from polars.datatypes import DataType, DataTypeClass
+
+from model import engines
+
+LABELS = (
+    *engines.labels(),
+    "filesystem journal",
+    "inode/node",
+    "bitmap/SIT/NAT/superblock",
+    "directory",
+    "checkpoint pack",
+    "other",
+    "unattributed",
+)
+HOW = ("in", "waited", "shared", "behind")
+# Why something was written for no transaction (analysis/ledger/nobody.py recognises each).
+NO_TRANSACTION = (
+    "close",
+    "drain",
+    "between transactions",
+    "garbage collection",
+    "write back",
+    "journal",
+    "engine job",
+    "another partition",
+    "unknown",
+)
+# Roles of the engines' files (model/engines/); `directory` is where they are.
+FILES = (*engines.files(), "other", "directory")
+KINDS = (*LABELS, "flush", "read", "discard")
+CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")
+
+LABEL, KIND, FILE = pl.Enum(LABELS), pl.Enum(KINDS), pl.Enum(FILES)
+NOBODY = pl.Enum(NO_TRANSACTION)
+
+Kind = DataType | DataTypeClass
+Schema = dict[str, Kind]
+# columns of numbers that may have none
+NULLABLE = frozenset(
+    (
+        *("sector", "queue_ns", "tid", "transaction", "made_by", "vfs_call", "sync"),
+        *("commit", "checkpoint", "inode", "offset", "home"),
+    )
+)
+
+LEDGER: Schema = {
+    "command": pl.Int64,  # 0.. in the order of issue
+    "rwbs": pl.Categorical,
+    "kind": KIND,
+    "sector": pl.Int64,  # null for a flush
+    "bytes": pl.Int64,
+    "queue_ns": pl.Int64,  # when the first of its bios was queued, Q; null: without bios
+    "issue_ns": pl.Int64,
+    "complete_ns": pl.Int64,
+    "tid": pl.Int64,  # who submitted its (first) bio
+    "comm": pl.Categorical,
+    "transaction": pl.Int64,  # made the device write it; null: none, or several: see `shares`
+    "no_transaction": NOBODY,  # why it is for none; null: it is for one, or see `shares`
+    "op": pl.Categorical,
+    "phase": pl.Categorical,  # by the time of issue
+    "how": pl.Enum(HOW),
+    "vfs_call": pl.Int64,  # row of `vfs`: what was under way in SQLite, or waited for it
+    "sync": pl.Int64,  # row of `syncs`, likewise
+    "commit": pl.Int64,  # number of the journal's commit it is part of
+    "checkpoint": pl.Int64,  # row of `checkpoints`
+}
+PIECES: Schema = {
+    "command": pl.Int64,
+    "bytes": pl.Int64,
+    "label": LABEL,
+    "file": FILE,
+    "inode": pl.Int64,
+    "offset": pl.Int64,  # in the file; null for metadata
+    "of": LABEL,  # what a block of the filesystem journal is a copy of; null: the journal's own
+    "vfs_call": pl.Int64,  # the last xWrite of that page before the bio
+    "moved": pl.Boolean,  # the filesystem's garbage collector had the page moved
+    "sector": pl.Int64,
+    "home": pl.Int64,  # sector of the block that a page of the block device is
+}
+# of a piece, what its bytes say (analysis/content/): null where they say nothing, or were not kept
+WITNESSED: Schema = {"confirmed": pl.Boolean, "rule": pl.Categorical}
+SHARES: Schema = {
+    "command": pl.Int64,
+    "transaction": pl.Int64,  # null: the part that no transaction caused
+    "no_transaction": NOBODY,  # why, of such a part
+    "share": pl.Float64,
+}
+DEFERRED: Schema = {
+    "command": pl.Int64,
+    "transaction": pl.Int64,  # that wrote what these bytes hold, to a page cache or a log
+    "made_by": pl.Int64,  # the later one that made the device write them; null: none
+    "no_transaction": NOBODY,  # why none
+    "bytes": pl.Float64,
+}
+SYNCS: Schema = {
+    "sync": pl.Int64,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "tid": pl.Int64,
+    "inode": pl.Int64,
+    "file": FILE,
+    "name": pl.Categorical,
+    "datasync": pl.Boolean,
+    "caller": pl.Enum(CALLERS),
+    "result": pl.Int64,
+    "transaction": pl.Int64,
+    "vfs_call": pl.Int64,
+}
+COMMITS: Schema = {
+    "commit": pl.Int64,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "sync_commit": pl.Int64,
+    "blocks": pl.Int64,  # logged: descriptors, copies and the commit block
+    "waiting": pl.Int64,  # transactions that waited for it
+}
+CHECKPOINTS: Schema = {
+    "checkpoint": pl.Int64,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "tid": pl.Int64,
+    "reason": pl.Int64,  # CP_UMOUNT 1, CP_FASTBOOT 2, CP_SYNC 4, CP_RECOVERY 8, ...
+}
+VFS: Schema = {
+    "call": pl.Int64,
+    "op": pl.Categorical,
+    "file": FILE,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "inode": pl.Int64,
+    "offset": pl.Int64,
+    "bytes": pl.Int64,
+    "transaction": pl.Int64,
+    "page": pl.Int64,  # of the database, that is logged with this write; null: none, or not recorded
+    "database": pl.Int64,  # that the file is of, from 1; null: there is one, or it is of none
+}
+WAITS = ("data_wait_ns", "journal_wait_ns", "flush_wait_ns", "other_wait_ns")
+COSTS: Schema = {
+    "transaction": pl.Int64,
+    "phase": pl.Categorical,
+    "op": pl.Categorical,
+    "latency_ns": pl.Int64,
+    "syncs": pl.Int64,  # the filesystem's
+    "vfs_syncs": pl.Int64,  # those that SQLite's calls must have made
+    "bytes": pl.Float64,  # that it made the device write: its own and its shares
+    "for_others": pl.Float64,  # of these, what holds pages that earlier ones had written
+    "deferred": pl.Float64,  # beside these, what holds pages that it had written, and others made written
+    **dict.fromkeys(LABELS, pl.Float64),
+    "flushes": pl.Float64,
+    "fua": pl.Float64,
+    "writes": pl.Float64,
+    "cpu_ns": pl.Int64,  # null, as the waits, of a command's: nobody recorded it
+    **dict.fromkeys(WAITS, pl.Int64),
+}
+TABLES: dict[str, Schema] = {
+    "ledger": LEDGER,
+    "pieces": PIECES | WITNESSED,
+    "shares": SHARES,
+    "deferred": DEFERRED,
+    "syncs": SYNCS,
+    "commits": COMMITS,
+    "checkpoints": CHECKPOINTS,
+    "vfs": VFS,
+    "costs": COSTS,
+}

@@ -1,5 +1,0 @@
-"""workloads/workloads/mobibench_2014.c, whose transactions are those of mobibench."""
-
-from analysis.workloads.mobibench import PHASES, TEXTS, transactions
-
-__all__ = ["PHASES", "TEXTS", "transactions"]

@@ -1,0 +1,1 @@
+"""Where power is cut or the process killed, and what may be lost there."""

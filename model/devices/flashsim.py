@@ -1,0 +1,13 @@
+"""flashsim (images/devices/flashsim/README.md)."""
+
+from __future__ import annotations
+
+from model.devices import Device
+
+DEVICE = Device(
+    size=lambda mib: {"sectors": mib * 2048},
+    modelled=("geometry", "timing"),
+    logs=True,
+    history=lambda name: f"/sys/block/{name}/flashsim",
+    counts=True,
+)

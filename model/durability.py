@@ -1,0 +1,70 @@
+"""What of the committed transactions survives a failure, from settings alone: requested, or in effect.
+
+What each engine promises is in its module of model/engines/, with the sources. SQLite's
+howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
+synced. The pages of Documentation/filesystems of the kernel: `nobarrier`, `barrier=0`,
+`fsync_mode=nobarrier`.
+
+A filesystem's data mode does not enter: an engine syncs what it relies on, and fsync means the same in
+each of them. Where it does not sync (OFF), the database may be corrupt in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from base.strict_json import UnfitError
+from model import engines
+from model.engines.survival import CORRUPT
+
+FAILURES = ("a crash of the process", "a crash of the system", "a power failure")
+NO_BARRIER = {"nobarrier", "barrier=0", "fsync_mode=nobarrier"}
+
+
+@dataclass(frozen=True)
+class Durability:
+    """What survives each of FAILURES: one of the texts above."""
+
+    process: str
+    system: str
+    power: str
+
+    def rows(self) -> list[tuple[str, str]]:
+        """(failure, what survives it)."""
+        return list(zip(FAILURES, astuple(self), strict=True))
+
+
+def rule(engine: str, settings: Mapping[str, Any], mount_options: Iterable[str]) -> Durability:
+    """Return what survives of an engine's transactions; settings by their names in config.json.
+
+    Raises KeyError for a value that the engine does not have, and for one that is missing.
+    """
+    process, system = engines.of(engine).survives(settings)
+    return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
+
+
+def of(cell: Mapping[str, Any]) -> Durability:
+    """Return what survives in `cell` (cell.json)."""
+    options = [*cell["profiles"]["fs"].get("mount", []), *cell.get("mount_options", "").split(",")]
+    engine = engines.name_in(cell)
+    return rule(engine, engines.of(engine).requested(cell), options)
+
+
+def in_effect(manifest: Mapping[str, Any]) -> Durability:
+    """Return what survives with the settings that were read back (manifest.json of an ok run).
+
+    Raises UnfitError where one of them was not, or is none of the engine's.
+    """
+    engine, mount = engines.name_in(manifest), manifest["filesystem"]["mount"]
+    try:
+        return rule(engine, manifest[engine]["effective"], mount["options"])
+    except (KeyError, TypeError):
+        raise UnfitError("the engine's settings or the mount's options were not read back") from None
+
+
+def differences(a: Durability, b: Durability) -> list[tuple[str, str, str]]:
+    """Return (failure, what survives it in a, in b) where they differ."""
+    pairs = zip(a.rows(), b.rows(), strict=True)
+    return [(failure, in_a, in_b) for (failure, in_a), (_, in_b) in pairs if in_a != in_b]

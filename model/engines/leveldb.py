@@ -1,0 +1,126 @@
+"""LevelDB: its files, its settings, and what survives.
+
+Sources: its doc/index.md ("Synchronous Writes": without `sync` a crash of the machine may lose the
+last few updates, a crash of the process none), doc/log_format.md (a torn record at the log's end is
+dropped), db/filename.cc (names).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, BinaryIO
+
+import polars as pl
+
+from model.engines.survival import ALL, UNSYNCED
+from model.operations import Transaction
+from model.operations import kinds as all_kinds
+from model.workloads import Operation
+
+TITLE = "LevelDB"
+FILES = {
+    "log": ("log", "#D55E00"),
+    "table": ("table", "#0072B2"),
+    "manifest": ("manifest", "#CC79A7"),
+}
+PROPERTIES = "properties"
+LOGS_CALLS = False
+RECOVERIES: dict[str, bool | None] = {}
+OF_ANY_SQLITE = False
+COUNTED = re.compile("(?!)")
+JOBS = {"leveldb": "engine job"}  # compactions (workloads/engines/leveldb/engine.c)
+ADDS_MISSING = True
+UNASKED: dict[str, str] = {}
+CALLS: dict[str, str] = {}
+UNORDERED: tuple[str, ...] = ()
+order = None
+UNFINISHED = re.compile("(?!)")  # none is seen
+
+_NAMES = {
+    "log": re.compile(r"[0-9]{6,}[.]log"),
+    "table": re.compile(r"[0-9]{6,}[.](ldb|sst)"),
+    "manifest": re.compile(r"MANIFEST-[0-9]{6,}"),
+    "other": re.compile(r"CURRENT|LOCK|LOG([.]old)?|[0-9]{6,}[.]dbtmp"),
+}
+
+
+# struct head of workloads/engines/leveldb/transactions.h; its kind is the place in the table of operations
+_HEAD = struct.Struct(">BQI")
+
+
+def role(name: str, databases: Collection[str]) -> str | None:
+    """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
+    return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
+
+
+def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Nothing: no calls of its files are logged."""
+    return []
+
+
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Nothing: it counts nothing."""
+    return []
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Nothing: it counts no bytes."""
+    return 0
+
+
+def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
+    """Return that a compaction may call whatever it likes: its calls are not logged."""
+    return re.compile(".*")
+
+
+def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a cell asks for."""
+    return {"sync": cell["synchronous"]}
+
+
+def release(cell: Mapping[str, Any]) -> str | None:
+    """Return the release that a cell asks for: there is one, Debian's."""
+    return None
+
+
+transactions_of_file = None
+
+
+def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
+    """Yield what each transaction does: several operations are one write.
+
+    An operation is its kind, key, length of the value and value, or of a scan its number of rows in eight
+    bytes; a newline, which is no kind, ends a transaction. Raises ValueError with the transaction that is
+    not so.
+    """
+    kinds = [kind for kind in all_kinds() if kind not in ("batch", "sql")]
+    number, operations, values = 0, list[str](), 0
+    while kind := rendered.read(1):
+        if kind == b"\n" and operations:
+            yield Transaction(tuple(operations), len(operations) > 1, values)
+            number, operations, values = number + 1, [], 0
+            continue
+        head = kind + rendered.read(_HEAD.size - 1)
+        if len(head) < _HEAD.size or head[0] >= len(kinds):
+            raise ValueError(f"transaction {number}")
+        _, _, size = _HEAD.unpack(head)
+        if len(rendered.read(size)) < size:
+            raise ValueError(f"transaction {number}")
+        operations.append(kinds[head[0]])
+        values += 0 if operations[-1] == "scan" else size
+    if operations:
+        raise ValueError(f"transaction {number}")
+
+
+def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
+    """Return a transaction's operations, and its newline (workloads/engines/leveldb/transactions.c)."""
+    kinds = list(all_kinds())
+    heads = [(_HEAD.pack(kinds.index(kind), key, len(value)), value) for kind, key, value in operations]
+    return b"".join(part for each in heads for part in each) + b"\n"
+
+
+def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what survives a crash of the process, and of the system."""
+    return ALL, {"full": ALL, "off": UNSYNCED}[settings["sync"]]

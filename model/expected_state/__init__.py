@@ -1,0 +1,1 @@
+"""What a database must hold after each transaction."""

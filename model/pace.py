@@ -1,0 +1,53 @@
+"""PACE: when each transaction of a run is due."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from base.arrays import Ints, ints
+from base.errors import BadInput
+from model import userfile
+from model.statements import sqlfile
+
+NONE, RECORDED = "none", "trace"
+_RATE = re.compile("([1-9][0-9]{0,5})/(s|min|h)")
+# --pace-ns of each (workloads/pace.h).
+_WORDS = {NONE: 0, RECORDED: -1}
+_UNIT_NS = {"s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+
+
+def interval_ns(pace: str) -> int:
+    """Return --pace-ns of a PACE: ns between two starts, or what stands for a word. Raises BadInput."""
+    if pace in _WORDS:
+        return _WORDS[pace]
+    found = _RATE.fullmatch(pace)
+    if found is None:
+        raise BadInput("cell.json", "", f"pace is {pace!r}", "none, trace, or a rate such as 1/s or 6/min")
+    return _UNIT_NS[found[2]] // int(found[1])
+
+
+def recorded_ns(cell: Mapping[str, Any]) -> Ints | None:
+    """Return when each transaction of a cell's trace is due, after the first; None without PACE=trace."""
+    if cell.get("pace", NONE) != RECORDED:
+        return None
+    if "file" not in cell["profiles"]:
+        raise BadInput("cell.json", "", f"pace is {RECORDED!r} without a trace", "profiles.file")
+    return ints(sqlfile.due_ns(userfile.parts(cell["profiles"]["file"]).transactions))
+
+
+def due_ns(cell: Mapping[str, Any], begins: Ints) -> Ints | None:
+    """Return when each transaction was due, given when each began; None without a PACE.
+
+    One that the trace does not have (phases.due) was due when it began.
+    """
+    pace = cell.get("pace", NONE)
+    if pace == NONE or begins.size == 0:
+        return None
+    recorded = recorded_ns(cell)
+    if recorded is not None:
+        return ints(np.r_[begins[0] + recorded[: begins.size], begins[recorded.size :]])
+    return ints(begins[0] + np.arange(begins.size) * interval_ns(pace))

@@ -1,0 +1,1 @@
+"""The settings that a cell requests, and how each is read back."""

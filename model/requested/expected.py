@@ -1,0 +1,127 @@
+"""What a cell requests that can be read back: the settings that a plan expects, and a check compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from base import identity
+from base.data import load_yaml
+from base.paths import EXPERIMENTS
+from model import devices, engines, pace
+from model.crash_points.policies import PROCESS
+from model.requested import mkfs
+from model.requested.values import AXES, word
+
+# The steps of a run in their order, as playbooks/board/run-cell.sh knows them, and how each ends: ok,
+# or fails.
+_STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
+# The step that boards of trials have besides, and where the driver is killed in place of a run
+# (docs/explanation/durability.md).
+TRIALS = "trials"
+_KILLS = ("watch", "settle", "kills", "stop-watching")
+
+# Mount options that are always in effect, or say nothing.
+_ALWAYS = {"", "defaults", "rw", "async"}
+ENGINE = "engine"
+FILESYSTEM = "filesystem"
+DEVICE = "device"
+BOARD = "board"
+WORKLOAD = "workload"
+# the board that commitpath makes and the clock that counts its instructions (experiments/schema.yml)
+VIRTUAL = "virtual"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One requested setting. group: an engine's title, or one of the words above."""
+
+    group: str
+    name: str
+    requested: str
+
+
+def steps(cell: Mapping[str, Any], trials: bool = False) -> dict[str, str]:
+    """Return the steps of a cell's run in their order → how each ends; trials: of a board of trials."""
+    names: tuple[str, ...] = _STEPS
+    if trials:
+        names = _KILLS if cell["crash"] == PROCESS else (*_STEPS, TRIALS)
+    return {step.format(load=identity.load(cell)): "ok" for step in names}
+
+
+def of(cell: dict[str, Any]) -> list[Expected]:
+    """Return every setting that a cell requests; of what it does not say, none."""
+    driver = identity.load(cell) == identity.DRIVER
+    return [*(_engine(cell) if driver else []), *_filesystem(cell), *_device(cell), *_board(cell)]
+
+
+def _profile(cell: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = cell["profiles"].get(name, {})
+    return found
+
+
+def _engine(cell: dict[str, Any]) -> list[Expected]:
+    name, workload = engines.name_in(cell), _profile(cell, "workload")
+    engine = engines.of(name)
+    found = [Expected(WORKLOAD, axis, word(cell[axis])) for axis in AXES if axis in cell]
+    if "pace" in cell:
+        found.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell["pace"]))))
+    if (ran := workload.get("driver_workload")) is not None:
+        found.append(Expected(WORKLOAD, "workload", word(ran)))
+    if (phases := workload.get("phases")) is not None:
+        found.append(Expected(WORKLOAD, "phases", ",".join(phases)))
+    found.append(Expected(ENGINE, "name", name))
+    if (release := engine.release(cell)) is not None:
+        found.append(Expected(engine.TITLE, "version", word(release)))
+    return found + [Expected(engine.TITLE, key, word(value)) for key, value in engine.requested(cell).items()]
+
+
+def _filesystem(cell: dict[str, Any]) -> list[Expected]:
+    fs, found = _profile(cell, "fs"), []
+    if (kind := fs.get("type")) is not None:
+        found.append(Expected(FILESYSTEM, "type", word(kind)))
+        made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.get("mkfs_options") or "")])
+        found += [
+            Expected(FILESYSTEM, f"mkfs {name}", value) for name, value in mkfs.asked(str(kind), made).items()
+        ]
+    options = [*map(str, fs.get("mount", [])), *str(cell.get("mount_options") or "").split(",")]
+    for option in options:
+        if option.startswith("data="):
+            found.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
+        elif option not in _ALWAYS:
+            found.append(Expected(FILESYSTEM, f"option {option}", option))
+    return found
+
+
+def _device(cell: dict[str, Any]) -> list[Expected]:
+    device, driver = _profile(cell, "device"), devices.of(cell)
+    requested = {**device.get("geometry", {}), **device.get("timing", {})}
+    if driver is not None and "size_mib" in device:
+        requested |= driver.size(device["size_mib"])
+    return [Expected(DEVICE, name, word(value)) for name, value in sorted(requested.items())]
+
+
+def _board(cell: dict[str, Any]) -> list[Expected]:
+    found = [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []
+    if "cpu_ns" in cell and cell.get("clock") == VIRTUAL:
+        found.append(Expected(BOARD, "cpu_ns", word(cell["cpu_ns"])))
+    if cell.get("board", VIRTUAL) == VIRTUAL:
+        found += _kernel(cell)
+    return found
+
+
+def _kernel(cell: dict[str, Any]) -> list[Expected]:
+    """Return the kernel that a virtual board is to have: what its release begins with or, of a user's kernel,
+    all of it (`uname -r`).
+
+    The profile is in the cell, unless it is the default one. None: another lab's default, or one of
+    another time, of which no file here says what it is.
+    """
+    profile = _profile(cell, "kernel")
+    path = EXPERIMENTS / "kernel" / f"{cell['kernel']}.yml"
+    if not profile and path.is_file():
+        profile = load_yaml(path)
+    if "release" not in profile:
+        return []
+    return [Expected(BOARD, "kernel" if "suite" in profile else "uname", str(profile["release"]))]

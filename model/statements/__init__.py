@@ -1,0 +1,1 @@
+"""SQL and recorded traces, parsed."""

@@ -1,0 +1,266 @@
+"""A user's SQL file (WORKLOAD=sql): what makes its database, and its transactions."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import BinaryIO, NamedTuple
+
+from model.operations import Transaction
+
+# The line before which is what makes the database.
+MARK = "-- commitpath: transactions"
+# The operation of each transaction: what it does is the user's affair.
+OPERATION = "sql"
+# PRAGMAs that change no setting that a cell asks for or that a check takes for SQLite's own.
+KEPT = frozenset({"application_id", "user_version"})  # in the database
+# Those that may make it: by the second a dump has its virtual tables.
+MAKING = KEPT | {"foreign_keys", "writable_schema"}
+ALLOWED = KEPT | {
+    # of the connection
+    *("automatic_index", "case_sensitive_like", "defer_foreign_keys", "foreign_keys"),
+    *("ignore_check_constraints", "recursive_triggers", "reverse_unordered_selects"),
+    # what an app calls now and then
+    *("foreign_key_check", "integrity_check", "optimize", "quick_check", "wal_checkpoint"),
+    *("index_info", "index_list", "table_info", "table_list", "table_xinfo"),
+}
+_OFF = frozenset({"OFF", "0", "NO", "FALSE"})
+_CONTROL = frozenset({"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"})
+# SQLite's tokens, as far as they say where a statement ends (tokenize.c).
+_TOKEN = re.compile(
+    r"(?P<blank>[\s\ufeff]+|--[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
+    r"|[\w$]+|.",
+    re.DOTALL,
+)
+# Tokens of a statement that are kept: those by which it is known.
+_FIRST = 8
+# MAX_DATABASES of workloads/options.h
+MOST_DATABASES = 32
+
+
+class SqlFileError(ValueError):
+    """What no such file has; its text begins with the line."""
+
+
+class Statement(NamedTuple):
+    """SQL from its first token to its last semicolon: one statement, or all of a transaction."""
+
+    line: int  # where it begins in the file, from 1
+    text: str
+    words: tuple[str, ...]  # its first tokens, in capitals
+    database: int = 0  # that it is of
+    recorded_ns: int | None = None  # when it began in a recording
+
+
+class SqlFile(NamedTuple):
+    """What the file has, in its order."""
+
+    schema: tuple[Statement, ...]  # run in one transaction before the measurement
+    transactions: tuple[Statement, ...]
+    databases: int = 1
+
+
+def read(text: str) -> SqlFile:
+    """Cut a file's text. Raises SqlFileError."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s*--\s*commitpath\b", line) and line.strip() != MARK:
+            raise SqlFileError(f"line {number}: {line.strip()!r}: the only such line is {MARK!r}")
+    marks = [number for number, line in enumerate(lines) if line.strip() == MARK]
+    if len(marks) > 1:
+        raise SqlFileError(f"line {marks[1] + 1}: the second {MARK!r}; there is one, after the schema")
+    cut = marks[0] if marks else 0
+    schema = tuple(statements("\n".join(lines[:cut]), 1))
+    given = statements("\n".join(lines[cut:]), cut + 1)
+    return checked(schema, given, f"before {MARK!r}", f" after line {cut + 1}, {MARK!r}" if marks else "")
+
+
+def checked(
+    schema: tuple[Statement, ...], given: Iterable[Statement], where: str, after: str = ""
+) -> SqlFile:
+    """Return what makes a database and the transactions that statements are.
+
+    where: what the former are called, after: what precedes the latter, in what is said of them. Raises
+    SqlFileError for what a workload cannot have.
+    """
+    found = tuple(transactions(given))
+    made = tuple(_making(schema, where))
+    if not found:
+        raise SqlFileError(f"it has no statement{after}")
+    return SqlFile(made, found)
+
+
+def _making(schema: Iterable[Statement], where: str) -> Iterator[Statement]:
+    """Yield what of statements makes a database, in one transaction.
+
+    A dump of SQLite's shell begins with PRAGMA foreign_keys=OFF, which is so anyway, and is a transaction:
+    these statements are left out. Raises SqlFileError for what is not one transaction.
+    """
+    begun = dict[int, Statement]()  # by database
+    for one in schema:
+        refuse(one, MAKING)
+        word, begin = one.words[0], begun.get(one.database)
+        if word == "PRAGMA" and "FOREIGN_KEYS" in one.words:
+            if not _OFF & set(one.words):
+                raise SqlFileError(
+                    f"line {one.line}: PRAGMA foreign_keys {where}: there it may be OFF alone, as all is one "
+                    "transaction, in which SQLite turns on none"
+                )
+        elif word == "BEGIN" and begin is None:
+            begun[one.database] = one
+        elif word in ("COMMIT", "END") and begin is not None:
+            del begun[one.database]
+        elif word in _CONTROL or word == "VACUUM":
+            raise SqlFileError(f"line {one.line}: {word} {where}: all that is there is one transaction")
+        else:
+            yield one
+    for one in begun.values():
+        raise SqlFileError(f"line {one.line}: BEGIN {where} without a COMMIT or END there")
+
+
+def statements(text: str, line: int) -> Iterator[Statement]:
+    """Yield the statements of a text that begins in that line, without what lies between them.
+
+    SQLite itself says where each ends. Raises SqlFileError for one that does not end.
+    """
+    start, words, first, inside, last = 0, list[str](), line, False, ("", "")
+    for token in _TOKEN.finditer(text):
+        if not token["blank"]:
+            if not words:
+                start, first = token.start(), line
+            if len(words) < _FIRST:
+                words.append(token[0].upper())
+            # to ask at each semicolon of a long trigger would take for ever
+            if token[0] == ";" and (not inside or last == (";", "END")):
+                ends = sqlite3.complete_statement(text[start : token.end()])
+                if ends and words != [";"]:
+                    yield Statement(first, text[start : token.end()], tuple(words))
+                if inside and not ends:
+                    break
+                words, inside = ([], False) if ends else (words, True)
+            last = last[1], token[0].upper()
+        line += token[0].count("\n")
+    if words:
+        raise SqlFileError(f"line {first}: the statement {text[start:][:40]!r} has no end (a semicolon)")
+
+
+def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield the transactions that statements are: one in autocommit, or those from BEGIN to its end.
+
+    The text of the latter is as it stands in the file but for what is between two statements, of which
+    only the line ends are kept. Those of several databases come in the order in which they end. Raises
+    SqlFileError for what a transaction cannot be.
+    """
+    begun = dict[int, list[Statement]]()  # by database
+    for one in given:
+        refuse(one)
+        word, inside = one.words[0], begun.get(one.database, [])
+        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in one.words[1:3])
+        if word == "BEGIN" and inside:
+            raise SqlFileError(f"line {one.line}: BEGIN within the transaction of line {inside[0].line}")
+        if word in _CONTROL - {"BEGIN"} and not inside:
+            raise SqlFileError(f"line {one.line}: {word} without a BEGIN before it")
+        if word == "BEGIN" or inside:
+            inside.append(one)
+            begun[one.database] = inside
+            if ends:
+                yield _joined(begun.pop(one.database))
+        else:
+            yield one
+    for inside in begun.values():
+        raise SqlFileError(f"line {inside[0].line}: BEGIN without a COMMIT, END or ROLLBACK after it")
+
+
+def _joined(parts: list[Statement]) -> Statement:
+    text, line = "", parts[0].line
+    for one in parts:
+        text += "\n" * (one.line - line) + one.text
+        line = one.line + one.text.count("\n")
+    return parts[0]._replace(text=text)
+
+
+def first_words(text: str) -> list[str]:
+    """Return the first tokens of a text, in capitals, without blanks and comments."""
+    found = (token[0].upper() for token in _TOKEN.finditer(text) if not token["blank"])
+    return list(itertools.islice(found, _FIRST))
+
+
+def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
+    """Raise SqlFileError for what a workload cannot have."""
+    words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
+    if words[0] == "explain":
+        # most PRAGMAs do what they do when they are prepared, whatever stands before them
+        words = words[3:] if words[1:3] == ["query", "plan"] else words[1:]
+        if words[:1] != ["pragma"]:
+            return
+    if words[0] == "pragma":
+        name = words[3] if words[2:3] == ["."] else (words[1:2] or [""])[0]
+        if name not in pragmas:
+            raise SqlFileError(
+                f"{where}PRAGMA {name}: here there may be {', '.join(sorted(pragmas))}; "
+                "what a cell asks for has a variable (make help)"
+            )
+    if words[0] in ("attach", "detach") or (words[0] == "vacuum" and "into" in words):
+        raise SqlFileError(f"{where}{words[0].upper()}: a statement is of one database")
+    tokens = [token[0] for token in _TOKEN.finditer(one.text) if not token["blank"]]
+    if any(
+        bracket == "(" and called.strip('"`[]').lower() == "load_extension"
+        for called, bracket in pairwise(tokens)
+    ):
+        raise SqlFileError(f"{where}load_extension: what it loads would run in the driver")
+    if words[0] == ".":
+        raise SqlFileError(f"{where}.{(words[1:2] or [''])[0]} is a command of SQLite's shell, and no SQL")
+
+
+def name(text: str) -> str:
+    """Return what a file of that content is called in a cell: 16 hex digits of its SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def is_ordered(one: Statement) -> bool:
+    """Whether a transaction makes the calls of one that commits what it changed, and no others."""
+    words = {part.words[0] for part in statements(one.text, 1)}
+    return not words & {"ROLLBACK", "VACUUM", "PRAGMA"}
+
+
+def vacuum(given: Iterable[Statement]) -> int | None:
+    """Return the line of the first VACUUM, None if there is none."""
+    return next((one.line for one in given if one.words[0] == "VACUUM"), None)
+
+
+def pack(given: Sequence[Statement], timed: bool = False) -> bytes:
+    """Return them as workloads/workloads/sql.c reads them. timed: with the times of a recording."""
+    due = due_ns(given) if timed else [None] * len(given)
+    each = zip(given, due, strict=True)
+    return b"".join(f"{one.line}{_own(one, due)}\n{one.text}\0".encode() for one, due in each)
+
+
+def due_ns(given: Sequence[Statement]) -> list[int]:
+    """Return when each transaction of a recording begins, in ns after the first; none before the first."""
+    recorded = [one.recorded_ns or 0 for one in given]
+    return [max(time - recorded[0], 0) for time in recorded]
+
+
+def _own(one: Statement, due: int | None) -> str:
+    database = f" {one.database + 1}" if one.database or due is not None else ""
+    return database if due is None else f"{database} {due}"
+
+
+def rendered(given: Iterable[Statement]) -> bytes:
+    """Return them as rendered.gz has them: each with a newline."""
+    return b"".join(f"{one.text}\n".encode() for one in given)
+
+
+def of_rendered(file: BinaryIO) -> Iterator[Transaction]:
+    """Yield a transaction for each in rendered.gz. Raises ValueError with the place that is none."""
+    try:
+        text = file.read().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}") from None
+    for _ in transactions(statements(text, 1)):
+        yield Transaction((OPERATION,), batch=False)

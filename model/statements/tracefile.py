@@ -1,0 +1,208 @@
+"""Read and write a trace of a program's SQL (docs/how-to/trace.md), and make the SQL that is run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from model.statements import sqlfile
+from model.statements.bound import Raw, Value, Zeros, bound
+from model.statements.sqlfile import SqlFile, SqlFileError, Statement
+
+FIRST = "commitpath trace 1"
+
+
+class Entry(NamedTuple):
+    """A statement: one that makes the database, or one that is replayed."""
+
+    line: int  # in the trace, from 1
+    seconds: float | None  # since the recording began; None: it makes the database
+    file: int
+    sql: str
+    values: tuple[Value, ...]
+
+
+class Trace(NamedTuple):
+    """A trace's files by their numbers, the one that alone is replayed if it says so, and its statements."""
+
+    files: dict[int, str]
+    only: int | None
+    entries: tuple[Entry, ...]
+
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_WORD = re.compile(rf"{_TEXT}|\S+")
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
+_REAL = re.compile(r"-?(?:inf|0x[01](?:\.[0-9a-f]+)?p[+-][0-9]{1,4})")
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]{1,9})?")
+_HEX = re.compile("(?:[0-9a-f]{2})*")
+
+
+def read(text: str) -> Trace:
+    """Read a trace. Raises SqlFileError."""
+    lines = text.split("\n")
+    if lines[0].strip() != FIRST:
+        raise SqlFileError(f"line 1: a trace begins with the line {FIRST!r}")
+    trace = Trace({}, None, ())
+    entries = list[Entry]()
+    for number, line in enumerate(lines[1:], 2):
+        found = words(line)
+        if not found or found[0].startswith("#"):
+            continue
+        try:
+            if found[0] == "file":
+                _declare(found, trace.files)
+            elif found[0] == "only":
+                (one,) = found[1:]
+                if trace.only is not None:
+                    raise ValueError("there is one line 'only'")
+                trace = trace._replace(only=_file(one, trace.files))
+            else:
+                entries.append(_entry(number, found, trace.files))
+        except ValueError as error:
+            what = f"{found[0]!r} takes other words" if "unpack" in str(error) else str(error)
+            raise SqlFileError(f"line {number}: {what}") from None
+    return trace._replace(entries=tuple(entries))
+
+
+def _declare(words: list[str], files: dict[int, str]) -> None:
+    _, number, name = words
+    if not _INTEGER.fullmatch(number) or int(number) in files:
+        raise ValueError(f"{number!r} is no number of a new file")
+    files[int(number)] = _string(name)
+
+
+def _file(word: str, files: Mapping[int, str]) -> int:
+    if not _INTEGER.fullmatch(word) or int(word) not in files:
+        raise ValueError(f"{word!r} is no file of the trace; there are {_names(files)}")
+    return int(word)
+
+
+def _names(files: Mapping[int, str]) -> str:
+    return ", ".join(f"{number} {name}" for number, name in files.items()) or "none"
+
+
+def _entry(line: int, words: list[str], files: Mapping[int, str]) -> Entry:
+    if words[0] != "make" and not _SECONDS.fullmatch(words[0]):
+        raise ValueError(f"{words[0]!r} is none of file, only, make, # and a number of seconds")
+    if len(words) < 3:
+        raise ValueError('a statement is: seconds or make, file, "SQL", values')
+    seconds = None if words[0] == "make" else float(words[0])
+    values = tuple(value(word) for word in words[3:])
+    if "\0" in (sql := _string(words[2])):
+        raise ValueError("a NUL in the SQL, which ends there")
+    return Entry(line, seconds, _file(words[1], files), sql, values)
+
+
+def words(line: str) -> list[str]:
+    """Return the words of a line: what blanks part, but a JSON string is one."""
+    return _WORD.findall(line)
+
+
+def _string(word: str) -> str:
+    try:
+        found = json.loads(word)
+        found.encode()
+    except (ValueError, AttributeError):
+        found = None
+    if not isinstance(found, str):
+        raise ValueError(f"{word[:40]!r} is no JSON string")
+    return found
+
+
+def value(word: str) -> Value:
+    """Return the value that a word is. Raises ValueError."""
+    if word == "null":
+        return None
+    if word[0] == '"':
+        return _string(word)
+    if _INTEGER.fullmatch(word) and -(2**63) <= int(word) < 2**63:
+        return int(word)
+    if _REAL.fullmatch(word):
+        # one that is too large is no value
+        with contextlib.suppress(OverflowError):
+            return float.fromhex(word)
+    kind, _, rest = word.partition(":")
+    if kind in ("blob", "text") and _HEX.fullmatch(rest):
+        return Raw.fromhex(rest) if kind == "text" else bytes.fromhex(rest)
+    if kind == "zeros" and _INTEGER.fullmatch(rest) and int(rest) >= 0:
+        return Zeros(rest)
+    raise ValueError(
+        f'{word[:40]!r} is no value; there are null, 5, 0x1.8p+1 (a real), "text", text:<hex>, blob:<hex>, '
+        "zeros:<bytes>"
+    )
+
+
+def word_of(value: Value) -> str:
+    """Return a value as a trace has it."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bytes):
+        return f"{'text' if isinstance(value, Raw) else 'blob'}:{value.hex()}"
+    if isinstance(value, float):
+        return value.hex()
+    return f"zeros:{int(value)}" if isinstance(value, Zeros) else str(value)
+
+
+def line_of(entry: Entry) -> str:
+    """Return an entry's line, without its end."""
+    first = "make" if entry.seconds is None else f"{entry.seconds:.6f}"
+    return " ".join([first, str(entry.file), word_of(entry.sql), *map(word_of, entry.values)])
+
+
+def write(trace: Trace, notes: Iterable[str] = ()) -> str:
+    """Return a trace's text. notes: lines behind the first."""
+    head = [FIRST, *(f"# {note}" for note in notes)]
+    head += [f"file {number} {word_of(name)}" for number, name in trace.files.items()]
+    head += [f"only {trace.only}"] if trace.only is not None else []
+    return "".join(f"{line}\n" for line in (*head, *map(line_of, trace.entries)))
+
+
+def _statements(entries: Iterable[Entry], databases: Mapping[int, int]) -> Iterator[Statement]:
+    for entry in entries:
+        try:
+            text = bound(entry.sql, entry.values)
+        except ValueError as error:
+            raise SqlFileError(f"line {entry.line}: {error}") from None
+        found = list(sqlfile.statements(text.rstrip().rstrip(";") + ";", entry.line))
+        if len(found) != 1:
+            raise SqlFileError(f"line {entry.line}: its text has {len(found)} statements, and is to have one")
+        began = None if entry.seconds is None else round(entry.seconds * 1e9)
+        yield found[0]._replace(database=databases[entry.file], recorded_ns=began)
+
+
+def parts(text: str) -> SqlFile:
+    """Return what makes a trace's databases, and its transactions: of all files, or of the one that alone is
+    replayed.
+
+    Raises SqlFileError.
+    """
+    trace = read(text)
+    databases = _databases(trace)
+    of_files = [entry for entry in trace.entries if entry.file in databases]
+    makes = _statements((entry for entry in of_files if entry.seconds is None), databases)
+    replayed = _statements((entry for entry in of_files if entry.seconds is not None), databases)
+    found = sqlfile.checked(tuple(makes), replayed, "make")
+    return found._replace(databases=max(len(databases), 1))
+
+
+def _databases(trace: Trace) -> dict[int, int]:
+    """Return the file → the database that it is, from 0. Raises SqlFileError for files that are none."""
+    chosen = list(trace.files) if trace.only is None else [trace.only]
+    if len(chosen) > sqlfile.MOST_DATABASES:
+        raise SqlFileError(
+            f"it has {len(chosen)} files, and a cell at most {sqlfile.MOST_DATABASES} databases; choose one "
+            "by a line such as 'only 1'"
+        )
+    changed = {entry.file for entry in trace.entries if entry.seconds is not None}
+    if len(chosen) > 1 and (idle := [number for number in chosen if number not in changed]):
+        raise SqlFileError(
+            f"file {idle[0]} {trace.files[idle[0]]} has no transaction; take it out, or choose one by a line "
+            "such as 'only 1'"
+        )
+    return {file: number for number, file in enumerate(chosen)}

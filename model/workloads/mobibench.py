@@ -1,0 +1,33 @@
+"""workloads/workloads/mobibench.c: inserts, updates and deletes of values of 100 letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.workloads import Operation, Phase
+
+PHASES = ("insert", "update", "delete")
+TEXTS = {
+    "insert": "INSERT INTO tblMyList(Value) VALUES(%v);",
+    "update": "UPDATE tblMyList SET Value = %v WHERE id = %k;",
+    "delete": "DELETE FROM tblMyList WHERE id=%k;",
+    "read": "SELECT Value FROM tblMyList WHERE id=%k;",
+}
+_REPEATED = 10
+
+
+def _value(letters: bytes) -> bytes:
+    return b"".join(letters[place : place + 1] * _REPEATED for place in range(len(letters)))
+
+
+def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
+    """Yield the transactions of a phase."""
+    n = phase.options.n
+    inserted, updated = _value(b"abcdefghij"), _value(b"fghijabcde")
+    for number in range(n):
+        if phase.name == "insert":
+            yield (Operation("insert", 1 + number, inserted),)
+        elif phase.name == "update":
+            yield (Operation("update", 1 + phase.random.below(n), updated),)
+        else:
+            yield (Operation("delete", number),)
