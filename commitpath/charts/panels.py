@@ -9,7 +9,7 @@ from typing import Any
 from base.errors import LabError
 from commitpath.axes import axes
 from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value
-from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
+from commitpath.results.marks import UNCOUNTED, UNDURABLE
 from commitpath.results.query import Found, Number, Results
 from model import durability, engines
 from model.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED

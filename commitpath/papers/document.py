@@ -15,7 +15,7 @@ from commitpath.papers.asked import Asked
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
 from commitpath.papers.measured import COUNTS, TIMES, causes, device_ms
 from commitpath.papers.paper import Paper
-from commitpath.reporting.marks import left_out
+from commitpath.results.marks import left_out
 from commitpath.results.metrics import WHOLE
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most

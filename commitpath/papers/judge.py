@@ -11,8 +11,8 @@ from commitpath.database.select import Run
 from commitpath.papers import verdict
 from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side
-from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import median
+from commitpath.results.marks import marks
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most

@@ -12,7 +12,7 @@ from analysis import report, stored
 from analysis.ledger_schema import LABELS, WAITS
 from base.paths import RESULTS
 from commitpath.database.select import Run
-from commitpath.reporting.marks import transactions
+from commitpath.results.marks import transactions
 from commitpath.results.metrics import WHOLE, number
 from commitpath.results.query import Results
 

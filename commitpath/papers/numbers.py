@@ -13,7 +13,7 @@ from commitpath.charts.model import Drawn, Stated, Value
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
 from commitpath.papers.study import Study
-from commitpath.reporting.marks import transactions
+from commitpath.results.marks import transactions
 from model import durability
 
 SUFFIXES = (".json", ".csv")

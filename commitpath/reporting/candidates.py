@@ -12,10 +12,10 @@ from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
 from commitpath.reporting.choice import CHOSEN, POWER, Key, command, key, sweep
-from commitpath.reporting.marks import left_out, transactions
-from commitpath.reporting.measurements import samples
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, limit_ms, place
+from commitpath.results.marks import left_out, transactions
+from commitpath.results.measurements import samples
 from commitpath.transactions import is_of_file
 from model import durability
 from model.engines import survival

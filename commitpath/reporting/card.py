@@ -9,8 +9,8 @@ from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
 from base.text import printable_lines
 from commitpath.reporting.items import Item, items, run_of_folder, same_cell, values
-from commitpath.reporting.marks import footnotes
 from commitpath.results import query
+from commitpath.results.marks import footnotes
 
 USAGE = (
     "make report-card takes FILE=<a run's folder>, or FILE=<a .yml file with what a paper says: "

@@ -15,11 +15,11 @@ from commitpath import places
 from commitpath.axes import axes
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.reporting import measurements, statistics
+from commitpath.reporting import statistics
 from commitpath.reporting.matched import Matched
-from commitpath.reporting.measurements import distinct, samples
 from commitpath.reporting.statistics import Difference
-from commitpath.results import query
+from commitpath.results import measurements, query
+from commitpath.results.measurements import distinct, samples
 
 # Facts that make two runs two measurements of different things, unless a selector names them.
 SIGNATURE_FACTS = ("lab", "uname")

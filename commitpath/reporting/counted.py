@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from commitpath.database.select import Run
-from commitpath.reporting.marks import transactions
 from commitpath.reporting.statistics import median
+from commitpath.results.marks import transactions
 
 # Groups of quantities, each with its unit, in the order in which they are shown.
 COMMANDS, BYTES, FLUSHES, CPU = "commands", "KiB", "flushes for", "CPU"

@@ -11,7 +11,7 @@ from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
-from commitpath.reporting.marks import made_otherwise, transactions
+from commitpath.results.marks import made_otherwise, transactions
 from commitpath.results.query import Results
 from model import engines
 

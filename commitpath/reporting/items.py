@@ -11,8 +11,8 @@ from base.paths import EXPERIMENTS, RESULTS
 from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
-from commitpath.reporting import measurements
 from commitpath.reporting.facts import facts
+from commitpath.results import measurements
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from commitpath.database.select import Run
-from commitpath.reporting.marks import MARKED, made_otherwise, marks
+from commitpath.results.marks import MARKED, made_otherwise, marks
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
 from commitpath.reporting.items import Item, items, run_of_folder, values
-from commitpath.reporting.marks import footnotes
 from commitpath.results import query
+from commitpath.results.marks import footnotes
 
 # Items, each with its values, and MISSING where a run that should say it does not.
 Reported = list[tuple[Item, list[str]]]

@@ -18,7 +18,7 @@ from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import did_you_mean
 from commitpath.database.select import Run
-from commitpath.reporting.marks import transactions
+from commitpath.results.marks import transactions
 from model import engines
 from model.engines._counts import CHECKPOINTS
 

@@ -15,9 +15,9 @@ from commitpath.axes import axes, own_name
 from commitpath.database import rows, select, store, sync
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.reporting.marks import transactions
-from commitpath.reporting.measurements import samples
 from commitpath.results import metrics
+from commitpath.results.marks import transactions
+from commitpath.results.measurements import samples
 
 # (grid, settings, reason) of cells that grids leave out.
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
