@@ -131,7 +131,7 @@ NAMED = {
     "README.md": "what is under another licence; the medium",
     "CITATION.cff": "the medium",
     "CONTRIBUTING.md": "a sample's name",
-    "model/devices/_flash_wear.py": "its programs and erases",
+    "analysis/adapters/device_logs/_flash_wear.py": "its programs and erases",
     "analysis/report.html.j2": "a summary's name of what the medium did",
     "analysis/schema.yml": "a summary's name of what the medium did",
     "analysis/summary.py": "a summary's name of what the medium did",

@@ -26,6 +26,7 @@ PARTS: dict[str, list[tuple[str, str]]] = {
         ("playbooks/filesystems/f2fs.sh", "playbooks/filesystems/toyfs.sh"),
         ("probes/f2fs.bpf.c", "probes/toyfs.bpf.c"),
         ("model/filesystems/f2fs.py", "model/filesystems/toyfs.py"),
+        ("analysis/adapters/layouts/f2fs.py", "analysis/adapters/layouts/toyfs.py"),
     ],
     "a storage engine": [
         *(
