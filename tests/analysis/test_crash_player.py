@@ -47,7 +47,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) "
 )
 def test_it_ends(limits: str, text: str, said: str) -> None:
     asked = json.dumps(("sql", f"{T}\n{text}", []))
-    program = f"from analysis.crash import player; player.{limits}; player.main()"
+    program = f"from model.expected_state import player; player.{limits}; player.main()"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, input=asked, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (player.UNKNOWN, "")

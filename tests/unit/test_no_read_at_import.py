@@ -13,7 +13,7 @@ def note(event, arguments):
         read.append(arguments[0])
 sys.path.insert(0, ".")
 names = []
-for root in ("base", "images", "analysis", "commitpath"):
+for root in ("base", "model", "images", "analysis", "commitpath"):
     package = importlib.import_module(root)
     names += [found.name for found in pkgutil.walk_packages(package.__path__, f"{root}.")]
 sys.addaudithook(note)

@@ -68,7 +68,7 @@ def checkout(tmp_path: Path) -> Path:
     tests = tmp_path / "tests"
     for name in ("quick", "slow", "rare"):
         (tests / name).mkdir(parents=True)
-    for name in ("base", "commitpath", "images", "analysis", "experiments"):
+    for name in ("base", "commitpath", "images", "model", "analysis", "experiments"):
         (tmp_path / name).symlink_to(groups.ROOT / name)
     for name in ("runner.py", "groups.py", "commands.py", "queued.py"):
         shutil.copy(groups.TESTS / name, tests)
