@@ -14,8 +14,8 @@ struct rows {
 	 * order of the columns, is a word for its type (1 integer, 2 real, 3 text, 4 blob, 5
 	 * NULL), one for its size, and its bytes in words, the last padded with zeros;
 	 * `rows_word` adds them, beginning with ROWS_BEGIN, and `rows_end` closes the value. The
-	 * values' hashes are added and closed in the same way. model/expected_state/hashes.py has the
-	 * same algorithm. */
+	 * values' hashes are added and closed in the same way. model/expected_state/hashes.py has
+	 * the same algorithm. */
 	uint64_t hash;
 };
 
