@@ -15,7 +15,7 @@ from base.errors import BadInput
 from base.paths import ROOT
 
 TRANSACTIONS, STAT = "raw/driver/transactions.csv", "raw/driver/device_stat.csv"
-CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes\n0,write,wal,1,2,12,0,4096\n"
+CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result\n0,write,wal,1,2,12,0,4096,,0\n"
 
 
 def spoiled(path: Path, line: int, name: str, value: str) -> None:

@@ -73,6 +73,7 @@ def manifest(cell: Mapping[str, Any], run_id: str) -> dict[str, Any]:
     return {
         "cell_id": cell_id(cell),
         "settings": [],
+        "engine": cell["engine"],
         "sqlite": {
             "version": cell["sqlite"],
             "effective": {
