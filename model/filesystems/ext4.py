@@ -63,7 +63,7 @@ FILESYSTEM = Filesystem(
             "-J": _journal,
             "-O": features("Filesystem features"),
         },
-        flags=frozenset(("-q", "-v")),
+        flags=frozenset(("-q", "-F", "-v")),
         untraced=f"-E{_LATER}[^,]*(,{_LATER}[^,]*)*",
     ),
     # Documentation/admin-guide/ext4.rst of Linux 6.12

@@ -21,7 +21,7 @@ FILESYSTEM = Filesystem(
             "-s": number("segs_per_sec"),
             "-z": number("secs_per_zone"),
         },
-        flags=frozenset(("-q",)),
+        flags=frozenset(("-q", "-f")),
         # mkfs/f2fs_format_main.c, f2fs_parse_options: `-O encrypt -O quota -O verity` is all three
         adds=frozenset(("-O",)),
     ),

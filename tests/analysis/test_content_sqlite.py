@@ -130,8 +130,7 @@ def test_a_frame_of_another_page_than_was_logged_is_contradicted(size: int, tmp_
     # another xWrite of it began before it was written out
     again = other.filter(of_third).with_columns(begin_ns=10**6, end_ns=2 * 10**6)
     assert found(pl.concat([other, again], how="vertical_relaxed")) == []
-    # an earlier release's calls have no page; and a header in two parts has no number
-    assert found(other.drop("page")) == []
+    # a header in two parts has no number
     assert found(other.with_columns(bytes=pl.when(pl.col("offset") == 32).then(8).otherwise("bytes"))) == []
 
 
@@ -155,12 +154,7 @@ def test_a_frame_that_was_synced_was_kept(size: int, tmp_path: Path) -> None:
     assert missing(1000) == []
     straight = [at for at in calls[:-1]["offset"].to_list() if at % 512 <= 488]
     assert missing(3000) == straight  # issued when the sync had ended
-    assert (
-        missing(3000, unkept=1)
-        == []
-        == missing(3000, calls=calls[:-1])
-        == missing(3000, calls=calls.drop("page"))
-    )
+    assert missing(3000, unkept=1) == [] == missing(3000, calls=calls[:-1])
     data[straight[3] : straight[3] + 4] = 255
     assert missing(1000) == straight[3:4]
 

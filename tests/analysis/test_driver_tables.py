@@ -13,9 +13,11 @@ from analysis.adapters import drivertables
 from analysis.checks import counts
 from base.errors import BadInput
 from base.paths import ROOT
+from model import operations
 
 TRANSACTIONS, STAT = "raw/driver/transactions.csv", "raw/driver/device_stat.csv"
-CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes\n0,write,wal,1,2,12,0,4096\n"
+KINDS = ", ".join(operations.kinds())
+CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result\n0,write,wal,1,2,12,0,4096,,0\n"
 
 
 def spoiled(path: Path, line: int, name: str, value: str) -> None:
@@ -28,10 +30,11 @@ def spoiled(path: Path, line: int, name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("table", "name", "value", "says"),
     [
-        (TRANSACTIONS, "op", "inf", "op is 'inf'; expected insert, update, delete"),
-        (TRANSACTIONS, "op", "true", "op is 'true'; expected insert, update, delete"),
-        (TRANSACTIONS, "op", "x" * 1000, "x…'; expected insert, update, delete"),
-        (TRANSACTIONS, "changes", "-1", "changes is -1; expected 0 rows or more"),
+        (TRANSACTIONS, "phase", "inf", "phase is 'inf'; expected insert, update, delete"),
+        (TRANSACTIONS, "op", "inf", f"op is 'inf'; expected {KINDS}"),
+        (TRANSACTIONS, "op", "true", f"op is 'true'; expected {KINDS}"),
+        (TRANSACTIONS, "op", "x" * 1000, f"x…'; expected {KINDS}"),
+        (TRANSACTIONS, "changes", "-1", "changes is -1; expected 0 or more"),
         (STAT, "write_ios", "-1", "write_ios is -1; expected 0 or more"),
         (STAT, "flush_ios", "99", "flush_ios is 99; expected no less than the line before has"),
         (STAT, "flush_ios", "", "flush_ios is None; expected a number in each line or in none"),

@@ -35,7 +35,7 @@ def test_what_was_asked_for_is_there() -> None:
         ("-J", "size=64", "size=64"),
         ("-O", "extent,^huge_file", "extent,^huge_file"),
     ]
-    assert compare("f2fs", "-q -f -O extra_attr -s 1", F2FS) == [
+    assert compare("f2fs", "-q -O extra_attr -s 1", F2FS) == [
         ("-O", "extra_attr", "extra_attr"),
         ("-s", "1", "1"),
     ]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import synthetic
 
 from analysis import paced, pipeline, stages, terminal
 from analysis.checks import phases
@@ -58,8 +59,7 @@ def test_the_driver_is_given_the_interval() -> None:
 
 def with_pace(folder: Path, asked: str) -> Path:
     """Let a run have asked for a pace."""
-    cell = json.loads((folder / "cell.json").read_text())
-    (folder / "cell.json").write_text(json.dumps({**cell, "pace": asked}))
+    synthetic.change_cell(folder, pace=asked)
     return folder
 
 
@@ -74,9 +74,8 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     """One of a driver that stopped early, or did not end with the trace."""
     times = "".join(f'{number}.5 1 "INSERT INTO t VALUES({number})"\n' for number in range(lines))
     text = TRACE[: TRACE.index("1.000000")] + times
-    cell = json.loads((with_pace(run_dir, "trace") / "cell.json").read_text())
-    cell["profiles"]["file"] = {"trace": text}
-    (run_dir / "cell.json").write_text(json.dumps(cell))
+    profiles = json.loads((run_dir / "cell.json").read_text())["profiles"] | {"file": {"trace": text}}
+    synthetic.change_cell(run_dir, pace="trace", profiles=profiles)
     result = pipeline.analyse(run_dir)
     number = stages.build(run_dir).driver.transactions.height
     assert result["status"] == "rejected"

@@ -26,6 +26,7 @@ MAY_BE_SHORT = {
     "superblock.txt",
     "device.txt",
     "groups.txt",
+    "vfs.csv",  # what is behind its last sync
     "inodes.txt",
 }
 

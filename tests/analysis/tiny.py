@@ -68,7 +68,8 @@ def make(
     latency = pl.DataFrame(rows["costs"]).select("op", pl.col("latency_ns").cast(pl.Int64))
     latency.write_parquet(folder / "tables/latencies.parquet")
     profiles = {"mode": {"journal_mode": mode}, "fs": {"type": "ext4", "mount": ["data=ordered"]}}
-    made = {"fs": "ext4-ordered", "mode": mode, "sync": sync, "n": 2, "profiles": profiles}
+    engine = {"engine": "sqlite", "journal_mode": mode, "synchronous": sync}
+    made = {**engine, "fs": "ext4-ordered", "n": 2, "profiles": profiles}
     (folder / "cell.json").write_text(json.dumps(made | (cell or {})))
     told = {
         "status": "ok",

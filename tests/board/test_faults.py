@@ -192,7 +192,7 @@ def test_damaged_snapshot_is_noticed(tmp_path: Path) -> None:
     (copy / "state").write_bytes(state[: len(state) // 2])
     assert "not what was saved" in str(snapshot.fault(copy))
     (copy / "snapshot.json").write_text("{")
-    assert "not whole" in str(snapshot.fault(copy))
+    assert "it is incomplete" in str(snapshot.fault(copy))
 
 
 @pytest.mark.parametrize("seconds", [0.3, 2, 6])

@@ -125,6 +125,11 @@ class Shell:
         return said
 
 
+@pytest.fixture(name="path")
+def name_database(tmp_path: Path) -> Path:
+    return tmp_path / "own.db"
+
+
 def plain(path: Path, sql: str) -> str:
     """What the shell says without the extension."""
     done = subprocess.run(["sqlite3", path, sql], capture_output=True, text=True, check=False)

@@ -297,7 +297,7 @@ def test_marked_runs_are_left_out_or_told(lab: Lab) -> None:
         )
         connection.execute(statement)
     connection.close()
-    why = "its folder is not here, so nothing holds its numbers"
+    why = "unverified: its files are not here, so its numbers could not be computed again"
     advice = lab.ok("advise", FS="f2fs", SURVIVE="process")
     assert f"(1 runs left out, 1: {why})" in advice
     assert "truncate" not in advice and "105.0" in advice
