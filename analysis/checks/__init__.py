@@ -10,6 +10,7 @@ from collections.abc import Callable
 from analysis.checks import (
     again,
     board,
+    commits,
     content,
     counts,
     covariates,
@@ -71,6 +72,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     persistent.cleaned,
     persistent.as_made,
     witness.holds,
+    commits.waited_for,
     content.contradicts_nothing,
     unledgered.records,
     unledgered.syncs,

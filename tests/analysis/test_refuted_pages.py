@@ -18,8 +18,8 @@ from test_refuted_ledger import Change, Spoil, files, of, records, wrong
 
 from analysis import stages
 from analysis.adapters.proberecords import OWNERS
-from analysis.audit import pages
-from analysis.checks import failures
+from analysis.audit import pages as audited
+from analysis.checks import failures, pages
 
 NAMES = ("ext4-journal-truncate", "ext4-ordered-delete", "f2fs-delete", "f2fs-wal")
 
@@ -82,12 +82,12 @@ def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> N
     """A piece that a later command has once more is named; not the first time that it was written."""
     made = stages.build(kept["ext4-ordered-delete"]).ledger
     assert made is not None
-    assert pages.written_once(made) == []
+    assert audited.written_once(made) == []
     page = made.pieces.filter((pl.col("label") == "database page") & (pl.col("bytes") == 4096))[0]
     last = made.ledger.filter(pl.col("kind") == "database page")["command"][-1]
     again = page.with_columns(pl.lit(last).cast(page["command"].dtype).alias("command"))
     made = dataclasses.replace(made, pieces=made.pieces.vstack(again))
-    assert pages.written_once(made)[0].startswith("1 pages written again that nobody wrote to: first call ")
+    assert audited.written_once(made)[0].startswith("1 pages written again that nobody wrote to: first call ")
 
 
 def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) -> None:

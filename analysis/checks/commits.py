@@ -1,0 +1,51 @@
+"""Did each journal commit that began in a sync have a reason: a wait, its timer, or a full journal?"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.layout import JOURNAL
+from analysis.checks.calls import first
+from analysis.ledger.build import Ledger
+from analysis.ledger.timeline import driver_tids
+from analysis.run import Run
+from base.arrays import Intervals, inside, ints, union
+from model.filesystems import find
+
+# A commit's time is in jiffies of 4 ms.
+_ROUNDED = 0.99
+# Of the journal, what one transaction may fill before it is committed at once: that is a fourth.
+_FULL = 1 / 8
+
+
+def asked_for(made: Ledger, options: tuple[str, ...]) -> list[str]:
+    """A commit that begins in a sync of the driver's, and that nobody waited for, came by its time or as the
+    journal was full: the sync waits for what it asks for.
+
+    options: of /proc/mounts.
+    """
+    known, few = find(made.given.layout.filesystem), made.few
+    if not known.commits:
+        return []
+    said = [int(one.removeprefix("commit=")) for one in options if re.fullmatch("commit=[0-9]{1,9}", one)]
+    interval = next((seconds for seconds in said if seconds), known.commit_seconds) * 1_000_000_000
+    drains = made.given.phases.filter(pl.col("phase") == "drain")["begin_ns"]
+    synced = few["sync"][np.isin(few["sync"]["tid"], driver_tids(few))]
+    begins = ints(made.commits["begin_ns"])
+    within = inside(begins, *union([Intervals(ints(synced["begin_ns"]), ints(synced["end_ns"]))])) >= 0
+    alone = within & ~np.isin(ints(made.commits["commit"]), few["commit_wait"]["a"])
+    alone &= (begins >= made.given.window[0]) & (begins < min(drains, default=made.given.window[1]))
+    early = np.diff(begins, prepend=begins[:1] - 2 * interval) < interval * _ROUNDED
+    layout = made.given.layout
+    size = np.diff(layout.starts, append=layout.starts[-1:])[layout.labels == JOURNAL].sum() // 8
+    wrong = made.commits.filter(pl.Series(alone & early) & (pl.col("blocks") < int(size) * _FULL))
+    return first(wrong, "commits in a sync that did not wait for them", "commit", "begin_ns")
+
+
+def waited_for(run: Run) -> list[str]:
+    """Return asked_for of a run, by the options of its mount."""
+    options = run.board.mount.options if run.board.mount else ()
+    return [f"ledger: {text}" for text in asked_for(run.ledger, options)] if run.ledger else []
