@@ -20,7 +20,7 @@ from edited import unhold
 from analysis import audit, pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.checks import ledger, witness
+from analysis.checks import commits, ledger, witness
 from analysis.ledger.match import FUA
 from base.errors import BadInput
 
@@ -237,7 +237,7 @@ def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
         run = runs.read(folder)
-        return witness.holds(run) + audit.reasons(run)
+        return witness.holds(run) + commits.waited_for(run) + audit.reasons(run)
     except BadInput as error:
         return [str(error)]
 
