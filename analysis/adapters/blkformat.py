@@ -55,6 +55,8 @@ class Format:
     def __call__(self, line: str, number: blklines.Number) -> blklines.Row | None:
         """Return the event of a line. Raises LineError."""
         event = self._whole.fullmatch(line)
+        if event is None and _is_note(line):
+            return None
         if event is None:
             raise blklines.LineError(f"{line.strip()[:40]!r} is not an event in the given format")
         fields = event.groupdict()
@@ -69,6 +71,12 @@ class Format:
         passed = int(fields.get("bytes", 0)) % 512 > 0
         time = int(fields["s"]) * 10**9 + int(fields["ns"])
         return blklines.row(fields, action, time, number, passed=passed)
+
+
+def _is_note(line: str) -> bool:
+    """Return whether a line is a note, which blkparse 1.3 prints in its own format whatever it was given."""
+    found = blklines.PARSED.fullmatch(line)
+    return found is not None and found["action"] == "m"
 
 
 def _pattern(text: str) -> str:

@@ -19,7 +19,7 @@ from edited import unhold
 
 from analysis import audit, pipeline, stages, terminal
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.checks import ledger, witness
+from analysis.checks import commits, ledger, witness
 from base.errors import BadInput
 from model.block_operations import FUA
 
@@ -236,7 +236,7 @@ def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
         run = stages.build(folder)
-        return witness.holds(run) + audit.reasons(run)
+        return witness.holds(run) + commits.waited_for(run) + audit.reasons(run)
     except BadInput as error:
         return [str(error)]
 

@@ -167,6 +167,15 @@ def test_a_format_of_blkparses_is_read_back(form: str, tmp_path: Path) -> None:
         blktrace.read(str(trace))
 
 
+def test_a_note_among_lines_of_a_format_is_no_command(tmp_path: Path) -> None:
+    """blkparse 1.3 prints it in a format of its own, as 1.2 does not."""
+    form, line = next(iter(FORMATS.items()))
+    note = "253,0    0        0     0.000000000   252 1,0  m   N commitpath <b> note\n"
+    trace = tmp_path / "t"
+    trace.write_text(f"{note}{line.format(a='D', e=0)}\n{note}{line.format(a='C', e=0)}\n")
+    assert blktrace.read(str(trace), form).found.commands.height == 1
+
+
 @pytest.mark.parametrize("given", ["dump", "text", "format"])
 def test_what_blkparse_makes_of_a_trace_says_the_same(given: str, tmp_path: Path) -> None:
     folder = TRACES.parents[1] / "analysis/blktrace-ext4"

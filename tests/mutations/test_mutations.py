@@ -102,8 +102,10 @@ def test_reading_and_writing_changes_nothing(samples: Path) -> None:
     run.change_table("device_stat.csv", lambda table: table)
     run.write()
     after = comparison.reported(folder)
-    assert replace(before, costs=COSTS) == replace(after, costs=COSTS)
+    # field by field: a table has no truth value, and since Python 3.13 a dataclass asks for it
     assert before.costs.equals(after.costs)
+    for name in ("reasons", "numbers", "bytes", "settings"):
+        assert getattr(before, name) == getattr(after, name)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ class Told:
 def tried(step):
     global told
     told = Told(step)
+    # since Python 3.12 no frame has opcode events unless one asked for them before settrace
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(told)
     try:
         act()
