@@ -22,16 +22,19 @@ _FULL = 1 / 8
 
 
 def asked_for(made: Ledger, options: tuple[str, ...]) -> list[str]:
-    """A commit that begins in a sync of the driver's, and that nobody waited for, came by its time or as the
-    journal was full: the sync waits for what it asks for.
+    """Return the commits that began in a sync of the driver's without a reason.
+
+    A reason is a wait for the commit, its timer, or an eighth of the journal.
 
     options: of /proc/mounts.
     """
     known, few = find(made.given.layout.filesystem), made.few
     if not known.commits:
         return []
-    said = [int(one.removeprefix("commit=")) for one in options if re.fullmatch("commit=[0-9]{1,9}", one)]
-    interval = next((seconds for seconds in said if seconds), known.commit_seconds) * 1_000_000_000
+    intervals = [
+        int(one.removeprefix("commit=")) for one in options if re.fullmatch("commit=[0-9]{1,9}", one)
+    ]
+    interval = next((seconds for seconds in intervals if seconds), known.commit_seconds) * 1_000_000_000
     drains = made.given.phases.filter(pl.col("phase") == "drain")["begin_ns"]
     synced = few["sync"][np.isin(few["sync"]["tid"], driver_tids(few))]
     begins = ints(made.commits["begin_ns"])

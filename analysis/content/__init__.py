@@ -3,7 +3,7 @@
 A module here that is named after an engine or a filesystem reads what that one writes: its function
 `read(Evidence) -> list[Said]` says which units its bytes confirm or contradict, by rules with names, and
 SEALED has the labels whose blocks all have a checksum or the like. Nothing lists them; what has no
-module, or no rule, is silent. docs/reference/ledger.md tells the rules.
+module, or no rule, is silent. docs/reference/ledger.md has the rules.
 """
 
 from __future__ import annotations

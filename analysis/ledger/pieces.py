@@ -2,7 +2,7 @@
 
 A bio's `pages` records name, page by page, the mapping each page belonged to when it was
 queued: that of a file, of a directory, of the block device, of an inode of the filesystem's own, or
-none; and whether the filesystem's garbage collector had a file's page moved. docs/reference/ledger.md tells
+none; and whether the filesystem's garbage collector had a file's page moved. docs/reference/ledger.md has
 which kernel functions put it there, and model/filesystems/ what that is on each filesystem.
 """
 

@@ -18,8 +18,8 @@ from test_refuted_ledger import Change, Spoil, files, of, records, wrong
 
 from analysis import stages
 from analysis.adapters.proberecords import OWNERS
-from analysis.audit import pages as audited
-from analysis.checks import failures, pages
+from analysis.audit import pages
+from analysis.checks import failures, synced_pages
 
 NAMES = ("ext4-journal-truncate", "ext4-ordered-delete", "f2fs-delete", "f2fs-wal")
 
@@ -82,19 +82,19 @@ def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> N
     """A piece that a later command has once more is named; not the first time that it was written."""
     made = stages.build(kept["ext4-ordered-delete"]).ledger
     assert made is not None
-    assert audited.written_once(made) == []
+    assert pages.written_once(made) == []
     page = made.pieces.filter((pl.col("label") == "database page") & (pl.col("bytes") == 4096))[0]
     last = made.ledger.filter(pl.col("kind") == "database page")["command"][-1]
     again = page.with_columns(pl.lit(last).cast(page["command"].dtype).alias("command"))
     made = dataclasses.replace(made, pieces=made.pieces.vstack(again))
-    assert audited.written_once(made)[0].startswith("1 pages written again that nobody wrote to: first call ")
+    assert pages.written_once(made)[0].startswith("1 pages written again that nobody wrote to: first call ")
 
 
 def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) -> None:
     made = stages.build(kept["ext4-journal-truncate"]).ledger
     assert made is not None
     logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
-    assert "pages that SQLite wrote and synced are in no command" in pages.written_out(logged)[0]
+    assert "pages that SQLite wrote and synced are in no command" in synced_pages.written_out(logged)[0]
 
 
 def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]) -> None:
@@ -105,15 +105,15 @@ def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]
     last = made.ledger.select(pl.col("command").max(), pl.col("complete_ns").max())
     late = pl.when(home).then(pl.lit(last["command"][0])).otherwise("command").alias("command")
     left = made.pieces.with_columns(late.cast(made.pieces["command"].dtype))
-    assert pages.written_out(dataclasses.replace(made, pieces=left)) == []
+    assert synced_pages.written_out(dataclasses.replace(made, pieces=left)) == []
     copies = left.filter(pl.col("of").is_not_null() & pl.col("vfs_call").is_not_null())
     lost = left.join(copies[3:4], on=left.columns, how="anti", nulls_equal=True)
-    assert pages.written_out(dataclasses.replace(made, pieces=lost))[0].startswith(
+    assert synced_pages.written_out(dataclasses.replace(made, pieces=lost))[0].startswith(
         "1 pages that SQLite wrote"
     )
     # one page that is home in time: then all must be
     one = made.pieces.filter(home)[:1]
-    assert pages.written_out(dataclasses.replace(made, pieces=left.vstack(one)))
+    assert synced_pages.written_out(dataclasses.replace(made, pieces=left.vstack(one)))
 
 
 def test_a_sync_before_the_window_must_not_fail(kept: dict[str, Path], tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Told:
         if not frame.f_code.co_filename.endswith(FILES):
             return None
         if event == "call":
-            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+            frame.f_trace_opcodes, frame.f_trace_lines, frame.f_trace = True, False, self
             self.before.pop(id(frame), None)
         if event == "opcode" and self.left >= 0 and self.looks(frame):
             self.left -= 1

@@ -14,7 +14,7 @@ NEVER = np.iinfo(np.int64).max
 
 
 def written_out(made: Ledger) -> list[str]:
-    """What SQLite wrote to a page and then synced was on the device when that sync had ended.
+    """Return the pages that SQLite wrote and synced, and that were not on the device when the sync had ended.
 
     Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
     and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
@@ -48,8 +48,8 @@ def written_out(made: Ledger) -> list[str]:
     lost = np.flatnonzero(late)
     if not lost.size:
         return []
-    told = f"first call {call[lost[0]]}, page {page[lost[0]]}"
-    return [f"{lost.size} pages that SQLite wrote and synced are in no command that was done then: {told}"]
+    place = f"first call {call[lost[0]]}, page {page[lost[0]]}"
+    return [f"{lost.size} pages that SQLite wrote and synced are in no command that was done then: {place}"]
 
 
 def _brought(made: Ledger, pieces: pl.DataFrame) -> tuple[Ints, Ints]:
