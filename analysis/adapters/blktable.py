@@ -7,6 +7,7 @@ both read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -25,16 +26,32 @@ _PARSED = (
     r"(?:\s+<-\s+\((?P<source>[0-9]{1,4},[0-9]{1,7})\)\s+(?P<other>[0-9]{1,20}))?(?:\s+\[(?P<last>.*)\])?"
     r"|(?P<event>[A-Za-z]{1,2})\s.*)\s*$"
 )
-# `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]`
-_TRACED = (
-    r"^\s*.{1,64}?(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?\s+(?:\(\s*[-0-9]+\)\s+)?\[[0-9]+\]\s+"
-    r"(?:[^\s:]+\s+)?(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{6,9}):\s+(?:[0-9]+\s+)?(?:\w+:)?"
-    r"(?:(?P<action>block_\w+):\s+(?P<device>[0-9]{1,4},[0-9]{1,7}) (?P<rwbs>[A-MO-Z][A-Z]{0,7})"
-    r"(?: [0-9]+)?(?: \([^()]*\))? (?P<sector>[0-9]{1,20}) \+ (?P<n>[0-9]{1,16})"
-    r"(?: <- \((?P<source>[0-9]{1,4},[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
-    r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?|(?P<event>\w+):.*)\s*$"
+# `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]` is split at
+# its `: `. One pattern for the whole line takes three times as long.
+_TIME = r"(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{6,9})$"
+_TARGET = r"^(?P<device>[0-9]{1,4},[0-9]{1,7}) (?P<rwbs>[A-MO-Z][A-Z]{0,7})"
+_EXTENT = r" (?P<sector>[0-9]{1,20}) \+ (?P<n>[0-9]{1,16})"
+# Process and time: as usually printed, and in any form. Where each character has one meaning, the regex
+# engine needs one pass.
+_HEADS = (
+    r"[^ ]-(?P<pid>[0-9]{1,10}) +\[[0-9]+\] +(?:[^\s:0-9][^\s:]* +)?" + _TIME,
+    r"^\s*.{1,64}?(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?(?:\s+\(\s*[-0-9]+\))?\s+\[[0-9]+\]\s+(?:[^\s:]+\s+)?"
+    + _TIME,
 )
-_GROUPS = ("n", "bytes", "last", "error", "source", "other", "event")
+_USUAL = 79  # bytes: 64 of a task's name, and `-1 [0] 1.000000`
+# Command: of a bio, of a request, in any form.
+_COMMANDS = (
+    _TARGET + _EXTENT + r" \[(?P<last>[^\]]*)\]$",
+    _TARGET + r" (?:[0-9]+ )?\([^()]*\)" + _EXTENT + r" (?:[a-z0-9,]+ )?\[(?P<last>[^\]]*)\]$",
+    _TARGET
+    + r"(?: [0-9]+)?(?: \([^()]*\))?"
+    + _EXTENT
+    + r"(?: <- \((?P<source>[0-9]{1,4},[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
+    r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?$",
+)
+# After the time: perf's count and group, then the event's name.
+_EVENT = re.compile(r"\s*(?:[0-9]+\s+)?(?:\w+:)?(\w+)")
+_OPTIONAL = ("n", "bytes", "last", "error", "source", "other", "event")
 
 
 class Read(NamedTuple):
@@ -47,19 +64,25 @@ class Read(NamedTuple):
 
 def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Read:
     """Return the events of lines without their newlines."""
-    pattern, actions = _PARSED, blklines.ACTIONS
+    action_of: Callable[[str], int | None] = blklines.ACTIONS.get
     if isinstance(form, blkformat.Format):
-        pattern, actions = form.pattern, blkformat.ACTIONS
+        text, action_of = _groups(lines, form.pattern), blkformat.ACTIONS.get
     elif form is blklines.traced:
-        pattern, actions = _TRACED, blklines.TRACED_ACTIONS
-    text = _groups(lines, pattern)
-    if form is blklines.traced:
-        text = text.with_columns(pl.col("ns").str.pad_end(9, "0"))
+        text, action_of = _traced(lines), _traced_action
+    else:
+        text = _groups(lines, _PARSED)
+    if "device" not in text.columns:
+        text = text.with_columns(device=pl.concat_str("major", pl.lit(","), "minor"))
+    if "error" not in text.columns and not isinstance(form, blkformat.Format):
+        text = text.with_columns(error="last")
+    text = text.with_columns(
+        pl.lit(None, pl.String).alias(name) for name in _OPTIONAL if name not in text.columns
+    )
     table = text.select(
         pl.col("s", "pid", "ns").cast(pl.UInt64),
         pl.col("n", "sector", "other", "bytes").fill_null("0").cast(pl.UInt64, strict=False),
         "last",
-        action=_coded(text["action"], actions.get),
+        action=_coded(text["action"], action_of),
         device=_coded(text["device"], _device),
         source=_coded(text["source"].fill_null("0,0"), _device),
         without_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=False)),
@@ -87,7 +110,7 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
     if form is blklines.parsed:  # a line with a sector and no size, or the reverse, may be SCSI passthrough
         ok &= pl.col("has_size") | (pl.col("has_sector") == pl.col("answers"))
     is_event = table.select(ok.fill_null(value=False)).to_series()
-    skipped = _coded(text["event"].fill_null(text["action"]), lambda word: None if word in actions else 1)
+    skipped = _coded(text["event"].fill_null(text["action"]), lambda word: None if action_of(word) else 1)
     unread = ~is_event & skipped.is_null()
     return Read(
         _rows(table.filter(is_event), number), is_event.arg_true().to_numpy(), unread.arg_true().to_numpy()
@@ -96,14 +119,42 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
 
 def _groups(lines: list[str], pattern: str) -> pl.DataFrame:
     """Return what a pattern's groups have of each line, null where it has no such group."""
-    text = pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
-    if "device" not in text.columns:
-        text = text.with_columns(device=pl.concat_str("major", pl.lit(","), "minor"))
-    if "error" not in text.columns and pattern in (_PARSED, _TRACED):
-        text = text.with_columns(error="last")
-    return text.with_columns(
-        pl.lit(None, pl.String).alias(name) for name in _GROUPS if name not in text.columns
-    )
+    return pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
+
+
+def _traced(lines: list[str]) -> pl.DataFrame:
+    """Return the fields of each line of ftrace, trace-cmd or `perf script`, null where it has none."""
+    parts = pl.Series(lines, dtype=pl.String).str.splitn(": ", 3).struct.unnest()
+    head = _first_match(parts["field_0"], _HEADS)
+    command = _first_match(parts["field_2"].str.strip_chars_end(), _COMMANDS)
+    action = pl.when(head["s"].is_not_null()).then(parts["field_1"]).alias("action")
+    return pl.concat([head, command], how="horizontal").with_columns(action, pl.col("ns").str.pad_end(9, "0"))
+
+
+def _traced_action(words: str) -> int | None:
+    """Return the action of a tracer's event, None if the event is about something else. Raises LineError."""
+    event = _EVENT.fullmatch(words)
+    if event is None:
+        raise blklines.LineError(f"{words!r} is not the name of an event")
+    return blklines.TRACED_ACTIONS.get(event[1])
+
+
+def _first_match(text: pl.Series, patterns: tuple[str, ...]) -> pl.DataFrame:
+    """Return the groups of each line's first pattern that matches it, null where none does.
+
+    A text longer than _USUAL bytes is matched with the last pattern alone.
+    """
+    left = pl.DataFrame({"text": text}).with_row_index("row")
+    tables = []
+    for pattern in patterns:
+        tried = left["text"]
+        if pattern != patterns[-1]:
+            tried = left.select(pl.when(pl.col("text").str.len_bytes() <= _USUAL).then("text")).to_series()
+        groups = tried.str.extract_groups(pattern).struct.unnest()
+        matched = groups.to_series(0).is_not_null()
+        tables.append(groups.insert_column(0, left["row"]).filter(matched))
+        left = left.filter(~matched)
+    return pl.concat([*tables, left.select("row")], how="diagonal").sort("row").drop("row")
 
 
 def _rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:

@@ -33,9 +33,18 @@ TEXT = "%c %s %T %t %p %D %a %d %S %n %e\\n"
 
 FASTER = 5.0  # times as many events a second as blkparse's text output
 MEMORY = 1.5e9  # bytes at the largest size
-MATCHED = 3.0  # seconds of a million events, of records and of text
+MATCHED = 3.0  # seconds of a million events, of records and of either text
 MATCHER_MEMORY = 300e6  # bytes at the peak for these
-MATCHER = ("matcher, records", "matcher, text")
+MATCHER = ("matcher, records", "matcher, blkparse's text", "matcher, ftrace's text")
+# blkparse's format and what makes ftrace's text of it
+FTRACE = "%C-%p [%c] ..... %5T.%9t: %a: %D %d %S + %n [%C]\\n"
+TO_FTRACE = (
+    "s/: Q: /: block_bio_queue: /; s/: G: /: block_getrq: /; s/: M: /: block_bio_backmerge: /; "
+    "s/: I: ([^ ]+ +[^ ]+) (.*) \\[/: block_rq_insert: \\1 4096 () \\2 none,0,0 [/; "
+    "s/: D: ([^ ]+ +[^ ]+) (.*) \\[/: block_rq_issue: \\1 4096 () \\2 none,0,0 [/; "
+    "s/: C: ([^ ]+ +[^ ]+) (.*) \\[.*/: block_rq_complete: \\1 () \\2 none,0,0 [0]/; "
+    "s/, +/,/; s/(,[0-9]+) +/\\1 /; / block_/!d"
+)
 FLAT = 1.25  # cost per event at the largest size over that at the smallest
 
 
@@ -83,11 +92,13 @@ def measure(folder: Path) -> dict[str, Best]:
         for path in trace.glob("btt*"):
             path.unlink()
         run(["sh", "-c", f"exec blkparse -q -i {device} > text"], trace)
-        for name, given in zip(MATCHER, (device, "text"), strict=True):
+        run(["sh", "-c", f"blkparse -q -i {device} -f '{FTRACE}' | sed -E '{TO_FTRACE}' > ftrace"], trace)
+        for name, given in zip(MATCHER, (device, "text", "ftrace"), strict=True):
             *_, memory, told = run([sys.executable, str(HERE / "matcher.py"), str(trace / given)], ROOT)
             matched = json.loads(told)
             best[name].take(matched["seconds"], matched["cpu"], memory)
-        (trace / "text").unlink()
+        for given in ("text", "ftrace"):
+            (trace / given).unlink()
         (trace / "merged.bin").unlink()
         total = (merged[0] + btt[0], merged[1] + btt[1], max(merged[2], btt[2]))
         best["blkparse + btt"].take(*total)
