@@ -74,7 +74,7 @@ def check_name(kind: str, name: str) -> None:
     """Refuse a name that its files could not have, or that something else has."""
     pattern, allowed = KINDS[kind].names
     if not pattern.fullmatch(name) or len(name) > LONGEST:
-        raise BadInputError(f"NAME={name}: the name of a {kind} has {allowed}, at most {LONGEST} characters")
+        raise BadInputError(f"NAME={name}: it may have {allowed}, at most {LONGEST} characters")
     axis = KINDS[kind].axis
     taken = {
         **dict.fromkeys(WORDS, "a word of commitpath's"),
@@ -113,6 +113,8 @@ def write(files: dict[Path, str]) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             with scratch.whole(place) as part:
                 part.write_text(text, encoding="utf-8")
+                if os.path.lexists(place):
+                    raise BadInputError(f"{path} exists already; nothing is overwritten")
             made.append(place)
     except BaseException:
         for path in reversed(made):
