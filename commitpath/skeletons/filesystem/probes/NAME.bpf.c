@@ -6,7 +6,7 @@
  * If it does not call file_write_and_wait_range, leave out data_end.
  *
  * Optional: its journal commits or checkpoints, as RECORD_COMMIT or RECORD_CHECKPOINT
- * (ext4.bpf.c, f2fs.bpf.c).
+ * (the probes of other filesystems).
  */
 #include "sync.h"
 
