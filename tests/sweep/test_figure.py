@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copied import copy_tree, python
 from lab import Lab, edit
 
 from base.errors import BadInputError
@@ -167,3 +168,16 @@ def test_ticks_are_the_numbers_that_they_stand_at() -> None:
         "12.5",
         "2\u202f000",
     ]
+
+
+def test_a_new_figure_is_drawn(lab: Lab, tmp_path: Path) -> None:
+    """What `make new KIND=figure` writes draws stored runs of its grid, in a copy of the tree."""
+    for run in expand("quick").runs:
+        lab.run(FS=run.cell["fs"], MODE=run.cell["journal_mode"], N="5")
+    copy_tree(tree := tmp_path / "tree")
+    assert python(tree, "-m", "commitpath", "new", "KIND=figure", "NAME=bars").returncode == 0
+    figure = tmp_path / "bars.svg"
+    words = ["figure", "NAME=bars", f"FIGURE={figure}"]
+    done = python(tree, "-m", "commitpath", *words, COMMITPATH_RESULTS=str(lab.results))
+    assert done.returncode == 0 and "4 of 4 points drawn" in done.stdout, done.stderr
+    assert figure.read_text().count("ext4") and figure.with_suffix(".csv").is_file()
