@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 import pytest
+from some_cell import some_cell
 
 from model import engines, workloads
+from model.cell import Cell
 from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Text
 from model.workloads import Options
@@ -25,9 +26,10 @@ PARTSUPPLY = (
 )
 
 
-def cell(workload: str, **values: int) -> dict[str, Any]:
+def cell(workload: str, **values: int) -> Cell:
     options = {"rows": 40, "n": 30, "value_size": 100, "seed": 3}
-    return {**options, **values, "profiles": {"workload": {"driver_workload": workload}}}
+    profiles = {"workload": {"driver_workload": workload}}
+    return some_cell(**{**options, **values, "profiles": profiles})
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_sqlite_holds_it(workload: str, size: int) -> None:
     states = oracle.after_each(made, PHASES[workload])
     again = workloads.find(workload)
     assert again
-    options = Options(made["rows"], made["n"], size, made["seed"])
+    options = Options(made.rows, made.n, size, made.seed)
     database = sqlite3.connect(":memory:", isolation_level=None)
     if workload == "partsupply":
         database.execute(PARTSUPPLY)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY
 from model.block_operations import FLUSH, FUA, WRITE
+from model.cell import Cell
 from model.crash_points import moments, unsynced
 from model.crash_points.durable import Cache, Commands
 
@@ -18,14 +20,11 @@ COUNT, EVERY = 600, 100
 SKIPPED = list(range(EVERY - 1, COUNT, EVERY))
 
 
-def cell(**values: Any) -> dict[str, Any]:
+def cell(**values: Any) -> Cell:
     geometry = {"cache_kib": 512, "cache_reorder": 1, "block_bytes": 512, "program_bytes": 4096}
-    return {
-        **{"engine": "sqlite", "journal_mode": "wal", "synchronous": "full", "mount_options": ""},
-        **{"crash": "power", "cuts": 50, "cut_seed": 1},
-        "profiles": {"device": {"geometry": geometry | values.pop("geometry", {})}, "fs": {"mount": []}},
-        **values,
-    }
+    profiles = {"device": {"geometry": geometry | values.pop("geometry", {})}, "fs": {"mount": []}}
+    chosen = {"journal_mode": "wal", "crash": "power", "cuts": 50, "profiles": profiles}
+    return some_cell(**{**chosen, **values})
 
 
 def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:

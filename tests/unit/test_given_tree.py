@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from commitpath import cell as cells
 from commitpath import identities, observers
 from images import given
 from images.given import deb, tree
+from model.cell import Cell
 
 RELEASE = "6.99.1-own"
 # of a .config
@@ -64,7 +64,7 @@ def built(tmp_path: Path) -> Path:
     return folder
 
 
-def make(folder: Path, **variables: str) -> dict[str, Any]:
+def make(folder: Path, **variables: str) -> Cell:
     given.look.cache_clear()
     return cells.make_cell({**NULL_BLK, **variables, "KERNEL": f"tree:{folder}"})
 
@@ -79,7 +79,7 @@ def test_a_tree_is_told_by_its_content(built: Path, tmp_path: Path) -> None:
     """Wherever it is; each of image, config, symbols and modules is part of it, and no path."""
     cell = make(built)
     assert str(tmp_path) not in str(cell)
-    assert cell["profiles"]["kernel"]["release"] == RELEASE
+    assert cell.profiles["kernel"]["release"] == RELEASE
     moved = Path(shutil.copytree(built, tmp_path / "moved"))
     assert identities.cell_id(make(moved)) == identities.cell_id(cell)
     write(moved, "drivers/one.c", "not built")
