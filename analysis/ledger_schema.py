@@ -100,6 +100,20 @@ DEFERRED: Schema = {
     "no_transaction": NOBODY,  # why none
     "bytes": pl.Float64,
 }
+# One row per part of a read command that has one label.
+READS: Schema = {
+    "command": pl.Int64,
+    "bytes": pl.Int64,
+    "label": LABEL,
+    "file": FILE,
+    "inode": pl.Int64,
+    "offset": pl.Int64,  # in the file; null for metadata
+    "sector": pl.Int64,
+    "transaction": pl.Int64,  # whose thread queued the read; null: none, or several: see `shares`
+    "no_transaction": NOBODY,  # why none
+    # whether that thread was off the CPU when the command completed; else it was read ahead. null: not recorded
+    "waited": pl.Boolean,
+}
 SYNCS: Schema = {
     "sync": pl.Int64,
     "begin_ns": pl.Int64,

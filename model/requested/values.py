@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # Axes of a cell that the driver reads back under their own name; the engine's are its module's.
-AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
+AXES = ("checkpoint_every", "rows", "n", "value_size", "seed", "cache")
 
 
 def word(value: Any) -> str:
