@@ -111,7 +111,8 @@ READS: Schema = {
     "sector": pl.Int64,
     "transaction": pl.Int64,  # whose thread queued the read; null: none, or several: see `shares`
     "no_transaction": NOBODY,  # why none
-    # whether that thread was off the CPU when the command completed; else it was read ahead. null: not recorded
+    # whether that thread was off the CPU when the command completed; if not, it was read ahead.
+    # Null: not recorded
     "waited": pl.Boolean,
 }
 SYNCS: Schema = {

@@ -174,8 +174,8 @@ def check_cache(cell: Mapping[str, Any]) -> None:
         return
     if cell["crash"] != "none":
         raise BadInputError(
-            f"CACHE=cold: the boards of CRASH={cell['crash']} have their programs in memory, and dropping the "
-            "cache would drop these; use CRASH=none"
+            f"CACHE=cold: the boards of CRASH={cell['crash']} have their programs in memory, and dropping "
+            "the cache would drop these; use CRASH=none"
         )
     if not engines.of(cell["engine"]).LOGS_CALLS:
         raise BadInputError(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bio.bpf.c - record the bios that filesystems submit, and the pages and files in each read and write.
+ * bio.bpf.c - record the bios that filesystems submit, and the pages and files that they carry.
  *
  * block_bio_queue: a `bio` record for each submitted bio, and after each with data one `pages`
- * record for every run of consecutive pages of one mapping. A bio that is split later is recorded once,
- * as submitted.
+ * record for every run of consecutive pages of one mapping. A bio that is split later is recorded
+ * once, as submitted.
  *
  * A page belongs to its mapping's host: a file, a directory, the block device, or an inode without
  * a file type in which a filesystem keeps its own blocks (model/filesystems/). A page without a

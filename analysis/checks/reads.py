@@ -37,8 +37,10 @@ def bytes_add_up(made: Ledger) -> list[str]:
 
 
 def places(made: Ledger) -> list[str]:
-    """What was read from a region of the filesystem has that region's label; places that may have been another
-    region before are left out."""
+    """What was read from a region of the filesystem has that region's label.
+
+    Places that may have been another region before are left out.
+    """
     layout, reads = made.given.layout, made.reads
     sector, label = ints(reads["sector"]), ints(reads["label"].to_physical())
     region = layout.label(sector)

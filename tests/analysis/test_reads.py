@@ -1,4 +1,4 @@
-"""Read commands: labelled, attributed and summed like writes; by hand, and in a recorded run with CACHE=cold."""
+"""Read commands are labelled, attributed and summed like writes: by hand, and in a recorded run."""
 
 from __future__ import annotations
 
