@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from analysis.adapters.known import FLUSH, PREFLUSH, WRITE, Known, operation
+from analysis.adapters.known import FLUSH, PREFLUSH, READ, WRITE, Known, operation
 from analysis.adapters.proberecords import CALLERS, OWNERS
 
 _PAGE_SECTORS = 8
@@ -79,10 +79,11 @@ def _in_sequence(known: Known, name: str, what: str) -> list[str]:
 
 
 def _bios(known: Known) -> list[str]:
-    """Each with as many runs of pages as it says, and all pages of each write. A log may be written by
-    sectors: its last page then is there in part."""
+    """Each with as many runs of pages as it says, each read with some, and all pages of each write. A log may
+    be written by sectors: its last page then is there in part."""
     bios, pages = known.of("bio", known.disk), known.of("pages", known.disk)
     writes = bios[operation(bios) == WRITE]
+    reads = bios[(operation(bios) == READ) & (bios["n"] > 0)]
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
     numbers, had = np.unique(pages["d"], return_counts=True)
     of_pages = dict(zip(numbers.tolist(), had.tolist(), strict=True))
@@ -91,9 +92,10 @@ def _bios(known: Known) -> list[str]:
         *_differ("bios with other runs of pages than they say", _unequal(runs, of_pages), 0),
         *_differ(
             "pages of writes",
-            int(pages["n"].sum()),
+            int(pages["n"][np.isin(pages["d"], writes["d"])].sum()),
             int((-(-writes["n"].astype(np.int64) // _PAGE_SECTORS)).sum()),
         ),
+        *_differ("reads without pages", int((reads["flags"] == 0).sum()), 0),
     ]
 
 
@@ -108,7 +110,9 @@ def _unequal(one: dict[int, int], other: dict[int, int]) -> int:
 
 def _pages(known: Known) -> list[str]:
     pages = known.of("pages", known.disk)
-    pages = pages[pages["flags"] == OWNERS.index("file")]
+    bios = known.of("bio", known.disk)
+    written = np.isin(pages["d"], bios["d"][operation(bios) == WRITE])
+    pages = pages[written & (pages["flags"] == OWNERS.index("file"))]
     return [
         line
         for file in known.files

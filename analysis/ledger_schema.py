@@ -100,6 +100,21 @@ DEFERRED: Schema = {
     "no_transaction": NOBODY,  # why none
     "bytes": pl.Float64,
 }
+# One row per part of a read command that has one label.
+READS: Schema = {
+    "command": pl.Int64,
+    "bytes": pl.Int64,
+    "label": LABEL,
+    "file": FILE,
+    "inode": pl.Int64,
+    "offset": pl.Int64,  # in the file; null for metadata
+    "sector": pl.Int64,
+    "transaction": pl.Int64,  # whose thread queued the read; null: none, or several: see `shares`
+    "no_transaction": NOBODY,  # why none
+    # whether that thread was off the CPU when the command completed; if not, it was read ahead.
+    # Null: not recorded
+    "waited": pl.Boolean,
+}
 SYNCS: Schema = {
     "sync": pl.Int64,
     "begin_ns": pl.Int64,

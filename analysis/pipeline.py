@@ -84,7 +84,7 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
         (fresh / "tables").mkdir()
         (fresh / "figures").mkdir()
         frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
-        frames |= {name: getattr(run.ledger, name) for name in schema.TABLES if run.ledger}
+        frames |= {name: getattr(run.ledger, name) for name in (*schema.TABLES, "reads") if run.ledger}
         for name, table in frames.items():
             write.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
         _write_json(fresh / "manifest.json", effective)
@@ -104,7 +104,7 @@ def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> N
         write.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
             write.csv(table, folder / f"{name}.csv")
-    for name in schema.TABLES if ledger else ():
+    for name in (*schema.TABLES, "reads") if ledger else ():
         write.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 

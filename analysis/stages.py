@@ -53,6 +53,7 @@ def _ledger(run: Run) -> ledger_build.Ledger | None:
             listed=run.board.names,
             role=None if of_driver else _of_a_command,
             jobs=ran.engine.JOBS,
+            reads=run.cell.has("cache") if of_driver else None,
             lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
         )
     )

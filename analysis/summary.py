@@ -15,6 +15,7 @@ from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
 from analysis.crash import verdicts
+from analysis.ledger import reads
 from analysis.ledger.build import Ledger
 from analysis.ledger_schema import FILES, LABELS
 from analysis.run import Run
@@ -166,6 +167,7 @@ def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
         "unattributed_share": unattributed_share(made),
         "no_transaction": whose.no_transaction(made),
         "deferred": whose.deferred(made),
+        **({"reads": read} if (read := reads.summary(made.reads, made.costs)) else {}),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
         "per_transaction": _by_operation(made.costs.select("op", *labels), labels),
         "flushes_per_transaction": _by_operation(_flushes(made, flushed_for), flushed_for),

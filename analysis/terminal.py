@@ -304,7 +304,24 @@ def _labels(ledger: dict[str, Any], count: int) -> list[str]:
         share,
         *(line for lines in causes for line in lines),
         *(said if ledger["unwritten_bytes"] else []),
+        *_reads(ledger.get("reads")),
     ]
+
+
+def _reads(reads: dict[str, Any] | None) -> list[str]:
+    """Return what was read: in all by label and file, by operation, and for no transaction."""
+    if reads is None:
+        return []
+
+    def listed(sizes: dict[str, float]) -> str:
+        return ", ".join(f"{name} {number(size, 1, 1 / 1024)}" for name, size in sizes.items())
+
+    text = f"KiB read: {number(reads['bytes'], 1, 1 / 1024)} ({listed(reads['labels'])})"
+    text += f"; of files: {listed(reads['files'])}" if reads["files"] else ""
+    text += f"; per transaction: {listed(reads['per_transaction'])}"
+    text += f"; for no transaction: {listed(reads['no_transaction'])}" if reads["no_transaction"] else ""
+    text += f"; read ahead, not waited for: {number(reads['ahead_bytes'], 1, 1 / 1024)}"
+    return textwrap.wrap(text, 80, subsequent_indent="  ")
 
 
 def _share(size: float, count: int) -> str:

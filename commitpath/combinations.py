@@ -150,6 +150,7 @@ def check_combination(cell: Cell) -> None:
             "use SYNCHRONOUS=full or a newer SQLITE"
         )
     filesystem_options.check(cell)
+    check_cache(cell)
     made = devices.find(cell.profiles["device"]["driver"]).made
     if cell.board == "virtual" and not made:
         raise BadInputError(f"DEVICE={cell.device}: only a lab board has a device of its own")
@@ -164,6 +165,22 @@ def check_combination(cell: Cell) -> None:
                 f"ROWS={cell.rows}: needs a device of {need} MiB with {cell.value_size}-byte "
                 f"values and {cell.page_size}-byte pages; DEVICE={cell.device} has {have} MiB"
             )
+
+
+def check_cache(cell: Cell) -> None:
+    """Refuse a cold cache where it would not be one, or where nobody could check the rows."""
+    if cell.cache != "cold":
+        return
+    if cell.crash != "none":
+        raise BadInputError(
+            f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
+            "the cache would drop these; use CRASH=none"
+        )
+    if not engines.of(cell.engine).LOGS_CALLS:
+        raise BadInputError(
+            f"CACHE=cold: ENGINE={cell.engine} does not know how many rows it changes, so that the rows "
+            "before the run are only known by a scan; use ENGINE=sqlite"
+        )
 
 
 def database_mib(cell: Cell) -> int:

@@ -34,6 +34,7 @@ DEVICE_NAME = "target"
 DATABASE = "sample.db"
 # What the driver wrote in the run of a board of trials (workloads/written.h).
 WRITTEN = "written"
+DROP_CACHES = "/proc/sys/vm/drop_caches"
 # Where a run's files are on the board.
 BOARD = "/run/commitpath"
 # A rehearsal has so many transactions; those of a workload of a user's file are these, which also
@@ -284,6 +285,8 @@ def driver_env(cell: Cell, database: str) -> dict[str, str]:
         f"--checkpoint-every {cell.checkpoint_every} --pace-ns {pace.interval_ns(cell.pace)}"
         f"{engine_options(cell, engine['settings'])}"
     )
+    if cell.cache != "warm":
+        driver_options += f" --drop-caches {DROP_CACHES}"
     if persistent.asked(cell):
         driver_options += f" --persistent-memory {persistent.MOUNTPOINT}"
     if cell.profiles["workload"].get("file"):

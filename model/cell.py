@@ -53,6 +53,7 @@ class Cell:
     rows: int
     n: int
     value_size: int
+    cache: str
     pace: str
     seed: int
     crash: str

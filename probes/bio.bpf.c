@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bio.bpf.c - record the bios that filesystems submit, and the pages and files in each write.
+ * bio.bpf.c - record the bios that filesystems submit, and the pages and files that they carry.
  *
- * block_bio_queue: a `bio` record for each submitted bio, and after each write one `pages` record
- * for every run of consecutive pages of one mapping. A bio that is split later is recorded once,
- * as submitted.
+ * block_bio_queue: a `bio` record for each submitted bio, and after each with data one `pages`
+ * record for every run of consecutive pages of one mapping. A bio that is split later is recorded
+ * once, as submitted.
  *
  * A page belongs to its mapping's host: a file, a directory, the block device, or an inode without
  * a file type in which a filesystem keeps its own blocks (model/filesystems/). A page without a
@@ -230,10 +230,10 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	record->b = opf;
 	record->c = 0;
 	record->d = __sync_fetch_and_add(&serial, 1);
-	if (size && (operation == REQ_OP_WRITE || operation == REQ_OP_ZONE_APPEND)) {
+	if (size && (operation <= REQ_OP_WRITE || operation == REQ_OP_ZONE_APPEND)) {
 		__u64 vector = (__u64)bio->bi_io_vec;
 
-		/* most writes of a filesystem are of one page */
+		/* most of a filesystem's are of one page */
 		if (size == PAGE_SIZE &&
 		    PAIR(struct bio_vec, vector, bv_len, bv_offset) == PAGE_SIZE) {
 			__u64 head;

@@ -65,6 +65,7 @@ static void write_driver(struct json *json, const struct options *options)
 		else
 			json_text(json, o->key, option_value_text(o, options, NULL, 0));
 	}
+	json_text(json, "cache", options->drop_caches != NULL ? "cold" : "warm");
 	json_end(json, '}');
 }
 

@@ -28,6 +28,7 @@ struct options {
 	int64_t settings[MAX_SETTINGS]; /* of the engine, in its order */
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */
+	const char *drop_caches; /* NULL: the database is scanned before */
 	const char *announce;	 /* NULL: nowhere */
 	const char *written;	 /* NULL: nowhere */
 	const char *persistent;	 /* NULL: no such memory */

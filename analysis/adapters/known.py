@@ -16,7 +16,7 @@ from analysis.adapters.proberecords import TYPES
 from analysis.files import read_pairs, read_text
 from base.errors import BadInput
 
-WRITE, FLUSH, PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
+READ, WRITE, FLUSH, PREFLUSH = 0, 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
 # what /sys/block/<disk>/stat counts, by its place in the line (Documentation/block/stat.rst)
 _STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
 

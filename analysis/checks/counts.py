@@ -20,7 +20,7 @@ from analysis.observers import Witness
 from analysis.run import Run
 from model.block_operations import PREFLUSH
 
-FIELDS = ("reads", "writes", "bytes_written", "flushes", "discards")
+FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "flushes", "discards")
 DEVICE_LOG, STAT = "device log", "stat"
 
 
@@ -64,6 +64,7 @@ def count(blocks: pl.DataFrame) -> dict[str, int]:
     is_write = kinds.is_in(["write", "write metadata", "write FUA"])
     row = blocks.select(
         reads=(kinds == "read").sum(),
+        bytes_read=((kinds == "read") * pl.col("sectors")).sum() * 512,
         writes=is_write.sum(),
         bytes_written=(is_write * pl.col("sectors")).sum() * 512,
         flushes=(kinds == "flush").sum(),
@@ -78,6 +79,7 @@ def counted(trace: Witness) -> dict[str, int]:
     writes = [kind for kind in events.BLOCK_KINDS if kind.startswith("write")]
     return {
         "reads": trace.commands["read"],
+        "bytes_read": trace.sectors["read"] * 512,
         "writes": sum(trace.commands[kind] for kind in writes),
         "bytes_written": sum(trace.sectors[kind] for kind in writes) * 512,
         "flushes": trace.commands["flush"],
@@ -106,6 +108,7 @@ def from_stat(run: Run) -> dict[str, int | None]:
         empty = 0
     return {
         "reads": grew["read_ios"],
+        "bytes_read": grew["read_sectors"] * 512,
         "writes": None if empty is None else grew["write_ios"] - empty,
         "bytes_written": grew["write_sectors"] * 512,
         # a partition's are its disk's (disk.py)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA, SECTOR
-from analysis.checks import calls, synced_pages
+from analysis.checks import calls, reads, synced_pages
 from analysis.checks.calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_SECTORS
@@ -151,6 +151,7 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     synced_pages.written_out,
     shares_add_up,
     costs_add_up,
+    *reads.CHECKS,
 )
 
 

@@ -46,10 +46,9 @@ def holds(run: Run) -> list[str]:
     made = run.ledger
     if made is None:
         return []
-    written = {"ledger": int(made.pieces["bytes"].sum())}
-    written |= {who: row["bytes_written"] or 0 for who, row in counts.told(run).items()}
-    table = ", ".join(f"{who} {size}" for who, size in written.items())
-    found = [f"ledger: bytes written: {table}"] if len(set(written.values())) > 1 else []
+    found = _sums(run, "bytes written", "bytes_written", int(made.pieces["bytes"].sum()))
+    if made.has_reads:
+        found += _sums(run, "bytes read", "bytes_read", int(made.reads["bytes"].sum()))
     own = made.given.records.bios(made.given.dev)
     own = own[own["a"] != ELSEWHERE]
     bios = own[(own["begin_ns"] >= made.given.window[0]) & (own["begin_ns"] < made.given.window[1])]
@@ -60,6 +59,13 @@ def holds(run: Run) -> list[str]:
     if run.log:
         found += _as_the_device_says(run, made)
     return [*ledger.reasons(made), *found]
+
+
+def _sums(run: Run, what: str, name: str, own: int) -> list[str]:
+    """The ledger has as many bytes as each source that counted them."""
+    sums = {"ledger": own} | {who: row[name] or 0 for who, row in counts.told(run).items()}
+    table = ", ".join(f"{who} {size}" for who, size in sums.items())
+    return [f"ledger: {what}: {table}"] if len(set(sums.values())) > 1 else []
 
 
 def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:

@@ -45,6 +45,8 @@ class Input:
     # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""
     role: Callable[[str], str] | None = None
     jobs: Mapping[str, str] = field(default_factory=dict)  # Engine.JOBS
+    # whether the release recorded the pages of reads; None: as the records show
+    reads: bool | None = True
     lives: Lives = field(default_factory=dict)  # of a command's files; where calls are logged these say it
 
 
@@ -56,6 +58,8 @@ class Ledger:
     pieces: pl.DataFrame
     shares: pl.DataFrame
     deferred: pl.DataFrame
+    reads: pl.DataFrame
+    has_reads: bool  # whether it has all that were read
     syncs: pl.DataFrame
     commits: pl.DataFrame
     checkpoints: pl.DataFrame
@@ -97,13 +101,18 @@ def build(given: Input) -> Ledger:
         split = None if line.lanes else costs.time_split(few, line.tids, given.transactions, in_place, *times)
         synced = frames.syncs(few["sync"], line, inodes, named)
         witness = costs.witnessed_syncs(vfs)
-        commands, pieces, shares, deferred, faults = making.result()
+        commands, pieces, shares, deferred, reads, faults = making.result()
+    has_reads = given.reads is not False
+    if given.reads is None and not reads.is_empty():
+        has_reads = bool((reads["label"] != "unattributed").any())
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,
         pieces=pieces,
         shares=shares,
         deferred=deferred,
+        reads=reads if has_reads else reads.clear(),
+        has_reads=has_reads,
         syncs=synced,
         commits=frames.commits(few, line),
         checkpoints=frames.checkpoints(few["checkpoint"]),

@@ -46,6 +46,7 @@ class Settled(NamedTuple):
     left: Bools  # bios that are in no command, or not wholly: only in the last chunk
     cause: Cause
     pieces: Pieces
+    reads: Pieces
     shares: Shares
     deferred: Deferred
 
@@ -112,6 +113,7 @@ class Correlator:
             left=found.left,
             cause=cause,
             pieces=labelled,
+            reads=pieces.pieces(found.data, found.block, bio, laid, self._layout, self._inodes, None),
             shares=shares.shares(carried, labelled, cause, self._causes.groups),
             deferred=shares.deferred(labelled, cause, self._causes.groups, self._contents),
         )

@@ -1,4 +1,4 @@
-"""What is in each write command: parts with one label, from the pages of its bios.
+"""What is in each read and write command: parts with one label, from the pages of its bios.
 
 A bio's `pages` records name, page by page, the mapping each page belonged to when it was
 queued: that of a file, of a directory, of the block device, of an inode of the filesystem's own, or
@@ -20,7 +20,7 @@ from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOW
 from analysis.ledger_schema import FILES, LABELS
 from base.arrays import Bools, Ints, expand
 from model import engines
-from model.block_operations import OP, WRITE
+from model.block_operations import OP, READ, WRITE
 from model.filesystems import find
 
 _LABEL = {label: place for place, label in enumerate(LABELS)}
@@ -60,11 +60,12 @@ def pieces(
     of: Runs,
     layout: Layout,
     inodes: Inodes,
-    writers: Writers,
+    writers: Writers | None,
 ) -> Pieces:
-    """Label the parts of write commands."""
-    written = np.flatnonzero((block["b"] & OP).take(parts.command) == WRITE)
-    command, number, sector, sectors = (column.take(written) for column in parts)
+    """Label the parts of write commands; without writers, those of read commands."""
+    operation = READ if writers is None else WRITE
+    rows = np.flatnonzero((block["b"] & OP).take(parts.command) == operation)
+    command, number, sector, sectors = (column.take(rows) for column in parts)
     begin = of.base.take(number) + sector - bio["a"].take(number)
     next_run = np.r_[of.begin[1:], np.iinfo(np.int64).max]
     first, count = runs_of(of, number, begin, begin + sectors, next_run)
@@ -81,7 +82,8 @@ def pieces(
     of_file, sql = owner <= DIRECTORY, np.flatnonzero(owner == REGULAR)
     file, call = np.where(of_file, FILES.index("directory"), -1), np.full(part.size, -1, np.int64)
     file[sql] = inodes.kind(inode.take(sql), bio["begin_ns"], number.take(sql))
-    call[sql] = writers.find(inode.take(sql), page.take(sql), bio["begin_ns"], number.take(sql))
+    if writers is not None:
+        call[sql] = writers.find(inode.take(sql), page.take(sql), bio["begin_ns"], number.take(sql))
     label, copied, home = _labels(owner, inode, page, at, file, layout)
     is_directory = label == _LABEL["directory"]
     result = Pieces(

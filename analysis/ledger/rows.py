@@ -63,6 +63,7 @@ class Rows:
         several = np.flatnonzero(counts.take(of.command) > 1)
         self._put("ledger", self._ledger(chunk, operation, bare, counts))
         self._put("pieces", self._pieces(chunk, bare))
+        self._put("reads", self._reads(chunk))
         shares = {
             "command": of.command.take(several) + self._size,
             "transaction": of.transaction.take(several),
@@ -172,6 +173,12 @@ class Rows:
         columns = {name: np.concatenate([values, more[name]]) for name, values in columns.items()}
         order = np.argsort(columns["command"], kind="stable")
         return {name: values.take(order) for name, values in columns.items()}
+
+    def _reads(self, chunk: Settled) -> Columns:
+        """Return the parts of read commands."""
+        found = chunk.reads
+        names = ("sectors", "label", "file", "inode", "offset", "sector")
+        return {"command": found.command + self._size} | {name: getattr(found, name) for name in names}
 
     def _faults(self, chunk: Settled, operation: Ints) -> dict[str, Columns]:
         found = chunk.pieces

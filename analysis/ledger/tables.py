@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis import ledger_schema as schema
+from analysis.ledger import reads
 from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.nobody import thread_names
 from analysis.ledger.records import Few
@@ -17,12 +18,13 @@ from base.arrays import Ints, ascending, at, inside, ints
 
 
 class Tables(NamedTuple):
-    """schema.LEDGER, schema.PIECES, schema.SHARES, schema.DEFERRED, and what is wrong."""
+    """schema.LEDGER, PIECES, SHARES, DEFERRED and READS, and what is wrong."""
 
     ledger: pl.DataFrame
     pieces: pl.DataFrame
     shares: pl.DataFrame
     deferred: pl.DataFrame
+    reads: pl.DataFrame
     faults: Faults
 
 
@@ -34,11 +36,13 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
         order = np.argsort(issue, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(order.size)
+    ledger = _ledger(rows, issue, order, few, phases)
     return Tables(
-        _ledger(rows, issue, order, few, phases),
+        ledger,
         _table(rows, "pieces", schema.PIECES, number),
         _table(rows, "shares", schema.SHARES, number),
         _table(rows, "deferred", schema.DEFERRED, number),
+        reads.table(_table(rows, "reads", reads.PARTS, number), ledger, few["off_cpu"]),
         rows.faults(number),
     )
 
@@ -58,7 +62,7 @@ def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) 
     def column(name: str) -> np.ndarray:
         if name == "command":
             values = command
-        elif name == "bytes" and table == "pieces":
+        elif name == "bytes" and table in ("pieces", "reads"):
             values = ints(rows.take(table, "sectors")) * 512
         else:
             values = rows.take(table, name)

@@ -7,7 +7,7 @@ from typing import Any
 from model.cell import Cell
 
 # Axes of a cell that the driver reads back under their own name; the engine's are its module's.
-AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
+AXES = ("checkpoint_every", "rows", "n", "value_size", "seed", "cache")
 
 
 def word(value: Any) -> str:

@@ -68,7 +68,7 @@ finish() {
     END { if (!seen) print "<3>run-cell: the kernel logged too much: its first messages are lost" }
   ' > "$raw/dmesg.txt"
   reads=0
-  [ ! -e /sys/block/vda/stat ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - $(cat root_reads)))
+  [ ! -e /sys/block/vda/stat ] || reads=$((${loaded_reads:-$(awk '{ print $1 }' /sys/block/vda/stat)} - $(cat root_reads)))
   {
     echo '{"steps": ['
     sed '$ s/,$//' "$ended"
@@ -90,6 +90,10 @@ perform_load() {
   echo 'run-cell: driver starts' > /dev/console
   run_load 2> "$raw/driver/driver.err"
   status=$?
+  # --drop-caches drops programs too: the root is read again, but only after the driver's work
+  case ${DRIVER_OPTIONS:-} in
+    *--drop-caches*) [ ! -e /sys/block/vda/stat ] || read -r loaded_reads _ < /sys/block/vda/stat ;;
+  esac
   cat "$raw/driver/driver.err"
   covariates end "$raw/board" || status=1
   return "$status"

@@ -67,6 +67,23 @@ def test_no_synchronous_extra_in_old_releases(old):
     no_results(old)
 
 
+def test_pages_that_stay_in_the_page_cache_end_a_cold_run(driver, tmp_path):
+    driver.populate()
+    (tmp_path / "drop").touch()
+    line = one_line_error(driver.run("--drop-caches", tmp_path / "drop"), 1)
+    assert (tmp_path / "drop").read_text() == "3\n3\n"
+    assert (
+        "are still in the page cache after it was dropped" in line and f"pages of {driver.database}" in line
+    )
+    no_results(driver)
+
+
+def test_no_file_that_drops_caches(driver, tmp_path):
+    driver.populate()
+    line = one_line_error(driver.run("--drop-caches", tmp_path / "none"), 1)
+    assert "opening" in line and "No such file" in line
+
+
 def test_no_database(driver):
     assert "unable to open database file" in one_line_error(driver.run(), 1)
 

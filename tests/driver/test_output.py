@@ -103,6 +103,7 @@ def test_config(driver):
         "database": str(driver.database),
         "checkpoint_every": -1,
         "pace_ns": 0,
+        "cache": "warm",
     }
     assert config["transactions"] == {"insert": 20, "update": 20, "delete": 20}
     assert config["requested"] == {

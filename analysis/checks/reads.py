@@ -1,0 +1,55 @@
+"""Is every byte that was read accounted for, once, and labelled as its place says?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.layout import DATA
+from analysis.checks.calls import first
+from analysis.ledger.build import Ledger
+from analysis.ledger.pieces import OF_ROLE
+from analysis.ledger_schema import LABELS
+from base.arrays import ints
+from model.filesystems import find
+
+UNATTRIBUTED_LIMIT = 0.001
+
+
+def attributed(made: Ledger) -> list[str]:
+    """At most 0.1 % of the bytes read have no label."""
+    total = int(made.reads["bytes"].sum())
+    lost = int(made.reads.filter(pl.col("label") == "unattributed")["bytes"].sum())
+    return [f"{lost} of {total} bytes read are unattributed"] if lost > UNATTRIBUTED_LIMIT * total else []
+
+
+def bytes_add_up(made: Ledger) -> list[str]:
+    """The parts of each read command are its bytes, where the release recorded them."""
+    if not made.has_reads:
+        return []
+    parts = made.reads.group_by("command").agg(parts=pl.col("bytes").sum())
+    commands = made.ledger.filter(pl.col("kind") == "read").select("command", "bytes")
+    both = commands.join(parts, on="command", how="full", coalesce=True)
+    wrong = both.filter(pl.col("bytes").ne_missing(pl.col("parts")))
+    return first(wrong, "read commands are not the sum of their parts", "command", "bytes", "parts")
+
+
+def places(made: Ledger) -> list[str]:
+    """What was read from a region of the filesystem has that region's label.
+
+    Places that may have been another region before are left out.
+    """
+    layout, reads = made.given.layout, made.reads
+    sector, label = ints(reads["sector"]), ints(reads["label"].to_physical())
+    region = layout.label(sector)
+    own = [name for name in find(layout.filesystem).inodes.values() if name]
+    in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own)])
+    wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
+    wrong &= ~layout.may_change(sector)
+    found = reads.filter(pl.Series(wrong))
+    return first(found, "parts of reads labelled against their place", "sector", "label")
+
+
+CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (attributed, bytes_add_up, places)
