@@ -45,11 +45,11 @@ def test_sqlite_holds_it(workload: str, size: int) -> None:
     database = sqlite3.connect(":memory:", isolation_level=None)
     if workload == "partsupply":
         database.execute(PARTSUPPLY)
-        rows = [(1 + number, f"{number:08d}" + "i" * (size - 8)) for number in range(made["rows"])]
+        rows = [(1 + number, f"{number:08d}" + "i" * (size - 8)) for number in range(made.rows)]
         database.executemany("INSERT INTO partsupply VALUES(?,15000,1000,9999,771.64,?)", rows)
     else:
         database.execute(SAMPLE)
-        database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made["rows"])
+        database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made.rows)
     assert states[0] == hashes.table(database, again.TABLE)
     render = engines.of("sqlite").rendered
     for number, transaction in enumerate(workloads.again(again, options, PHASES[workload]), 1):

@@ -199,7 +199,7 @@ def test_modules_need_its_source_and_programs_of_here(built: Path, tmp_path: Pat
 
 
 def laid_out(folder: Path, made: Path) -> Path:
-    profile = make(folder)["profiles"]["kernel"]
+    profile = make(folder).profiles["kernel"]
     subprocess.run([ROOT / "images/kernels/tree.sh", made, *given.parts(profile)], check=True)
     return made
 
@@ -227,7 +227,7 @@ def test_what_is_copied(built: Path, tmp_path: Path) -> None:
 
 
 def test_a_tree_that_changes_after_it_was_looked_at_is_not_taken(built: Path) -> None:
-    profile = make(built)["profiles"]["kernel"]
+    profile = make(built).profiles["kernel"]
     assert given.parts(profile) == [str(built), str(built)]
     write(built, "fs/one/one.ko", "of another")
     with pytest.raises(LabError, match="has changed since it was inspected"):
