@@ -1,4 +1,4 @@
-"""The tables of what was collected, a column at a time: a whole copy would double the memory."""
+"""Assemble the large tables, one column at a time: a whole copy would double the memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from base.arrays import Ints, ascending, at, inside, ints
 
 
 class Tables(NamedTuple):
-    """schema.LEDGER, schema.PIECES, schema.SHARES, schema.DEFERRED, and what is wrong."""
+    """schema.LEDGER, schema.PIECES, schema.SHARES, schema.DEFERRED and the faults."""
 
     ledger: pl.DataFrame
     pieces: pl.DataFrame
@@ -27,7 +27,7 @@ class Tables(NamedTuple):
 
 
 def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
-    """Return the tables in the order of issue."""
+    """Return the tables, ordered by issue."""
     issue = rows.take("ledger", "issue_ns")
     order, number = None, None
     if not ascending(issue):
@@ -49,7 +49,7 @@ def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
 
 
 def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) -> pl.DataFrame:
-    """Return a table whose first column is the command; `number` has the place of each."""
+    """Return a table whose first column is the command; number: the new index of each."""
     command = rows.take(table, "command")
     if number is not None:
         command = number.take(command)
@@ -94,7 +94,7 @@ def _ledger(
 
 
 def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.Series:
-    """Return a column of a table: words of an Enum from their places; -1 is null."""
+    """Return a column of a table: an Enum's words from indices, -1 as null."""
     if isinstance(values, pl.Series):
         return values.cast(kind).alias(name)
     if isinstance(kind, pl.Enum):
