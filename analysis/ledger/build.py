@@ -11,11 +11,11 @@ import polars as pl
 
 from analysis.adapters.layout import Layout
 from analysis.ledger import contents, costs, frames
+from analysis.ledger.background_io import BackgroundReasons
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
 from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
 from analysis.ledger.lives import Lives
-from analysis.ledger.nobody import Nobody
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
@@ -78,7 +78,7 @@ def build(given: Input) -> Ledger:
     inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
     begun = ints(given.vfs["begin_ns"])
     calls = line.transaction(begun, np.full_like(begun, -1))
-    nobody = Nobody(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
+    nobody = BackgroundReasons(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
     causes = Causes(few, line, nobody)
     whose = contents.contents(given.vfs, calls)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)

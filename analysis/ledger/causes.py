@@ -21,7 +21,7 @@ import numpy as np
 
 from analysis.adapters import partition
 from analysis.adapters.proberecords import taken
-from analysis.ledger.nobody import ELSEWHERE, Jobs, Nobody
+from analysis.ledger.background_io import ELSEWHERE, BackgroundReasons, Jobs
 from analysis.ledger.records import Columns, Few
 from analysis.ledger.timeline import Timeline
 from analysis.ledger_schema import HOW
@@ -64,7 +64,7 @@ class _Served(NamedTuple):
 class Causes:
     """Attributes bios, from what the driver and the other threads were doing."""
 
-    def __init__(self, few: Few, line: Timeline, nobody: Nobody) -> None:
+    def __init__(self, few: Few, line: Timeline, nobody: BackgroundReasons) -> None:
         self._line, self._nobody = line, nobody
         self._committers = unique(ints(few["commit"]["tid"]))
         self._commit_ends = ints(few["commit"]["end_ns"])

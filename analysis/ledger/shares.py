@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from analysis.ledger.background_io import COLLECTION
 from analysis.ledger.causes import Cause, Groups
-from analysis.ledger.nobody import COLLECTION
 from analysis.ledger.pieces import Pieces
 from analysis.ledger_schema import NO_TRANSACTION
 from base.arrays import Ints, at, expand

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from analysis import ledger_schema as schema
+from analysis.ledger.background_io import thread_names
 from analysis.ledger.frames import named, nullable, rwbs, words
-from analysis.ledger.nobody import thread_names
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
 from base.arrays import Ints, ascending, at, inside, ints

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters.covariates import Covariates
-from analysis.adapters.known import Known
+from analysis.adapters.probe_selftest import Known
 from analysis.adapters.proberecords import RECORD
 from analysis.checks import disk
 from analysis.run import Run

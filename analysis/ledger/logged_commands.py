@@ -12,7 +12,7 @@ from base.arrays import Ints, ints
 ORDER = ("sector", "sectors", "kind", "begin_ns")
 
 
-def beside(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def aligned(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return both tables in one order, so that the n-th command of a kind and place pairs with the n-th.
 
     log: devicelog.commands. Both get the columns of ORDER, end_ns and `number`, their original index.
@@ -31,7 +31,7 @@ def beside(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.Da
 
 def numbers(ledger: pl.DataFrame, log: pl.DataFrame) -> Ints | None:
     """Return the ledger's index of each command of the log; None if the two do not hold the same commands."""
-    own, seen = beside(ledger, log)
+    own, seen = aligned(ledger, log)
     what = list(ORDER[:3])
     if not own.select(what).equals(seen.select(what)):
         return None

@@ -45,7 +45,7 @@ class Jobs:
         return np.where(time <= self._ends.take(last), last, -1)
 
 
-class Nobody:
+class BackgroundReasons:
     """The reasons for bios that no transaction caused."""
 
     def __init__(self, few: Few, phases: pl.DataFrame, threads: Mapping[str, str]) -> None:

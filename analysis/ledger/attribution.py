@@ -78,7 +78,7 @@ def sentences(ledger: dict[str, Any]) -> list[str]:
     total = sum(ledger["bytes"].values())
     said = [f"{none['share']:.3%} were written for no transaction" + _reasons(none["by"], total)]
     if late is None:
-        return [*said, "whose content that is was not recorded"]
+        return [*said, "deferred bytes are unknown: calls were not logged"]
     later = {"by later transactions": late["by_transactions"]}
     ways = later | {WORDS[reason]: size for reason, size in late["by"].items()}
     text = f"{late['share']:.3%} are deferred: the content of earlier transactions, written"
