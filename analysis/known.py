@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from analysis.adapters.known import FLUSH, PREFLUSH, READ, WRITE, Known, operation
+from analysis.adapters.probe_selftest import FLUSH, PREFLUSH, READ, WRITE, Known, operation
 from analysis.adapters.proberecords import CALLERS, OWNERS
 
 _PAGE_SECTORS = 8

@@ -21,7 +21,7 @@ LABELS = (
     "unattributed",
 )
 HOW = ("in", "waited", "shared", "behind")
-# Why something was written for no transaction (analysis/ledger/nobody.py recognises each).
+# Why something was written for no transaction (analysis/ledger/background_io.py recognises each).
 NO_TRANSACTION = (
     "close",
     "drain",

@@ -12,9 +12,10 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import cpu, terminal, whose
+from analysis import cpu, terminal
 from analysis.content import told
 from analysis.figures import style
+from analysis.ledger import attribution
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
@@ -98,7 +99,7 @@ def render(
         seconds=terminal.seconds,
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
-        caused=whose.rows(summary["ledger"]) if summary["ledger"] else [],
+        caused=attribution.rows(summary["ledger"]) if summary["ledger"] else [],
         manifest=manifest,
         engine=run.driver.engine,
         figures=figures,

@@ -9,7 +9,16 @@ from typing import Any
 import polars as pl
 
 from analysis import cells, content, databases, events, observers, stored_files
-from analysis.adapters import board, command, device_logs, devicelog, driver, known, partition, trials
+from analysis.adapters import (
+    board,
+    command,
+    device_logs,
+    devicelog,
+    driver,
+    partition,
+    probe_selftest,
+    trials,
+)
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
@@ -56,7 +65,7 @@ class Run:
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
     plan: dict[str, Any] | None = None  # raw/plan.json; None: it is missing
     planned_as: str = "run"  # which of the plan's runs it is: its twin and boards of trials are checked, too
-    known: known.Known | None = None  # the known sequence that a partition's probes were proved by
+    known: probe_selftest.Known | None = None  # the known sequence that a partition's probes were proved by
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     trials: list[Board] = field(default_factory=list)  # what did the run again for its cuts; none without any
     trial_boards: dict[str, OwnBoard] = field(default_factory=dict)  # of trials or kills: each, by its name
@@ -210,7 +219,7 @@ def read(folder: Path) -> Run:
         run.trials = trials.read(folder, reader)
     run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
     if (raw / "known").is_dir():
-        run.known = known.read(raw / "known")
+        run.known = probe_selftest.read(raw / "known")
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:

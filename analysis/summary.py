@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, paced, persistent, tables, twins, whose
+from analysis import cpu, paced, persistent, tables, twins
 from analysis.adapters import device_logs, devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
@@ -15,7 +15,7 @@ from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
 from analysis.crash import verdicts
-from analysis.ledger import reads
+from analysis.ledger import attribution, reads
 from analysis.ledger.build import Ledger
 from analysis.ledger_schema import FILES, LABELS
 from analysis.run import Run
@@ -165,8 +165,8 @@ def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
     return {
         "bytes": {label: sums.get(label, 0) for label in labels},
         "unattributed_share": unattributed_share(made),
-        "no_transaction": whose.no_transaction(made),
-        "deferred": whose.deferred(made),
+        "no_transaction": attribution.no_transaction(made),
+        "deferred": attribution.deferred(made),
         **({"reads": read} if (read := reads.summary(made.reads, made.costs)) else {}),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
         "per_transaction": _by_operation(made.costs.select("op", *labels), labels),

@@ -7,8 +7,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from analysis import cpu, whose
+from analysis import cpu
 from analysis.content import told
+from analysis.ledger import attribution
 from analysis.stored_files import NOT_HELD
 
 # what two views of the bytes differ in (docs/reference/ledger.md)
@@ -298,7 +299,7 @@ def _labels(ledger: dict[str, Any], count: int) -> list[str]:
     unwritten = number(ledger["unwritten_bytes"], 0, 1 / 1024)
     # not every filesystem has a garbage collector; what one moved is among the reasons
     said = [f"{unwritten} KiB of SQLite's files are of pages that SQLite had not written"]
-    causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in whose.sentences(ledger))
+    causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in attribution.sentences(ledger))
     return [
         *_aligned(rows),
         share,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from analysis import known
-from analysis.adapters.known import read as read_known
+from analysis.adapters.probe_selftest import read as read_known
 from base import identity, scratch
 from base.errors import LabError
 from base.progress import step

@@ -10,7 +10,7 @@ import polars as pl
 from analysis.adapters.partition import ELSEWHERE
 from analysis.checks import counts, disk, ledger, phases
 from analysis.checks.calls import first
-from analysis.ledger import logged
+from analysis.ledger import logged_commands
 from analysis.ledger.build import Ledger
 from analysis.observers import Content, Witness
 from analysis.run import Run
@@ -89,10 +89,10 @@ def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:
 
 def _as_the_device_says(run: Run, made: Ledger) -> list[str]:
     """The commands are those of the device's log, of the same kind, and each was there in its time."""
-    own, seen = logged.beside(made.ledger, counts.window_blocks(run, counts.DEVICE_LOG))
+    own, seen = logged_commands.aligned(made.ledger, counts.window_blocks(run, counts.DEVICE_LOG))
     if own.height != seen.height:
         return [f"ledger: {own.height} commands, the device's log has {seen.height}"]
-    differs = pl.any_horizontal(*(own[name] != seen[name] for name in logged.ORDER[:3]))
+    differs = pl.any_horizontal(*(own[name] != seen[name] for name in logged_commands.ORDER[:3]))
     differs |= (seen["begin_ns"] < own["begin_ns"]) | (seen["end_ns"] > own["end_ns"])
     wrong = own.filter(differs)
     found = [f"ledger: {text}" for text in first(wrong, "commands that the device's log has not", "sector")]

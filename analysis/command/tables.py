@@ -11,8 +11,8 @@ import polars as pl
 from analysis import tables
 from analysis.checks import counts
 from analysis.ledger import lives
+from analysis.ledger.background_io import thread_names
 from analysis.ledger.build import Ledger
-from analysis.ledger.nobody import thread_names
 from analysis.run import Run
 from base.arrays import ints
 

@@ -17,7 +17,7 @@ import polars as pl
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
-from analysis.ledger import logged
+from analysis.ledger import logged_commands
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import edges
 from analysis.run import Run
@@ -121,7 +121,7 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
     if made is None or log is None:
         return []
     own, other = log.within(*run.driver.window), board.log.within(*board.driver.window)
-    numbers = logged.numbers(made.ledger, devicelog.commands(own))
+    numbers = logged_commands.numbers(made.ledger, devicelog.commands(own))
     if numbers is None:  # the run is rejected
         return []
     first = int(np.searchsorted(board.log.entries["begin_ns"].astype(np.int64), board.driver.window[0]))

@@ -1,1 +1,1 @@
-"""Every byte has a cause: from block commands back to the transactions they are for."""
+"""The ledger: attributes every byte that the device wrote to a transaction, or to a background activity."""

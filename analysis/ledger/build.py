@@ -1,4 +1,4 @@
-"""From the records of a run to the tables of schema.TABLES."""
+"""Build the ledger: the tables of ledger_schema from the records of a run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import polars as pl
 
 from analysis.adapters.layout import Layout
 from analysis.ledger import contents, costs, frames
+from analysis.ledger.background_io import BackgroundReasons
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
 from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
 from analysis.ledger.lives import Lives
-from analysis.ledger.nobody import Nobody
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
@@ -26,7 +26,7 @@ from model.filesystems import find
 
 @dataclass(frozen=True)
 class Input:
-    """What the ledger is made from; times are of one clock."""
+    """The input of the ledger. All times are of one clock."""
 
     records: Records  # of all devices
     dev: int  # the device under test: major << 20 | minor
@@ -37,22 +37,22 @@ class Input:
     window: tuple[int, int]
     databases: Collection[str]  # base names of the databases' files
     calls: bool  # whether the engine logs its calls; without it vfs has none
-    # how much longer than what limits were measured of it may take: an instruction of 2 ns
+    # factor on measured time limits, which hold for an instruction of 2 ns
     slower: int = 1
-    # whether a time is a number of instructions of the run (Run.counted), so that such limits hold
+    # whether times count the run's instructions (Run.counted), so that time limits hold
     counted: bool = True
-    listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
-    # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""
+    listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, after the run
+    # a file name → its role, that of a nameless file being the role of ""; None: the engines' roles
     role: Callable[[str], str] | None = None
     jobs: Mapping[str, str] = field(default_factory=dict)  # Engine.JOBS
     # whether the release recorded the pages of reads; None: as the records show
     reads: bool | None = True
-    lives: Lives = field(default_factory=dict)  # of a command's files; where calls are logged these say it
+    lives: Lives = field(default_factory=dict)  # of a command's files; unused where calls are logged
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """The tables, and what the checks need beside them."""
+    """The tables, and further data for the checks."""
 
     ledger: pl.DataFrame
     pieces: pl.DataFrame
@@ -72,17 +72,17 @@ class Ledger:
 
 
 def build(given: Input) -> Ledger:
-    """Correlate everything."""
+    """Attribute all commands, and return the tables."""
     few = given.records.few(given.dev)
     line = timeline(few, given.transactions, given.phases, given.vfs)
     named = names(few, given.databases, given.role)
-    # a log of the engine's calls says what each file is when it is opened
+    # a log of the engine's calls names each file when it is opened
     if not given.calls:
         named = with_listed(from_sync(named, few["sync"]), given.listed, given.databases, given.role)
     inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
     begun = ints(given.vfs["begin_ns"])
     calls = line.transaction(begun, np.full_like(begun, -1))
-    nobody = Nobody(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
+    nobody = BackgroundReasons(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
     causes = Causes(few, line, nobody)
     whose = contents.contents(given.vfs, calls)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)
@@ -90,13 +90,14 @@ def build(given: Input) -> Ledger:
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)
         rows.add(chunk)
-    del correlator, causes, chunk  # room for the tables
+    del correlator, causes, chunk  # frees memory for the tables
     vfs = frames.calls(given.vfs, calls)
     with ThreadPoolExecutor(1) as pool:
         times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
         making = pool.submit(tables, rows, few, given.phases)
-        # what needs the most memory here: each thread has its own, and this one's is used again
-        # of a command's threads nobody records when they leave the CPU (probes/wait.bpf.c)
+        # This step needs the most memory. It runs in this thread, as each thread has its own allocator arena
+        # and this one's is reused. Off-CPU times of a command's threads are not recorded
+        # (probes/wait.bpf.c).
         in_place = given.layout.in_place
         split = None if line.lanes else costs.time_split(few, line.tids, given.transactions, in_place, *times)
         synced = frames.syncs(few["sync"], line, inodes, named)

@@ -1,16 +1,16 @@
-"""For whom was each bio submitted: which transactions, within which call and sync?
+"""Attribute each bio to transactions, a file call and a sync, by its thread and time.
 
-By the thread that submitted it and the time:
- - the driver's own: the transaction under way (`in`);
- - a journal's: the commit that ends next; the transactions that waited for that commit: one
-   `waited`, several are `shared`, and where none did it is `behind`,
-   shared by the transactions whose handles can be in it: those that ran since the commit before
-   it began;
- - another's within a checkpoint, or a flush (threads of the filesystem's do both for others): the
-   transaction whose sync contains it `waited`; else `behind` as above;
- - anybody else's (the flusher's): `behind`, and for no transaction; another partition's, too, whoever it is.
-What is submitted outside the phases of the workload has no transaction. What has none has a reason
-(nobody.py); whose pages it carries the pieces tell (shares.py).
+- The driver's thread: the transaction in progress (`in`).
+- A journal thread: the commit that ends next. One transaction that waited for it is `waited`, several are
+  `shared`. Without a waiter it is `behind`, and shared by the transactions whose handles it may hold:
+  those that ran since the previous commit began.
+- Another thread within a checkpoint or a flush (filesystem threads do both for others): the transaction
+  whose sync contains it `waited`; otherwise `behind`, as above.
+- Any other thread, such as the flusher: `behind`, without a transaction. So is every bio of another
+  partition.
+
+A bio submitted outside the workload's phases has no transaction. background_io.py gives the reason for a
+bio without one; shares.py attributes the pages that it carries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from analysis.adapters import partition
 from analysis.adapters.proberecords import taken
-from analysis.ledger.nobody import ELSEWHERE, Jobs, Nobody
+from analysis.ledger.background_io import ELSEWHERE, BackgroundReasons, Jobs
 from analysis.ledger.records import Columns, Few
 from analysis.ledger.timeline import Timeline
 from analysis.ledger_schema import HOW
@@ -39,11 +39,11 @@ class Groups(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """One row a bio; -1 is none."""
+    """One row per bio; -1: none."""
 
     transaction: Ints
-    group: Ints  # the transactions it is shared by, where there is no single one
-    nobody: Ints  # place in schema.NO_TRANSACTION, where there is none at all
+    group: Ints  # the transactions that share it, if several
+    nobody: Ints  # index in schema.NO_TRANSACTION, if there is no transaction
     how: Ints
     sync: Ints
     vfs_call: Ints
@@ -52,7 +52,7 @@ class Cause(NamedTuple):
 
 
 class _Served(NamedTuple):
-    """What jobs of other threads (commits, checkpoints, flushes) were done for; a row a job."""
+    """The transactions served by jobs of other threads (commits, checkpoints, flushes). One row per job."""
 
     transaction: Ints
     how: Ints
@@ -62,9 +62,9 @@ class _Served(NamedTuple):
 
 
 class Causes:
-    """Knows what the driver and the other threads were doing, and answers for bios."""
+    """Attributes bios, from what the driver and the other threads were doing."""
 
-    def __init__(self, few: Few, line: Timeline, nobody: Nobody) -> None:
+    def __init__(self, few: Few, line: Timeline, nobody: BackgroundReasons) -> None:
         self._line, self._nobody = line, nobody
         self._committers = unique(ints(few["commit"]["tid"]))
         self._commit_ends = ints(few["commit"]["end_ns"])
@@ -81,14 +81,13 @@ class Causes:
         self._offsets = np.cumsum([0, *sizes])
 
     def flush_returned(self, bio: Columns) -> Ints:
-        """Return when the call that ordered a flush and queued each bio returned, the largest int64 where
-        there was none."""
+        """Return when the call that ordered a flush and queued each bio returned; NEVER without one."""
         row = self._flushes.containing(bio["begin_ns"], bio["tid"])
         returned: Ints = np.r_[self._flush_ends, np.iinfo(np.int64).max].take(row)
         return returned
 
     def of(self, bio: Columns) -> Cause:
-        """Find the cause of each bio."""
+        """Return the cause of each bio."""
         line, time, tid = self._line, bio["begin_ns"], bio["tid"]
         own = np.isin(tid, line.tids)
         is_journal = np.isin(tid, self._committers)
@@ -143,8 +142,11 @@ def _commits(few: Few, line: Timeline) -> _Served:
 
 
 def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
-    """A job within a sync of the driver is what the sync waits for. So may syncs of several threads; but what
-    a thread does in a sync of its own is for that one."""
+    """Return what each job within a sync of the driver served.
+
+    A sync waits for every job that it contains, so several threads may wait for one job. A job that a
+    thread runs within its own sync serves that sync.
+    """
     begin, end, tid = (ints(jobs[name]) for name in ("begin_ns", "end_ns", "tid"))
     ends = np.r_[line.syncs[1], -1]
     if line.lanes is None:
@@ -162,7 +164,7 @@ def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
 
 
 def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) -> _Served:
-    """Answer for each of `jobs`; job[i] was waited for by the driver's thread who[i] from begin[i] on."""
+    """Return what each of `jobs` served; the driver's thread who[i] waited for job[i] from begin[i] on."""
     number = jobs.size
     transaction = line.transaction(begin, who)
     had = transaction >= 0
@@ -171,7 +173,7 @@ def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) 
     earliest = _first_place(job[::-1], number)
     first, thread = np.r_[-1, begin[::-1]][earliest], np.r_[-1, who[::-1]][earliest]
     waited = np.bincount(job, minlength=number) > 0
-    # nobody waited: those who ran since the job before it began
+    # nobody waited: attributed to the transactions that ran since the previous job began
     job_begin = ints(jobs["begin_ns"])
     begins, ends = line.transactions
     low = preceding(ends, np.r_[0, job_begin[:-1]])
@@ -194,7 +196,7 @@ def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) 
 
 
 def _first_place(job: Ints, number: int) -> Ints:
-    """Return 1 + the last place of each job in `job`, 0 if it is not there."""
+    """Return 1 + the last index of each job in `job`, 0 if it is absent."""
     place = np.zeros(number, np.int64)
     place[job] = np.arange(1, job.size + 1)
     return place

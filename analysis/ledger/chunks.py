@@ -1,8 +1,7 @@
-"""The ledger, a chunk of the records at a time, so that memory and cost per event stay flat.
+"""Build the ledger from one chunk of records at a time, so that memory and time per event stay flat.
 
-A chunk of the file has commands that have completed in it; their bios stand before them. What
-of a chunk cannot be settled yet (a bio whose commands have not all completed, and all that
-shares a bio or a command with it) is held back and taken with the next.
+A chunk holds the commands that completed in it; their bios come earlier in the file. A bio whose commands
+have not all completed is carried over to the next chunk, with every command and bio connected to it.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ class Batch(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The commands of a chunk (rows of `block`, by issue) and what is known of them."""
+    """The attributed commands of a chunk (rows of `block`, by issue)."""
 
     block: Columns
     first: Ints  # its first bio, -1 for none
-    queued: Ints  # when the earliest of its bios was queued, -1 for none
-    covered: Ints  # sectors that bios explain; of a flush, the bios it was sent for
+    queued: Ints  # when its earliest bio was queued, -1 for none
+    covered: Ints  # sectors covered by bios; for a flush, the number of bios it was sent for
     bio: Columns
-    unpaged: Bools  # bios that have not all their pages
-    left: Bools  # bios that are in no command, or not wholly: only in the last chunk
+    unpaged: Bools  # bios with missing pages
+    left: Bools  # bios not fully covered by commands; set in the last chunk only
     cause: Cause
     pieces: Pieces
     reads: Pieces
@@ -51,7 +50,7 @@ class Settled(NamedTuple):
     deferred: Deferred
 
     def bare(self) -> Ints:
-        """The sectors of each write command that no bio explains."""
+        """Return how many sectors of each write command no bio covers."""
         written = (self.block["b"] & block_operations.OP) == block_operations.WRITE
         return np.where(written, self.block["n"] - self.covered, 0)
 
@@ -62,15 +61,14 @@ class Correlator:
     def __init__(
         self, layout: Layout, inodes: Inodes, writers: Writers, causes: Causes, contents: Ints
     ) -> None:
-        """`contents` has the transaction whose content each row of vfs wrote, -1 for none."""
+        """`contents`: the transaction whose data each row of vfs wrote, -1 for none."""
         self._layout, self._inodes, self._writers = layout, inodes, writers
         self._causes, self._contents = causes, contents
 
     def run(self, chunks: Iterator[list[Chunk]], window: tuple[int, int]) -> Iterator[Settled]:
-        """Settle all chunks: of the commands issued in the window, every one once.
+        """Yield the commands issued in the window, each once.
 
-        The next chunk is matched, and its bios' pages and causes found, by another thread
-        meanwhile: NumPy lets both run.
+        Another thread matches the next chunk meanwhile; NumPy releases the GIL.
         """
 
         def following(held: Batch) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
@@ -90,7 +88,7 @@ class Correlator:
         yield self._settle(matched, paged, cause)
 
     def _settle(self, found: _Matched, paged: tuple[Runs, Bools], cause: Cause) -> Settled:
-        """Find what is in the commands, and for whom."""
+        """Attribute the contents of the commands."""
         bio, carried = found.bio, found.carried
         if bio.size:
             self._writers.advance(int(bio["begin_ns"][0]), int(bio["begin_ns"][-1]))
@@ -100,7 +98,7 @@ class Correlator:
         )
         size = found.block.size
         first = np.full(size, -1, np.int64)
-        first[carried.command[::-1]] = carried.bio[::-1]  # the first of each stays
+        first[carried.command[::-1]] = carried.bio[::-1]  # the first bio of each command wins
         earliest = np.full(size, bio.size)
         np.minimum.at(earliest, carried.command, carried.bio)
         return Settled(
@@ -120,7 +118,7 @@ class Correlator:
 
 
 class _Matched(NamedTuple):
-    """The commands of a chunk that are settled, with all bios, and what is held back."""
+    """The completed commands of a chunk with their bios, and the rows that are carried over."""
 
     block: Columns
     bio: Columns

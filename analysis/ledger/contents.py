@@ -1,11 +1,10 @@
-"""Whose is what a write of a file holds? Of a checkpoint it is not that of who makes it.
+"""Attribute the data of each file write to the transaction that changed it.
 
-A log holds copies of the database's pages; `page` of vfs.csv has the number of the page that is
-logged with a write. A later write of that page to the database itself, by a checkpoint, holds
-what the last such copy held: it is the transaction's that wrote the copy.
+A log holds copies of the database's pages; `page` of vfs.csv is the number of the logged page. A later
+write of that page to the database, by a checkpoint, belongs to the transaction that wrote the last copy.
 
-An engine that keeps pages in memory (`keep`) has a checkpoint write them to the WAL, or to a file like it, as
-well: what that and the database get is the transaction's that had the page kept last.
+An engine that keeps pages in memory (`keep`) has a checkpoint write them to its WAL, too. Both writes
+belong to the transaction that kept the page last.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ _PAGES = 32  # bits of a page's number in a key
 
 
 def framed(vfs: pl.DataFrame) -> list[str]:
-    """Return the roles of the files that hold copies of pages as a WAL does, whatever their names."""
+    """Return the roles of the files that hold copies of pages as a WAL does."""
     frames = vfs.filter((pl.col("op") == "write") & pl.col("page").is_not_null())
     return sorted({"wal", *frames["file"].cast(pl.String)})
 
 
 def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
-    """Return the transaction whose content each call wrote, -1 for none that is known.
+    """Return the transaction whose data each call wrote, -1 if unknown.
 
-    `calls` has the transaction of each row of `vfs`.
+    `calls`: the transaction of each row of `vfs`.
     """
     found = calls.copy()
     is_page, kept = pl.col("page").is_not_null(), pl.col("op") == "keep"

@@ -1,10 +1,12 @@
-"""What did each transaction cost: bytes by label, flushes, syncs, and where its time went?
+"""Costs of each transaction: bytes by label, flushes, syncs, and its time by what it waited for.
 
-The time split: a transaction's latency is what its thread ran (`cpu_ns`) and what it was off the
-CPU for, each nanosecond of that for the first of these reasons that holds: a flush command is
-in flight; the filesystem's journal is being waited for (a commit, a checkpoint, pages that say
-where a file's data is, or without a journal a write of the filesystem's blocks); data is being
-waited for (file_write_and_wait_range, or a read or a write of file data in flight); anything else.
+The latency is the CPU time of its thread (`cpu_ns`) plus its off-CPU time. Each off-CPU nanosecond has
+the first reason that holds:
+- a flush command is in flight
+- waiting for the journal: a commit, a checkpoint or the pages that map a file's data; without a journal,
+  writes of the filesystem's blocks
+- waiting for data: file_write_and_wait_range, or file data being read or written
+- anything else
 """
 
 from __future__ import annotations
@@ -19,23 +21,23 @@ from analysis.ledger_schema import COSTS, KINDS, LABELS, WAITS
 from base.arrays import Intervals, Ints, expand, ints, length_within, union
 from model import block_operations, engines
 
-# what is waited for as data
+# waits for these kinds count as data
 _DATA = [KINDS.index(kind) for kind in (*engines.labels(), "directory", "other", "read")]
-# what is waited for in the place of a journal where there is none
+# waits for these kinds count as the journal where there is none
 _IN_PLACE = [KINDS.index(kind) for kind in ("inode/node", "bitmap/SIT/NAT/superblock")]
 _UNATTRIBUTED = LABELS.index("unattributed")
 _COUNTS = ("flushes", "fua", "writes")
 
 
 class Totals:
-    """Adds up the bytes by label and the commands of each transaction."""
+    """Sums of the bytes by label and of the commands of each transaction."""
 
     def __init__(self, transactions: int) -> None:
         self._sums = np.zeros((len(LABELS) + len(_COUNTS), transactions))
         self._for_others, self._deferred = np.zeros(transactions), np.zeros(transactions)
 
     def add(self, chunk: Settled) -> None:
-        """Add the commands of a chunk by their shares, and what of them is others' content."""
+        """Add the commands of a chunk by their shares, and the deferred bytes."""
         late = chunk.deferred
         made = late.made_by >= 0
         np.add.at(self._for_others, late.made_by.compress(made), late.bytes.compress(made))
@@ -45,7 +47,7 @@ class Totals:
         if not has.any():
             return
         low, high = int(of.transaction[has].min()), int(of.transaction.max()) + 1
-        # the shares of a command are next to each other
+        # shares of one command are adjacent
         counts = np.bincount(of.command, minlength=flags.size)
         first = np.cumsum(counts) - counts
         row, share = expand(first.take(found.command), counts.take(found.command))
@@ -73,7 +75,7 @@ class Totals:
         self._sums[:, low:high] += sums.reshape(-1, width)
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the sums by the names of their columns."""
+        """Return the sums by column name."""
         found = dict(zip((*LABELS, *_COUNTS), self._sums, strict=True))
         late = {"for_others": self._for_others, "deferred": self._deferred}
         return {"bytes": self._sums[: len(LABELS)].sum(axis=0), **late, **found}
@@ -86,8 +88,10 @@ def costs(
     syncs: pl.DataFrame,
     split: dict[str, Ints] | None,
 ) -> pl.DataFrame:
-    """Return schema.COSTS. `witnessed` has the syncs that SQLite's calls made, by transaction. split: None
-    where it is not known."""
+    """Return schema.COSTS.
+
+    witnessed: syncs that the engine's calls made, by transaction. split: None if unknown.
+    """
     done = ints(syncs.filter(pl.col("transaction").is_not_null())["transaction"])
     latency = ints(transactions["end_ns"] - transactions["begin_ns"])
     columns = {
@@ -114,9 +118,9 @@ def time_split(
     issue: Ints,
     complete: Ints,
 ) -> dict[str, Ints]:
-    """Return how long each transaction was off the CPU, by reason (schema.WAITS).
+    """Return the off-CPU time of each transaction by reason (schema.WAITS).
 
-    in_place: of the layout. `kind` (place in schema.KINDS), `issue` and `complete` are those of the block
+    in_place: Layout.in_place. `kind` (index in schema.KINDS), `issue` and `complete`: of the block
     commands.
     """
     begins, ends = ints(transactions["begin_ns"]), ints(transactions["end_ns"])
@@ -139,11 +143,11 @@ def time_split(
     )
     away = union([of("off_cpu", True)])
     left = length_within(away, begins, ends)
-    # each reason takes what those before it did not
+    # each reason counts only the time that earlier ones left
     covered, found, before = Intervals(left[:0], left[:0]), [], np.zeros_like(left)
     for reason in reasons:
         covered = union([covered, *reason])
-        # what is in both is in one, or in the other, and not only in either
+        # length of an intersection = sum of the lengths - length of the union
         either = length_within(union([away, covered]), begins, ends)
         upto = left + length_within(covered, begins, ends) - either
         found.append(upto - before)
@@ -155,9 +159,9 @@ def time_split(
 def witnessed_syncs(vfs: pl.DataFrame) -> pl.DataFrame:
     """Return the calls of vfs that make filesystem syncs: call, syncs, transaction.
 
-    xSync is one fsync or fdatasync (SQLite's os_unix.c, unixSync); the first after a journal or
-    WAL was opened to be created (UNIXFILE_DIRSYNC) syncs its directory too; so does an xDelete
-    that is told to (unixDelete). vfs.csv says in `bytes` of open and delete whether it is so.
+    xSync is one fsync or fdatasync (unixSync in SQLite's os_unix.c). The first one after a journal or WAL
+    was created (UNIXFILE_DIRSYNC) also syncs its directory; so does an xDelete with the flag for it
+    (unixDelete). `bytes` of open and delete in vfs.csv records the flag.
     """
     due = (pl.col("op") == "open") & (pl.col("bytes") > 0)
     is_sync = pl.col("op") == "sync"
@@ -171,6 +175,6 @@ def witnessed_syncs(vfs: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_transaction(witness: pl.DataFrame, number: int) -> Ints:
-    """Add up `syncs` by transaction."""
+    """Sum `syncs` by transaction."""
     rows = witness.filter(pl.col("transaction").is_not_null())
     return ints(np.bincount(ints(rows["transaction"]), ints(rows["syncs"]), number))

@@ -1,9 +1,8 @@
-"""Which of SQLite's files is an inode, at a time?
+"""Resolve an inode at a time to the role of the engine's file, and a page to the call that wrote it.
 
-An inode number is used again: in DELETE mode each transaction's rollback journal is a new file,
-mostly with the number of the one before. So what counts is the last thing that was said
-of the number: an `open` in vfs.csv, or a `name` record of the probes (the name under which the
-inode was first synced). Where both speak, they are compared by a check.
+Inode numbers are reused: in DELETE mode each transaction's rollback journal is a new file, mostly with
+the same number. So the latest record of the number counts: an `open` in vfs.csv, or the probes' `name`
+record (the name at the inode's first sync). A check compares the two sources.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from model.engines import known_role
 
 Role = Callable[[str], str] | None
 PAGE, PAGE_SECTORS = 4096, 8
-PAGE_BITS = 28  # of a key made of inode and page: files up to 1 TiB
+PAGE_BITS = 28  # bits of a page number in a key of inode and page: files up to 1 TiB
 
 
 @dataclass(frozen=True)
 class Named:
-    """The `name` records: what inodes were called when they were first synced."""
+    """The `name` records: names of inodes at their first sync."""
 
     inode: Ints
     time: Ints
     names: list[str]
-    kinds: Ints  # places in schema.FILES, -1 of a name that no engine has
+    kinds: Ints  # index in schema.FILES, -1 for a name of no engine's file
 
     def find(self, inode: Ints, time: Ints) -> Ints:
-        """Return the number of the last name of each inode up to a time, or -1."""
+        """Return the index of the last name of each inode up to a time, or -1."""
         return LastBefore(self.inode, self.time).find(inode, time)
 
 
 def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
-    """Put the parts of each name together; `databases` are the base names of the databases.
+    """Return the names, joined from their parts.
 
-    role: a name → its role; None: as the engines have it.
+    databases: base names of the databases. role: maps a name to its role; None: the engines' roles.
     """
     parts = few["name"]
     first = np.flatnonzero(parts["n"] == 0)
@@ -50,7 +49,7 @@ def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
     known, place = np.unique(pieces[first], return_inverse=True)
     whole = [text.decode(errors="replace") for text in known.tolist()]
     texts = [whole[i] for i in place.tolist()]
-    for row in np.flatnonzero(length > 1).tolist():  # longer than a record holds
+    for row in np.flatnonzero(length > 1).tolist():  # longer than one record holds
         raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
         texts[row] = raw.decode(errors="replace")
     roles = {text: role(text) if role else known_role(text, databases) for text in set(texts)}
@@ -64,7 +63,7 @@ def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
 
 
 def from_sync(named: Named, sync: np.ndarray) -> Named:
-    """Return the names as said when the sync began in which each was: what it writes has the name."""
+    """Return the names, each valid from the begin of the sync that recorded it."""
     began = LastBefore(ints(sync["a"]), ints(sync["begin_ns"])).find(named.inode, named.time)
     within = began >= 0
     time = named.time.copy()
@@ -75,7 +74,7 @@ def from_sync(named: Named, sync: np.ndarray) -> Named:
 def with_listed(
     named: Named, listed: Mapping[int, str], databases: Collection[str], role: Role = None
 ) -> Named:
-    """Add the names of inodes that were never synced: those that they have after the run."""
+    """Add the names, after the run, of inodes that were never synced."""
     more = {inode: name for inode, name in listed.items() if inode not in set(named.inode.tolist())}
     roles = [role(name) if role else known_role(name, databases) for name in more.values()]
     return Named(
@@ -87,16 +86,16 @@ def with_listed(
 
 
 def pages(offset: Ints, size: Ints) -> tuple[Ints, Ints]:
-    """Return (row, page) of each page that the bytes [offset, offset + size) of each row touch."""
+    """Return (row, page) for each page that the bytes [offset, offset + size) of each row touch."""
     first = offset // PAGE
     return expand(first, (offset + size - 1) // PAGE - first + 1)
 
 
 class Inodes:
-    """Answers by (inode, time): from the opens in vfs.csv and the names."""
+    """Roles of inodes over time, from the opens in vfs.csv and the names."""
 
     def __init__(self, vfs: pl.DataFrame, named: Named, nameless: str | None = None) -> None:
-        """nameless: the role of an inode of which nothing was said; None: it has none."""
+        """nameless: the role of an inode without any record; None: it has none."""
         opens = vfs.filter((pl.col("op") == "open") & (pl.col("inode") > 0))
         self._kinds = np.r_[
             ints(opens["file"].to_physical()), named.kinds, -1 if nameless is None else FILES.index(nameless)
@@ -105,25 +104,25 @@ class Inodes:
         self._last = LastBefore(inode, np.r_[ints(opens["begin_ns"]), named.time])
 
     def kind(self, inode: Ints, time: Ints, rows: Ints | None = None) -> Ints:
-        """Return the place in schema.FILES of each inode at a time, -1 if nothing was said.
+        """Return the index in schema.FILES of each inode at a time, -1 without a record.
 
-        `rows` has the places in `time`, if not all are asked for in their order.
+        rows: indices in `time`; None: all in order.
         """
         found: Ints = self._kinds.take(self._last.find(inode, time, rows))
         return found
 
 
 class Writers:
-    """Answers which xWrite was the last of a page up to a time, going forward in time.
+    """The last xWrite of each page up to a time, which only moves forward.
 
-    Of a page that none wrote it is the last xTruncate that ends within it: the kernel zeroes the rest of such
-    a page, and writes it, also when the size stays what it was (truncate_setsize and the filesystems' parts
-    of it; SQLite ends each checkpoint so, and its pages may be smaller than the kernel's).
+    A page without an xWrite has the last xTruncate that ends within it. The kernel zeroes and writes the
+    rest of such a page, even if the size stays the same (truncate_setsize and the filesystems' code).
+    SQLite ends each checkpoint this way, and its pages may be smaller than the kernel's.
     """
 
     def __init__(self, vfs: pl.DataFrame) -> None:
         self._vfs, self._begins, self._inodes = vfs, ints(vfs["begin_ns"]), ints(vfs["inode"])
-        # rows, not the numbers in `call`: these are the same, or checks/calls.py says so
+        # row indices; checks/calls.py verifies that they equal `call`
         self._writes = ints(
             vfs.select((pl.col("op") == "write") & (pl.col("bytes") > 0)).to_series().arg_true()
         )
@@ -137,7 +136,7 @@ class Writers:
         self._last_end = LastBefore(key, self._begins.take(self._ends))
 
     def advance(self, oldest: int, newest: int) -> None:
-        """From now on all times asked for are from `oldest` to `newest`."""
+        """Limit all further lookups to times from `oldest` to `newest`."""
         begun = np.searchsorted(self._begins, newest, side="right")
         upto = max(self._done, int(np.searchsorted(self._writes, begun)))
         call = self._writes[self._done : upto]
@@ -145,7 +144,7 @@ class Writers:
         self._done = upto
         row, page = pages(offset, size)
         call = call.take(row)
-        # of the earlier ones only the last before `oldest` of each page still counts
+        # of the earlier writes, only the last one of each page before `oldest` matters
         kept = np.sort(self._last.last_of_each(oldest))
         self._key = np.r_[self._key[kept], (self._inodes.take(call) << PAGE_BITS) | page]
         self._time = np.r_[self._time[kept], self._begins.take(call)]
@@ -155,7 +154,7 @@ class Writers:
     def find(self, inode: Ints, page: Ints, time: Ints, rows: Ints | None = None) -> Ints:
         """Return the row in vfs.csv of the last xWrite of each page at or before each time, or -1.
 
-        `rows` as in Inodes.kind.
+        rows: as in Inodes.kind.
         """
         key = (inode << PAGE_BITS) | page
         written = at(self._call, self._last.find(key, time, rows))

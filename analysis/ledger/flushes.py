@@ -1,13 +1,13 @@
-"""Find the bios that each flush command was sent for, by the rules of the kernel's block/blk-flush.c.
+"""Match flush commands with the bios they were sent for, by the rules of the kernel's block/blk-flush.c.
 
-A request waits for a flush from when it is inserted: that of a bio with REQ_PREFLUSH at once, and on a
-device without FUA that of a bio with REQ_FUA when its data is written. One flush is under way at a time. When
-it has completed, the next is sent for all requests that wait then; where none waits, the next request to come
-is sent one of its own. So each flush has at least one request.
+A request waits for a flush once it is inserted: with REQ_PREFLUSH at once; with REQ_FUA, on a device
+without FUA, when its data is written. Only one flush is in progress at a time. When it completes, the
+next one is sent for all requests that then wait; if none waits, the next request gets its own. So each
+flush has at least one request.
 
-The records have when a bio was queued, which is before its request is inserted: with more threads than places
-in the device's queue it waits for a place. But who queued it says until when it waited: a flush that serves
-a bio completes before the bio's data is issued, or before the call that queued it returns.
+The records have a bio's queue time, which is before its request is inserted: if more threads than queue
+slots submit, it waits for a slot. The end of the wait is known: a flush for a bio completes before the
+bio's data is issued, or before the call that queued it returns.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ NEVER = np.iinfo(np.int64).max
 
 
 class Flushed(NamedTuple):
-    """Which flush commands were sent for which bios, row by row in the order of the commands."""
+    """The flush commands and the bios they were sent for, one row per pair, in command order."""
 
     command: Ints
     bio: Ints
-    # bios that may be for a flush that completes after all of these
+    # bios that a later flush may still serve
     unsure: Ints
 
 
@@ -39,13 +39,14 @@ class _Wanted(NamedTuple):
 
     bio: Ints
     since: Ints
-    until: Ints  # NEVER: not known
+    until: Ints  # NEVER: unknown
 
 
 def flushed(block: Columns, bio: Columns, data: Parts, returned: Ints) -> Flushed:
-    """Return the bios of each flush command. Both are in the order of begin_ns.
+    """Return the bios of each flush command. Both are ordered by begin_ns.
 
-    data: which command wrote a bio; returned: when the call that queued each bio returned, NEVER: not known.
+    data: the command that wrote each bio. returned: when the call that queued each bio returned, NEVER:
+    unknown.
     """
     flush = np.flatnonzero((block["b"] & OP) == FLUSH)
     wanted = _wanted(block, bio, data, returned)
@@ -58,7 +59,7 @@ def flushed(block: Columns, bio: Columns, data: Parts, returned: Ints) -> Flushe
     earliest = np.searchsorted(issue, wanted.since)
     completed = np.minimum.accumulate(end[::-1])[::-1]
     latest = np.searchsorted(completed, wanted.until, side="right") - 1
-    # inserted as it was queued, or at least in time for a flush that completed while it was waited for
+    # inserted when queued, or at the latest in time for a flush that completed during its wait
     first = np.searchsorted(decided, wanted.since)
     first = np.where(latest >= earliest, np.minimum(first, latest), first)
     if (np.bincount(first, minlength=number)[:number] == 0).any():
@@ -66,14 +67,14 @@ def flushed(block: Columns, bio: Columns, data: Parts, returned: Ints) -> Flushe
     row = np.flatnonzero(first < number)
     row = row.take(np.argsort(first.take(row), kind="stable"))
     until = np.where(wanted.until < NEVER, wanted.until, np.r_[end, NEVER].take(first))
-    # those before were all served before the next was queued
+    # all earlier requests were served before this one was queued
     apart = np.flatnonzero(np.maximum.accumulate(until)[:-1] < wanted.since[1:])
     unsure = wanted.bio[apart[-1] + 1 if apart.size else 0 :]
     return Flushed(flush.take(first.take(row)), wanted.bio.take(row), unsure)
 
 
 def _wanted(block: Columns, bio: Columns, data: Parts, returned: Ints) -> _Wanted:
-    """Return the requests that wait for a flush, in the order of the times since which they do."""
+    """Return the requests that wait for a flush, ordered by when they began to wait."""
     before = np.flatnonzero(bio["b"] & PREFLUSH)
     issued = np.full(bio.size, NEVER)
     np.minimum.at(issued, data.bio, block["begin_ns"].take(data.command))
@@ -88,11 +89,11 @@ def _wanted(block: Columns, bio: Columns, data: Parts, returned: Ints) -> _Wante
 
 
 def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: Ints) -> Ints:
-    """Return the flush of each request, so that each flush has one.
+    """Return the flush of each request, such that each flush has at least one.
 
-    first: the first flush that was decided when the bio had been queued. A flush that has none was sent for
-    the next bio, if that was queued before the flush was issued: the time of its decision may be one that a
-    plug remembered. Else it was sent for one of those before, whose request was inserted late.
+    first: the first flush that was decided after the bio was queued. A flush without a request was sent
+    for the next bio if that was queued before the flush was issued, because the decision time may come
+    from a plug. Otherwise it was sent for an earlier bio whose request was inserted late.
     """
     number = end.size
     found = _take_next(first, earliest, number)
@@ -100,7 +101,7 @@ def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: I
     for row, flush in enumerate(found):
         if flush < number:
             arrivals[flush].append(row)
-    # how many must be left at each flush for those behind it
+    # requests that must be left for the later flushes
     left = [0] * (number + 1)
     for flush in range(number - 1, 0, -1):
         left[flush - 1] = max(0, left[flush] + 1 - len(arrivals[flush]))
@@ -109,7 +110,8 @@ def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: I
     ended = -1
     for flush, rows in enumerate(arrivals):
         for row in rows:
-            # in turn; but what came with none under way, and was not sent one, came before its request did
+            # In turn. A bio queued with no flush in progress that did not get its own came before its
+            # request.
             turn = -sinces[row] if sinces[row] > ended >= 0 or flush == 0 else sinces[row]
             heapq.heappush(waiting, (last[row], turn, row))
         for _ in range(len(waiting) - left[flush]):
@@ -119,7 +121,7 @@ def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: I
 
 
 def _take_next(first: Ints, earliest: Ints, number: int) -> list[int]:
-    """Return the flush of each request; one that had none has the next request, if that may be its."""
+    """Return the flush of each request; a flush without one takes the next request if possible."""
     found: list[int] = first.tolist()
     possible = earliest.tolist()
     has = np.bincount(first, minlength=number).tolist()

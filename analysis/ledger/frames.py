@@ -1,4 +1,4 @@
-"""The small tables of the ledger, and how arrays become columns."""
+"""The small tables of the ledger (syncs, calls, commits, checkpoints), and arrays as columns."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def nullable(values: Ints) -> pl.Series:
 
 
 def words(places: np.ndarray, kind: pl.Enum) -> pl.Series:
-    """Return the words of an Enum at `places`, null for any other number."""
+    """Return the words of an Enum at `places`, null outside its range."""
     series = pl.Series(places)
     known = series.set((series < 0) | (series >= len(kind.categories)), None)
     return known.cast(pl.UInt8).cat.to(kind)
 
 
 def named(values: np.ndarray, name: Callable[[int], str | None]) -> pl.Series:
-    """Return the name of each value; there are few different ones."""
+    """Return the name of each value; `name` is called once per distinct value."""
     known = unique(values)
     names = pl.Series([name(value) for value in known.tolist()], dtype=pl.Categorical)
     return names.gather(np.searchsorted(known, values))
@@ -59,7 +59,7 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
     own = np.isin(sync["tid"], line.tids)
     directory = (sync["flags"] & 2) > 0
     kind = np.where(directory, FILES.index("directory"), inodes.kind(inode, begin))
-    # the name is said within the first sync
+    # a name is recorded within the inode's first sync
     called = names.find(inode, ints(sync["end_ns"]))
     columns = {
         "sync": np.arange(sync.size),
@@ -79,7 +79,7 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
 
 
 def calls(vfs: pl.DataFrame, transactions: Ints) -> pl.DataFrame:
-    """Return schema.VFS: the log of calls, with the transaction of each, -1 for none."""
+    """Return schema.VFS: the log of calls with each one's transaction, -1 for none."""
     lacking = [pl.lit(None, pl.Int64).alias(name) for name in ("page", "database") if name not in vfs.columns]
     return vfs.with_columns(*lacking, transaction=nullable(transactions)).select(list(schema.VFS))
 

@@ -1,6 +1,6 @@
-"""Inode numbers are used again: which file had a number when.
+"""Reuse of inode numbers: which file had a number at which time.
 
-Each file that gets one has a generation of its own, which the probes note with its pages and its syncs.
+The probes record the generation of each file with its pages and syncs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import polars as pl
 from analysis.adapters.proberecords import OWNERS, ByType
 from base.arrays import Ints, ints
 
-Lives = Mapping[int, Ints]  # inode → when each file that had that number was first seen
+Lives = Mapping[int, Ints]  # inode → when each file with that number was first seen
 _OF_FILES = [OWNERS.index("file"), OWNERS.index("moved")]
 
 
@@ -45,12 +45,12 @@ def _seen(rows: np.ndarray, generation: str, dev: int) -> pl.DataFrame:
 
 
 def life(of: Lives, inode: int, time_ns: int) -> int:
-    """Return which file had the number then, from 0; before the first one was seen it is that."""
+    """Return the index of the file that had the number then, from 0; 0 also before the first was seen."""
     times = of.get(inode)
     return 0 if times is None else max(int(np.searchsorted(times, time_ns, side="right")) - 1, 0)
 
 
 def last(of: Lives, inode: int) -> int:
-    """Return which file had the number last."""
+    """Return the index of the file that had the number last."""
     times = of.get(inode)
     return 0 if times is None else times.size - 1

@@ -1,11 +1,10 @@
-"""Which bios does each block command carry?
+"""Match block commands with the bios they carry.
 
-The block layer merges bios into a request and splits a bio that is too long for one. So a
-command is followed from its first sector to its last: each next part of it is the bio that
-begins there and was queued last before the command was issued, or what an earlier command
-left of a longer bio.
+The block layer merges bios into a request and splits a bio that is too long for one. So a command is
+followed from its first sector to its last. The next part is the bio that begins there and was queued last
+before the command's issue, or the rest of a longer bio that an earlier command left.
 
-A flush command has no sectors; flushes.py finds its bios.
+A flush command has no sectors; flushes.py matches it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _RANK, _SECTOR = 26, 36  # bits of a composite key
 
 
 class Parts(NamedTuple):
-    """Row by row: which part of which command is which part of which bio. Sorted by command."""
+    """The parts of commands and the parts of bios they match, row by row, sorted by command."""
 
     command: Ints
     bio: Ints
@@ -37,9 +36,9 @@ class _Bios(NamedTuple):
 
 
 def parts(block: Columns, bio: Columns) -> Parts:
-    """Return the parts of all commands with sectors. Both are in the order of begin_ns.
+    """Return the parts of all commands with sectors. Both are ordered by begin_ns.
 
-    What is in a command and no bio covers is in no row; each sector of a bio is in at most one.
+    Sectors of a command without a bio are in no row; each sector of a bio is in at most one.
     """
     order = np.argsort(np.concatenate([bio["begin_ns"], block["begin_ns"]]), kind="stable")
     rank = np.empty(order.size, np.int64)
@@ -59,7 +58,7 @@ def parts(block: Columns, bio: Columns) -> Parts:
         if not done.command.size:
             break
         found.append(done)
-        # what was cut off by the end of a command waits for the next one
+        # the rest of a bio after a command's end is left for the next command
         upto = done.sector + done.sectors
         cut = upto < ends.take(done.bio)
         rest, begin = done.bio.compress(cut), upto.compress(cut)
@@ -86,9 +85,9 @@ def _sorted(bios: _Bios) -> _Bios:
 
 
 def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _Bios) -> tuple[Parts, _Bios]:
-    """Advance `at` of the commands `active` as far as bios begin where the last one ended.
+    """Advance `at` of the commands `active` as long as a bio begins where the last one ended.
 
-    Returns the parts found, and the bios that were not taken.
+    Return the parts, and the bios that were not taken.
     """
     free, claimed = np.ones(bios.key.size, bool), np.empty(bios.key.size, np.int64)
     found: list[Parts] = [_NONE]
@@ -99,7 +98,7 @@ def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _B
         bound = np.maximum(place, 0)
         fits = (place >= 0) & (bios.key.take(bound) >> _RANK == key >> _RANK) & free.take(bound)
         good = np.flatnonzero(fits)
-        # of two commands that claim one bio the first has it
+        # of two commands that claim one bio, the first gets it
         claims = place.take(good)
         claimed[claims[::-1]] = good[::-1]
         good = good.compress(claimed.take(claims) == good)
@@ -115,15 +114,17 @@ def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _B
 
 
 def lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:
-    """Return of each part whether its bio asked for FUA and its command did not."""
+    """Return whether each part's bio asked for FUA and its command lacks it."""
     return (bio["b"].take(data.bio) & ~block["b"].take(data.command) & FUA) > 0
 
 
 def settled(
     block: Columns, bio: Columns, data: Parts, flush: tuple[Ints, Ints], unsure: Ints
 ) -> tuple[Bools, Bools]:
-    """Return which commands and which bios are done with: all of each is matched, and so is all
-    that shares a bio or a command with it. Bios in `unsure` are not."""
+    """Return which commands and which bios are complete.
+
+    These are fully matched, and so is every command and bio connected to them. Bios in `unsure` are not.
+    """
     after = np.zeros(bio.size, bool)
     after[data.bio] = lost_fua(block, bio, data)
     due = (bio["b"] & PREFLUSH > 0).astype(np.int64) + after

@@ -1,9 +1,8 @@
-"""What is in each read and write command: parts with one label, from the pages of its bios.
+"""Split each read and write command into labelled parts, from the pages of its bios.
 
-A bio's `pages` records name, page by page, the mapping each page belonged to when it was
-queued: that of a file, of a directory, of the block device, of an inode of the filesystem's own, or
-none; and whether the filesystem's garbage collector had a file's page moved. docs/reference/ledger.md has
-which kernel functions put it there, and model/filesystems/ what that is on each filesystem.
+A bio's `pages` records have the mapping of each page when it was queued: a file, a directory, the block
+device, an internal inode of the filesystem, or none. They also mark file pages that garbage collection
+moved. docs/reference/ledger.md lists the kernel functions; model/filesystems/ the meaning per filesystem.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from model.filesystems import find
 
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
-# of a page of a file, by its role: what its engine calls it
+# the label of a file's page by the file's role
 OF_ROLE = {
     **{role: label for role, (label, _) in engines.files().items()},
     "other": "other",
     "directory": "directory",
 }
-# by its place in schema.FILES; the last is for -1, an unknown inode
+# by index in schema.FILES; the last entry is for -1, an unknown inode
 _OF_FILE = np.array([*(_LABEL[OF_ROLE[role]] for role in FILES), _UNATTRIBUTED])
 
 
 class Pieces(NamedTuple):
-    """Row by row, sorted by command and sector; -1 is null."""
+    """One row per piece, sorted by command and sector; -1 is null."""
 
     command: Ints
     bio: Ints
@@ -50,7 +49,7 @@ class Pieces(NamedTuple):
     vfs_call: Ints
     moved: Bools
     owner: Ints
-    home: Ints  # sector of the block that a device page is, else -1
+    home: Ints  # home sector of a device page, else -1
 
 
 def pieces(
@@ -62,7 +61,7 @@ def pieces(
     inodes: Inodes,
     writers: Writers | None,
 ) -> Pieces:
-    """Label the parts of write commands; without writers, those of read commands."""
+    """Return the labelled pieces of write commands; without writers, those of read commands."""
     operation = READ if writers is None else WRITE
     rows = np.flatnonzero((block["b"] & OP).take(parts.command) == operation)
     command, number, sector, sectors = (column.take(rows) for column in parts)
@@ -105,7 +104,7 @@ def pieces(
 
 
 def _split_at_pages(run: Ints, low: Ints, high: Ints, of: Runs) -> tuple[Ints, Ints, Ints]:
-    """Cut [low, high) of files at their pages: (row it came from, low, high)."""
+    """Cut [low, high) of files at page boundaries: (source row, low, high)."""
     begin = of.begin.take(run)
     first = (low - begin) // PAGE_SECTORS
     last = (high - begin - 1) // PAGE_SECTORS
@@ -122,7 +121,7 @@ def _split_at_pages(run: Ints, low: Ints, high: Ints, of: Runs) -> tuple[Ints, I
 def _labels(
     owner: Ints, inode: Ints, page: Ints, sector: Ints, file: Ints, layout: Layout
 ) -> tuple[Ints, Ints, Ints]:
-    """Return (label, what it is a copy of or -1, home sector or -1) of each piece."""
+    """Return (label, index of the label it copies or -1, home sector or -1) of each piece."""
     kind, region = find(layout.filesystem), layout.label(sector)
     label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
     of_file, device = owner <= DIRECTORY, np.flatnonzero(owner == DEVICE)
@@ -147,12 +146,12 @@ def _labels(
 
 
 def _or(label: int, region: Ints) -> Ints:
-    """The labels of regions, and `label` where there is none."""
+    """Return the labels of regions, `label` where there is none."""
     return np.where(region == DATA, label, region)
 
 
 def _join(found: Pieces, part: Ints, run: Ints) -> Pieces:
-    """Put neighbours together that differ in nothing but their place."""
+    """Merge neighbours that differ only in their place."""
     if not part.size:
         return found
     same = np.ones(part.size - 1, bool)

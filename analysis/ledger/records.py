@@ -1,4 +1,4 @@
-"""raw/probes.bin: the records of each type, all at once or, of those that are many, in chunks."""
+"""Read raw/probes.bin: records by type, all at once or, for the frequent types, in chunks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from analysis.adapters.partition import AFTER, Partition
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
 from base.arrays import Ints, ascending, distinct
 
-# The many: what there is for each block command. The ledger takes them in chunks.
+# The frequent types: several records per block command. The ledger takes them in chunks.
 MANY = ("block", "bio", "pages")
-TOGETHER = 6  # chunks of the file
+TOGETHER = 6  # chunks of the file taken at once
 _NO_DEVICE = ("attached", "detached", "off_cpu", "comm")
 
-# What the ledger needs of the types that there are many of.
+# Fields of the frequent types that the ledger needs.
 _NEEDED = {
     "block": ("begin_ns", "end_ns", "dev", "n", "a", "b", "c"),
     "bio": ("begin_ns", "flags", "tid", "dev", "n", "a", "b", "d"),
@@ -35,17 +35,17 @@ _NEEDED = {
 
 _COLUMNS = {name: [field for field in _NEEDED[name] if field != "dev"] for name in MANY}
 
-# What is kept of the records of a type: some of the fields of RECORD.
+# Fields of RECORD that are kept, by type.
 SLIM = {
     name: np.dtype([(field, RECORD[field]) for field in _NEEDED.get(name, RECORD.names or ())], align=True)
     for name in TYPES
 }
 
-Few = dict[str, np.ndarray]  # RECORD by the type's name, in the order of begin_ns
+Few = dict[str, np.ndarray]  # RECORD by type name, ordered by begin_ns
 
 
 class Chunk(NamedTuple):
-    """Records of MANY that are next to each other in the file."""
+    """Adjacent records of the frequent types."""
 
     block: np.ndarray
     bio: np.ndarray
@@ -53,15 +53,15 @@ class Chunk(NamedTuple):
 
 
 class Columns:
-    """Fields of the records of one of MANY: what is done to all rows at once is quicker by column."""
+    """Fields of the records of one frequent type; operations on all rows are faster by column."""
 
     def __init__(self, columns: dict[str, Ints]) -> None:
-        """The columns are of one length."""
+        """All columns have the same length."""
         self._columns = columns
 
     @classmethod
     def of(cls, name: str, parts: Sequence[np.ndarray | Columns]) -> Columns:
-        """Put the rows of all parts, records or columns of the type `name`, one after the other."""
+        """Concatenate the rows of all parts, which are records or columns of the type `name`."""
         return cls({field: _column([part[field] for part in parts]) for field in _COLUMNS[name]})
 
     def __getitem__(self, field: str) -> Ints:
@@ -69,15 +69,15 @@ class Columns:
 
     @property
     def size(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return self._columns["n"].size
 
     def take(self, rows: Ints) -> Columns:
-        """Return some of the rows."""
+        """Return the given rows."""
         return Columns({field: column.take(rows) for field, column in self._columns.items()})
 
     def in_time(self) -> Columns:
-        """Return the rows in the order of begin_ns, as they mostly are."""
+        """Return the rows ordered by begin_ns; they mostly are already."""
         begin = self["begin_ns"]
         return self if ascending(begin) else self.take(np.argsort(begin, kind="stable"))
 
@@ -87,10 +87,10 @@ def _column(parts: list[np.ndarray]) -> Ints:
 
 
 class Records:
-    """All records, in the order of the ring: each is written when what it tells of has ended."""
+    """All records in ring order: each is written when its event ends."""
 
     def __init__(self, chunks: Callable[[], Iterable[ByType]]) -> None:
-        """Each call of `chunks` goes through all of them."""
+        """`chunks` returns a new iterator over all records at each call."""
         self._chunks = chunks
         parts: dict[str, list[np.ndarray]] = {name: [] for name in TYPES}
         devices: set[int] = set()
@@ -101,8 +101,8 @@ class Records:
             devices.update(distinct(rows["block"]["dev"]))
             for name, found in parts.items():
                 found.append(_slim(name, rows[name]))
-        self.devices = sorted(devices)  # that got block commands
-        # all bios of all devices have numbers, one after the other
+        self.devices = sorted(devices)  # devices with block commands
+        # bios of all devices are numbered consecutively
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
         self._many: list[Chunk] | None = [
             Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)
@@ -110,54 +110,54 @@ class Records:
         self._few = {name: _in_time(name, _joined(name, found)) for name, found in parts.items()}
 
     def few(self, dev: int) -> Few:
-        """Return all records but MANY of one device, and those that have no device."""
+        """Return the records of one device, and those without a device, except the frequent types."""
         return {name: rows if name in _NO_DEVICE else _of(rows, dev) for name, rows in self._few.items()}
 
     def many(self, dev: int) -> Iterator[list[Chunk]]:
-        """Return the records of MANY of one device, so many as are quickest to correlate at once.
+        """Yield the frequent records of one device, in lists that are efficient to correlate.
 
-        Only once: they are forgotten as they are taken.
+        They can be taken once only, as each is freed when taken.
         """
         if self._many is None:
-            raise RuntimeError("the records were taken before")
+            raise RuntimeError("the records can be taken only once")
         many, self._many = self._many[::-1], None
         while many:
             parts = [many.pop() for _ in range(min(TOGETHER, len(many)))]
             yield [Chunk(*(_of(rows, dev) for rows in part)) for part in parts]
 
     def bios(self, dev: int) -> np.ndarray:
-        """Return the bios of one device, in the order of the file."""
+        """Return the bios of one device, in file order."""
         return self._again("bio", dev)
 
     def commands(self, dev: int) -> np.ndarray:
-        """Return the commands of one device that completed, in the order of issue."""
+        """Return the completed commands of one device, ordered by issue."""
         return _in_time("block", self._again("block", dev))
 
     def _again(self, name: str, dev: int) -> np.ndarray:
-        """Return the records of one of MANY of one device, which are gone through once more."""
+        """Return the records of one frequent type of one device, from another pass."""
         return _joined(name, [_slim(name, _of(rows[name], dev)) for rows in self._chunks()])
 
 
 def _of(rows: np.ndarray, dev: int) -> np.ndarray:
-    """Return the rows of a device: mostly all."""
+    """Return the rows of a device. Mostly all rows are."""
     ours = rows["dev"] == dev
     return rows if ours.all() else taken(rows, ours)
 
 
 def of_array(rows: np.ndarray) -> Records:
-    """Return records that are in memory."""
+    """Return Records of an array in memory."""
     return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
 
 def read(path: Path, partition: Partition | None = None) -> Records:
-    """Read probes.bin; what is a partition's has its number. Raises BadInput with the byte that is wrong."""
+    """Read probes.bin; a partition's records get its number. Raises BadInput with the invalid byte."""
     if partition is None:
         return Records(lambda: proberecords.chunks(path))
     return Records(lambda: partition.chunks(proberecords.chunks(path)))
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:
-    """Return a copy of the rows, without the fields that are not needed."""
+    """Return a copy of the rows with only the needed fields."""
     kept = np.empty(rows.size, SLIM[name])
     for field in (SLIM[name].names or ()) if rows.size else ():
         kept[field] = rows[field]
@@ -169,7 +169,7 @@ def _joined(name: str, parts: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _in_time(name: str, found: np.ndarray) -> np.ndarray:
-    """Sort by begin_ns; the parts of a name stay as they are, one after the other."""
+    """Sort by begin_ns; the parts of a name stay adjacent and in order."""
     if name == "name" or (found["begin_ns"][1:] >= found["begin_ns"][:-1]).all():
         return found
     return taken(found, np.argsort(found["begin_ns"], kind="stable"))

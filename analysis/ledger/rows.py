@@ -1,4 +1,4 @@
-"""The tables with a row for each command or piece: collected by chunk, put together at the end."""
+"""Rows of the large tables (commands, pieces, shares): collected by chunk, concatenated at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from base.arrays import Ints, at, ints
 from model import block_operations
 
 Columns = dict[str, np.ndarray]
-# What is small however long the run is.
+# Narrow types of columns whose values stay small in any run.
 _SMALL = {
     **dict.fromkeys(("flags", "sectors"), np.uint32),
     **dict.fromkeys(("kind", "how", "label", "file", "of", "no_transaction"), np.int8),
@@ -35,18 +35,18 @@ _OPERATIONS = {
 
 
 class Faults(NamedTuple):
-    """What the records of the window left open, and what tells whether a label fits its place."""
+    """Records of the window that could not be matched, and rows for checking labels against their places."""
 
-    commands: pl.DataFrame  # command, sectors, covered: not all of them by bios
-    bios: pl.DataFrame  # serial, sectors: in no command, or not wholly, or not flushed for
-    unpaged: pl.DataFrame  # serial: without all their pages
+    commands: pl.DataFrame  # command, sectors, covered: not fully covered by bios
+    bios: pl.DataFrame  # serial, sectors: not fully in commands, or not flushed for
+    unpaged: pl.DataFrame  # serial: some pages are missing
     misplaced: pl.DataFrame  # sector, home: pages of the device written elsewhere
-    # command, home, bytes: the filesystem's own blocks at places that were something else at other times
+    # command, home, bytes: filesystem blocks at places that may have had another use earlier
     metadata: pl.DataFrame
 
 
 class Rows:
-    """Collects the chunks, in the least bytes; makes tables of them a column at a time."""
+    """Collects chunks in compact columns, and makes tables of them one column at a time."""
 
     def __init__(self, transactions: pl.DataFrame, layout: Layout) -> None:
         self._layout = layout
@@ -56,7 +56,7 @@ class Rows:
         self._size = 0
 
     def add(self, chunk: Settled) -> None:
-        """Take the rows of a chunk."""
+        """Add the rows of a chunk."""
         of, size = chunk.shares, chunk.block.size
         operation, bare = chunk.block["b"] & block_operations.OP, chunk.bare()
         counts = np.bincount(of.command, minlength=size)
@@ -94,7 +94,7 @@ class Rows:
         return np.concatenate(self._parts[f"{table}.{column}"])
 
     def take(self, table: str, column: str) -> np.ndarray:
-        """Return a column, and forget its parts."""
+        """Return a column and free its parts."""
         found = self.column(table, column)
         del self._parts[f"{table}.{column}"]
         return found
@@ -127,7 +127,7 @@ class Rows:
         }
 
     def _kinds(self, chunk: Settled, operation: Ints, bare: Ints) -> Ints:
-        """What each command is: the label that most of its bytes have, or its operation."""
+        """Return the kind of each command: the label of most of its bytes, or its operation."""
         found, size = chunk.pieces, operation.size
         kind, mixed = np.zeros(size, np.int64), bare > 0
         kind[found.command] = found.label
@@ -144,8 +144,9 @@ class Rows:
         return kind
 
     def _operations(self, chunk: Settled, counts: Ints, start: Ints) -> Ints:
-        """The transaction whose SQL operation each command has: one of its own, -1 where they
-        are not all of one operation."""
+        """Return a transaction of each command that has its SQL operation, -1 if its transactions differ in
+        it.
+        """
         transaction = chunk.shares.transaction
         if not transaction.size:
             return np.full(counts.size, -1, np.int64)
@@ -157,7 +158,7 @@ class Rows:
         return found
 
     def _pieces(self, chunk: Settled, bare: Ints) -> Columns:
-        """What no bio covers of a write is a piece too, unattributed."""
+        """Return the pieces; write sectors without a bio are pieces, too, labelled unattributed."""
         found, row = chunk.pieces, np.flatnonzero(bare > 0)
         names = ("sectors", "label", "file", "inode", "offset", "of", "vfs_call", "moved", "sector", "home")
         columns = {"command": found.command + self._size} | {name: getattr(found, name) for name in names}
@@ -185,7 +186,7 @@ class Rows:
         due = np.where(operation == block_operations.FLUSH, 1, chunk.block["n"])
         lone = np.flatnonzero(chunk.covered < due)
         journal = LABELS.index("filesystem journal")
-        # a page of the device has its place, in the journal, too; what is no page of anything is written home
+        # a device page has its home sector, even in the journal; metadata without a page is written home
         place = np.where((found.home < 0) & (found.owner > DIRECTORY), found.sector, found.home)
         moves = np.flatnonzero(place >= 0)
         moves = moves.compress(self._layout.may_change(place.take(moves)))
@@ -207,8 +208,7 @@ class Rows:
         }
 
     def faults(self, number: Ints | None) -> Faults:
-        """Return what is wrong; `number` has the place of each command in the order of issue, if
-        they are not in it."""
+        """Return the faults; number: each command's index in issue order, None if they are in it."""
         found: dict[str, Columns] = {name: {} for name in Faults._fields}
         for key in [key for key in self._parts if key.partition(".")[0] in found]:
             table, _, column = key.partition(".")

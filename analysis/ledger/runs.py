@@ -1,7 +1,4 @@
-"""Whose are the pages of each bio?
-
-A bio's `pages` records name its pages in their order: of which mapping, and from which page on.
-"""
+"""Runs of pages with one owner within each bio, from its `pages` records."""
 
 from __future__ import annotations
 
@@ -13,15 +10,15 @@ from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.records import Columns
 from base.arrays import Bools, Ints, ascending, preceding
 
-REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; the last is ours
+REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; UNKNOWN is ours
 
 
 class Runs(NamedTuple):
-    """Consecutive pages of one owner within a bio, all bios' sectors laid end to end."""
+    """Consecutive pages of one owner within a bio. The sectors of all bios form one line."""
 
-    base: Ints  # of each bio: where it begins on that line
-    first: Ints  # of each bio: its first run
-    begin: Ints  # of each run
+    base: Ints  # per bio: its start on the line
+    first: Ints  # per bio: its first run
+    begin: Ints  # per run
     owner: Ints
     inode: Ints
     page: Ints  # index of its first page
@@ -29,9 +26,9 @@ class Runs(NamedTuple):
 
 
 def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:
-    """Lay out the pages of all bios; and say which have not as many records as they should.
+    """Lay out the pages of all bios, and return which bios have too few records.
 
-    A bio with data whose pages do not fill it is of unknown owner.
+    A bio with data whose pages do not fill it has an unknown owner.
     """
     order = np.argsort(bio["d"], kind="stable")
     serials, serial = np.r_[-1, bio["d"].take(order)], pages["d"]
@@ -65,9 +62,9 @@ def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:
 
 
 def runs_of(of: Runs, bio: Ints, begin: Ints, end: Ints, next_run: Ints) -> tuple[Ints, Ints]:
-    """Return (first run, number of runs) of each [begin, end), which is a part of a bio."""
+    """Return (first run, number of runs) of each [begin, end) within a bio."""
     first, count = of.first.take(bio), np.ones(bio.size, np.int64)
-    # mostly one is all of its bio
+    # mostly a part lies in one run
     several = np.flatnonzero(next_run.take(first) < end)
     first[several] = preceding(of.begin, begin.take(several)) - 1
     count[several] = preceding(of.begin, end.take(several) - 1) - first.take(several)

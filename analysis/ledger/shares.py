@@ -1,11 +1,10 @@
-"""Which transactions is each block command for, and in what parts?
+"""Divide each block command among the transactions it was written for, and compute deferred bytes.
 
-A command belongs to the transaction of its bios. Where these differ, or where a bio was submitted
-for several transactions, it is divided: by bytes, and equally among those one bio serves. What is for
-no transaction is divided by reason.
+A command belongs to the transaction of its bios. If these differ, it is divided by bytes; a bio that
+serves several transactions is divided equally. The part without a transaction is divided by reason.
 
-That is who made the device write it. Whose content it is may be another's: of an earlier
-transaction, whose pages a checkpoint or the flusher writes. That part is `deferred`.
+Shares follow who made the device write. The data may belong to an earlier transaction, whose pages a
+checkpoint or the flusher writes: that part is `deferred`.
 """
 
 from __future__ import annotations
@@ -15,38 +14,40 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from analysis.ledger.background_io import COLLECTION
 from analysis.ledger.causes import Cause, Groups
-from analysis.ledger.nobody import COLLECTION
 from analysis.ledger.pieces import Pieces
 from analysis.ledger_schema import NO_TRANSACTION
 from base.arrays import Ints, at, expand
 
-_TRANSACTIONS = 40  # bits of a key made of command and transaction, behind the reasons for none
+_TRANSACTIONS = 40  # bits of a key of command and transaction; the first numbers are the reasons
 _REASONS = len(NO_TRANSACTION)
 
 
 class Shares(NamedTuple):
-    """Who has which part of which command; sorted by command, then reason, then transaction."""
+    """The share of each transaction or reason in each command, sorted by command, reason, transaction."""
 
     command: Ints
     transaction: Ints  # -1: none
-    nobody: Ints  # place in schema.NO_TRANSACTION, why none; else -1
-    share: np.ndarray  # float64; those of a command add to 1
+    nobody: Ints  # index in schema.NO_TRANSACTION; -1: has a transaction
+    share: np.ndarray  # float64; the shares of a command sum to 1
 
 
 class Deferred(NamedTuple):
-    """What one made the device write and an earlier transaction had written; a row of each command,
-    writer and maker."""
+    """Bytes of an earlier transaction that another one made the device write.
+
+    One row per command, writer and maker.
+    """
 
     command: Ints
-    transaction: Ints  # whose content it is
+    transaction: Ints  # whose data it is
     made_by: Ints  # -1: no transaction
-    nobody: Ints  # why none; else -1
+    nobody: Ints  # reason, if there is no transaction; else -1
     bytes: np.ndarray  # float64
 
 
 class Carried(NamedTuple):
-    """Row by row: a bio that a command carries or was sent for, and its weight in it."""
+    """Bios that a command carries or was sent for, with their weights in it. One row per pair."""
 
     command: Ints
     bio: Ints
@@ -54,9 +55,9 @@ class Carried(NamedTuple):
 
 
 def shares(carried: Carried, pieces: Pieces, causes: Cause, groups: Groups) -> Shares:
-    """Divide every command."""
+    """Return the shares of all commands."""
     none = causes.nobody >= 0
-    # what is for nobody goes by its pieces, if it has any: of each the reason may be another
+    # a bio without a transaction is divided by its pieces, if any, as their reasons may differ
     by_piece = np.flatnonzero(none.take(pieces.bio))
     has_pieces = np.zeros(none.size, bool)
     has_pieces[pieces.bio.take(by_piece)] = True
@@ -97,16 +98,17 @@ def shares(carried: Carried, pieces: Pieces, causes: Cause, groups: Groups) -> S
 
 
 def _reasons(pieces: Pieces, causes: Cause, rows: Ints) -> Ints:
-    """Why some of the pieces are for nobody."""
+    """Return the reasons of pieces without a transaction."""
     reason = causes.nobody.take(pieces.bio.take(rows))
     return np.where(pieces.moved.take(rows), COLLECTION, reason)
 
 
 def deferred(pieces: Pieces, causes: Cause, groups: Groups, contents: Ints) -> Deferred:
-    """Find what is another's content than who made the device write it.
+    """Return the bytes whose data belongs to another transaction than the one that made the device write
+    them.
 
-    `contents` has the transaction whose content each row of vfs wrote, -1 for none. Of what several
-    made written, each has an equal part. What the garbage collector moved was on the device before.
+    contents: the transaction whose data each row of vfs wrote, -1 for none. Several makers have equal
+    parts. Pages moved by garbage collection are excluded: they were on the device before.
     """
     writer = at(contents, pieces.vfs_call)
     late = (writer >= 0) & ~pieces.moved & (writer != causes.transaction.take(pieces.bio))
@@ -132,15 +134,14 @@ def deferred(pieces: Pieces, causes: Cause, groups: Groups, contents: Ints) -> D
             "bytes": size,
         }
     )
-    # of a commit that several share, each keeps its part of its own
+    # a transaction's own part of a shared commit is not deferred
     others = table.filter(pl.col("transaction") != pl.col("made_by"))
     sums = others.group_by(Deferred._fields[:-1], maintain_order=True).agg(pl.col("bytes").sum())
     return Deferred(*(column.to_numpy() for column in sums.sort("command", maintain_order=True)))
 
 
 def single(of: Shares, number: int) -> tuple[Ints, Ints]:
-    """Return for each of `number` commands its transaction (-1: none or several), and how many
-    rows of `of` it has."""
+    """Return the transaction of each of `number` commands (-1: none or several), and its rows in `of`."""
     counts = np.bincount(of.command, minlength=number)
     transaction = np.full(number, -1, np.int64)
     transaction[of.command] = of.transaction

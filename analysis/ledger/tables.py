@@ -1,4 +1,4 @@
-"""The tables of what was collected, a column at a time: a whole copy would double the memory."""
+"""Assemble the large tables, one column at a time: a whole copy would double the memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import polars as pl
 
 from analysis import ledger_schema as schema
 from analysis.ledger import reads
+from analysis.ledger.background_io import thread_names
 from analysis.ledger.frames import named, nullable, rwbs, words
-from analysis.ledger.nobody import thread_names
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
 from base.arrays import Ints, ascending, at, inside, ints
 
 
 class Tables(NamedTuple):
-    """schema.LEDGER, PIECES, SHARES, DEFERRED and READS, and what is wrong."""
+    """schema.LEDGER, PIECES, SHARES, DEFERRED and READS, and the faults."""
 
     ledger: pl.DataFrame
     pieces: pl.DataFrame
@@ -29,7 +29,7 @@ class Tables(NamedTuple):
 
 
 def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
-    """Return the tables in the order of issue."""
+    """Return the tables, ordered by issue."""
     issue = rows.take("ledger", "issue_ns")
     order, number = None, None
     if not ascending(issue):
@@ -53,7 +53,7 @@ def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
 
 
 def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) -> pl.DataFrame:
-    """Return a table whose first column is the command; `number` has the place of each."""
+    """Return a table whose first column is the command; number: the new index of each."""
     command = rows.take(table, "command")
     if number is not None:
         command = number.take(command)
@@ -98,7 +98,7 @@ def _ledger(
 
 
 def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.Series:
-    """Return a column of a table: words of an Enum from their places; -1 is null."""
+    """Return a column of a table: an Enum's words from indices, -1 as null."""
     if isinstance(values, pl.Series):
         return values.cast(kind).alias(name)
     if isinstance(kind, pl.Enum):

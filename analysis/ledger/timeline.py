@@ -1,4 +1,4 @@
-"""What the threads that run transactions were in the middle of, at any time."""
+"""Intervals of the threads that run transactions: their transactions, syncs and calls at any time."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from base.arrays import Ints, LastBefore, at, distinct, inside, ints, unique
 
 @dataclass(frozen=True)
 class Lanes:
-    """Intervals of several threads: disjoint within each, of different ones they may overlap."""
+    """Intervals of several threads: disjoint within a thread; they may overlap across threads."""
 
     last: LastBefore
     ends: Ints
-    rows: Ints  # what each interval is of
+    rows: Ints  # the row that each interval stands for
 
     def find(self, times: Ints, tids: Ints) -> Ints:
-        """Return what each thread was in at each time, -1 for nothing."""
+        """Return the row that each thread was in at each time, -1 for none."""
         found = self.last.find(tids, times)
         return np.where(times < np.r_[self.ends, -1].take(found), np.r_[self.rows, -1].take(found), -1)
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """What the driver's threads were in the middle of, at any time; or those of a command."""
+    """The intervals of the driver's threads, or of a command's."""
 
-    tids: Ints  # of the driver, or of those who ended a command's transactions
-    transactions: tuple[Ints, Ints]  # begins, and up to when all of them and of those before have ended
+    tids: Ints  # of the driver, or of the threads that ended a command's transactions
+    transactions: tuple[Ints, Ints]  # begins, and the running maximum of the ends
     working: tuple[Ints, Ints]  # the phases that run transactions
     syncs: tuple[Ints, Ints]
-    sync_rows: Ints  # their rows among all syncs
+    sync_rows: Ints  # indices among all syncs
     sync_tids: Ints
     calls: tuple[Ints, Ints]
-    # of a command each thread has transactions of its own: these, and its syncs; None: all are one driver
+    # a command's threads have transactions and syncs of their own; None: one driver has all
     lanes: tuple[Lanes, Lanes] | None = None
 
     def transaction(self, times: Ints, tids: Ints) -> Ints:
@@ -46,7 +46,7 @@ class Timeline:
         return np.where(inside(times, *self.working) >= 0, row, -1)
 
     def sync(self, times: Ints, tids: Ints) -> Ints:
-        """Return the row of the sync that each thread was in."""
+        """Return the row of the sync that each thread was in, -1 for none."""
         row = self.lanes[1].find(times, tids) if self.lanes else inside(times, *self.syncs)
         return at(self.sync_rows, row)
 
@@ -55,14 +55,14 @@ class Timeline:
 
 
 def driver_tids(few: Few) -> Ints:
-    """Return the thread ids of the driver: those whose name is `driver`."""
+    """Return the thread ids of the driver: those named `driver`."""
     comm = few["comm"]
     named = comm["a"] == int.from_bytes(b"driver\0\0", "little")
     return unique(np.r_[ints(comm["n"][named]), ints(distinct(few["off_cpu"]["tid"]))])
 
 
 def timeline(few: Few, transactions: pl.DataFrame, phases: pl.DataFrame, vfs: pl.DataFrame) -> Timeline:
-    """Lay out the threads: of the driver, or where each transaction has a thread those."""
+    """Build the timeline of the driver's threads, or of the threads in `transactions`."""
     of_command = "tid" in transactions.columns
     tids, sync = unique(ints(transactions["tid"])) if of_command else driver_tids(few), few["sync"]
     rows = np.flatnonzero(np.isin(sync["tid"], tids))
@@ -86,9 +86,9 @@ def timeline(few: Few, transactions: pl.DataFrame, phases: pl.DataFrame, vfs: pl
 
 
 def innermost(tids: Ints, begins: Ints, ends: Ints) -> Lanes:
-    """Lay out transactions, which are in the order of their begins.
+    """Build the lanes of transactions, which are ordered by begin.
 
-    A thread may be in several at a time, of several connections: then it is in the one that it began last.
+    A thread may have several open, on several connections: the one that began last counts.
     """
     found: list[tuple[int, int, int, int]] = []  # begin, tid, end, number
     for tid in distinct(tids):

@@ -11,7 +11,7 @@ import polars as pl
 
 from analysis.figures import style
 from analysis.inspect.load import Loaded
-from analysis.whose import WORDS
+from analysis.ledger.attribution import WORDS
 from model import operations
 
 Row = dict[str, Any]

@@ -10,11 +10,10 @@ import polars as pl
 import pytest
 from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, PREFLUSH, SYNC, WRITE, Trace
 
-from analysis import whose
 from analysis.adapters.partition import ELSEWHERE
 from analysis.audit import views
 from analysis.checks import ledger as checks
-from analysis.ledger import build
+from analysis.ledger import attribution, build
 from analysis.ledger.build import Ledger
 from analysis.ledger_schema import NO_TRANSACTION
 
@@ -76,13 +75,13 @@ def test_a_checkpoint_writes_what_earlier_transactions_logged() -> None:
         (8192 + 3 * 4096, 8192, 0),
     ]
     assert [reason for check in (checks.costs_add_up, views.deferred) for reason in check(made)] == []
-    assert whose.no_transaction(made) == {
+    assert attribution.no_transaction(made) == {
         "bytes": 4096,
         "share": 4096 / (6 * 4096 + 4 * 4096),
-        "by": dict.fromkeys(whose.WORDS, 0) | {"close": 4096},
+        "by": dict.fromkeys(attribution.WORDS, 0) | {"close": 4096},
         "per_transaction": 4096 / 3,
     }
-    late = whose.deferred(made)
+    late = attribution.deferred(made)
     assert late is not None
     assert (late["bytes"], late["by_transactions"], late["by"]["close"]) == (12288, 8192, 4096)
     assert late["per_transaction"]["insert"] == {"deferred": 4096, "for_others": 8192 / 3}
@@ -91,7 +90,7 @@ def test_a_checkpoint_writes_what_earlier_transactions_logged() -> None:
 def test_both_views_have_all_bytes() -> None:
     made = build.build(checkpointed().input(CLOSE))
     total = made.pieces["bytes"].sum()
-    none = whose.no_transaction(made)["bytes"]
+    none = attribution.no_transaction(made)["bytes"]
     nobodys = made.deferred.filter(pl.col("made_by").is_null())["bytes"].sum()
     costs = made.costs
     assert costs["bytes"].sum() + none == total
@@ -184,7 +183,7 @@ def test_each_reason_is_recognised(cause: Callable[[Trace], None], reason: str) 
     cause(trace)
     made = build.build(trace.input(CLOSE))
     assert rows(made.ledger, "transaction", "no_transaction") == [(None, reason)]
-    assert whose.no_transaction(made)["by"][reason] == 4096
+    assert attribution.no_transaction(made)["by"][reason] == 4096
 
 
 def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:
@@ -206,8 +205,8 @@ def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:
 
 def test_every_reason_has_its_test_and_its_words() -> None:
     # of another partition nothing is written
-    assert {reason for _, reason in REASONS} == set(whose.WORDS)
-    assert set(whose.WORDS) == set(NO_TRANSACTION) - {"another partition"}
+    assert {reason for _, reason in REASONS} == set(attribution.WORDS)
+    assert set(attribution.WORDS) == set(NO_TRANSACTION) - {"another partition"}
 
 
 def test_reasons_of_one_command_are_parts_of_it() -> None:
@@ -223,7 +222,7 @@ def test_reasons_of_one_command_are_parts_of_it() -> None:
         (None, "garbage collection", 0.25),
     ]
     assert checks.shares_add_up(made) == []
-    by = whose.no_transaction(made)["by"]
+    by = attribution.no_transaction(made)["by"]
     assert (by["close"], by["garbage collection"]) == (3 * 4096, 4096)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis import pipeline, stages, whose
+from analysis import pipeline, stages
 from analysis.checks import ledger as checks
 from analysis.inspect.load import Loaded
+from analysis.ledger import attribution
 from analysis.ledger.build import Ledger
 from analysis.tree.terminal import Terminal, lines
 
@@ -36,9 +37,9 @@ SHARES = {
 @pytest.mark.parametrize("sample", SHARES, ids=lambda path: path.name)
 def test_what_is_for_no_transaction_is_the_close_and_the_drain(sample: Path, tmp_path: Path) -> None:
     made = recorded(tmp_path, sample)
-    none, total = whose.no_transaction(made), made.pieces["bytes"].sum()
+    none, total = attribution.no_transaction(made), made.pieces["bytes"].sum()
     percent = {reason: round(100 * size / total, 3) for reason, size in none["by"].items()}
-    assert percent == dict.fromkeys(whose.WORDS, 0) | SHARES[sample]
+    assert percent == dict.fromkeys(attribution.WORDS, 0) | SHARES[sample]
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +48,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
 
 
 def test_a_transaction_has_what_it_made_written_and_what_it_left(made: Ledger) -> None:
-    late, total = whose.deferred(made), made.pieces["bytes"].sum()
+    late, total = attribution.deferred(made), made.pieces["bytes"].sum()
     assert late is not None
     assert round(100 * late["by_transactions"] / total, 1) == 17.3
     assert round(100 * late["by"]["close"] / total, 1) == 2.3
-    costs, none = made.costs, whose.no_transaction(made)["bytes"]
+    costs, none = made.costs, attribution.no_transaction(made)["bytes"]
     whole = costs["bytes"] - costs["for_others"] + costs["deferred"]
     assert whole.min() >= 0
     left = none - sum(late["by"].values())
@@ -87,13 +88,13 @@ def test_the_terminal_says_it_beside_unattributed() -> None:
         "no_transaction": {"bytes": 150, "share": 0.15, "by": {"close": 100, "unknown": 50}},
         "deferred": {"bytes": 80, "share": 0.08, "by_transactions": 60, "by": {"close": 20}},
     }
-    assert whose.sentences(ledger) == [
+    assert attribution.sentences(ledger) == [
         "15.000% were written for no transaction: 10.000% at the close, 5.000% by who is not known",
         "8.000% are deferred: the content of earlier transactions, written 6.000% by later transactions, "
         "2.000% at the close",
     ]
     ledger["deferred"] = None
-    assert whose.sentences(ledger)[1] == "whose content that is was not recorded"
+    assert attribution.sentences(ledger)[1] == "deferred bytes are unknown: calls were not logged"
 
 
 def test_report_and_tree_show_it(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from some_cell import some_cell
 
 from analysis.adapters.covariates import Covariates
-from analysis.adapters.known import Known
+from analysis.adapters.probe_selftest import Known
 from analysis.adapters.proberecords import RECORD
 from analysis.checks import disk
 from analysis.run import Run

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from analysis import known
-from analysis.adapters import known as adapter
-from analysis.adapters.known import PREFLUSH, Known
+from analysis.adapters import probe_selftest as adapter
+from analysis.adapters.probe_selftest import PREFLUSH, Known
 from analysis.adapters.proberecords import RECORD, TYPES
 from base.errors import BadInput
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis import known
-from analysis.adapters.known import Known
+from analysis.adapters.probe_selftest import Known
 from analysis.adapters.proberecords import RECORD, TYPES
 
 DISK = 8 << 20

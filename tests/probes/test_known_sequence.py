@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis import known
-from analysis.adapters.known import Known, read
+from analysis.adapters.probe_selftest import Known, read
 from analysis.adapters.proberecords import TYPES
 from commitpath.payload import all_probes
 from commitpath.prepared import known_sequence

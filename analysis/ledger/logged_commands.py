@@ -1,4 +1,4 @@
-"""Which command of a device's own log is which of a ledger?"""
+"""Match the commands of a device's own log with those of a ledger."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import polars as pl
 from analysis import events
 from base.arrays import Ints, ints
 
-# What a command is in both, and when; a device does not know which writes are metadata.
+# Columns that identify a command in both; a device cannot tell metadata writes.
 ORDER = ("sector", "sectors", "kind", "begin_ns")
 
 
-def beside(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the commands of both in one order: the n-th of its kind at a place beside the n-th.
+def aligned(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return both tables in one order, so that the n-th command of a kind and place pairs with the n-th.
 
-    log: devicelog.commands. Both have the columns of ORDER, end_ns and `number`, their place before. They
-    are of the same commands where they have as many, and differ in none of the first three columns.
+    log: devicelog.commands. Both get the columns of ORDER, end_ns and `number`, their original index.
+    They hold the same commands if the row counts and the first three columns are equal.
     """
     own = ledger.select(
         pl.col("sector").fill_null(0),
@@ -30,8 +30,8 @@ def beside(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.Da
 
 
 def numbers(ledger: pl.DataFrame, log: pl.DataFrame) -> Ints | None:
-    """Return the ledger's number of each command of the log; None where they are not of the same."""
-    own, seen = beside(ledger, log)
+    """Return the ledger's index of each command of the log; None if the two do not hold the same commands."""
+    own, seen = aligned(ledger, log)
     what = list(ORDER[:3])
     if not own.select(what).equals(seen.select(what)):
         return None

@@ -1,19 +1,18 @@
-"""Why was a bio submitted for no transaction? Each reason is recognised by something positive.
+"""Reasons for bios that no transaction caused. Each reason but `unknown` is recognised by its own evidence.
 
-- `close`, `drain`: the driver's thread itself, or a commit, a checkpoint or a flush that it waited
-  for, in the phase that closes the database, or in the syncfs after it. In `drain` the driver does
-  nothing but that syncfs, which waits for all commits, checkpoints and rounds of the flusher that
-  there are: these are `drain`, too;
-- `between transactions`: the same anywhere else;
-- `garbage collection`: a page that the filesystem's collector marked (by piece: shares.py), or
-  its thread, by its name;
-- `write back`: a round of the flusher (`writeback` records), or a thread of the filesystem that
-  writes metadata home, by its name;
-- `journal`: a journal's thread, or one in a checkpoint or a flush, that nobody waited for;
-- `engine job`: a thread of the engine's own, by its name: a compaction, say;
-- `another partition`: an empty bio that stands for one of another partition of the disk, which only asks
-  for a flush (adapters/partition.py);
-- `unknown`: none of these.
+- `close`, `drain`: the driver's thread, or a commit, checkpoint or flush it waited for, in the phase that
+  closes the database or in the syncfs after it. That syncfs waits for all commits, checkpoints and rounds
+  of the flusher, so these are `drain`, too.
+- `between transactions`: the same at any other time.
+- `garbage collection`: a page that the filesystem's collector marked (by piece, see shares.py), or its
+  thread, by name.
+- `write back`: a round of the flusher (`writeback` records), or a filesystem thread that writes metadata
+  home, by name.
+- `journal`: a journal thread, or a thread in a checkpoint or a flush, that nobody waited for.
+- `engine job`: a background thread of the engine, by name: a compaction, for example.
+- `another partition`: an empty bio that stands for a flush request of another partition of the disk
+  (adapters/partition.py).
+- `unknown`: anything else.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _OF_PHASE = {"close": CLOSE, "drain": DRAIN}
 
 
 class Jobs:
-    """Records of what threads did, to be found by thread and time."""
+    """Records of threads' activities, looked up by thread and time."""
 
     def __init__(self, rows: np.ndarray) -> None:
         self._last = LastBefore(ints(rows["tid"]), ints(rows["begin_ns"]))
@@ -46,14 +45,14 @@ class Jobs:
         return np.where(time <= self._ends.take(last), last, -1)
 
 
-class Nobody:
-    """Answers for bios that no transaction caused."""
+class BackgroundReasons:
+    """The reasons for bios that no transaction caused."""
 
     def __init__(self, few: Few, phases: pl.DataFrame, threads: Mapping[str, str]) -> None:
-        """`threads` are the filesystem's and the engine's own: how a name begins → the reason."""
+        """threads: prefix of a thread's name → reason, for the filesystem's and the engine's threads."""
         self._begins, self._ends = ints(phases["begin_ns"]), ints(phases["end_ns"])
         of_phase = [_OF_PHASE.get(phase, BETWEEN) for phase in phases["phase"].to_list()]
-        self._of_phase = ints([*of_phase, BETWEEN])  # the last: in no phase
+        self._of_phase = ints([*of_phase, BETWEEN])  # the last entry: outside all phases
         self._rounds = Jobs(few["writeback"])
         self._threads = {
             tid: NO_TRANSACTION.index(reason)
@@ -63,10 +62,10 @@ class Nobody:
         }
 
     def reasons(self, time: Ints, tid: Ints, by_driver: Bools, in_job: Bools) -> Ints:
-        """Return the place in NO_TRANSACTION of each bio.
+        """Return the index in NO_TRANSACTION of each bio.
 
-        time, tid: when it was queued, by whom; by_driver: the driver did it, or waited for it;
-        in_job: by a journal's thread, or in a checkpoint or a flush.
+        time, tid: when and by which thread it was queued. by_driver: the driver submitted it or waited
+        for it. in_job: a journal thread, or a thread in a checkpoint or a flush, submitted it.
         """
         phase = self._of_phase.take(inside(time, self._begins, self._ends))
         in_round = self._rounds.containing(time, tid) >= 0
@@ -83,7 +82,7 @@ class Nobody:
 
 
 def thread_names(comm: np.ndarray) -> dict[int, str]:
-    """Return the name that each thread had last."""
+    """Return the last name of each thread."""
     raw = np.stack([comm["a"], comm["b"]], axis=1)
     texts = [row.tobytes().split(b"\0")[0].decode(errors="replace") for row in raw]
     return dict(zip(comm["n"].tolist(), texts, strict=True))

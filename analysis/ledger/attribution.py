@@ -1,6 +1,6 @@
-"""What was written for no transaction, and why; and whose content was what others made written.
+"""Attribution of written bytes, for the summary: bytes of no transaction by reason, and deferred bytes.
 
-For the summary, and in words.
+Deferred bytes are content of an earlier transaction than the one that made the device write them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import polars as pl
 from analysis.ledger.build import Ledger
 
 VIEWS = ("deferred", "for_others")
-# of another partition there are flushes alone
+# a bio of another partition carries no data, so its reason has no bytes and no entry here
 WORDS = {
     "close": "at the close",
     "drain": "in the drain",
@@ -26,8 +26,11 @@ WORDS = {
 
 
 def no_transaction(made: Ledger) -> dict[str, Any]:
-    """Return {bytes, share of the bytes written, by: {reason: bytes}, per_transaction: bytes over the
-    number of transactions, None where there were none}."""
+    """Return the bytes written for no transaction.
+
+    Keys: bytes, share (of the bytes written), by ({reason: bytes}) and per_transaction (None without
+    transactions).
+    """
     whole = made.ledger.select("command", "no_transaction", share=pl.lit(1.0))
     parts = pl.concat([whole, made.shares.select("command", "no_transaction", "share")]).drop_nulls()
     size = made.pieces.group_by("command").agg(pl.col("bytes").sum())
@@ -44,10 +47,11 @@ def no_transaction(made: Ledger) -> dict[str, Any]:
 
 
 def deferred(made: Ledger) -> dict[str, Any] | None:
-    """Return what was the content of an earlier transaction than who made the device write it: {bytes,
-    share of the bytes written, by_transactions: bytes that a later one made written, by: {reason:
-    bytes} that none did, per_transaction: {op or "all": means of VIEWS}}; None where the log of the
-    engine's calls does not tell."""
+    """Return the deferred bytes; None if the engine's calls were not logged.
+
+    Keys: bytes, share (of the bytes written), by_transactions (bytes written by a later transaction), by
+    ({reason: bytes} written for no transaction) and per_transaction ({op or "all": means of VIEWS}).
+    """
     if not made.given.calls:
         return None
     number, total = float(made.deferred["bytes"].sum()), int(made.pieces["bytes"].sum())
@@ -63,18 +67,18 @@ def deferred(made: Ledger) -> dict[str, Any] | None:
 
 
 def _by_reason(table: pl.DataFrame) -> dict[str, int]:
-    """Return the bytes of each reason: whole, as nobody shares what is nobody's."""
+    """Return the bytes of each reason, in WORDS' order."""
     sums = dict(table.group_by("no_transaction").agg(pl.col("bytes").sum()).rows())
     return {reason: round(sums.get(reason, 0)) for reason in WORDS}
 
 
 def sentences(ledger: dict[str, Any]) -> list[str]:
-    """Say both of the summary's `ledger`, in percent of the bytes written."""
+    """Return the sentences of the summary's `ledger`, in percent of the bytes written."""
     none, late = ledger["no_transaction"], ledger["deferred"]
     total = sum(ledger["bytes"].values())
     said = [f"{none['share']:.3%} were written for no transaction" + _reasons(none["by"], total)]
     if late is None:
-        return [*said, "whose content that is was not recorded"]
+        return [*said, "deferred bytes are unknown: calls were not logged"]
     later = {"by later transactions": late["by_transactions"]}
     ways = later | {WORDS[reason]: size for reason, size in late["by"].items()}
     text = f"{late['share']:.3%} are deferred: the content of earlier transactions, written"
@@ -82,8 +86,7 @@ def sentences(ledger: dict[str, Any]) -> list[str]:
 
 
 def rows(ledger: dict[str, Any]) -> list[tuple[str, float, float | None]]:
-    """Return who made what written, (in words, bytes, of these deferred or None where that is not known):
-    transactions, then each reason for none that there is."""
+    """Return (description, bytes, deferred bytes or None if unknown) for the transactions and each reason."""
     none, late = ledger["no_transaction"], ledger["deferred"]
     caused = sum(ledger["bytes"].values()) - none["bytes"]
     found = [("by transactions", caused, late and late["by_transactions"])]
