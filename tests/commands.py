@@ -36,7 +36,7 @@ LIBRARIES = (
     *("analysis.pipeline", "analysis.crash.verdicts", "base.schema"),
 )
 # CPU seconds of the calls that ended: they are no children of the process that makes them.
-used_s = 0.0
+used_s: list[float] = []
 # Of these the two that look at the environment.
 OF_ENVIRONMENT = ("base.paths", "analysis")
 
@@ -108,7 +108,6 @@ def server() -> tuple["subprocess.Popen[str]", threading.Lock]:
 
 def call(target: str, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """What `bin/commitpath TARGET NAME=VALUE…` would do."""
-    global used_s
     clean = {k: v for k, v in os.environ.items() if not re.match("MAKE|MFLAGS", k)}
     process, lock = server()
     with lock, tempfile.NamedTemporaryFile("r") as output, tempfile.NamedTemporaryFile("r") as error:
@@ -123,7 +122,7 @@ def call(target: str, *words: str, **environment: str) -> "subprocess.CompletedP
             os.kill(child, signal.SIGTERM)
             process.stdout.readline()
             raise
-        used_s += float(taken)
+        used_s.append(float(taken))
         return subprocess.CompletedProcess([target, *words], int(code), output.read(), error.read())
 
 
