@@ -7,7 +7,7 @@ imports commitpath's own modules anew, but for the analysis, which asks nothing 
 What a test says of make itself, or kills, it starts with make.
 
 As a program (python commands.py) it is that process: a call, as JSON, a line; it answers with the
-child's process number, then with its exit code.
+child's process number, then with its exit code and the CPU seconds that it took.
 """
 
 import atexit
@@ -35,6 +35,8 @@ LIBRARIES = (
     # ours; import-linter holds that it imports nothing of commitpath
     *("analysis.pipeline", "analysis.crash.verdicts", "base.schema"),
 )
+# CPU seconds of the calls that ended: they are no children of the process that makes them.
+used_s: list[float] = []
 # Of these the two that look at the environment.
 OF_ENVIRONMENT = ("base.paths", "analysis")
 
@@ -53,7 +55,8 @@ def serve() -> None:
             # the end of an interpreter with all that is loaded takes four times as long as the call
             os._exit(become(call))
         print(child, flush=True)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        _, status, used = os.wait4(child, 0)
+        print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, flush=True)
 
 
 def become(call: dict[str, Any]) -> int:
@@ -114,12 +117,13 @@ def call(target: str, *words: str, **environment: str) -> "subprocess.CompletedP
         print(json.dumps(asked), file=process.stdin, flush=True)
         child = int(process.stdout.readline())
         try:
-            code = int(process.stdout.readline())
+            code, taken = process.stdout.readline().split()
         except BaseException:
             os.kill(child, signal.SIGTERM)
             process.stdout.readline()
             raise
-        return subprocess.CompletedProcess([target, *words], code, output.read(), error.read())
+        used_s.append(float(taken))
+        return subprocess.CompletedProcess([target, *words], int(code), output.read(), error.read())
 
 
 if __name__ == "__main__":

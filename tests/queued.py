@@ -2,6 +2,7 @@
 
 import resource
 
+import commands
 import groups
 import pytest
 
@@ -9,9 +10,9 @@ _BEGIN = pytest.StashKey[float]()
 
 
 def _cpu_s() -> float:
-    """CPU seconds of this worker and of its children that ended."""
+    """CPU seconds of this worker, of its children that ended, and of the commands that it called."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(one.ru_utime + one.ru_stime for one in used) + sum(commands.used_s)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -84,7 +84,22 @@ def test_a_crash_of_the_analysis_is_a_miss(samples: Path, monkeypatch: pytest.Mo
     assert mutations.attempt(tried, samples).verdict == "missed"
 
 
-def test_no_fault_is_missed() -> None:
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_fault_is_noticed(kind: str, samples: Path) -> None:
+    """In one of the samples, and missed in none that was tried until then; each kind begins with another."""
+    tries = mutations.tries({"KIND": kind, "SEED": "1", "N": "1"})
+    first = list(FAULTS).index(kind) % len(tries)
+    verdicts = []
+    for tried in tries[first:] + tries[:first]:
+        outcome = mutations.attempt(tried, samples)
+        assert outcome.verdict != "missed", tried.command
+        verdicts.append(outcome.verdict)
+        if outcome.verdict == "noticed":
+            return
+    raise AssertionError(f"it was noticed in none of the samples: {verdicts}")
+
+
+def test_no_fault_is_missed_in_any_sample() -> None:
     outcomes = mutations.run(mutations.tries({"SEED": "1", "N": "1"}))
     assert [one.tried.command for one in outcomes if one.verdict == "missed"] == []
     noticed = {one.tried.kind for one in outcomes if one.verdict == "noticed"}

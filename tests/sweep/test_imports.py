@@ -104,23 +104,31 @@ def test_rebuild_takes_own_runs_from_their_folders(lab: Lab) -> None:
     assert runs(lab) == before
 
 
-@pytest.fixture
-def with_files(labs: Labs, tmp_path: Path) -> tuple[Lab, Path]:
-    """An empty lab, and another lab's recorded run with its files, and one that has none."""
-    there = labs("there")
+@pytest.fixture(scope="module")
+def kiel(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Path]:
+    """A lab with a recorded run that has its files, and one that has none, and an export of it; not to be
+    changed."""
+    folder = tmp_path_factory.mktemp("kiel")
+    there = Lab(folder / "there")
     there.recorded()
     gone = there.run(MODE="truncate")
     there.ok("results")
     shutil.rmtree(gone)
-    there.ok("export", FILE=str(tmp_path / "t.tar.gz"), LAB="kiel", FILES="yes")
-    return labs("here"), tmp_path / "t.tar.gz"
+    there.ok("export", FILE=str(folder / "t.tar.gz"), LAB="kiel", FILES="yes")
+    return there, folder / "t.tar.gz"
+
+
+@pytest.fixture
+def with_files(kiel: tuple[Lab, Path], labs: Labs, tmp_path: Path) -> tuple[Lab, Path]:
+    """An empty lab, and a copy of the other's export."""
+    return labs("here"), Path(shutil.copy(kiel[1], tmp_path))
 
 
 def test_runs_with_files_are_analysed_and_the_others_unverified(
-    with_files: tuple[Lab, Path], labs: Labs, tmp_path: Path
+    with_files: tuple[Lab, Path], kiel: tuple[Lab, Path], labs: Labs, tmp_path: Path
 ) -> None:
     lab, path = with_files
-    labs("there").ok("export", FILE=str(tmp_path / "rows.sqlite"))
+    kiel[0].ok("export", FILE=str(tmp_path / "rows.sqlite"))
     # first without files: no number of the other lab is verified
     assert "0 new, 2 new without files, so unverified, 0 there" in lab.ok(
         "import", FILE=str(tmp_path / "rows.sqlite")
