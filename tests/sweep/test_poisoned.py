@@ -47,7 +47,7 @@ POISONED = [
     ("summary = json_set(summary, '$.tps.all', 'fast')", "summary: tps.all must be number"),
     ("host = NULL", "host: NULL"),
     ("repeat = 'many'", "repeat: not a number"),
-    ("cell = json_set(cell, '$.seed', 'x')", "cell: seed must be integer"),
+    ("cell = json_set(cell, '$.seed', 'x')", "cell: it has another id"),
     ("manifest = '7'", "manifest: must be object"),
 ]
 
