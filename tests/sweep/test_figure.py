@@ -3,6 +3,7 @@
 import csv
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from lab import Lab, edit
 
 from base.errors import BadInputError
 from commitpath import variables
+from commitpath.cell import make_cell
 from commitpath.charts import command, look
-from commitpath.charts.spec import FORMS, Spec, colors_of, panels
-from commitpath.results.metrics import METRICS
+from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
+from commitpath.results.metrics import METRICS, rate
 from commitpath.sweep.grid import expand
 
 GRID = """description: page sizes
@@ -167,3 +169,19 @@ def test_ticks_are_the_numbers_that_they_stand_at() -> None:
         "12.5",
         "2\u202f000",
     ]
+
+
+def test_operations_are_those_of_the_workload() -> None:
+    for name, expected in {
+        "kv": ("insert", "update", "read", "batch", "delete"),
+        "random-b": ("batch",),
+        "rlbench": ("insert", "update", "delete"),
+        "synthetic-gmail": (),
+    }.items():
+        assert ops_of(make_cell({"WORKLOAD": name})) == expected
+
+
+def test_weights_are_of_the_operations_of_the_run() -> None:
+    run: Any = SimpleNamespace(summary={"tps": {"read": 400.0, "all": 1.0, "update": 100.0, "insert": 200.0}})
+    assert rate(run, "2:1:4") == 7 / (2 / 200 + 1 / 100 + 4 / 400)
+    assert rate(run, "2:1") is None
