@@ -86,8 +86,12 @@ def _check_column(column: str, row: Row) -> None:
         if column not in NULLABLE or (column in DOCUMENTS and row["status"] != "failed"):
             raise UnfitError("NULL")
         return
-    if not isinstance(value, int if column == "repeat" else str):
-        raise UnfitError("not a number" if column == "repeat" else "not a text")
+    if column == "repeat":
+        if not isinstance(value, int):
+            raise UnfitError("not a number")
+        return
+    if not isinstance(value, str):
+        raise UnfitError("not a text")
     if column in _PATTERNS and not re.fullmatch(_PATTERNS[column], value):
         raise UnfitError(f"{value[:100]!r} is not {_PATTERNS[column]}")
     if column in DOCUMENTS:

@@ -178,7 +178,7 @@ def test_operations_are_those_of_the_workload() -> None:
         "rlbench": ("insert", "update", "delete"),
         "synthetic-gmail": (),
     }.items():
-        assert ops_of(make_cell({"WORKLOAD": name})) == expected
+        assert ops_of(make_cell({"WORKLOAD": name, "N": "100"})) == expected
 
 
 def test_weights_are_of_the_operations_of_the_run() -> None:
