@@ -6,6 +6,7 @@ import re
 import shutil
 import tarfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from analysis import stored_files
@@ -16,6 +17,8 @@ from commitpath.database.store import LABEL
 DATABASE = "results.sqlite"
 # of a run's folder; the rest is what an analysis makes of these
 DOCUMENTS, EVIDENCE = ("cell.json", "host.json"), ("raw", "twin", "crash")
+# at most of a file, and of all files
+FILE_BYTES, ALL_BYTES = 2**30, 2**34
 
 
 def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
@@ -28,6 +31,8 @@ def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
     except BadInput as error:
         raise LabError(f"{error}; nothing was exported") from error
     for file in (*DOCUMENTS, *found):
+        if (folder / file).stat().st_size > FILE_BYTES:
+            raise LabError(f"{folder / file}: more than {FILE_BYTES} bytes: no import takes it")
         archive.add(folder / file, f"{name}/{file}", recursive=False)
 
 
@@ -40,22 +45,18 @@ def stored_hashes(folder: Path) -> dict[str, str]:
 
 
 def unpack(source: Path, into: Path) -> None:
-    """Write the files of an archive to a folder of ours. Raises BadInputError at anything else in it."""
+    """Write the files of an archive to a folder of ours. BadInputError at anything else in it."""
     try:
         with tarfile.open(source) as archive:
-            for member in archive:
-                if member.isdir():
-                    continue  # it is made with the files in it
-                if not is_exported(member):
-                    raise BadInputError(
-                        f"{source}: {member.name!r} is neither {DATABASE} nor a file of a run, "
-                        "LAB/CELL/RUN/…; nothing was imported"
-                    )
+            for member in _checked(source, archive):
                 path = into / member.name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with path.open("wb") as file:
+                # "x": no member replaces another
+                with path.open("xb") as file:
                     if data := archive.extractfile(member):
                         shutil.copyfileobj(data, file)
+    except (FileExistsError, NotADirectoryError):
+        raise BadInputError(f"{source}: {member.name!r} is in it twice; nothing was imported") from None
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         why = str(error).partition("\n")[0].removesuffix(":")
         raise BadInputError(f"{source}: no export, or a damaged one ({why}); nothing was imported") from None
@@ -63,10 +64,28 @@ def unpack(source: Path, into: Path) -> None:
         raise BadInputError(f"{source}: no export: there is no {DATABASE} in it; nothing was imported")
 
 
-def is_exported(member: tarfile.TarInfo) -> bool:
-    """Return whether a member is a plain file that an export has, and stays in its folder."""
+def _checked(source: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the files of an archive. BadInputError at what an import does not take."""
+    size = 0
+    for member in archive:
+        if member.isdir():
+            continue  # it is made with the files in it
+        size += member.size
+        if wrong := _fault(member, size):
+            raise BadInputError(f"{source}: {member.name[:200]!r} {wrong}; nothing was imported")
+        yield member
+
+
+def _fault(member: tarfile.TarInfo, size: int) -> str | None:
+    """Say why a member is not taken; None if it is. size: bytes of all members until its end."""
     lab, *below = parts = member.name.split("/")
-    if not member.isreg() or {"", ".", ".."} & {*parts}:
-        return False
+    if not member.isreg() or member.issparse():
+        return "is a link, a sparse file, or no file"
+    if member.size > FILE_BYTES or size > ALL_BYTES:
+        return f"is larger than {FILE_BYTES} bytes, or all are than {ALL_BYTES}"
+    if not member.name.isprintable() or any(part in ("", ".", "..") or len(part) > 200 for part in parts):
+        return "would be outside its folder, or is no file's name"
     of_run = below[2:3] and below[2] in (DOCUMENTS if len(below) == 3 else EVIDENCE)
-    return member.name == DATABASE or bool(of_run and re.fullmatch(LABEL, lab))
+    if member.name != DATABASE and not (of_run and re.fullmatch(LABEL, lab)):
+        return f"is neither {DATABASE} nor a file of a run, LAB/CELL/RUN/…"
+    return None

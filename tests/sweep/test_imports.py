@@ -226,27 +226,40 @@ RUN = "kiel/cell/run"
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("members", "says"),
     [
-        member(f"{RUN}/raw/a", type=tarfile.SYMTYPE, linkname="/etc/passwd"),
-        member(f"{RUN}/raw/a", type=tarfile.LNKTYPE, linkname="results.sqlite"),
-        member(f"{RUN}/raw/a", type=tarfile.FIFOTYPE),
-        member("../outside"),
-        member("/tmp/outside"),
-        member(f"{RUN}/raw/../../../../../outside"),
-        member(f"{RUN}/summary.json"),
-        member("kiel/cell/raw/a"),
-        member(f".{RUN}/raw/a\n"),
+        ([member(f"{RUN}/raw/a", type=tarfile.SYMTYPE, linkname="/etc/passwd")], "is a link"),
+        ([member(f"{RUN}/raw/a", type=tarfile.LNKTYPE, linkname="results.sqlite")], "is a link"),
+        ([member(f"{RUN}/raw", type=tarfile.SYMTYPE, linkname="/tmp"), member(f"{RUN}/raw/a")], "is a link"),
+        ([member(f"{RUN}/raw/a", type=tarfile.FIFOTYPE)], "or no file"),
+        ([member(f"{RUN}/raw/a", type=tarfile.CHRTYPE)], "or no file"),
+        ([member("../outside")], "would be outside its folder"),
+        ([member("/tmp/outside")], "would be outside its folder"),
+        ([member(f"{RUN}/raw/../../../../../outside")], "would be outside its folder"),
+        ([member(f"{RUN}/raw/a\x1b[2J")], "would be outside its folder, or is no file's name"),
+        ([member(f"{RUN}/raw/{'a' * 250}")], "is no file's name"),
+        ([member(f"{RUN}/summary.json")], "is neither results.sqlite nor a file of a run"),
+        ([member("kiel/cell/raw/a")], "is neither results.sqlite nor a file of a run"),
+        ([member(f".{RUN}/raw/a")], "is neither results.sqlite nor a file of a run"),
+        ([member(f"{RUN}/raw/a"), member(f"{RUN}/raw/a")], "'kiel/cell/run/raw/a' is in it twice"),
+        ([member(f"{RUN}/raw/a"), member(f"{RUN}/raw/a/b")], "'kiel/cell/run/raw/a/b' is in it twice"),
+        ([member(f"{RUN}/raw/a", 2001)], "is larger than 2000 bytes"),
+        ([member(f"{RUN}/raw/{n}", 1900) for n in range(4)], "or all are than 5000"),
     ],
 )
-def test_another_archive_is_refused(wrong: tarfile.TarInfo, tmp_path: Path) -> None:
+def test_an_archive_that_is_hostile(
+    members: list[tarfile.TarInfo], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is written but into its folder."""
+    monkeypatch.setattr(archive, "FILE_BYTES", 2000)
+    monkeypatch.setattr(archive, "ALL_BYTES", 5000)
     (tmp_path / "into").mkdir()
-    source = packed(tmp_path / "x.tar", wrong)
-    with pytest.raises(BadInputError, match=r"neither results\.sqlite nor a file of a run") as caught:
+    source = packed(tmp_path / "x.tar", *members)
+    with pytest.raises(BadInputError, match=re.escape(says)) as caught:
         archive.unpack(source, tmp_path / "into")
     assert str(caught.value).startswith(f"{source}: ") and "\n" not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["into", "x.tar"]
+    assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
