@@ -12,6 +12,7 @@ from base.strict_json import UnfitError
 from base.text import printable
 from commitpath.database import store
 from commitpath.database.store import LABEL
+from model import cell as cells
 from model import durability
 
 Row = Mapping[str, Any]
@@ -71,12 +72,20 @@ def fault(table: str, row: Row) -> str | None:
     try:
         for column in COLUMNS[table]:
             _check_column(column, row)
-        column = "cell"
-        if table == "run" and (own := identity.cell_id(strict_json.parse(row["cell"]))) != row["cell_id"]:
-            raise UnfitError(f"it has another id: {own}")
+        if table == "run":
+            column = "cell"
+            _check_cell(strict_json.parse(row["cell"]), row["cell_id"])
     except (UnfitError, KeyError, TypeError, AttributeError) as error:
         return printable(f"{column}: {error}")[:500]
     return None
+
+
+def _check_cell(cell: Mapping[str, Any], named: str) -> None:
+    """Check that a cell's axes have their types, and that it is the one of that id. Raises UnfitError."""
+    for axis, kind in cells.mistyped(cell):
+        raise UnfitError(f"{axis}: {cell[axis]!r} is not {kind}")
+    if (own := identity.cell_id(cell)) != named:
+        raise UnfitError(f"it has another id: {own}")
 
 
 def _check_column(column: str, row: Row) -> None:

@@ -20,6 +20,7 @@ from base.text import printable
 from commitpath import sweep_state
 from commitpath.database import rows, store
 from commitpath.identities import cell_id, complete, stored
+from model import cell as cells
 
 COLUMNS = rows.COLUMNS["run"]
 # runs of other labs, below their labels
@@ -195,8 +196,10 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
         if record := sweep_state.read_state(path):
             # an older commitpath had fewer axes
-            planned = complete(record["cell"])
-            records[f"{cell_id(planned)}-{record['repeat']}"] = {**record, "cell": planned}
+            planned = complete(cells.of(record["cell"]))
+            records[f"{cell_id(planned)}-{record['repeat']}"] = record | {
+                "cell": identity.canonical(stored(planned))
+            }
     before = {
         f"{row['cell_id']}-{row['repeat']}": row["reasons"]
         for row in connection.execute(
@@ -220,7 +223,7 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
             "repeat": record["repeat"],
             "status": "failed",
             "reasons": reasons,
-            "cell": identity.canonical(stored(record["cell"])),
+            "cell": record["cell"],
         }
         insert(connection, row)
         changed += 1

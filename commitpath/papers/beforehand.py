@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from base.paths import RESULTS
 from commitpath.database.select import Run
@@ -16,6 +15,7 @@ from commitpath.sweep.plan import Planned
 from commitpath.sweep.progress import clock
 from commitpath.sweep_state import STATE, read_state
 from model import workloads
+from model.cell import Cell
 
 
 def said(asked: Asked, planned: Iterable[Planned]) -> str:
@@ -64,9 +64,9 @@ def how_long(asked: Asked, left: Sequence[Planned], known: Sequence[Run]) -> str
     )
 
 
-def transactions(cell: Mapping[str, Any]) -> int:
+def transactions(cell: Cell) -> int:
     """Return how many transactions a run of a cell has; SQL texts have N in all."""
-    return int(cell["n"]) * max(1, len(workloads.phases(cell["profiles"]["workload"])))
+    return cell.n * max(1, len(workloads.phases(cell.profiles["workload"])))
 
 
 def beside(run: Run) -> float:
