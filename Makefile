@@ -56,6 +56,7 @@ bench-emulator: ## compare Debian's QEMU with ours (`make emulator`): late clock
 bench-programs: ## compare counts of watched programs with those of strace and the kernel
 bench-cuts: ## measure power cuts per hour and compare with dm-log-writes [FS=… CUTS=…]
 mutations: ## imitate instrument faults in recorded runs and count those noticed [KIND=… SAMPLE=… SEED=… N=…]
+new: ## write the files of a new part, a commented example that runs: KIND=engine NAME=mydb
 docs: ## write docs/reference/axes.md from the schema
 destroy: ## stop every board and delete everything built in .cache; .venv and results stay
 requirements: ## pin the Python packages of requirements*.in again, with hashes

@@ -334,6 +334,7 @@ LATER = {
     "crash-replay": "commitpath.crash_cases:crash_replay",
     "figure": "commitpath.charts.command:figure",
     "durability": "commitpath.reporting.durability:durability",
+    "new": "commitpath.new:new",
     "docs": "commitpath.axes_doc:docs",
     "requirements": "commitpath.requirements:requirements",
 }

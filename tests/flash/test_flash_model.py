@@ -15,6 +15,8 @@ from model.block_operations import FUA
 
 COMMAND, READ, PROGRAM = 100_000, 60_000, 1_000_000
 PROFILES = [p for p in (ROOT / "experiments/device").glob("*.yml") if "driver: flash" in p.read_text()]
+# what `make new KIND=device` writes
+PROFILES += (ROOT / "commitpath/skeletons/device").rglob("*.yml")
 
 
 def transfer(size):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from copied import copy_tree, python
 from lab import Lab, edit
 
 from base.errors import BadInputError
@@ -185,3 +186,16 @@ def test_weights_are_of_the_operations_of_the_run() -> None:
     run: Any = SimpleNamespace(summary={"tps": {"read": 400.0, "all": 1.0, "update": 100.0, "insert": 200.0}})
     assert rate(run, "2:1:4") == 7 / (2 / 200 + 1 / 100 + 4 / 400)
     assert rate(run, "2:1") is None
+
+
+def test_a_new_figure_is_drawn(lab: Lab, tmp_path: Path) -> None:
+    """What `make new KIND=figure` writes draws stored runs of its grid, in a copy of the tree."""
+    for run in expand("quick").runs:
+        lab.run(FS=run.cell.fs, MODE=run.cell.journal_mode, N="5")
+    copy_tree(tree := tmp_path / "tree")
+    assert python(tree, "-m", "commitpath", "new", "KIND=figure", "NAME=bars").returncode == 0
+    figure = tmp_path / "bars.svg"
+    words = ["figure", "NAME=bars", f"FIGURE={figure}"]
+    done = python(tree, "-m", "commitpath", *words, COMMITPATH_RESULTS=str(lab.results))
+    assert done.returncode == 0 and "4 of 4 points drawn" in done.stdout, done.stderr
+    assert figure.read_text().count("ext4") and figure.with_suffix(".csv").is_file()

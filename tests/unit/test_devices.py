@@ -140,6 +140,7 @@ NAMED = {
     "commitpath/help.py": "the medium",
     "commitpath/papers/claims.html.j2": "the medium",
     "commitpath/reporting/advise.py": "the medium",
+    "commitpath/skeletons/device/": "whose attributes a profile gives",
     "experiments/device/": "whose attributes a profile gives",
     "experiments/fs/f2fs.yml": "the medium",
     "experiments/grids/ssl-traces.yml": "the medium",

@@ -21,9 +21,9 @@ def copy_tree(to: Path) -> None:
             shutil.copy(ROOT / name, to / name)
 
 
-def python(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python in a tree of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+def python(tree: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Python in a tree of its own; more: its environment."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", **more}
     return subprocess.run(
         [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
     )

@@ -1,0 +1,17 @@
+"""{{NAME}}: `superblock.txt` is what `describe` of playbooks/filesystems/{{NAME}}.sh writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.adapters.layout import Layout, of_regions
+from analysis.files import integer
+from model.filesystems import Superblock
+
+
+def layout(board: Path, superblock: Superblock) -> Layout:
+    """Return where its structures are on the device (required). Raises BadInput."""
+    size = integer(board / "superblock.txt", 0, "block_size", superblock.get("block_size", ""))
+    # (first block, blocks, META | INODE | JOURNAL | DIRECTORY | PACK); all other blocks belong to files
+    regions: list[tuple[int, int, int]] = []
+    return of_regions("{{NAME}}", regions, size)

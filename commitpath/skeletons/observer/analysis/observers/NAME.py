@@ -1,0 +1,28 @@
+"""raw/{{NAME}}/: the counters of all disks, at the beginning and the end of a run."""
+
+from __future__ import annotations
+
+from analysis.files import read_text
+from analysis.observers import Given, Observer, Seen
+
+_FILES = ("begin", "end")
+
+
+def _read(given: Given) -> Seen:
+    """Return what it left of a run (required): which files are missing, and what it lost.
+
+    `losses` reject the run, `notes` do not; `said` are numbers for the manifest; `events` are rows of
+    analysis/events.py. Raises BadInput at a file that cannot be read.
+    """
+    folder = given.raw / "{{NAME}}"
+    seen = Seen(missing=[f"raw/{{NAME}}/{name}" for name in _FILES if not (folder / name).is_file()])
+    if not seen.missing:
+        before, after = (read_text(folder / name).count("\n") for name in _FILES)
+        seen.said = {"disks": after}
+        if before != after:
+            seen.losses.append(f"{{NAME}} saw {before} disks at the beginning and {after} at the end")
+    return seen
+
+
+# leaves: patterns of its files below raw/
+OBSERVER = Observer(read=_read, leaves=("{{NAME}}/*",))
