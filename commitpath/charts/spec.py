@@ -14,6 +14,7 @@ from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query
 from commitpath.sweep.grid import Expanded
+from model import workloads
 from model.cell import Cell
 
 # A dimension that is no axis of a cell: the operation.
@@ -48,8 +49,8 @@ class Spec:
 
 
 def ops_of(cell: Cell) -> tuple[str, ...]:
-    """The operations of a cell's workload."""
-    return tuple(cell.profiles["workload"].get("phases", metrics.MIX))
+    """Return the operations of a cell's workload; none of SQL texts, which have their own."""
+    return workloads.phases(cell.profiles["workload"])
 
 
 def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:
@@ -72,7 +73,9 @@ def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:
             raise BadInputError(f"METRIC={spec.metric}: it is of one operation; give OP={allowed}")
         facet = OP
     kinds = {op for cell in cells for op in ops_of(cell)}
-    if spec.op and spec.op not in kinds | {metrics.WHOLE}:
+    if not kinds and OP in (names["x"], names["series"], facet):
+        raise BadInputError("the operations of SQL texts are known from their runs only; give OP")
+    if kinds and spec.op and spec.op not in kinds | {metrics.WHOLE}:
         raise BadInputError(f"OP={spec.op}: the grid's operations are {', '.join(sorted(kinds))} and all")
     return Spec(
         spec.grid, names["x"], spec.metric, names["series"], facet, spec.op, spec.where, form, spec.width

@@ -3,7 +3,6 @@
 import json
 import re
 import sqlite3
-import sys
 import tarfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from base.text import printable
 from commitpath.database import analysed, archive, rows, store
 from commitpath.database.archive import stored_hashes
 from commitpath.database.store import LABEL, UNNAMED
-from commitpath.database.sync import COLUMNS, IMPORTED, KEY, Copies, insert, read_run, sync
+from commitpath.database.sync import COLUMNS, IMPORTED, KEY, insert, sync
 
 LABELLED = tuple(rows.COLUMNS)
 SQLITE = b"SQLite format 3\0"
@@ -114,12 +113,11 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 
 # What becomes of a run of an import.
-NEW, UNVERIFIED, THERE, NOT_OURS, COPY = KINDS = (
+NEW, UNVERIFIED, THERE, NOT_OURS = KINDS = (
     "new",
     "new without files, so unverified",
     "there already",
     "left out, of this lab",
-    "left out, copies of another run",
 )
 
 
@@ -145,7 +143,7 @@ def import_(source: Path) -> str:
             folders = sorted(path.parent for path in part.glob("*/*/*/cell.json"))
             new = not_here(part, folders, count)
             analyse(part, new)
-            place(source, part, new, count)
+            place(part, new, count)
         except (BadInput, UnfitError, store.DatabaseError) as error:
             if isinstance(error, store.DatabaseError) and (is_database or store.passes(error)):
                 raise
@@ -154,7 +152,7 @@ def import_(source: Path) -> str:
         with store.opened() as mine:
             sync(mine)
             with_files = {str(folder.relative_to(part)) for folder in folders}
-            grids = merge(source, theirs, mine, count, lambda row: name_of(row) in with_files)
+            grids = merge(theirs, mine, count, lambda row: name_of(row) in with_files)
     return f"{source}: {told(count, grids)}"
 
 
@@ -202,31 +200,16 @@ def analyse(part: Path, folders: Sequence[Path]) -> None:
             progress.say(printable(f"analysed: {folder.relative_to(part)} ({number} of {len(folders)})"))
 
 
-def place(source: Path, part: Path, folders: Sequence[Path], count: Counter[str]) -> None:
-    """Move analysed runs below imported/, each as a whole; copies of runs that are here are left out."""
-    with store.opened(write=False) as mine:
-        copies = Copies(mine)
-        for folder in folders:
-            name = folder.relative_to(part)
-            row = read_run(folder, name.parts[0])
-            if other := copies.of(row):
-                leave_out(source, row, other)
-                count[COPY] += 1
-                continue
-            copies.add(row)
-            (IMPORTED / name).parent.mkdir(parents=True, exist_ok=True)
-            folder.rename(IMPORTED / name)
-            count[NEW] += 1
-
-
-def leave_out(source: Path, row: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-    """Name on stderr a run that is a copy of another."""
-    line = f"{source}: left out: {rows.name('run', row)}: it is a copy of the {rows.name('run', other)}"
-    print(f"commitpath: {printable(line)}", file=sys.stderr)
+def place(part: Path, folders: Sequence[Path], count: Counter[str]) -> None:
+    """Move analysed runs below imported/, each as a whole."""
+    for folder in folders:
+        name = folder.relative_to(part)
+        (IMPORTED / name).parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(IMPORTED / name)
+        count[NEW] += 1
 
 
 def merge(
-    source: Path,
     theirs: sqlite3.Connection,
     mine: sqlite3.Connection,
     count: Counter[str],
@@ -238,7 +221,7 @@ def merge(
     own_too: also those of this lab. A row of a run whose files are here stays; one of a run without files is
     replaced by what its lab says later.
     """
-    own, copies, grids = store.label(mine), Copies(mine), Counter[bool]()
+    own, grids = store.label(mine), Counter[bool]()
     query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
     for row in rows.sound(theirs, "run"):
         if has_files(row):
@@ -249,12 +232,8 @@ def merge(
             count[NOT_OURS] += 1
         elif have and (have["path"] is not None or dict(have) == fresh):
             count[THERE] += 1
-        elif other := copies.of(fresh):
-            leave_out(source, fresh, other)
-            count[COPY] += 1
         else:
             insert(mine, fresh)
-            copies.add(fresh)
             count[UNVERIFIED] += 1
     for table in ("grid_run", "grid_excluded"):
         for entry in rows.sound(theirs, table):
@@ -272,7 +251,7 @@ def take_over(made: Path) -> str:
     """Take the sound rows of the database that no folder gives into one that was made anew; what was done."""
     count: Counter[str] = Counter()
     with store.opened(write=False) as old, store.opened(made) as mine:
-        grids = merge(store.DATABASE, old, mine, count, has_folder, own_too=True)
+        grids = merge(old, mine, count, has_folder, own_too=True)
     return f"{store.DATABASE}: {told(count, grids)}"
 
 

@@ -1,18 +1,15 @@
 """Whether a row, of any lab's, has the columns and documents that its readers need."""
 
-import functools
 import re
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis import documents
-from analysis.documents import Validator
 from base import identity, strict_json
 from base.strict_json import UnfitError
 from base.text import printable
-from commitpath.axes import axes
 from commitpath.database import store
 from commitpath.database.store import LABEL
 from model import cell as cells
@@ -36,19 +33,11 @@ _PATTERNS = {
     "run_id": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "status": "ok|rejected|failed",
 }
-# Without these no run is told from another (commitpath/reporting, analysis/consistent.py).
-_AXES = (
-    *("clock", "device", "fs", "journal_mode", "n", "probes", "profiles", "rows", "seed", "sqlite"),
-    *("synchronous", "workload", "engine", "at_default"),
-)
-_TEXTS = documents.validator({"type": "array", "items": {"type": "string"}})
-_SETTINGS = documents.validator(
-    {
-        "type": "object",
-        "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,49}$"},
-        "additionalProperties": {"type": ["string", "number"]},
-    }
-)
+# Their schemas are those of a run's own documents.
+DOCUMENTS = ("summary", "manifest", "host")
+# Other columns with JSON.
+_JSON = {"cell": dict, "settings": dict, "reasons": list}
+NULLABLE = (*DOCUMENTS, "path", "stamp", "repeat")
 
 
 def stored(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[Row]:
@@ -78,99 +67,45 @@ def name(table: str, row: Row) -> str:
 
 
 def fault(table: str, row: Row) -> str | None:
-    """Which column of a row is not what it should be, and why; None if all are."""
+    """Return the column of a row that its readers cannot read, and why; None if they can read all."""
+    column = ""
     try:
         for column in COLUMNS[table]:
-            _at(column, _column, column, row[column])
+            _check_column(column, row)
         if table == "run":
-            _run(row)
-        elif table == "grid_excluded":
-            _at("settings", _SETTINGS, _at("settings", strict_json.parse, row["settings"]))
-    except UnfitError as error:
-        return printable(error)[:500]
+            column = "cell"
+            _check_cell(strict_json.parse(row["cell"]), row["cell_id"])
+    except (UnfitError, KeyError, TypeError, AttributeError) as error:
+        return printable(f"{column}: {error}")[:500]
     return None
 
 
-def _at(column: str, check: Callable[..., Any], *values: Any) -> Any:
-    """What check(*values) returns; its UnfitError with the column's name before it."""
-    try:
-        return check(*values)
-    except UnfitError as error:
-        raise UnfitError(f"{column}: {error}") from None
+def _check_cell(cell: Mapping[str, Any], named: str) -> None:
+    """Check that a cell's axes have their types, and that it is the one of that id. Raises UnfitError."""
+    for axis, kind in cells.mistyped(cell):
+        raise UnfitError(f"{axis}: {cell[axis]!r} is not {kind}")
+    if (own := identity.cell_id(cell)) != named:
+        raise UnfitError(f"it has another id: {own}")
 
 
-def _column(column: str, value: Any) -> None:
-    """The type of a column, and what holds of it in every table."""
-    if column == "repeat":
-        if not isinstance(value, int | None):
-            raise UnfitError("not a number")
-    elif value is None:
-        if column not in ("path", "stamp", "summary", "manifest", "host"):
+def _check_column(column: str, row: Row) -> None:
+    """Check the type of a column, its pattern and the JSON that it holds. Raises UnfitError."""
+    value = row[column]
+    if value is None:
+        if column not in NULLABLE or (column in DOCUMENTS and row["status"] != "failed"):
             raise UnfitError("NULL")
-    elif not isinstance(value, str):
-        raise UnfitError("not a text")
-    else:
-        strict_json.whole(value)
-        if column in _PATTERNS and not re.fullmatch(_PATTERNS[column], value):
-            raise UnfitError(f"{value[:100]!r} is not {_PATTERNS[column]}")
-
-
-def _run(row: Row) -> None:
-    cell = _at("cell", strict_json.parse, row["cell"])
-    _at("cell", _cell(), cell)
-    for name, kind in cells.mistyped(cell):
-        raise UnfitError(f"cell: {name}: {cell[name]!r} is not {kind}")
-    if (own := identity.cell_id(cell)) != row["cell_id"]:
-        raise UnfitError(f"cell: it has another id: {own}")
-    _at("reasons", _TEXTS, _at("reasons", strict_json.parse, row["reasons"]))
-    summary, manifest, _ = (_document(row, column) for column in ("summary", "manifest", "host"))
-    if summary:
-        _at("summary", _operations, summary)
-    if row["status"] == "ok":
-        _at("manifest", durability.in_effect, manifest)
-
-
-def _document(row: Row, column: str) -> Any:
-    """A document that the row has, checked; None where it has none."""
-    if row[column] is None:
-        if row["status"] != "failed":
-            raise UnfitError(f"{column}: NULL in a run that is {row['status']}")
-        return None
-    value = _at(column, strict_json.parse, row[column])
-    _at(column, documents.check, column, value)
-    return value
-
-
-@functools.cache
-def _cell() -> Validator:
-    """What a stored cell must be: another lab may have other axes and other names of files."""
-    properties: dict[str, Any] = {
-        name: {"type": axis.spec.get("type", ["string", "number"])} for name, axis in axes().items()
-    }
-    properties["at_default"] = {"type": "array", "items": {"type": "string"}}
-    parts = {
-        "device": ("driver", "geometry", "timing"),
-        "fs": ("type", "mkfs", "mount"),
-        "workload": ("driver_workload",),
-    }
-    properties["profiles"] = {
-        "type": "object",
-        "required": list(parts),
-        "properties": {name: {"type": "object", "required": list(keys)} for name, keys in parts.items()},
-        "additionalProperties": {"type": "object"},
-    }
-    return documents.validator({"type": "object", "required": list(_AXES), "properties": properties})
-
-
-def _operations(summary: Mapping[str, Any]) -> None:
-    """A watched run says of each operation what it has a rate of."""
-    if not summary["ledger"]:
         return
-    operations = set(summary["tps"]) - {"all"}
-    for where, told in (
-        ("syncs", summary["syncs"]),
-        ("per_transaction", summary["per_transaction"]),
-        ("ledger.per_transaction", summary["ledger"]["per_transaction"]),
-    ):
-        if operations - set(told):
-            raise UnfitError(f"{where} lacks {', '.join(sorted(operations - set(told)))}")
+    if column == "repeat":
+        if not isinstance(value, int):
+            raise UnfitError("not a number")
+        return
+    if not isinstance(value, str):
+        raise UnfitError("not a text")
+    if column in _PATTERNS and not re.fullmatch(_PATTERNS[column], value):
+        raise UnfitError(f"{value[:100]!r} is not {_PATTERNS[column]}")
+    if column in DOCUMENTS:
+        documents.check(column, content := strict_json.parse(value))
+        if column == "manifest" and row["status"] == "ok":
+            durability.in_effect(content)
+    elif column in _JSON and not isinstance(strict_json.parse(value), _JSON[column]):
+        raise UnfitError("not of the right kind")

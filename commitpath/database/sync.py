@@ -167,7 +167,7 @@ def left_out(folder: Path, why: object) -> None:
 def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
     """Write the rows of folders that are new or changed; how many. without: folders to leave out."""
     own = store.label(connection)
-    written, copies = 0, None
+    written = 0
     for folder in changed(connection):
         path, lab = str(folder.relative_to(RESULTS)), lab_of(folder, own)
         named = (folder.parent.name.rpartition("-")[2], folder.name)
@@ -177,61 +177,16 @@ def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
             continue
         try:
             row = read_run(folder, lab)
-            copies = copies or Copies(connection)
-            if other := copies.of(row):
-                if other["path"] is not None and (RESULTS / other["path"]).is_dir():
-                    raise UnfitError(f"it is a copy of the run {other['run_id']}")
-                # the same run, whose folder was moved here
-                key = [other[name] for name in KEY]
-                connection.execute("DELETE FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?", key)
         except (BadInput, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             left_out(folder, error if isinstance(error, BadInput | UnfitError | OSError) else repr(error))
             continue
         insert(connection, row)
-        copies.add(row)
         written += 1
     here = {str(folder.relative_to(RESULTS)) for folder in folders()}
     paths = connection.execute("SELECT path FROM run WHERE path NOT NULL")
     gone = [(path,) for (path,) in paths if path not in here]
     connection.executemany("UPDATE run SET path = NULL WHERE path = ?", gone)
     return written + len(gone) + sync_failures(connection, own)
-
-
-def fingerprint(row: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """What no two runs of a lab share, whatever their cell is called; None where no file is known."""
-    cell, manifest, host = (json.loads(row[name] or "{}") for name in ("cell", "manifest", "host"))
-    found = analysed_runs.fingerprint(cell.get("clock"), manifest.get("raw_sha256"), host)
-    return found and (row["lab"], *found)
-
-
-class Copies:
-    """The runs of a database by their fingerprint, so that a copy under another name is known."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._known: dict[tuple[Any, ...], list[tuple[str, ...]]] = {}
-        for row in connection.execute(f"SELECT {', '.join(COLUMNS)} FROM run WHERE manifest NOT NULL"):
-            # a damaged row counts nowhere: rows.sound names it
-            with contextlib.suppress(ValueError, TypeError, AttributeError):
-                self.add(row)
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Know a run that was written to the database."""
-        if key := fingerprint(row):
-            self._known.setdefault(key, []).append(tuple(row[name] for name in KEY))
-
-    def of(self, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The row of another run that is this one; None if none is."""
-        key = fingerprint(row)
-        query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
-        for known in self._known.get(key, []) if key else []:
-            if known == tuple(row[name] for name in KEY):
-                continue
-            other = self._connection.execute(query, known).fetchone()
-            # it may have been deleted or replaced since
-            if other is not None and fingerprint(other) == key:
-                return dict(other)
-        return None
 
 
 def sync_failures(connection: sqlite3.Connection, lab: str) -> int:

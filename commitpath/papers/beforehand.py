@@ -14,10 +14,8 @@ from commitpath.sweep import plan
 from commitpath.sweep.plan import Planned
 from commitpath.sweep.progress import clock
 from commitpath.sweep_state import STATE, read_state
+from model import workloads
 from model.cell import Cell
-
-# Of a workload that does not say which.
-OPERATIONS = ("insert", "update", "delete")
 
 
 def said(asked: Asked, planned: Iterable[Planned]) -> str:
@@ -67,8 +65,8 @@ def how_long(asked: Asked, left: Sequence[Planned], known: Sequence[Run]) -> str
 
 
 def transactions(cell: Cell) -> int:
-    """How many a run of a cell has."""
-    return int(cell.n) * len(cell.profiles["workload"].get("phases", OPERATIONS))
+    """Return how many transactions a run of a cell has; SQL texts have N in all."""
+    return cell.n * max(1, len(workloads.phases(cell.profiles["workload"])))
 
 
 def beside(run: Run) -> float:

@@ -16,7 +16,7 @@ from commitpath.charts import frame, look
 from commitpath.papers.effects import Factor, Fit, Term
 from model import operations
 
-MARKERS = {"all": "s", "insert": "o", "update": "^", "delete": "D"}
+MARKERS = "so^DvPX<>"  # of all, then of each kind of operation
 LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1.5, 1.2)), (0, (5, 1, 1, 1)))
 INTERACTIONS = 3  # drawn, the largest
 
@@ -24,6 +24,11 @@ INTERACTIONS = 3  # drawn, the largest
 def color(op: str) -> str:
     """Return the color of an operation, or of all of them."""
     return style.SQL if op == "all" else operations.color(op)
+
+
+def marker(op: str) -> str:
+    """Return the marker of an operation, or of all of them."""
+    return MARKERS[(["all", *operations.kinds()]).index(op) % len(MARKERS)]
 
 
 def render(
@@ -86,7 +91,7 @@ def effects(axes: Axes, factors: list[Factor], fits: Mapping[str, Fit]) -> None:
                 term = fit.term(factor.name)
                 assert term is not None
                 beside = place + 0.22 * (number - (len(fits) - 1) / 2)
-                axes.plot(term.effects[(level,)], beside, MARKERS[op], color=color(op), markersize=3.2)
+                axes.plot(term.effects[(level,)], beside, marker(op), color=color(op), markersize=3.2)
         place += 0.2
     axes.set_xscale("log")
     plain_log(axes.xaxis)

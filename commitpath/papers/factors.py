@@ -14,6 +14,7 @@ from commitpath.identities import cell_id
 from commitpath.papers import factor_chart, words
 from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
 from commitpath.papers.study import Study
+from commitpath.results.metrics import check_op
 from commitpath.results.query import Number, Results
 from commitpath.sweep.grid import expand
 from model.cell import Cell
@@ -30,7 +31,7 @@ def make(
     rows = [row_of(figure["factors"], cell, data) for cell in cells]
     fits: dict[str, Fit | None] = {}
     lost: dict[str, str] = {}
-    for op in figure["ops"]:
+    for op in map(check_op, figure["ops"]):
         found = [results.find(cell) for cell in cells]
         lost |= {
             cell_id(cell): str(one.reason) for cell, one in zip(cells, found, strict=True) if not one.runs

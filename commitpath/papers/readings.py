@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commitpath.cell import make_cell
-from commitpath.results.metrics import WHOLE
+from commitpath.results.metrics import WHOLE, check_op
 from commitpath.sweep.grid import at_most, checked
 from model.cell import Cell
 
@@ -16,7 +16,7 @@ from model.cell import Cell
 class Side:
     """One side of a comparison: cells, each with what is taken of it, and which of them counts.
 
-    takes: (cell, op); op is an operation, all, or weights insert:update:delete.
+    takes: (cell, op), with op as in commitpath.results.metrics.
     """
 
     takes: tuple[tuple[Cell, str], ...]
@@ -103,7 +103,7 @@ def sides(
 def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:
     """(cell, op) of settings in which words may stand for values."""
     meant = {name: words.get(str(value), value) for name, value in settings.items()}
-    op = str(meant.pop("op", WHOLE))
+    op = check_op(str(meant.pop("op", WHOLE)))
     return cell_with(tuple(sorted(at_most(checked(meant), most).items()))), op
 
 

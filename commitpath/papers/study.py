@@ -19,6 +19,7 @@ from commitpath.axes import newest
 from commitpath.cell import make_cell
 from commitpath.charts.model import Bar, Panel
 from commitpath.papers.paper import PAPERS, artifact_of, names, validated
+from commitpath.results.metrics import WHOLE, check_op
 from commitpath.sweep.grid import at_most, checked
 
 WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
@@ -119,7 +120,7 @@ def of_place(
         if "wal_bytes" in part:
             given["wal_bytes"] = part["wal_bytes"]
     builds = next((part["builds"] for part in reversed(parts) if "builds" in part), study.builds)
-    op = next((part["op"] for part in reversed(parts) if "op" in part), "all")
+    op = check_op(next((part["op"] for part in reversed(parts) if "op" in part), WHOLE))
     color = line.get("color") or group.get("color") or "plain"
     used = [word for word in study.words if word in given.values()]
     for meant in itertools.product(*(study.words[word] for word in used)):

@@ -1,11 +1,13 @@
 """The metrics of a run, in one table: help, checks, axis labels and the claims of papers are made from it.
 
-`op` is an operation, `all` of a run's transactions, or weights insert:update:delete of a mix.
+`op` is an operation, `all` of a run's transactions, or weights of a mix: one for each operation of the run's
+workload, in the order of workloads/operations.yml. `10:1:1` of inserts, updates and deletes is one.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,14 +21,13 @@ from base.paths import RESULTS
 from base.text import did_you_mean
 from commitpath.database.select import Run
 from commitpath.results.marks import transactions
-from model import engines
+from model import engines, operations
 from model.engines._counts import CHECKPOINTS
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"
 # Bytes of a page, where pages that reached the device are counted: as the filesystems' blocks have.
 PAGE = 4096
-MIX = ("insert", "update", "delete")
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,24 @@ def check(name: str) -> str:
     return name
 
 
+def check_op(op: str) -> str:
+    """Return an operation, `all`, or weights of a mix. Raises BadInputError for any other text."""
+    if op != WHOLE and op not in operations.kinds() and not re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})+", op):
+        known = ", ".join([WHOLE, *operations.kinds()])
+        raise BadInputError(f"op: {op!r} is none of {known}, and no weights such as '10:1:1'")
+    return op
+
+
 def rate(run: Run, op: str) -> float | None:
     """Return transactions per second, of a mix too."""
     tps = run.summary["tps"]
     if ":" not in op:
         return None if tps.get(op) is None else float(tps[op])
-    weights = dict(zip(MIX, map(int, op.split(":")), strict=True))
-    return sum(weights.values()) / sum(weight / float(tps[name]) for name, weight in weights.items())
+    weights = [int(weight) for weight in op.split(":")]
+    rates = [float(tps[kind]) for kind in operations.kinds() if kind in tps]
+    if len(weights) != len(rates):
+        return None
+    return sum(weights) / sum(weight / each for weight, each in zip(weights, rates, strict=True))
 
 
 def mean_latency(run: Run, op: str) -> float | None:

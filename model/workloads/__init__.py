@@ -98,6 +98,20 @@ def names() -> tuple[str, ...]:
     )
 
 
+def phases(profile: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the phases that a workload's profile runs; none of SQL texts, whose groups are in the texts.
+
+    A driver workload without a module here has those of apsys17.
+    """
+    if chosen := profile.get("phases"):
+        return tuple(chosen)
+    name = str(profile["driver_workload"])
+    if name == "sql":
+        return ()
+    workload = find(name) or find("apsys17")
+    return workload.PHASES if workload else ()
+
+
 def find(name: str) -> Workload | None:
     """Return a workload by the driver's name of it; None: it is not made again."""
     return cast("Workload", importlib.import_module(f"{__name__}.{name}")) if name in names() else None

@@ -78,6 +78,8 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
         study.panels(chosen, data, wrong)
     with pytest.raises(BadInputError, match=r"x.yml: flavour: unknown axis"):
         study.panels(chosen, data, {"panels": [{"groups": [{"label": "a", "set": {"flavour": 1}}]}]})
+    with pytest.raises(BadInputError, match=r"x.yml: op: 'inserts' is none of all, insert, .*, read,"):
+        study.panels(chosen, data, {"panels": [{"op": "inserts", "groups": [{"label": "a"}]}]})
     with pytest.raises(BadInputError, match="PAPER=nature: PAPER is apsys17, ssl"):
         study.load("nature")
 

@@ -3,6 +3,7 @@
 import csv
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from lab import Lab, edit
 
 from base.errors import BadInputError
 from commitpath import variables
+from commitpath.cell import make_cell
 from commitpath.charts import command, look
-from commitpath.charts.spec import FORMS, Spec, colors_of, panels
-from commitpath.results.metrics import METRICS
+from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
+from commitpath.results.metrics import METRICS, rate
 from commitpath.sweep.grid import expand
 
 GRID = """description: page sizes
@@ -170,10 +172,26 @@ def test_ticks_are_the_numbers_that_they_stand_at() -> None:
     ]
 
 
+def test_operations_are_those_of_the_workload() -> None:
+    for name, expected in {
+        "kv": ("insert", "update", "read", "batch", "delete"),
+        "random-b": ("batch",),
+        "rlbench": ("insert", "update", "delete"),
+        "synthetic-gmail": (),
+    }.items():
+        assert ops_of(make_cell({"WORKLOAD": name, "N": "100"})) == expected
+
+
+def test_weights_are_of_the_operations_of_the_run() -> None:
+    run: Any = SimpleNamespace(summary={"tps": {"read": 400.0, "all": 1.0, "update": 100.0, "insert": 200.0}})
+    assert rate(run, "2:1:4") == 7 / (2 / 200 + 1 / 100 + 4 / 400)
+    assert rate(run, "2:1") is None
+
+
 def test_a_new_figure_is_drawn(lab: Lab, tmp_path: Path) -> None:
     """What `make new KIND=figure` writes draws stored runs of its grid, in a copy of the tree."""
     for run in expand("quick").runs:
-        lab.run(FS=run.cell["fs"], MODE=run.cell["journal_mode"], N="5")
+        lab.run(FS=run.cell.fs, MODE=run.cell.journal_mode, N="5")
     copy_tree(tree := tmp_path / "tree")
     assert python(tree, "-m", "commitpath", "new", "KIND=figure", "NAME=bars").returncode == 0
     figure = tmp_path / "bars.svg"

@@ -161,24 +161,6 @@ def test_runs_with_files_are_analysed_and_the_others_unverified(
     assert "1 new, 1 new without files" in third.ok("import", FILE=str(tmp_path / "on.tar.gz"))
 
 
-def test_a_run_under_another_id_is_no_second_one(with_files: tuple[Lab, Path]) -> None:
-    lab, path = with_files
-    lab.ok("import", FILE=str(path))
-
-    def again(name: str, content: bytes) -> tuple[str, bytes]:
-        old = str(runs(lab)[1][1])
-        if name.endswith("host.json"):
-            content = content.replace(old.encode(), b"20300101T000000Z-1")
-        return name.replace(old, "20300101T000000Z-1"), content
-
-    repack(path, again)
-    done = lab.make("import", FILE=str(path))
-    assert (
-        "1 left out, copies of another run" in done.stdout and "it is a copy of the run kiel/" in done.stderr
-    )
-    assert len(runs(lab)) == 2 and len(list(lab.results.glob("imported/*/*/*"))) == 1
-
-
 Edit = Callable[[str, bytes], tuple[str, bytes] | None]
 
 

@@ -47,7 +47,8 @@ POISONED = [
     ("summary = json_set(summary, '$.tps.all', 'fast')", "summary: tps.all must be number"),
     ("host = NULL", "host: NULL"),
     ("repeat = 'many'", "repeat: not a number"),
-    ("cell = json_set(cell, '$.seed', 'x')", "cell: seed must be integer"),
+    ("cell = json_set(cell, '$.rows', 'x')", "cell: rows: 'x' is not a whole number"),
+    ("cell = json_set(cell, '$.rows', 7)", "cell: it has another id"),
     ("manifest = '7'", "manifest: must be object"),
 ]
 
@@ -67,7 +68,7 @@ def test_a_damaged_database_lists_and_compares_and_is_repaired(labs: Labs, tmp_p
         database,
         "UPDATE run SET summary = '[]' WHERE lab = 'local' AND journal_mode = 'wal'",
         "INSERT INTO grid_run VALUES ('kiel', 7, 'x', 'y')",
-        f"{MARKED} WHERE lab = 'kiel' AND cell ->> '$.seed' = 8",
+        f"{MARKED} WHERE lab = 'kiel' AND cell ->> '$.seed' = {len(POISONED) + 1}",
     )
     overwrite(database, b'"mark":4.7512', b'"mark":NaN   ')
 

@@ -54,7 +54,3 @@ def test_a_copy_is_no_second_run(lab: Lab, stored: Path) -> None:
     for _ in range(2):
         out, said = lines(lab)
         assert "1 runs" in out and len(said) == 1 and copy.name in said[0]
-    edit(copy / "host.json", analysed=False, run_id=copy.name)
-    out, said = lines(lab)
-    assert "1 runs" in out
-    assert f"left out of the database: it is a copy of the run {stored.name}" in said[-1]

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from model.cell import Cell
 from model.engines import sqlite
 from model.engines.survival import ALL, UNSYNCED
 from model.operations import Transaction
@@ -49,9 +50,9 @@ def role(name: str, databases: Collection[str]) -> str | None:
     return "database" if name in databases else None
 
 
-def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+def requested(cell: Cell) -> dict[str, Any]:
     """Return the settings that a cell asks for (required), by their names in config.json."""
-    return {"sync": cell["synchronous"]}
+    return {"sync": cell.synchronous}
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
@@ -97,7 +98,7 @@ transactions_of_file = None
 # The checks that follow find nothing until the engine logs its calls, counts what it does, or has `maintain`.
 
 
-def release(cell: Mapping[str, Any]) -> str | None:
+def release(cell: Cell) -> str | None:
     """Return the release that a cell asks for; None: there is one only."""
     return None
 
