@@ -1,8 +1,8 @@
-"""Where two devices got the commands of one run in another order.
+"""Find where two devices got the commands of one run in another order.
 
-What nobody waits for comes by a clock: a commit of a journal every five seconds, where no sync has
-asked for one before. On a board whose clock is apart such commands come between others of the engine's than
-on the one that was timed, and behind them both go on alike.
+Background work comes by a timer: a journal commit every five seconds, unless a sync requested one before.
+On a board whose clock differs, it comes between other commands of the engine than in the timed run.
+After them, both boards get the same commands again.
 """
 
 from __future__ import annotations
@@ -14,61 +14,66 @@ import numpy as np
 
 from analysis.adapters import devicelog
 
-# More commands than these are no few that came sooner or later.
+# A longer stretch is not explained by a few timer-driven commands.
 MOST = 256
-# Of what a command is (devicelog.what); a FLUSH has none.
+# Index in a command's identity (devicelog.what); 0 for a FLUSH.
 _SECTORS = 2
 
 
 class Stretch(NamedTuple):
-    """Commands that both got, in another order; the numbers of the first, and of the one behind."""
+    """Commands that both got, in another order: number of the first, and of the one behind the last."""
 
     first: int
     behind: int
 
-    def holds(self, numbers: np.ndarray, beside: int) -> np.ndarray:
-        """Return which numbers are of it, or so near."""
-        found: np.ndarray = (numbers >= self.first - beside) & (numbers <= self.behind + beside)
-        return found
+    def holds(self, numbers: np.ndarray, margin: int) -> np.ndarray:
+        """Return which numbers are in the stretch, or at most `margin` away."""
+        within: np.ndarray = (numbers >= self.first - margin) & (numbers <= self.behind + margin)
+        return within
 
 
 def stretches(own: np.ndarray, other: np.ndarray) -> list[Stretch] | None:
-    """Return where two devices' commands are in another order; None where one got others than the other, one
-    far sooner or later, or not as of two who each kept to an order."""
+    """Return the stretches where two devices' commands are in another order.
+
+    None if one device got other commands, one came much earlier or later, or the order is not a different
+    interleaving of the same two sequences.
+    """
     if own.size != other.size:
         return None
     mine, others = (devicelog.what(entries) for entries in (own, other))
-    found, place = list[Stretch](), 0
+    result, place = list[Stretch](), 0
     while place < own.size:
         if mine[place] == others[place]:
             place += 1
             continue
         first, left = place, Counter[object]()
         while place < own.size and place - first < MOST:
-            for one, count in ((mine[place], 1), (others[place], -1)):
-                left[one] += count
-                if not left[one]:
-                    del left[one]
+            for command, count in ((mine[place], 1), (others[place], -1)):
+                left[command] += count
+                if not left[command]:
+                    del left[command]
             place += 1
             if not left:
                 break
-        if left or not _of_two(mine[first:place], others[first:place]):
+        if left or not _two_sequences(mine[first:place], others[first:place]):
             return None
-        found.append(Stretch(first, place))
-    return found
+        result.append(Stretch(first, place))
+    return result
 
 
-def _of_two(own: list[tuple[int, ...]], other: list[tuple[int, ...]]) -> bool:
-    """Whether one order becomes the other if two take turns otherwise: no three of its commands are the other
-    way round, each with each. Of a FLUSH nobody says whose it is."""
+def _two_sequences(own: list[tuple[int, ...]], other: list[tuple[int, ...]]) -> bool:
+    """Return whether both orders interleave the same two sequences: no three commands are in reverse order.
+
+    A FLUSH is ignored, as either sequence may have sent it.
+    """
     places = defaultdict[object, deque[int]](deque)
-    for place, one in enumerate(other):
-        places[one].append(place)
-    # the last of either, as far as it had to be behind what came later
+    for place, command in enumerate(other):
+        places[command].append(place)
+    # the last place of each sequence, `behind` being the one that lags
     last, behind = -1, -1
-    for one in own:
-        place = places[one].popleft()
-        if not one[_SECTORS]:
+    for command in own:
+        place = places[command].popleft()
+        if not command[_SECTORS]:
             continue
         if place > last:
             last = place
