@@ -123,7 +123,7 @@ class Writers:
 
     def __init__(self, vfs: pl.DataFrame) -> None:
         self._vfs, self._begins, self._inodes = vfs, ints(vfs["begin_ns"]), ints(vfs["inode"])
-        # rows, not the numbers in `call`: these are the same, or checks/calls.py says so
+        # rows, not the numbers in `call`: these are the same, or checks/file_calls.py says so
         self._writes = ints(
             vfs.select((pl.col("op") == "write") & (pl.col("bytes") > 0)).to_series().arg_true()
         )
