@@ -201,11 +201,11 @@ def behind_at_the_end(folder: Path) -> None:
         (lambda folder: device_log(folder, other_sector), "trial board 1 did not repeat the run"),
         (
             wrong_oracle,
-            "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",
+            "trial 0, at the run's begin, must hold 0 transactions intact, but has: not a prefix",
         ),
         (
             behind_at_the_end,
-            "as the run's end it was to hold 15 transactions whole, and trial 39 found: lost, 3",
+            "trial 39, at the run's end, must hold 15 transactions intact, but has: lost, 3",
         ),
     ],
 )

@@ -89,11 +89,11 @@ def other_calls(folder: Path) -> None:
         (other_calls, "showed another state than the cell's plan"),
         (
             lambda folder: edit_trial(folder, 0, hash="0000000000000000"),
-            "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",
+            "trial 0, at the run's begin, must hold 0 transactions intact, but has: not a prefix",
         ),
         (
             lambda folder: edit_trial(folder, 29, hash=f"{states(folder)[3][1]:016x}"),
-            "as the run's end it was to hold 15 transactions whole, and trial 29 found: lost, 3",
+            "trial 29, at the run's end, must hold 15 transactions intact, but has: lost, 3",
         ),
     ],
 )

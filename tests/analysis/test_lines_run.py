@@ -112,8 +112,8 @@ OTHER = "did not repeat the run: its engine made other calls to persistent memor
 @pytest.mark.parametrize(
     ("how", "place", "reason"),
     [
-        (another_offset, "crash/2/raw", f"board 2 of trials {OTHER}"),
-        (a_copy_for_a_clean, "crash/1/raw", f"board 1 of trials {OTHER}"),
+        (another_offset, "crash/2/raw", f"trial board 2 {OTHER}"),
+        (a_copy_for_a_clean, "crash/1/raw", f"trial board 1 {OTHER}"),
         (truncated, "crash/2/raw", "persistent memory: board 2 created, wrote or truncated its file"),
         (
             another_offset,
