@@ -140,7 +140,7 @@ def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
     assert (crash["died"], crash["mounted"], crash["opened"], crash["broken"]) == (2, 38, 38, 2)
     assert "2 ended the board, 38 mounted" in terminal.table(result, run_dir / "report.html")
     # the run's end must come up
-    assert any("trial 39 found: board died" in reason for reason in result["reasons"])
+    assert any("transactions intact, but has: board died" in reason for reason in result["reasons"])
 
 
 def test_a_driver_that_acknowledges_before_it_commits_is_found_out(run_dir: Path) -> None:

@@ -20,7 +20,7 @@ from model import engines
 HERE = Path(__file__).parent
 # of the sample, which are of one state
 ALIKE = (18, 19)
-TIMES = "{} did not repeat the run: its transactions were at other commands"
+TIMES = "trial {} did not repeat the run: its transactions were at other commands"
 
 
 def unpacked(name: str, place: Path) -> Path:
