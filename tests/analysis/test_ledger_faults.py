@@ -102,7 +102,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "a lost sync": (lose("sync"), "SQLite calls with another number of filesystem syncs"),
     "a swapped command": (swap("block"), "commands not covered by bios"),
     "a swapped bio": (swap("bio"), "2 bios differ from those that blktrace saw"),
-    "another file's page": (other_page, "1 pages that SQLite wrote and synced are in no command"),
+    "another file's page": (other_page, "1 pages that SQLite wrote and synced were not on the device"),
     "a lost write": (lose_call("write"), "vfs.csv has call"),
     "a lost open": (lose_call("open"), "vfs.csv has call"),
     "a lost sync call": (lose_call("sync"), "SQLite calls with another number of filesystem syncs"),

@@ -94,7 +94,7 @@ def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) ->
     made = stages.build(kept["ext4-journal-truncate"]).ledger
     assert made is not None
     logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
-    assert "pages that SQLite wrote and synced are in no command" in synced_pages.written_out(logged)[0]
+    assert "pages that SQLite wrote and synced were not on the device" in synced_pages.written_out(logged)[0]
 
 
 def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]) -> None:

@@ -71,7 +71,11 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
         shorter("node_wait", 0.5),
         "waits for nodes in which the thread",
     ),
-    "a wait for a commit": ("ext4-journal-truncate", a_wait_lost, "commits in a sync that did not wait"),
+    "a wait for a commit": (
+        "ext4-journal-truncate",
+        a_wait_lost,
+        "commits that began in a sync that did not wait",
+    ),
     "a wait for a commit of another thread": (
         "ext4-journal-truncate",
         a_wait_of_another,
