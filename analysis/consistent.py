@@ -15,9 +15,11 @@ from typing import Any
 from analysis import cpu, observers
 from analysis.crash import fits
 from base.data import load_yaml
-from base.identity import contents, settings
+from base.identity import contents
 from base.paths import EXPERIMENTS
+from model import cell as cells
 from model import devices, engines, filesystems
+from model.cell import Cell
 from model.durability import NO_BARRIER
 from model.requested.values import AXES, probes, word
 
@@ -34,13 +36,13 @@ PROFILES = {
 _ROUNDED = 0.002
 
 
-def reasons(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def reasons(stored: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Return what contradicts what; empty if nothing does. Of a rejected run only whose documents
     they are: the rest may be why it is rejected.
 
     The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
     """
-    cell = settings(cell)
+    cell = cells.of(stored)
     found = _one_run(summary, manifest, host)
     if summary["status"] != "ok":
         return found
@@ -65,7 +67,7 @@ def workloads() -> dict[str, str]:
 def _known(axis: str) -> dict[str, str]:
     """What each profile of an axis that is known here asks for, as its digest, by the profile's name."""
     profiles = {path.stem: load_yaml(path) for path in sorted((EXPERIMENTS / axis).glob("*.yml"))}
-    return contents({"profiles": profiles})
+    return contents(profiles)
 
 
 def _differ(what: str, **said: Any) -> list[str]:
@@ -90,9 +92,9 @@ def _one_run(summary: Document, manifest: Document, host: Document) -> list[str]
     return found
 
 
-def _emptied(cell: Document) -> list[str]:
+def _emptied(cell: Cell) -> list[str]:
     """Each profile says what a run of it needs: what is not requested is compared with nothing."""
-    profiles = cell["profiles"]
+    profiles = cell.profiles
     missing = [
         f"cell: the profile of {axis} has no {key}"
         for axis, keys in PROFILES.items()
@@ -107,17 +109,17 @@ def _emptied(cell: Document) -> list[str]:
     return missing + [f"cell: the {part} of the device is empty" for part in modelled if not device.get(part)]
 
 
-def _profiles(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _profiles(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Each axis names what its profile is, as far as a name says that; none has the content that is known
     here under another name, but for a name that nobody here knows."""
-    profiles, found = cell["profiles"], []
-    for axis, own in contents(cell).items():
+    profiles, found = cell.profiles, []
+    for axis, own in contents(cell.profiles).items():
         here = _known(axis)
         same = [name for name, content in here.items() if content == own]
-        if cell.get(axis) in here and same and cell[axis] not in same:
-            found += _differ(f"profile of {axis}", axis=cell[axis], content=same[0])
+        if cell.has(axis) and (name := cell.value(axis)) in here and same and name not in same:
+            found += _differ(f"profile of {axis}", axis=name, content=same[0])
     fs, workload = profiles["fs"], profiles["workload"]
-    kind, _, data = cell["fs"].partition("-")
+    kind, _, data = cell.fs.partition("-")
     known = filesystems.find(kind) if kind in filesystems.names() else None
     if known:
         found += _differ("filesystem", axis=kind, profile=fs["type"])
@@ -125,15 +127,15 @@ def _profiles(cell: Document, summary: Document, manifest: Document, host: Docum
         asked = [option.removeprefix("data=") for option in fs["mount"] if option.startswith("data=")]
         found += _differ("data mode", axis=[data], profile=asked)
     # a driver's workload, or one of its phases; one may have a dash in its name
-    whole = cell["workload"].replace("-", "_")
-    driver, _, phase = (whole, "", "") if whole in workloads() else cell["workload"].partition("-")
+    whole = cell.workload.replace("-", "_")
+    driver, _, phase = (whole, "", "") if whole in workloads() else cell.workload.partition("-")
     if driver in workloads():
         found += _differ("workload", axis=driver, profile=workload["driver_workload"])
         found += _differ("phases", axis=[phase] if phase else None, profile=workload.get("phases"))
     return found
 
 
-def _effective(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _effective(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Everything that was asked for was in effect, and it is what the cell asks for."""
     found = [
         f"{setting['group']} {setting['name']}: requested {setting['requested']!r}, "
@@ -141,15 +143,15 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
         for setting in manifest["settings"]
         if not setting["equal"] or setting["requested"] != setting["effective"]
     ]
-    profiles, mount = cell["profiles"], manifest["filesystem"]["mount"] or {}
+    profiles, mount = cell.profiles, manifest["filesystem"]["mount"] or {}
     ran = engines.name_in(manifest)
-    found += _differ("engine", cell=engines.name_in(cell), manifest=ran)
+    found += _differ("engine", cell=cell.engine, manifest=ran)
     effective, engine = manifest[ran]["effective"], engines.of(ran)
     driver = {axis: manifest["driver"][axis] for axis in AXES if axis in manifest["driver"]}
-    asked = {axis: cell[axis] for axis in AXES if axis in cell}
+    asked = {axis: cell.value(axis) for axis in AXES if cell.has(axis)}
     for wanted, had in ((engine.requested(cell), effective), (asked, driver)):
         for key in {**wanted, **had}:
-            if key not in wanted and word(cell.get(key)) == word(had[key]):
+            if key not in wanted and word(cell.value(key) if cell.has(key) else None) == word(had[key]):
                 continue  # an engine's own default, which it does not ask for
             if key not in wanted:
                 found.append(f"cell: nothing asks for {key}; in effect {had[key]!r}")
@@ -163,10 +165,10 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
     return found + _differ("filesystem", cell=profiles["fs"]["type"], read_back=mount.get("fs"))
 
 
-def _unasked(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _unasked(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Nothing is in effect that changes what survives or what is written and was not asked for."""
     mount = manifest["filesystem"]["mount"] or {}
-    asked = {*cell["profiles"]["fs"]["mount"], *str(cell.get("mount_options", "")).split(",")}
+    asked = {*cell.profiles["fs"]["mount"], *cell.mount_options.split(",")}
     unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
     found = [f"mount option {option}: in effect, and not requested" for option in unasked]
     ran = engines.name_in(manifest)
@@ -180,20 +182,20 @@ def _unasked(cell: Document, summary: Document, manifest: Document, host: Docume
     ]
 
 
-def _probes(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _probes(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """What watched is what the cell asks for, and the times are named by it."""
     told = manifest["run"].get("probes")
     if not isinstance(told, dict):
         return ["manifest: run.probes is missing"]
     wanted = probes(cell)
     # other observers are none of them; `filesystem` is that of the cell's
-    kind = cell["profiles"]["fs"]["type"]
+    kind = cell.profiles["fs"]["type"]
     names = sorted(name for name in wanted if name not in observers.names())
     asked = ",".join(kind if name == "filesystem" else name for name in names)
     found = _differ("probes", cell=asked, run=told.get("requested"))
     if not wanted and told.get("attached") != 0:
         found.append(f"probes: the cell asks for none, {told.get('attached')} were attached")
-    sources = ["run"] if not wanted else ["twin"] if cell.get("clock") == "virtual" else ["twin", "traced"]
+    sources = ["run"] if not wanted else ["twin"] if cell.clock == "virtual" else ["twin", "traced"]
     if summary["timing_source"] not in sources:
         found.append(f"timing_source is {summary['timing_source']!r}, of such a cell {' or '.join(sources)}")
     if (summary.get("watching_cost") is None) != (summary["timing_source"] != "twin"):
@@ -201,10 +203,10 @@ def _probes(cell: Document, summary: Document, manifest: Document, host: Documen
     return found
 
 
-def _numbers(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _numbers(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Rates, times and counts are those of the transactions that the cell asks for."""
     counted, tps, seconds = manifest["transactions"], summary["tps"], summary["virtual_seconds"]
-    workload, n, found = cell["profiles"]["workload"], cell["n"], []
+    workload, n, found = cell.profiles["workload"], cell.n, []
     if phases := workload.get("phases"):
         found += _differ("phases", cell=phases, run=list(counted))
     if of_n := workloads().get(workload["driver_workload"]):
@@ -224,7 +226,7 @@ def _numbers(cell: Document, summary: Document, manifest: Document, host: Docume
     return found
 
 
-def _bytes(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _bytes(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Bytes are the same wherever they are counted."""
     written, found = summary["block"]["bytes_written"], []
     if written is None:
@@ -267,9 +269,9 @@ def _causes(ledger: Document, told: dict[str, int], written: int) -> list[str]:
     return found
 
 
-def _clocks(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _clocks(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """One clock, and no part of the host's time is longer than the whole."""
-    clock = cell.get("clock")
+    clock = cell.clock
     found = _differ("clock", cell=clock, summary=summary["clock"], board=manifest["clock"].get("kind"))
     wall, run, timed, restore, start = (
         host.get(f"{name}_seconds") for name in ("wall", "run", "timed", "restore", "start")
@@ -287,12 +289,12 @@ def _clocks(cell: Document, summary: Document, manifest: Document, host: Documen
     return found
 
 
-def _cpu(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _cpu(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """An instruction took what it was to take, and the CPU's share is one of the run's transactions."""
     return cpu.contradictions(cell, summary, manifest)
 
 
-def _cuts(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _cuts(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """What cuts took is of the failure that the cell asks for."""
     return fits.contradictions(cell, summary)
 

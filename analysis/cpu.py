@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from model.cell import Cell
+
 if TYPE_CHECKING:
     from analysis.ledger.build import Ledger
 
@@ -41,15 +43,15 @@ def effective(clock: Document) -> str | None:
     return str(whole) if whole and abs(ns - whole) <= TOLERANCE * whole else f"{ns:.3f}"
 
 
-def counted(cell: Document, clock: Document) -> int | None:
+def counted(cell: Cell, clock: Document) -> int | None:
     """Return the virtual ns of an instruction as read back; None in real time, or where it was not read."""
     told = effective(clock) if is_counted(cell) else None
     return int(told) if told is not None and told.isdigit() else None
 
 
-def is_counted(cell: Document) -> bool:
+def is_counted(cell: Cell) -> bool:
     """Whether a cell asks for a time of each instruction."""
-    return cell.get("clock") == "virtual"
+    return cell.clock == "virtual"
 
 
 def sentence(summary: Document) -> str | None:
@@ -79,28 +81,28 @@ def share(made: Ledger | None) -> dict[str, float | None] | None:
     return {op: ran / took if took else None for op, ran, took in rows}
 
 
-def contradictions(cell: Document, summary: Document, manifest: Document) -> list[str]:
+def contradictions(cell: Cell, summary: Document, manifest: Document) -> list[str]:
     """Say what of this a run's documents do not say alike."""
     return [*_times(cell, summary, manifest), *_in_real_time(cell, manifest), *_shares(summary)]
 
 
-def _times(cell: Document, summary: Document, manifest: Document) -> Iterator[str]:
+def _times(cell: Cell, summary: Document, manifest: Document) -> Iterator[str]:
     told = effective(manifest["clock"])
-    if is_counted(cell) and str(cell["cpu_ns"]) != told:
-        yield f"cpu_ns: cell says {cell['cpu_ns']!r}, read back says {told!r}"
+    if is_counted(cell) and str(cell.cpu_ns) != told:
+        yield f"cpu_ns: cell says {cell.cpu_ns!r}, read back says {told!r}"
     had = counted(cell, manifest["clock"])
     if summary["cpu_ns"] != had:
         yield f"cpu_ns: summary says {summary['cpu_ns']!r}, read back says {had!r}"
 
 
-def _in_real_time(cell: Document, manifest: Document) -> Iterator[str]:
+def _in_real_time(cell: Cell, manifest: Document) -> Iterator[str]:
     """An emulated CPU in real time takes no whole number of ns for an instruction. The command line says that
     it is one, of whatever board the run is said to be."""
-    if cell.get("clock") not in ("real", "kvm") or VIRTUAL_BOARD not in str(manifest["board"].get("cmdline")):
+    if cell.clock not in ("real", "kvm") or VIRTUAL_BOARD not in str(manifest["board"].get("cmdline")):
         return
     ns = measured(manifest["clock"])
     if ns is not None and any(each <= ns <= each * (1 + _READING) for each in _COUNTED_NS):
-        yield f"clock: {cell['clock']}, and an instruction took {ns} ns, as in virtual time alone"
+        yield f"clock: {cell.clock}, and an instruction took {ns} ns, as in virtual time alone"
 
 
 def _shares(summary: Document) -> Iterator[str]:

@@ -69,7 +69,7 @@ def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], di
     run = stages.build(folder)
     built, effective = tables.build(run), manifest.build(run)
     result = summary.build(run, built, checks.reasons(run))
-    if contradictions := consistent.reasons(run.cell, result, effective, run.host):
+    if contradictions := consistent.reasons(run.cell.document(), result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived
+from analysis import cells, derived
 from analysis import ledger_schema as schema
 from analysis.files import read_json
 from base import identity
 from base.errors import BadInput
-from base.identity import cell_name, digest, settings
+from base.identity import cell_name, digest
+from model.cell import Cell
 from model.requested import values
 
 # host.json's, which no two runs share
@@ -26,7 +27,7 @@ class Stored:
     """An analysed run: cell.json, summary.json, and its tables when they are asked for."""
 
     folder: Path
-    cell: dict[str, Any]
+    cell: Cell
     summary: dict[str, Any]
 
     def table(self, name: str, columns: tuple[str, ...] = ()) -> pl.DataFrame:
@@ -77,23 +78,27 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
             raise BadInput(
                 folder, "", "a watched command's, which is no cell of the driver's", "a cell's run"
             )
-        derived.check(folder, of_command, "host.json", "summary.json")
-        return Stored(folder, read_json(folder / of_command), read_json(folder / "summary.json"))
+        return _read(folder, of_command)
     if not (folder / "cell.json").is_file():
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
-    derived.check(folder, "cell.json", "host.json", "summary.json")
-    return Stored(folder, settings(read_json(folder / "cell.json")), read_json(folder / "summary.json"))
+    return _read(folder, "cell.json")
 
 
-def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
+def _read(folder: Path, name: str) -> Stored:
+    derived.check(folder, name, "host.json", "summary.json")
+    path = folder / name
+    return Stored(folder, cells.of(path, read_json(path)), read_json(folder / "summary.json"))
+
+
+def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
     """Return which name of a run's folder is not what its documents say; None if both are.
 
-    cell: cell.json. A run whose cell was edited in a copy is called what it was before.
+    document: cell.json. A run whose cell was edited in a copy is called what it was before.
     """
     place = folder.resolve()
     for what, name, called in (
         ("run", host.get("run_id"), place.name),
-        ("cell", cell_name(cell), place.parent.name),
+        ("cell", cell_name(document), place.parent.name),
     ):
         if name != called:
             return f"the folder of its {what} is not called {name}"
@@ -101,7 +106,7 @@ def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> 
 
 
 def fingerprint(
-    cell: Mapping[str, Any], hashes: Mapping[str, str] | None, host: Mapping[str, Any]
+    clock: str | None, hashes: Mapping[str, str] | None, host: Mapping[str, Any]
 ) -> tuple[Any, ...] | None:
     """Return what no two runs share, whatever they are called; None where no raw file is known.
 
@@ -109,7 +114,7 @@ def fingerprint(
     """
     if not hashes:
         return None
-    times = [host.get(name) for name in TIMES] if cell.get("clock") == "virtual" else []
+    times = [host.get(name) for name in TIMES] if clock == "virtual" else []
     return digest(hashes), *times
 
 

@@ -143,4 +143,4 @@ def names(load: str = identity.DRIVER) -> list[str]:
 
 def reasons(run: Run) -> list[str]:
     """Return the reasons to reject the run; empty if it is accepted."""
-    return [reason for check in of_load(identity.load(run.cell)) for reason in check(run)]
+    return [reason for check in of_load(run.cell.load) for reason in check(run)]

@@ -14,14 +14,14 @@ from model.crash_points import policies
 
 def there(run: Run) -> list[str]:
     """Check that each planned trial ran once, and none ran if the cell requests none."""
-    requested = run.cell.get("crash", "none") != "none"
+    requested = run.cell.crash != "none"
     died = [int(number) for number in run.host.get("trials_died", ())]
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     tried = sorted([*died, *(number for table in tables for number in table["trial"])])
     if not requested:
         return ["there are crash trials, but the cell requests none"] if run.trials else []
     # a process has few crash points; there may be fewer than `cuts`
-    wanted = len(kills.planned(run)) if run.cell["crash"] == policies.PROCESS else run.cell["cuts"]
+    wanted = len(kills.planned(run)) if run.cell.crash == policies.PROCESS else run.cell.cuts
     if tried == list(range(wanted)):
         return []
     missing = sorted(set(range(wanted)) - set(tried))
@@ -97,7 +97,7 @@ def ends(run: Run) -> list[str]:
     last, phases = run.driver.transactions.height, verdicts.phases_of(run.driver)
     # transactions that change nothing may precede the first command
     at_first = prefixes.states(run.cell, phases, judged)[0].hash
-    planned = len(kills.planned(run)) if run.kills is not None else run.cell["cuts"]
+    planned = len(kills.planned(run)) if run.kills is not None else run.cell.cuts
     edges = {0: ("begin", 0), planned - 1: ("end", last)}
     unwritten = [
         f"trial {row['trial']}, at the run's {edges[row['trial']][0]}, must hold only written data, "

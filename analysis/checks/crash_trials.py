@@ -52,9 +52,9 @@ def boards(run: Run) -> list[str]:
             reasons.append(f"{who} was observed, or does not report that it was not")
         if run.kills is None:
             reasons += baseline.board_differences(who, board, run.board)
-    for board in run.trials if run.timed_log is not None else []:
-        if wrong := trial_timing.difference(align.ran(board), align.timed(run)):
-            reasons.append(f"trial board {board.name} did not repeat the run: {wrong}")
+    for tried in run.trials if run.timed_log is not None else []:
+        if wrong := trial_timing.difference(align.ran(tried), align.timed(run)):
+            reasons.append(f"trial board {tried.name} did not repeat the run: {wrong}")
     return reasons
 
 
@@ -67,8 +67,8 @@ def outcomes(run: Run) -> list[str]:
         f"trial {row['trial']} re-executed {row['replayed']} transactions, but {row['begun']} had begun"
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
     ]
-    ignores_flush = bool(run.cell["profiles"]["device"].get("ignores"))
-    recoveries = engines.of(engines.name_in(run.cell)).RECOVERIES
+    ignores_flush = bool(run.cell.profiles["device"].get("ignores"))
+    recoveries = engines.of(run.cell.engine).RECOVERIES
     return reasons + _recovered(recoveries, run.judged, ignores_flush)
 
 
@@ -107,8 +107,8 @@ def sampled_databases(run: Run) -> list[str]:
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     rows = {row["trial"]: row for table in tables for row in table.iter_rows(named=True)}
     kept = {int(path.name): path for place in trials.places(run.folder) for path in sampled.folders(place)}
-    count = run.cell["cuts"] if run.kills is None else len(kills.planned(run))
-    of_any, table = engines.of(engines.name_in(run.cell)).OF_ANY_SQLITE, oracle.table(run.cell)
+    count = run.cell.cuts if run.kills is None else len(kills.planned(run))
+    of_any, table = engines.of(run.cell.engine).OF_ANY_SQLITE, oracle.table(run.cell)
     reasons = []
     for number in sampled.numbers(run.cell, count):
         row = rows.get(number)

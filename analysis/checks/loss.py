@@ -49,8 +49,8 @@ def command_ran(run: Run) -> list[str]:
     """
     config = run.driver.config
     reasons = [] if config["status"] == "ok" else [f"the runner's status is {config['status']!r}, not 'ok'"]
-    if (line := config["command"]["line"]) != run.cell["command"]:
-        reasons.append(f"the command was {line[:200]!r}, expected {run.cell['command'][:200]!r}")
+    if (line := config["command"]["line"]) != run.cell.command:
+        reasons.append(f"the command was {line[:200]!r}, expected {run.cell.command[:200]!r}")
     phases = run.driver.phases["phase"].to_list()
     if phases != ["command", "drain"]:
         reasons.append(f"phases.csv has the phases {', '.join(phases) or 'none'}, expected command, drain")

@@ -42,7 +42,7 @@ def transactions(run: Run) -> list[str]:
 
 def sql_file(run: Run) -> list[str]:
     """Check that a run of a user's SQL file (FILE) rendered the transactions of that file."""
-    profile, given = run.cell["profiles"].get("file"), run.driver.rendered
+    profile, given = run.cell.profiles.get("file"), run.driver.rendered
     ran = "file" in run.driver.config["driver"]
     if ran != (profile is not None):
         return [
@@ -66,7 +66,7 @@ def sql_file(run: Run) -> list[str]:
 def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
     """Compare the databases of config.json with the file's: their number, paths, transactions and changes."""
     config, count = run.driver.config, parts.databases
-    has = {userfile.databases(run.cell["profiles"]["file"]), databases.count(config)}
+    has = {userfile.databases(run.cell.profiles["file"]), databases.count(config)}
     if has != {count}:
         return [f"the cell's file has {count} databases; the cell and config.json have {sorted(has)}"]
     if count == 1:

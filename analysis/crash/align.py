@@ -138,7 +138,7 @@ def may_be_unplaced(run: Run, board: Board, trial: Trial) -> bool:
 
 def located(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:
     """Return the planned trials as a board's log has them, without those whose state is impossible there."""
-    commands = Commands(board.log.entries, Cache.of(run.cell["profiles"]["device"]))
+    commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
     numbers, choices = Numbers.of(board.driver, board.log), cuts.choices(run.cell, commands.cache)
     memory = lines.of(board.driver)
     trials = [locate(commands, numbers, choices, trial, memory) for trial in planned]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.crash import verdicts
+from model.cell import Cell
 from model.crash_points.policies import PROCESS
 from model.engines.survival import MOST_LOST
 
@@ -15,9 +16,9 @@ _LESS = 1 - 1e-9
 UNPLACED = 10
 
 
-def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+def contradictions(cell: Cell, summary: Mapping[str, Any]) -> list[str]:
     """Return the contradictions in summary.json's `crash`."""
-    requested, results = cell.get("crash", "none"), summary.get("crash")
+    requested, results = cell.crash, summary.get("crash")
     if results is None or requested == "none":
         fits = (results is None) == (requested == "none")
         return (
@@ -27,16 +28,16 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
         )
     lost, reasons, unplaced = results["lost_acknowledged"], [], results.get("unplaced") or 0
     # a process may have fewer crash points than `cuts` (analysis/crash/kills.py)
-    few = requested == PROCESS and results["cuts"] < cell["cuts"]
+    few = requested == PROCESS and results["cuts"] < cell.cuts
     for what, wanted, value in (
         ("failure", requested, results["failure"]),
-        *([] if few else [("cuts", cell["cuts"] - unplaced, results["cuts"])]),
+        *([] if few else [("cuts", cell.cuts - unplaced, results["cuts"])]),
         ("promised", verdicts.promised(cell), results["promised"]),
     ):
         if value != wanted:
             reasons.append(f"crash: {what} is {value!r}, expected {wanted!r} from the cell")
-    if unplaced * UNPLACED > cell["cuts"] or (unplaced and requested == PROCESS):
-        reasons.append(f"crash: {unplaced} of {cell['cuts']} trials showed a state that no crash leaves")
+    if unplaced * UNPLACED > cell.cuts or (unplaced and requested == PROCESS):
+        reasons.append(f"crash: {unplaced} of {cell.cuts} trials showed a state that no crash leaves")
     held = results["opened"] - results["corrupt"] - results["not_a_prefix"]
     if not 0 <= held <= results["opened"] <= results["mounted"] <= results["cuts"] - results.get("died", 0):
         reasons.append("crash: more corrupt than opened, opened than mounted, or mounted than tried")

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from model.cell import Cell
 from model.expected_state import oracle
 from model.expected_state.hashes import Held
 
@@ -20,7 +21,7 @@ from model.expected_state.hashes import Held
 _BACK = (0, 32, 1024, None)
 
 
-def states(cell: Mapping[str, Any], phases: list[str], tried: pl.DataFrame) -> Mapping[int, Held]:
+def states(cell: Cell, phases: list[str], tried: pl.DataFrame) -> Mapping[int, Held]:
     """Return the expected states after the numbers of transactions that decide the trials' results.
 
     These are at least none, those acknowledged and those begun; if a database matches neither, also earlier

@@ -18,6 +18,7 @@ from analysis.crash.prefixes import ExpectedStates
 from analysis.run import Run
 from base.errors import BadInput
 from model import durability
+from model.cell import Cell
 from model.crash_points.cuts import Trial
 from model.crash_points.policies import POWER, PROCESS
 from model.engines.survival import MOST_LOST
@@ -75,7 +76,7 @@ def judge(run: Run) -> pl.DataFrame | None:
     return pl.concat([*judged, ended], how="diagonal").sort("trial")
 
 
-def judge_board(board: Board, cell: Mapping[str, Any], tried: list[Trial]) -> pl.DataFrame:
+def judge_board(board: Board, cell: Cell, tried: list[Trial]) -> pl.DataFrame:
     """Return the rows of one board's trials without a watched run; tried: the trials they are of."""
     table = _tried(board, tried, None)
     states = prefixes.states(cell, phases_of(board.driver), table)
@@ -174,13 +175,13 @@ def _verdict() -> pl.Expr:
     )
 
 
-def promised(cell: Mapping[str, Any]) -> str:
+def promised(cell: Cell) -> str:
     """Return in words what the cell's settings promise for its failure (model/engines/survival.py)."""
     survives = durability.of(cell)
-    return {PROCESS: survives.process, POWER: survives.power}.get(cell["crash"], survives.system)
+    return {PROCESS: survives.process, POWER: survives.power}.get(cell.crash, survives.system)
 
 
-def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
+def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
     """Return the trials that break the promise; none where nothing is promised."""
     if (promise := promised(cell)) not in MOST_LOST:
         return judged.clear()
@@ -198,7 +199,7 @@ def summary(run: Run) -> dict[str, Any] | None:
     recovery, work = (judged[name].drop_nulls() / 1e6 for name in ("recovery_ns", "lost_ns"))
     against = broken(cell, judged)
     return {
-        "failure": cell["crash"],
+        "failure": cell.crash,
         "cuts": judged.height,
         "unplaced": len(unplaced(run)),
         "died": int((verdict == DIED).sum()),

@@ -24,6 +24,7 @@ from analysis.terminal import whole
 from base.errors import BadInput
 from base.text import printable
 from model import engines
+from model.cell import Cell
 
 SUFFIXES = (".svg", ".png", ".pdf")
 # bytes or flushes that belong to no transaction, divided by the number of transactions
@@ -39,7 +40,7 @@ class Bar:
     """One bar: an analysed run."""
 
     folder: Path
-    cell: dict[str, Any]
+    cell: Cell
     ledger: dict[str, Any]
     # per transaction, over all the device got; None where not counted
     flushes: float | None = None
@@ -47,17 +48,15 @@ class Bar:
     @property
     def place(self) -> tuple[str, str]:
         """The cell's mode and filesystem; the engine's name if it has no modes."""
-        engine = engines.name_in(self.cell)
-        mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell["journal_mode"])
-        return mode, str(self.cell["fs"])
+        engine = self.cell.engine
+        mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell.journal_mode)
+        return mode, str(self.cell.fs)
 
     @property
     def rest(self) -> str:
         """All of the cell except mode and filesystem, as text."""
-        axes = {
-            key: value for key, value in self.cell.items() if key not in ("journal_mode", "fs", "profiles")
-        }
-        profiles = {key: value for key, value in self.cell["profiles"].items() if key != "fs"}
+        axes = {key: value for key, value in self.cell.axes() if key not in ("journal_mode", "fs")}
+        profiles = {key: value for key, value in self.cell.profiles.items() if key != "fs"}
         return json.dumps([axes, profiles], sort_keys=True)
 
 
@@ -73,10 +72,11 @@ def bar_of(run: Stored) -> Bar:
 
 def differing(bar: Bar, other: Bar) -> list[str]:
     """Return `axis=value` of a bar for each axis, except mode and filesystem, in which the other differs."""
+    here, there = dict(bar.cell.axes()), dict(other.cell.axes())
     return [
-        f"{key}={value or '-'}"
-        for key, value in ((key, bar.cell.get(key)) for key in dict.fromkeys((*bar.cell, *other.cell)))
-        if key not in ("journal_mode", "fs", "profiles", "at_default") and other.cell.get(key) != value
+        f"{key}={here.get(key) or '-'}"
+        for key in dict.fromkeys((*here, *there))
+        if key not in ("journal_mode", "fs") and here.get(key) != there.get(key)
     ]
 
 
