@@ -41,7 +41,7 @@ def build(run: Run) -> dict[str, Any]:
             "cpuinfo": board.texts.get("cpuinfo"),
             "meminfo": board.texts.get("meminfo"),
             "versions": board.versions,
-            "covariates": covariates.told(run),
+            "covariates": covariates.manifest(run),
         },
         "run": board.run,
         "host": {key: value for key, value in run.host.items() if key != "raw_sha256"},
@@ -56,7 +56,7 @@ def build(run: Run) -> dict[str, Any]:
             "begin_ns": run.driver.window[0],
             "end_ns": run.driver.window[1],
             "empty_flush_requests": counts.empty_flushes(run),
-            "counted": counts.told(run),
+            "counted": counts.by_source(run),
         },
         "raw_sha256": run.hashes,
         "analysis": {

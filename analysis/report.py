@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis import cpu, terminal
-from analysis.content import told
+from analysis.content import coverage
 from analysis.figures import style
 from analysis.ledger import attribution
 from analysis.run import Run
@@ -90,7 +90,7 @@ def render(
     return template.render(
         summary=summary,
         not_held=NOT_HELD,
-        without_content=told.WITHOUT,
+        without_content=coverage.WITHOUT,
         instruction_ns=cpu.measured(manifest["clock"]),
         virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
         watched=watched,
@@ -127,7 +127,7 @@ def environment() -> Environment:
     )
     made.filters["number"] = number
     made.globals |= {"between": terminal.between, "version": version()}
-    made.filters["percent"] = told.percent
+    made.filters["percent"] = coverage.percent
     return made
 
 

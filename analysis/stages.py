@@ -6,7 +6,7 @@ from pathlib import Path
 
 from analysis import content, databases
 from analysis.adapters import drivertables, proberecords
-from analysis.content import recognised, reused
+from analysis.content import file_roles, reused
 from analysis.crash import verdicts
 from analysis.ledger import build as ledger_build
 from analysis.ledger import lives, records
@@ -97,7 +97,7 @@ def _recognise(run: Run) -> None:
         return
     unknown = content.Given("", {}, run.folder / "raw/board", run.board.superblock)
     for kept in run.contents.values():
-        run.ledger = recognised.files(run.ledger, kept, run.board.heads)
+        run.ledger = file_roles.files(run.ledger, kept, run.board.heads)
         run.ledger, run.content = content.judge(run.ledger, kept, unknown)
         return
     run.ledger = content.unjudged(run.ledger)

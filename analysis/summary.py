@@ -11,9 +11,9 @@ from analysis import cpu, paced, persistent, tables, twins
 from analysis.adapters import device_logs, devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
-from analysis.checks.calls import unwritten
+from analysis.checks.file_calls import unwritten
 from analysis.checks.ledger import unattributed_share
-from analysis.content import told
+from analysis.content import coverage
 from analysis.crash import verdicts
 from analysis.ledger import attribution, reads
 from analysis.ledger.build import Ledger
@@ -73,7 +73,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         },
         "ledger": ledger(run.ledger, run.driver.engine),
         **({"persistent": of_memory} if (of_memory := persistent.summary(run.driver)) else {}),
-        "content": told.summary(run.content),
+        "content": coverage.summary(run.content),
         "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],

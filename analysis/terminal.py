@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import cpu
-from analysis.content import told
+from analysis.content import coverage
 from analysis.ledger import attribution
 from analysis.stored_files import NOT_HELD
 
@@ -44,7 +44,12 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += ["", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
     out += lines
     if summary["ledger"]:
-        out += ["", *_labels(summary["ledger"], transactions(summary)), *told.lines(summary["content"]), ""]
+        out += [
+            "",
+            *_labels(summary["ledger"], transactions(summary)),
+            *coverage.lines(summary["content"]),
+            "",
+        ]
     out += persistent(summary)
     if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
         out += textwrap.wrap(_PER_TRANSACTION, 80, subsequent_indent=" ")

@@ -146,7 +146,7 @@ def crash_replay(options: dict[str, str]) -> int:
         trial = found.trial(crash.left(found.cell, ran))
 
         def told(tried: Board) -> str:
-            judged = verdicts.of_board(tried, found.cell, [found.on(tried, trial)])
+            judged = verdicts.judge_board(tried, found.cell, [found.on(tried, trial)])
             return found.compared(judged.row(0, named=True))
 
         files = replay.files(of_trials.files, trial)

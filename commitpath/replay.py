@@ -17,7 +17,7 @@ import polars as pl
 
 from analysis import stages
 from analysis.adapters import device_logs, trials
-from analysis.crash import going_on, placed, sectors, verdicts
+from analysis.crash import align, context, sectors, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -122,7 +122,7 @@ def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
         raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
     if not run.trials or run.timed_log is None:
         raise BadInputError(f"RUN={folder}: {trials.NONE}")
-    return placed.plan(run)
+    return align.plan(run)
 
 
 def stored_row(run: Run, number: int) -> Mapping[str, Any]:
@@ -149,7 +149,7 @@ def tried(cell: Cell, login: Login) -> trials.Board:
 def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
     """What the trial of that number came to on the held board. LabError where that did another run, or was
     shown another state."""
-    if not (placed.did_the_run(run, board) and placed.made_the_calls(run, board)):
+    if not (align.did_the_run(run, board) and align.made_the_calls(run, board)):
         raise LabError(
             f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
             "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
@@ -158,7 +158,7 @@ def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
     judged = verdicts.judge(replace(run, trials=[board]))
     assert judged is not None
     rows = judged.filter(pl.col("trial") == number).rows(named=True)
-    if not rows or not placed.same_state(placed.of(stored), placed.of(board), placed.plan(run)[number]):
+    if not rows or not align.same_state(align.ran(stored), align.ran(board), align.plan(run)[number]):
         raise LabError(
             f"RUN={run.folder}: on the board of here commands came in another order than on the one that had "
             f"trial {number}: what that is shown is another state"
@@ -182,8 +182,8 @@ def compared(run: Run, again: Mapping[str, Any]) -> str:
 def said(row: Mapping[str, Any]) -> str:
     """A cut and what it came to, of a row of trials."""
     return (
-        f"the power was cut {going_on.moment(row)}; {row['acknowledged']} transactions were acknowledged: "
-        f"{row['verdict']}, {'-' if row['transactions'] is None else row['transactions']} are there"
+        f"the power was cut {context.crash_point(row)}; {row['acknowledged']} transactions were acknowledged"
+        f": {row['verdict']}, {'-' if row['transactions'] is None else row['transactions']} are there"
         + sectors.shown(row)
         + (f" ({row['said']})" if row["said"] else "")
     )

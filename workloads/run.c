@@ -255,7 +255,7 @@ static void write_rendered(struct run *run, const struct databases *databases)
 }
 
 /* Counts the rows again; they must be what the transactions changed. Of an engine that does not
- * know how many it changed, only the host can say (analysis/checks/again.py). */
+ * know how many it changed, only the host can say (analysis/checks/workload_replay.py). */
 static void count_rows(struct run *run, struct databases *databases)
 {
 	int64_t expected = run->options->rows;

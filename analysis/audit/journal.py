@@ -11,7 +11,7 @@ import polars as pl
 
 from analysis.adapters.layout import JOURNAL
 from analysis.adapters.proberecords import taken
-from analysis.checks.calls import first
+from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger_schema import LABELS
 from base.arrays import Ints, at, ints

@@ -61,7 +61,7 @@ def _given(run: Run) -> tuple[sqlfile.Statement, ...]:
     try:
         return userfile.parts(run.cell.profiles.get("file", {})).transactions
     except sqlfile.SqlFileError:
-        return ()  # again.of_the_file says so
+        return ()  # workload_replay.sql_file says so
 
 
 def _unordered(run: Run) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis.checks.calls import first
+from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE, pages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.checks.calls import first
+from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 
 _ROUNDED = 1e-6  # of the bytes: shares are fractions

@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.adapters.proberecords import taken
 from analysis.checks import machine
-from analysis.checks.calls import first
+from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run

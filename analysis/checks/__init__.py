@@ -1,6 +1,7 @@
-"""The checks of every run. Each is a function Run -> reasons; one reason rejects the run.
+"""The checks that accept or reject a run.
 
-Those of the correlator itself are in analysis/audit/.
+Each check is a function that takes a Run and returns the reasons to reject it. To add one, list it in CHECKS,
+and in OF_DRIVER if it needs the driver's transactions. Self-checks of the correlator are in analysis/audit/.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analysis.checks import (
-    again,
-    board,
+    baseline,
+    baseline_times,
+    board_modules,
     commits,
     content,
     counts,
     covariates,
     crash,
+    crash_trials,
+    cross_check,
     disk,
     engine,
     failures,
@@ -24,11 +28,8 @@ from analysis.checks import (
     phases,
     rendered,
     settings,
-    tried,
-    twin,
-    twin_times,
     unledgered,
-    witness,
+    workload_replay,
 )
 from analysis.run import Run
 from base import identity
@@ -40,10 +41,10 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.command_ran,
     loss.phases_cover,
     rendered.as_timed,
-    again.made,
-    again.of_the_file,
-    again.rows,
-    rendered.values_as_told,
+    workload_replay.transactions,
+    workload_replay.sql_file,
+    workload_replay.row_counts,
+    rendered.value_bytes,
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
@@ -53,7 +54,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.kernel_quiet,
     machine.as_built,
     settings.equal,
-    board.has_its_modules,
+    board_modules.loaded,
     covariates.same,
     covariates.around,
     covariates.within,
@@ -71,40 +72,40 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     persistent.as_charged,
     persistent.cleaned,
     persistent.as_made,
-    witness.holds,
+    cross_check.ledger_agrees,
     commits.waited_for,
     content.contradicts_nothing,
     unledgered.records,
     unledgered.syncs,
     unledgered.frames,
-    twin.there,
-    twin.same,
-    twin.same_command,
-    twin_times.plausible,
+    baseline.present,
+    baseline.same,
+    baseline.same_command,
+    baseline_times.plausible,
     crash.there,
     crash.as_planned,
     crash.ends,
-    tried.boards,
-    tried.outcomes,
-    tried.looks,
+    crash_trials.boards,
+    crash_trials.outcomes,
+    crash_trials.sampled_databases,
 )
 
 
 def name(check: Callable[[Run], list[str]]) -> str:
-    """Return what a plan calls a check: `<module>.<function>`."""
+    """Return a check's name: `<module>.<function>`."""
     return f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
 
 
-# What asks for transactions, or for the driver's account of them: applies to no other load.
+# Checks that need the driver's transactions or its config.json. They apply to no other load.
 OF_DRIVER = frozenset(
     (
         loss.driver_finished,
         loss.phases_cover,
         rendered.as_timed,
-        again.of_the_file,
-        again.made,
-        again.rows,
-        rendered.values_as_told,
+        workload_replay.sql_file,
+        workload_replay.transactions,
+        workload_replay.row_counts,
+        rendered.value_bytes,
         engine.as_set,
         engine.as_counted,
         phases.due,
@@ -115,31 +116,31 @@ OF_DRIVER = frozenset(
         persistent.as_made,
         unledgered.syncs,
         unledgered.frames,
-        twin.same,
-        twin_times.plausible,
+        baseline.same,
+        baseline_times.plausible,
         crash.there,
         crash.as_planned,
         crash.ends,
-        tried.boards,
-        tried.outcomes,
-        tried.looks,
+        crash_trials.boards,
+        crash_trials.outcomes,
+        crash_trials.sampled_databases,
     )
 )
-# And what asks for a command's end.
-OF_COMMAND = frozenset((loss.command_ran, twin.same_command))
+# Checks that need a command's exit.
+OF_COMMAND = frozenset((loss.command_ran, baseline.same_command))
 
 
 def of_load(load: str) -> list[Callable[[Run], list[str]]]:
-    """Return the checks that apply to runs of a load (base/identity.py), in their order."""
+    """Return the checks that apply to a load (base/identity.py), in order."""
     without = OF_COMMAND if load == identity.DRIVER else OF_DRIVER
     return [check for check in CHECKS if check not in without]
 
 
 def names(load: str = identity.DRIVER) -> list[str]:
-    """Return the names of the checks of a load's runs, in their order."""
+    """Return the names of the checks that apply to a load, in order."""
     return [name(check) for check in of_load(load)]
 
 
 def reasons(run: Run) -> list[str]:
-    """Return why the run is rejected; empty if it is not."""
+    """Return the reasons to reject the run; empty if it is accepted."""
     return [reason for check in of_load(run.cell.load) for reason in check(run)]

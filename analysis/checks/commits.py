@@ -1,4 +1,4 @@
-"""Did each journal commit that began in a sync have a reason: a wait, its timer, or a full journal?"""
+"""Check that each journal commit that began in a sync has a reason: a wait, its timer, or a full journal."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import JOURNAL
-from analysis.checks.calls import first
+from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids
 from analysis.run import Run
 from base.arrays import Intervals, inside, ints, union
 from model.filesystems import find
 
-# A commit's time is in jiffies of 4 ms.
+# The kernel rounds commit times to jiffies of 4 ms.
 _ROUNDED = 0.99
-# Of the journal, what one transaction may fill before it is committed at once: that is a fourth.
+# A transaction that fills a fourth of the journal is committed at once. An eighth leaves a margin.
 _FULL = 1 / 8
 
 
 def asked_for(made: Ledger, options: tuple[str, ...]) -> list[str]:
-    """Return the commits that began in a sync of the driver's without a reason.
+    """Return messages on commits that began in a sync of the driver without a reason.
 
-    A reason is a wait for the commit, its timer, or an eighth of the journal.
+    A reason is a thread that waits for the commit, its timer, or an eighth of the journal.
 
     options: of /proc/mounts.
     """
-    known, few = find(made.given.layout.filesystem), made.few
-    if not known.commits:
+    filesystem, few = find(made.given.layout.filesystem), made.few
+    if not filesystem.commits:
         return []
     intervals = [
-        int(one.removeprefix("commit=")) for one in options if re.fullmatch("commit=[0-9]{1,9}", one)
+        int(option.removeprefix("commit=")) for option in options if re.fullmatch("commit=[0-9]{1,9}", option)
     ]
-    interval = next((seconds for seconds in intervals if seconds), known.commit_seconds) * 1_000_000_000
+    interval = next((seconds for seconds in intervals if seconds), filesystem.commit_seconds) * 1_000_000_000
     drains = made.given.phases.filter(pl.col("phase") == "drain")["begin_ns"]
     synced = few["sync"][np.isin(few["sync"]["tid"], driver_tids(few))]
     begins = ints(made.commits["begin_ns"])
@@ -45,10 +45,10 @@ def asked_for(made: Ledger, options: tuple[str, ...]) -> list[str]:
     layout = made.given.layout
     size = np.diff(layout.starts, append=layout.starts[-1:])[layout.labels == JOURNAL].sum() // 8
     wrong = made.commits.filter(pl.Series(alone & early) & (pl.col("blocks") < int(size) * _FULL))
-    return first(wrong, "commits in a sync that did not wait for them", "commit", "begin_ns")
+    return first(wrong, "commits that began in a sync that did not wait for them", "commit", "begin_ns")
 
 
 def waited_for(run: Run) -> list[str]:
-    """Return asked_for of a run, by the options of its mount."""
+    """Check that the journal commits of a run have a reason, given its mount options."""
     options = run.board.mount.options if run.board.mount else ()
     return [f"ledger: {text}" for text in asked_for(run.ledger, options)] if run.ledger else []

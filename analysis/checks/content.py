@@ -1,4 +1,4 @@
-"""Do the bytes that were written contradict what the ledger says of them?"""
+"""Check that the bytes written to the device do not contradict the ledger."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from analysis.run import Run
 
 
 def contradicts_nothing(run: Run) -> list[str]:
-    """No bytes are positively something else, of another place or of another commit than the ledger says."""
+    """Reject bytes whose content shows another type, place or commit than the ledger records."""
     if run.content is None or run.content.wrong.is_empty():
         return []
     wrong = run.content.wrong

@@ -1,10 +1,9 @@
-"""Do the probe, another observer, the device's own log and the kernel's counters (stat) tell the same story?
+"""Compare the counts of block commands: probe, other observers, device log, kernel counters (stat).
 
-/sys/block/<dev>/stat counts a flush that carries no data twice: once as the flush the device
-got (`flush_ios`) and once as a finished write of no sectors (`write_ios`), because the flush
-machinery completes the original, empty request like any other. Who sees those empty requests
-being queued, a second observer or the bio probe, counts them, and that is taken off `write_ios`; where
-nobody does, its writes are not compared.
+/sys/block/<dev>/stat counts a flush without data twice: as the flush that the device got (`flush_ios`) and
+as a completed write of no sectors (`write_ios`), because the flush machinery completes the original, empty
+request like any other. A second observer or the bio probe counts these empty requests when they are queued,
+and the number is subtracted from `write_ios`. Without either, writes of stat are not compared.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ DEVICE_LOG, STAT = "device log", "stat"
 
 
 def device_idle(run: Run) -> list[str]:
-    """All counters that the kernel has were read, and nothing was in flight at either edge of the window."""
-    told = re.match(r"Linux \S+ ([0-9]{1,4})\.([0-9]{1,4})", run.board.texts.get("kernel", ""))
-    kernel = (int(told[1]), int(told[2])) if told else None
-    found = [
-        f"device_stat.csv: no {name}, which a kernel has since {major}.{minor}"
+    """Check that all counters of this kernel were read and no command was in flight at the window's edges."""
+    version = re.match(r"Linux \S+ ([0-9]{1,4})\.([0-9]{1,4})", run.board.texts.get("kernel", ""))
+    kernel = (int(version[1]), int(version[2])) if version else None
+    reasons = [
+        f"device_stat.csv: {name} is missing, which kernels have since {major}.{minor}"
         for name, (major, minor) in drivertables.LATER.items()
         if run.driver.device_stat[name].null_count() and (kernel is None or kernel >= (major, minor))
     ]
     rows = run.driver.device_stat.filter(pl.col("label").is_in(["begin", "end"]))
-    return found + [
+    return reasons + [
         f"device_stat.csv: {name} is {row[name]} at {row['label']!r}: the device was not idle"
         for row in rows.iter_rows(named=True)
         for name in ("inflight_reads", "inflight_writes", "in_flight")
@@ -45,7 +44,7 @@ def device_idle(run: Run) -> list[str]:
 def window_blocks(run: Run, source: str) -> pl.DataFrame:
     """Return the block commands that `source` (probe, an observer, DEVICE_LOG) saw issued in the window.
 
-    The probe sees all devices; those that are not under the filesystem are left out.
+    The probe sees all devices; those that are not under the filesystem are excluded.
     """
     begin, end = run.driver.window
     if source == DEVICE_LOG and run.log:
@@ -59,7 +58,7 @@ def window_blocks(run: Run, source: str) -> pl.DataFrame:
 
 
 def count(blocks: pl.DataFrame) -> dict[str, int]:
-    """Return FIELDS (and `fua`) of commands with a `kind`; bytes are 512 times sectors."""
+    """Return FIELDS and `fua` of commands with a `kind`. bytes_written is 512 times sectors."""
     kinds = pl.col("kind")
     is_write = kinds.is_in(["write", "write metadata", "write FUA"])
     row = blocks.select(
@@ -75,7 +74,7 @@ def count(blocks: pl.DataFrame) -> dict[str, int]:
 
 
 def counted(trace: Witness) -> dict[str, int]:
-    """Return FIELDS as an observer has them."""
+    """Return FIELDS as counted by an observer."""
     writes = [kind for kind in events.BLOCK_KINDS if kind.startswith("write")]
     return {
         "reads": trace.commands["read"],
@@ -88,8 +87,8 @@ def counted(trace: Witness) -> dict[str, int]:
 
 
 def empty_flushes(run: Run) -> int | None:
-    """Return how many flush requests without data were queued in the window; None if nobody saw."""
-    # the kernel's tracer has an empty flush of any partition as one of each
+    """Return the number of flush requests without data queued in the window; None if none was observed."""
+    # on a partition, the kernel's tracer also reports empty flushes of other partitions
     for witness in run.witnesses.values() if run.partition is None else ():
         return witness.empty_flushes
     if run.ledger is None:
@@ -102,7 +101,7 @@ def empty_flushes(run: Run) -> int | None:
 
 
 def from_stat(run: Run) -> dict[str, int | None]:
-    """Return FIELDS as /sys/block/<dev>/stat counted them."""
+    """Return FIELDS as counted by /sys/block/<dev>/stat."""
     grew, empty = run.driver.stat_difference(), empty_flushes(run)
     if run.known and run.known.counts_empty is False:
         empty = 0
@@ -111,54 +110,54 @@ def from_stat(run: Run) -> dict[str, int | None]:
         "bytes_read": grew["read_sectors"] * 512,
         "writes": None if empty is None else grew["write_ios"] - empty,
         "bytes_written": grew["write_sectors"] * 512,
-        # a partition's are its disk's (disk.py)
+        # flushes are counted for the whole disk (disk.py)
         "flushes": grew.get("flush_ios") if run.partition is None else None,
         "discards": grew.get("discard_ios"),
     }
 
 
-def told(run: Run) -> dict[str, dict[str, int | None]]:
-    """Return FIELDS of the window as each source that was recorded counted them; None: it cannot say."""
-    found: dict[str, dict[str, int | None]] = {}
+def by_source(run: Run) -> dict[str, dict[str, int | None]]:
+    """Return FIELDS of the window by recorded source; None where a source cannot count a field."""
+    counts: dict[str, dict[str, int | None]] = {}
     if any(name in ("block", "all") for name in run.probes):
-        found["probe"] = {**count(window_blocks(run, "probe"))}
-    found |= {name: {**counted(witness)} for name, witness in run.witnesses.items()}
+        counts["probe"] = {**count(window_blocks(run, "probe"))}
+    counts |= {name: {**counted(witness)} for name, witness in run.witnesses.items()}
     if run.log and not run.log.lost:
-        found[DEVICE_LOG] = {**count(window_blocks(run, DEVICE_LOG))}
+        counts[DEVICE_LOG] = {**count(window_blocks(run, DEVICE_LOG))}
     if run.witnesses or run.log:
-        found[STAT] = from_stat(run)
-    return found
+        counts[STAT] = from_stat(run)
+    return counts
 
 
 def failed(run: Run) -> dict[str, int]:
-    """Return how many block commands of the window ended with an error, by who saw them."""
-    found = {name: witness.failed for name, witness in run.witnesses.items()}
+    """Return the number of block commands in the window that ended with an error, by source."""
+    counts = {name: witness.failed for name, witness in run.witnesses.items()}
     if any(name in ("block", "all") for name in run.probes):
-        found["probe"] = window_blocks(run, "probe").filter(pl.col("result").fill_null(0) != 0).height
+        counts["probe"] = window_blocks(run, "probe").filter(pl.col("result").fill_null(0) != 0).height
     if run.log:
-        found[DEVICE_LOG] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
-    return found
+        counts[DEVICE_LOG] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
+    return counts
 
 
 def agree(run: Run) -> list[str]:
-    """The sources agree in every field, and every command was completed without an error."""
+    """Check that all sources agree in every field, and every command completed without an error."""
     if run.missing:
-        return []  # files_there says so
+        return []  # reported by loss.files_there
     fields = [name for name in FIELDS if run.partition is None or name != "flushes"]
-    by_field = {name: {who: n[name] for who, n in told(run).items()} for name in fields}
-    found = [
+    by_field = {name: {who: n[name] for who, n in by_source(run).items()} for name in fields}
+    reasons = [
         f"{name} in the window: " + ", ".join(f"{who} {n}" for who, n in counted.items() if n is not None)
         for name, counted in by_field.items()
         if len({n for n in counted.values() if n is not None}) > 1
     ]
     unfinished = {name: witness.unfinished for name, witness in run.witnesses.items()}
-    found += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
-    found += [f"{who}: {n} block commands ended with an error" for who, n in failed(run).items() if n]
-    found += [
+    reasons += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
+    reasons += [f"{who}: {n} block commands ended with an error" for who, n in failed(run).items() if n]
+    reasons += [
         f"{name} watched more than one device: {witness.devices}"
         for name, witness in run.witnesses.items()
         if len(witness.devices) > 1
     ]
     if run.probes and not run.witnesses and not run.log:
-        found.append("nobody but the probes saw the block commands")
-    return found
+        reasons.append("only the probes recorded block commands: nothing to compare them with")
+    return reasons

@@ -1,6 +1,6 @@
-"""Was a lab board the same before a run and after it, and how much did others do meanwhile?
+"""Check that a lab board's state did not change during a run, and other activity was within limits.
 
-A virtual board has no other user, and time that the host has no part in.
+A virtual board has no other users, and its time does not depend on the host.
 """
 
 from __future__ import annotations
@@ -11,91 +11,90 @@ from typing import Any
 from analysis.adapters.covariates import COMMANDS, FIRMWARE, SECTORS, Covariates
 from analysis.run import Run
 
-# What is the same before and after; of each, all whose names begin so.
+# Covariates that must not change, by the prefix of their names.
 _SAME = {
-    "boot_id": "the board was booted anew",
-    "clocksource": "its clock changed",
+    "boot_id": "the board was rebooted",
+    "clocksource": "its clock source changed",
     "mounts": "the filesystem was unmounted, or another was mounted on it",
-    "cpufreq/": "the limits of its frequency changed",
+    "cpufreq/": "its frequency limits changed",
 }
-# Counters that do not grow.
+# Counters that must not grow.
 _STILL = {"throttle/": "its CPU was throttled", "mmc/err_stats/": "the card's host counted errors"}
-# Of the firmware's bits: the four that say how it is now; the four from 16 on, how it was since the boot.
+# Bits of the firmware's throttle state: 0 to 3 are the state now, 16 to 19 the state since boot.
 _NOW, _SINCE = 0xF, 0xF << 16
 
 
 def same(run: Run) -> list[str]:
-    """It was not booted anew, no clock or limit changed, it was not throttled, its card had no errors."""
-    found = run.board.covariates
-    if found is None:
+    """Check for reboots, changed clocks or limits, throttling and card errors."""
+    covariates = run.board.covariates
+    if covariates is None:
         return [] if run.is_virtual else ["raw/board/covariates.json is missing"]
-    return [*_changed(found), *_grown(found), *_firmware(found), *_counters(found)]
+    return [*_changed(covariates), *_grown(covariates), *_firmware(covariates), *_counters(covariates)]
 
 
 def around(run: Run) -> list[str]:
-    """It was read around the load: before the first reading of the device's counters, of the partition, that
-    the load itself made, and behind its last one."""
-    found, rows = run.board.covariates, run.driver.device_stat
-    if found is None or not rows.height:
+    """Check that covariates were read before the device counters' first reading and after the last."""
+    covariates, rows = run.board.covariates, run.driver.device_stat
+    if covariates is None or not rows.height:
         return []
     edges = rows.row(0, named=True), rows.row(-1, named=True)
     names = {"time_ns": "time_ns"} | {name: f"partition/{name}" for name in (*COMMANDS, *SECTORS)}
-    wrong = []
-    for name, of in names.items():
-        inner = [edge[name] for edge in edges]
-        outer = [found.number(of, edge) for edge in (found.begin, found.end)]
-        known = [
+    reasons = []
+    for column, name in names.items():
+        inner = [edge[column] for edge in edges]
+        outer = [covariates.number(name, edge) for edge in (covariates.begin, covariates.end)]
+        pairs = [
             (a, b)
             for a, b in zip((outer[0], inner[1]), (inner[0], outer[1]), strict=True)
             if a is not None and b is not None
         ]
-        if any(a > b for a, b in known):
-            wrong.append(
-                f"covariates.json: {of} was {outer[0]}, and is {outer[1]}; in device_stat.csv it goes from "
-                f"{inner[0]} to {inner[1]}"
+        if any(a > b for a, b in pairs):
+            reasons.append(
+                f"covariates.json: {name} goes from {outer[0]} to {outer[1]}; device_stat.csv, read in "
+                f"between, goes from {inner[0]} to {inner[1]}"
             )
-    return wrong
+    return reasons
 
 
-def _changed(found: Covariates) -> Iterator[str]:
+def _changed(covariates: Covariates) -> Iterator[str]:
     for prefix, what in _SAME.items():
-        names = [name for name in {**found.begin, **found.end} if name.startswith(prefix)]
+        names = [name for name in {**covariates.begin, **covariates.end} if name.startswith(prefix)]
         for name in names or [prefix]:
-            before, after = found.begin.get(name), found.end.get(name)
+            before, after = covariates.begin.get(name), covariates.end.get(name)
             if name.endswith("/scaling_cur_freq") or before == after:
                 continue
-            yield f"{what}: {name} was {before}, and is {after}"
+            yield f"{what}: {name} changed from {before} to {after}"
     for name in ("boot_id", "clocksource", "mounts"):
-        if not isinstance(found.begin.get(name), str):
-            yield f"the board does not say its {name}: {found.begin.get(name)}"
+        if not isinstance(covariates.begin.get(name), str):
+            yield f"the board does not report its {name}: {covariates.begin.get(name)}"
 
 
-def _grown(found: Covariates) -> Iterator[str]:
+def _grown(covariates: Covariates) -> Iterator[str]:
     for prefix, what in _STILL.items():
-        for name, grew in found.grown(prefix).items():
+        for name, grew in covariates.grown(prefix).items():
             if name != FIRMWARE and grew:
                 yield f"{what}: {name} grew by {grew}"
-        for name in found.gone(prefix):
-            # why is said where it could not be read (unknown)
-            if prefix.rstrip("/") not in found.end:
-                yield f"{what}, or not: {name} is gone"
+        for name in covariates.gone(prefix):
+            # a counter that could not be read is reported by `unknown`
+            if prefix.rstrip("/") not in covariates.end:
+                yield f"{what}, or not: {name} disappeared"
 
 
-def _counters(found: Covariates) -> Iterator[str]:
-    """No counter of the disk or the partition goes back, and the disk counts what the partition does."""
-    for whose in ("disk", "partition"):
+def _counters(covariates: Covariates) -> Iterator[str]:
+    """Yield counters that decreased, and those where the disk counted less than the partition."""
+    for device in ("disk", "partition"):
         for name in (*COMMANDS, *SECTORS, "flush_ios"):
-            if (grew := found.grew(f"{whose}/{name}")) is not None and grew < 0:
-                yield f"covariates.json: {whose}/{name} goes back by {-grew}"
+            if (grew := covariates.grew(f"{device}/{name}")) is not None and grew < 0:
+                yield f"covariates.json: {device}/{name} decreased by {-grew}"
     for what, fields in (("commands", COMMANDS), ("sectors", SECTORS)):
-        if (foreign := found.foreign(fields)) is not None and foreign < 0:
+        if (foreign := covariates.foreign(fields)) is not None and foreign < 0:
             yield f"covariates.json: the disk counted {-foreign} {what} fewer than the partition"
 
 
-def _firmware(found: Covariates) -> Iterator[str]:
-    before, after = (_bits(edge.get(FIRMWARE)) for edge in (found.begin, found.end))
+def _firmware(covariates: Covariates) -> Iterator[str]:
+    before, after = (_bits(edge.get(FIRMWARE)) for edge in (covariates.begin, covariates.end))
     if before is not None and after is not None and ((before | after) & _NOW or after & ~before & _SINCE):
-        yield f"its CPU was throttled: {FIRMWARE} was {before:#x}, and is {after:#x}"
+        yield f"its CPU was throttled: {FIRMWARE} changed from {before:#x} to {after:#x}"
 
 
 def _bits(value: Any) -> int | None:
@@ -105,94 +104,99 @@ def _bits(value: Any) -> int | None:
         return None
 
 
-def shares(found: Covariates) -> dict[str, float | None]:
-    """Return what has a limit (experiments/limits.yml); None: it could not be read."""
-    own = {name: found.of("partition", fields) for name, fields in (("c", COMMANDS), ("s", SECTORS))}
-    commands, sectors = found.foreign(COMMANDS), found.foreign(SECTORS)
-    waited, seconds = found.others_seconds, found.seconds
+def shares(covariates: Covariates) -> dict[str, float | None]:
+    """Return the values that have limits (experiments/limits.yml); None if a value could not be read."""
+    own = {name: covariates.of("partition", fields) for name, fields in (("c", COMMANDS), ("s", SECTORS))}
+    commands, sectors = covariates.foreign(COMMANDS), covariates.foreign(SECTORS)
+    waited, seconds = covariates.others_seconds, covariates.seconds
     return {
         "foreign_commands": None if commands is None or not own["c"] else commands / own["c"],
         "foreign_sectors": None if sectors is None or not own["s"] else sectors / own["s"],
         "others_pressure": None if waited is None or not seconds else waited / seconds,
-        "celsius": found.celsius,
+        "celsius": covariates.celsius,
     }
 
 
 def within(run: Run) -> list[str]:
-    """What others did, and the warmth of the board, are within the limits of the plan."""
-    found = run.board.covariates
-    if found is None:
-        return []  # same says so
+    """Check that other activity and the board's temperature are within the plan's limits."""
+    covariates = run.board.covariates
+    if covariates is None:
+        return []  # reported by `same`
     limits = run.plan["board"].get("limits") if run.plan else None
     if not isinstance(limits, dict):
-        return [] if run.is_virtual else ["the plan has no limits of what may happen beside a run"]
-    return list(limited(found, limits))
+        return [] if run.is_virtual else ["the plan has no limits for other activity on the board"]
+    return list(limited(covariates, limits))
 
 
-def limited(found: Covariates, limits: Mapping[str, Any]) -> Iterator[str]:
-    """Say what is not within limits."""
-    for name, had in shares(found).items():
+def limited(covariates: Covariates, limits: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a message for each value that exceeds its limit."""
+    for name, had in shares(covariates).items():
         limit = limits.get(name)
         if not isinstance(limit, int | float):
-            yield f"the plan has no limit of {name}"
+            yield f"the plan has no limit for {name}"
         elif had is not None and had > limit:
-            yield f"{name} is {had:.4g}, and may be {limit} (experiments/limits.yml)"
+            yield f"{name} is {had:.4g}, limit {limit} (experiments/limits.yml)"
         elif had is None and name.startswith("foreign_"):
-            yield f"{name} is not known: what the disk and the partition counted could not be read"
+            yield f"{name} is unknown: the counters of the disk and the partition could not be read"
 
 
 def unknown(run: Run) -> list[str]:
-    """Return which rejection no value was there for, in words."""
-    found = run.board.covariates
-    if found is None:
+    """Return, in words, which checks had no value to check."""
+    covariates = run.board.covariates
+    if covariates is None:
         return []
-    why, grown = found.unreadable(), found.grown("")
+    why, grown = covariates.unreadable(), covariates.grown("")
 
-    def of(prefix: str) -> str | None:
-        """Why the first value of a kind could not be read."""
+    def first_error(prefix: str) -> str | None:
+        """Return why the first value of a kind could not be read."""
         return next((text for name, text in why.items() if f"{name}/".startswith(prefix)), None)
 
-    said = {
-        "whether its CPU was throttled": of("throttle/"),
-        "whether the limits of its frequency changed": of("cpufreq/"),
-        "how warm it was": of("temperature/"),
-        "how long other tasks waited for IO": of("pressure/"),
-        "whether its card had errors": of("mmc/err_stats/"),
+    unknowns = {
+        "whether its CPU was throttled": first_error("throttle/"),
+        "whether its frequency limits changed": first_error("cpufreq/"),
+        "its temperature": first_error("temperature/"),
+        "how long other tasks waited for IO": first_error("pressure/"),
+        "whether its card had errors": first_error("mmc/err_stats/"),
     }
-    if groups := found.gone("pressure/others/"):
-        # a group's tasks have ended, and what they waited for is gone with it
-        said["how long tasks waited for IO that ended meanwhile"] = ", ".join(groups)
-    before = _bits(found.begin.get(FIRMWARE))
+    if groups := covariates.gone("pressure/others/"):
+        # when a cgroup is removed, its counters are lost
+        unknowns["how long tasks that ended meanwhile waited for IO"] = ", ".join(groups)
+    before = _bits(covariates.begin.get(FIRMWARE))
     if before is not None and before & _SINCE and FIRMWARE in grown:
-        said["whether its CPU was throttled in the run"] = f"it had been before, {FIRMWARE} is {before:#x}"
-    return [f"{what}: {text}" for what, text in said.items() if text]
+        unknowns["whether its CPU was throttled in the run"] = (
+            f"it had been throttled before, {FIRMWARE} is {before:#x}"
+        )
+    return [f"{what}: {text}" for what, text in unknowns.items() if text]
 
 
-def told(run: Run) -> dict[str, Any] | None:
-    """Return all of it for the manifest; None: nobody looked."""
-    found = run.board.covariates
-    if found is None:
+def manifest(run: Run) -> dict[str, Any] | None:
+    """Return all covariates for the manifest; None if none were recorded."""
+    covariates = run.board.covariates
+    if covariates is None:
         return None
-    # who asked the disk for a flush it does not say; a partition's are not counted
+    # flushes are counted for the disk only, without the partition that requested them
     counts = {
-        "foreign_commands": found.foreign(COMMANDS),
-        "foreign_sectors": found.foreign(SECTORS),
-        "own_commands": found.of("partition", COMMANDS),
-        "own_sectors": found.of("partition", SECTORS),
-        "disk_flushes": found.of("disk", ("flush_ios",)),
+        "foreign_commands": covariates.foreign(COMMANDS),
+        "foreign_sectors": covariates.foreign(SECTORS),
+        "own_commands": covariates.of("partition", COMMANDS),
+        "own_sectors": covariates.of("partition", SECTORS),
+        "disk_flushes": covariates.of("disk", ("flush_ios",)),
     }
     limits = run.plan["board"].get("limits") if run.plan else None
-    named = {name: {"begin": found.begin.get(name), "end": found.end.get(name)} for name in _names(found)}
+    named = {
+        name: {"begin": covariates.begin.get(name), "end": covariates.end.get(name)}
+        for name in _names(covariates)
+    }
     return {
-        "seconds": found.seconds,
+        "seconds": covariates.seconds,
         **counts,
-        "shares": shares(found),
+        "shares": shares(covariates),
         "limits": limits,
         "edges": named,
-        "board": dict(found.board),
-        "unreadable": found.unreadable(),
+        "board": dict(covariates.board),
+        "unreadable": covariates.unreadable(),
     }
 
 
-def _names(found: Covariates) -> list[str]:
-    return list({**found.begin, **found.end})
+def _names(covariates: Covariates) -> list[str]:
+    return list({**covariates.begin, **covariates.end})

@@ -1,4 +1,4 @@
-"""Are a run's trials those of its cuts, on boards that did the same run again?"""
+"""Check that the crash trials follow the cell's plan, on boards that repeated the same run."""
 
 from __future__ import annotations
 
@@ -7,111 +7,120 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import fits, kills, placed, prefixes, sectors, verdicts
+from analysis.crash import align, fits, kills, prefixes, sectors, verdicts
 from analysis.run import Run
 from model.crash_points import policies
 
 
 def there(run: Run) -> list[str]:
-    """Each trial of the cell's plan was tried, once; of a cell that asks for none, none was."""
-    asked = run.cell.crash != "none"
+    """Check that each planned trial ran once, and none ran if the cell requests none."""
+    requested = run.cell.crash != "none"
     died = [int(number) for number in run.host.get("trials_died", ())]
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     tried = sorted([*died, *(number for table in tables for number in table["trial"])])
-    if not asked:
-        return ["there are trials, and the cell asks for none"] if run.trials else []
-    # a process has few moments, all of which may be tried
+    if not requested:
+        return ["there are crash trials, but the cell requests none"] if run.trials else []
+    # a process has few crash points; there may be fewer than `cuts`
     wanted = len(kills.planned(run)) if run.cell.crash == policies.PROCESS else run.cell.cuts
     if tried == list(range(wanted)):
         return []
     missing = sorted(set(range(wanted)) - set(tried))
     return [
-        f"of {wanted} trials {len(missing)} were not tried, the first {missing[0]}"
+        f"{len(missing)} of {wanted} trials were not run, first trial {missing[0]}"
         if missing
-        else f"there are {len(tried)} trials, the cell asks for {wanted}"
+        else f"there are {len(tried)} trials; the cell requests {wanted}"
     ]
 
 
 def as_planned(run: Run) -> list[str]:
-    """A board of trials did the run that was timed: its device got the same commands, up to the drain in the
-    same order but for what comes by a clock, and persistent memory the same calls; it was given that run's
-    plan, and may have been left as it was shown in each trial. A plan of another run shows states that there
-    never were."""
+    """Check that each board of trials repeated the timed run and followed its plan.
+
+    Its device got the same commands, up to the drain in the same order except timer-driven ones. Persistent
+    memory got the same calls. A plan of another run would show states that never existed. Each shown state
+    must be possible on the board (_possible).
+    """
     if run.kills is not None:
-        return _same(run.kills, {one.number: one.digest for one in kills.planned(run)})
+        return _same(run.kills, {kill.number: kill.digest for kill in kills.planned(run)})
     if not run.trials or run.timed_log is None:
-        return ["there are trials, and no log of the run that they are of"] if run.trials else []
-    digests = {trial.number: trial.digest for trial in placed.plan(run)}
-    found = []
+        return ["there are trials, but no log of the run that they belong to"] if run.trials else []
+    digests = {trial.number: trial.digest for trial in align.plan(run)}
+    reasons = []
     for board in run.trials:
-        another = f"board {board.name} of trials did not do the same run"
-        if not placed.did_the_run(run, board):
-            found.append(f"{another}: its device got other commands")
-        elif not placed.made_the_calls(run, board):
-            found.append(f"{another}: its engine stored or cleaned something else in persistent memory")
+        another = f"trial board {board.name} did not repeat the run"
+        if not align.did_the_run(run, board):
+            reasons.append(f"{another}: its device got other commands")
+        elif not align.made_the_calls(run, board):
+            reasons.append(f"{another}: its engine made other calls to persistent memory")
         elif other := _same(board.trials, digests):
-            found += other
+            reasons += other
         elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:
-            found.append(f"{another}: it ran other SQL")
-    return found or _possible(run)
+            reasons.append(f"{another}: it ran other SQL")
+    return reasons or _possible(run)
 
 
 def _possible(run: Run) -> list[str]:
-    """Say whether a board was shown what no cut leaves there, but where its commands' order makes it so
-    (crash/placed.py), of few trials. By its log alone: what came up has no part in it."""
+    """Return a message if a trial showed a state that no crash can leave on its board.
+
+    A few such trials are allowed where the board's commands came in another order (crash/align.py). Decided
+    from the board's log alone, never from the recovered state.
+    """
     assert run.judged is not None
-    plan, nowhere = placed.plan(run), verdicts.unplaced(run)
+    plan, nowhere = align.plan(run), verdicts.unplaced(run)
     died = {int(number) for number in run.host.get("trials_died", ())}.difference(run.judged["trial"])
-    other = [n for n, board in nowhere.items() if not placed.may_be_nowhere(run, board, plan[n])]
+    other = [n for n, board in nowhere.items() if not align.may_be_unplaced(run, board, plan[n])]
     if wrong := sorted({*other, *died}):
-        return [f"trial {wrong[0]} was of a state that by its board's log no cut leaves"]
+        return [f"trial {wrong[0]} showed a state that no crash leaves, by its board's log"]
     if len(nowhere) * fits.UNPLACED > len(plan):
         return [
-            f"{len(nowhere)} of {len(plan)} trials were of states that by their boards' logs no cut leaves, "
-            f"more than one in {fits.UNPLACED}: trial {min(nowhere)} is the first"
+            f"{len(nowhere)} of {len(plan)} trials showed states that no crash leaves, by their boards' logs "
+            f"(at most one in {fits.UNPLACED} is allowed), first trial {min(nowhere)}"
         ]
     return []
 
 
 def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:
-    """Say whether a trial is not the plan's of that number."""
-    other = [number for number, said in tried.select("trial", "plan").rows() if digests.get(number) != said]
-    return [f"trial {other[0]} was of another state than the cell's plan has"] if other else []
+    """Return a message if a trial differs from the plan's trial of that number."""
+    other = [
+        number for number, digest in tried.select("trial", "plan").rows() if digests.get(number) != digest
+    ]
+    return [f"trial {other[0]} showed another state than the cell's plan"] if other else []
 
 
 def ends(run: Run) -> list[str]:
-    """What the two ends of the run hold is known: nothing was done yet, and all of it is there. Where a trial
-    finds something else, it is the hash, the device or the oracle that is wrong."""
+    """Check the first and the last trial, whose results are certain: no transaction, and all of them.
+
+    A failure points to the hash, the device model or the oracle.
+    """
     judged = run.judged
     if judged is None or judged.is_empty():
         return []
     last, phases = run.driver.transactions.height, verdicts.phases_of(run.driver)
-    # the first command may come behind transactions that change nothing
+    # transactions that change nothing may precede the first command
     at_first = prefixes.states(run.cell, phases, judged)[0].hash
     planned = len(kills.planned(run)) if run.kills is not None else run.cell.cuts
-    known = {0: ("begin", 0), planned - 1: ("end", last)}
-    of_none = [
-        f"as the run's {known[row['trial']][0]} it was to hold what was written, and trial {row['trial']} "
-        f"found{sectors.shown(row)}"
+    edges = {0: ("begin", 0), planned - 1: ("end", last)}
+    unwritten = [
+        f"trial {row['trial']}, at the run's {edges[row['trial']][0]}, must hold only written data, "
+        f"but has{sectors.shown(row)}"
         for row in judged.iter_rows(named=True)
-        if row["trial"] in known and sectors.shown(row)
+        if row["trial"] in edges and sectors.shown(row)
     ]
-    return of_none + [
-        f"as the run's {name} it was to hold {wanted} transactions whole, and trial {row['trial']} found: "
+    return unwritten + [
+        f"trial {row['trial']}, at the run's {name}, must hold {wanted} transactions intact, but has: "
         f"{_held(row)}"
         for row in judged.iter_rows(named=True)
-        if row["trial"] in known
-        for name, wanted in (known[row["trial"]],)
+        if row["trial"] in edges
+        for name, wanted in (edges[row["trial"]],)
         if row["is_whole"] != 1
         or (row["transactions"] != wanted and (wanted > 0 or int(row["hash"], 16) != at_first))
     ]
 
 
 def _held(row: Mapping[str, Any]) -> str:
-    """Say what a trial found that lost nothing that the device was given."""
+    """Return what a trial recovered whose device lost nothing."""
     if row["verdict"] != verdicts.NO_PREFIX:
         return f"{row['verdict']}, {row['transactions']}"
     return (
-        f"{row['verdict']}, as {verdicts.UNLIKE_ANY}. No cut did that: suspect the driver, which may "
+        f"{row['verdict']}: {verdicts.UNLIKE_ANY}. No crash causes this: suspect the driver, which may "
         "acknowledge what it does not execute, or the engine"
     )

@@ -1,9 +1,9 @@
-"""What a partition's disk did beside it: flushes, which are counted for the disk alone.
+"""Check the flushes of the disk that holds the partition under test, and summarize its other activity.
 
-Who else uses the disk is not idle when the window begins or ends, so numbers of the disk are not equal
-where two count: the kernel's counter, read before the driver began and after it ended, each between two
-readings of the clock, is no less than what the probes saw complete surely within, and no more than what
-they saw that may have been.
+The kernel counts flushes for the disk only. Other users of the disk are not idle at the window's edges, so
+counts need not be equal. The kernel's counter is read before the driver begins and after it ends, each time
+between two clock readings. It must be at least what the probes saw complete surely in between, and at most
+what they saw possibly in between.
 """
 
 from __future__ import annotations
@@ -18,61 +18,64 @@ from analysis.checks import counts
 from analysis.run import Run
 from model.requested import mkfs
 
-# Two who note the same command do so at the same tracepoint (witness.py, _BESIDE).
+# Two observers record a command at the same tracepoint (cross_check.py, _OBSERVER).
 APART_NS = 100_000
 
 
 def flushes(run: Run) -> list[str]:
-    """The disk's counter and each other observer have as many flushes as the probes saw, but for those at
-    the edges."""
+    """Compare the flushes of the disk's counter and of each observer with those the probes saw."""
     if run.partition is None or not run.probes:
         return []
     seen = run.events.filter(
         (pl.col("source") == "probe") & (pl.col("event") == "block") & (pl.col("rwbs").str.starts_with("FF"))
     )
-    found = []
+    reasons = []
     begin, end = run.driver.window
     for name, witness in run.witnesses.items():
-        told = witness.commands["flush"]
+        count = witness.commands["flush"]
         least = _within(seen, "begin_ns", begin + APART_NS, end - APART_NS)
         most = _within(seen, "begin_ns", begin - APART_NS, end + APART_NS)
-        if not least <= told <= most:
-            found.append(f"flushes of the disk in the window: {name} {told}, probe {least} to {most}")
+        if not least <= count <= most:
+            reasons.append(f"flushes of the disk in the window: {name} {count}, probe {least} to {most}")
     ends = seen["end_ns"].drop_nulls().to_numpy()
     counted = partition.bracket(run.board.covariates, ends)
     if counted is None:
-        return [*found, "raw/board/covariates.json: not told how many flushes the disk counted, and when"]
+        return [
+            *reasons,
+            "raw/board/covariates.json: the disk's flush counter or the time of its readings is missing",
+        ]
     grew, least, most = counted
     if not least <= grew <= most:
-        found.append(
+        reasons.append(
             f"flushes of the disk while the driver ran: {counts.STAT} {grew}, probe {least} to {most}"
         )
-    return found
+    return reasons
 
 
 def rehearsed(run: Run) -> list[str]:
-    """What the probes recorded of a known sequence on a watched partition is what it was, and whether the
-    kernel counts its empty flushes as writes was seen."""
+    """Check the probes' record of a known I/O sequence, and that it shows how stat counts empty flushes."""
     if run.partition is None or not run.probes:
         return []
     if run.known is None or run.plan is None:
-        return ["raw/known: nothing says what the probes record of a known sequence on this partition"]
+        return ["raw/known: the probe self-test on this partition is missing"]
     kind = run.board.mount.fs if run.board.mount else ""
-    found = known.wrong(
+    reasons = known.wrong(
         *(run.known, run.plan["runs"]["run"]["probes"], kind),
         journals_data=run.board.data_mode == "journal",
         journalled=mkfs.journalled(run.cell),
     )
     if run.known.counts_empty is None:
         number = run.known.stat["write_ios"]
-        found.append(f"{counts.STAT} counted {number} writes, neither with the empty flushes nor without")
-    return [f"of a known sequence on this partition, {line}" for line in found]
+        reasons.append(f"{counts.STAT} counted {number} writes, neither with the empty flushes nor without")
+    return [f"probe self-test on this partition: {line}" for line in reasons]
 
 
 def sent_for(run: Run) -> dict[str, pl.DataFrame] | None:
-    """Return the flush commands of the window (rows of the ledger) that were sent for the partition alone
-    (`own`), for others of the disk alone (`others`), and for both (`shared`); None of a whole device, or
-    without a ledger."""
+    """Return the window's flush commands (rows of the ledger) by the partition that needed them.
+
+    `own`: only the partition under test; `others`: only other partitions; `shared`: both. None for a whole
+    device or without a ledger.
+    """
     if run.partition is None or run.ledger is None:
         return None
     flushes = run.ledger.ledger.filter(pl.col("kind") == "flush")
@@ -87,9 +90,9 @@ def sent_for(run: Run) -> dict[str, pl.DataFrame] | None:
 
 
 def summary(run: Run) -> dict[str, Any] | None:
-    """Return what the disk did beside the partition under test, for the summary; None of a whole device.
+    """Return the disk's other activity for the summary; None for a whole device.
 
-    foreign_bytes_written: by others, while the driver ran; None if it was not read.
+    foreign_bytes_written: bytes that others wrote while the driver ran; None if it could not be read.
     """
     if run.partition is None:
         return None

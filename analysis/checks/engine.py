@@ -1,4 +1,4 @@
-"""Did the engine do what its settings say, and as often as it counts?"""
+"""Check that the engine's file calls and its own counters agree with its settings."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from analysis.run import Run
 
 
 def as_set(run: Run) -> list[str]:
-    """The engine's calls of its files are those of the settings that were in effect."""
+    """Check that the engine's file calls are those of its effective settings."""
     made = run.ledger
     if made is None or not made.given.calls:
         return []
     engine, driver = run.driver.engine, run.driver
     return [
-        f"{one.title}{wrong}"
-        for one in databases.of(driver.config, driver.transactions.height)
-        for wrong in engine.contradicted(one.config["effective"], databases.calls_of(made.vfs, one.number))
+        f"{database.title}{wrong}"
+        for database in databases.of(driver.config, driver.transactions.height)
+        for wrong in engine.contradicted(
+            database.config["effective"], databases.calls_of(made.vfs, database.number)
+        )
     ]
 
 
 def as_counted(run: Run) -> list[str]:
-    """What the engine counts of itself agrees with itself, with its calls, and with what reached the device;
-    likewise of the untraced twin, whose calls nobody logged."""
-    found = _miscounted(run, run.driver)
-    return found + [
-        f"the untraced twin: {one}" for one in _miscounted(run, run.twin.driver if run.twin else None)
-    ]
+    """Check the engine's counters against each other, its calls, and the bytes that reached the device.
+
+    The baseline run is checked too, without its calls, which are not logged.
+    """
+    baseline = _miscounted(run, run.twin.driver if run.twin else None)
+    return _miscounted(run, run.driver) + [f"the baseline run: {reason}" for reason in baseline]
 
 
 def _miscounted(run: Run, driver: Driver | None) -> list[str]:
@@ -34,11 +36,13 @@ def _miscounted(run: Run, driver: Driver | None) -> list[str]:
         return []
     engine, title, calls = driver.engine, driver.engine.TITLE, driver.vfs
     wrong = databases.unsummed(driver.config, engine.PROPERTIES, engine.COUNTED)
-    for one in databases.of(driver.config, driver.transactions.height):
-        own = None if calls is None else databases.calls_of(calls, one.number)
-        wrong += [f"{one.title}{told}" for told in engine.miscounted(one.config, one.ran, own)]
+    for database in databases.of(driver.config, driver.transactions.height):
+        logged = None if calls is None else databases.calls_of(calls, database.number)
+        wrong += [
+            f"{database.title}{reason}" for reason in engine.miscounted(database.config, database.ran, logged)
+        ]
     if wrong:
-        return [f"what {title} counts of itself: {one}" for one in wrong]
+        return [f"counters of {title}: {reason}" for reason in wrong]
     packed = run.board.mount is not None and any("compress" in option for option in run.board.mount.options)
     least, written = (
         driver.engine.least_written(driver.config),
@@ -46,4 +50,4 @@ def _miscounted(run: Run, driver: Driver | None) -> list[str]:
     )
     if packed or written >= least:
         return []
-    return [f"what {title} counts of itself: {least} bytes at least, and the device was given {written}"]
+    return [f"counters of {title}: at least {least} bytes written, but the device got {written}"]

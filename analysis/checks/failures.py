@@ -1,6 +1,6 @@
-"""Did the filesystem, the device or a file of the engine's refuse anything?
+"""Check that the filesystem, the device and the engine's file calls reported no error.
 
-A run goes on after a sync that failed, if nobody tells the engine, or it is never asked again.
+A run continues after a failed sync if the engine does not learn of it or does not sync again.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ from analysis.run import Run
 
 
 def failed_syncs(run: Run) -> pl.DataFrame:
-    """Return the syncs of the window's device that returned an error, as events: all that were seen, as what
-    failed before the window is not on the device in it."""
+    """Return the sync events of the device that returned an error.
+
+    Includes syncs before the window: what they failed to write is not on the device in the window either.
+    """
     ours = pl.col("dev").is_in(run.devices) if run.devices else pl.lit(True)
     is_sync = (pl.col("source") == "probe") & (pl.col("event") == "sync")
     return run.events.filter(is_sync & ours & (pl.col("result") != 0))
 
 
 def failed_calls(run: Run) -> pl.DataFrame | None:
-    """Return the engine's calls that returned an error; None where calls are not logged."""
+    """Return the engine's file calls that returned an error; None where calls are not logged."""
     if run.driver.vfs is None:
         return None
     return run.driver.vfs.filter(pl.col("result") != 0)
 
 
 def count(run: Run) -> dict[str, int | None]:
-    """Return how many syncs, calls of the engine and block commands failed; None: nobody looked."""
+    """Return the number of failed syncs, engine calls and block commands; None if not recorded."""
     watched = "all" in run.probes or "filesystem" in run.probes
     calls = failed_calls(run)
     return {
@@ -38,15 +40,15 @@ def count(run: Run) -> dict[str, int | None]:
 
 
 def none(run: Run) -> list[str]:
-    """No sync and no call failed; counts.agree says it of the block commands."""
+    """Reject failed syncs and engine calls. Failed block commands are reported by counts.agree."""
     syncs, calls = failed_syncs(run), failed_calls(run)
-    found = []
+    reasons = []
     if not syncs.is_empty():
         first = syncs.row(0, named=True)
-        what = f"first {first['file'] or 'inode ' + str(first['inode'])}, {first['result']}"
-        found.append(f"{syncs.height} syncs ended with an error: {what}")
+        what = f"first {first['file'] or 'inode ' + str(first['inode'])}, error {first['result']}"
+        reasons.append(f"{syncs.height} syncs failed: {what}")
     if calls is not None and not calls.is_empty():
         first = calls.row(0, named=True)
-        what = f"first call {first['call']}, {first['op']} of {first['file']}, {first['result']}"
-        found.append(f"{calls.height} calls of {run.driver.engine.TITLE} ended with an error: {what}")
-    return found
+        what = f"first call {first['call']}, {first['op']} of {first['file']}, error {first['result']}"
+        reasons.append(f"{calls.height} calls of {run.driver.engine.TITLE} failed: {what}")
+    return reasons

@@ -1,4 +1,4 @@
-"""Did everything run, and did nothing get lost?"""
+"""Check that every step ran and that no file, transaction, probe or event was lost."""
 
 from __future__ import annotations
 
@@ -22,153 +22,155 @@ _LEVEL = re.compile(r"^<([0-9]{1,3})>")
 
 
 def files_there(run: Run) -> list[str]:
-    """Every raw file is there and could be read."""
+    """Check that every raw file exists and could be read."""
     return [f"{name} is missing" for name in run.missing] + run.board.problems
 
 
 def host_there(run: Run) -> list[str]:
-    """The host's part of the run is there, and is of this cell."""
+    """Check that the host's part of the run exists and belongs to this cell."""
     if not run.host:
         return ["host.json is missing"]
-    found = run.host["cell_id"]
-    return [] if found == run.cell_id else [f"host.json is of another cell: {found}, not {run.cell_id}"]
+    actual = run.host["cell_id"]
+    return [] if actual == run.cell_id else [f"host.json is of cell {actual}, expected {run.cell_id}"]
 
 
 def driver_finished(run: Run) -> list[str]:
-    """The driver says that it ended well."""
+    """Check that the driver finished, and began with the requested number of rows."""
     config = run.driver.config
     status, rows, had = config["status"], config["driver"].get("rows"), config["rows_before"]
-    found = [] if status == "ok" else [f"the driver's status is {status!r}, not 'ok'"]
-    return found + ([] if had == rows else [f"the database had {had} rows, and was to have {rows}"])
+    reasons = [] if status == "ok" else [f"the driver's status is {status!r}, not 'ok'"]
+    return reasons + ([] if had == rows else [f"the database had {had} rows, expected {rows}"])
 
 
 def command_ran(run: Run) -> list[str]:
-    """What ran the command ended well, and ran the command that was asked for; how that ended is its own
-    affair. The transactions that were noted are in it."""
+    """Check that the runner finished, ran the requested command, and recorded its transactions.
+
+    The command's own exit status is not checked.
+    """
     config = run.driver.config
-    found = [] if config["status"] == "ok" else [f"the runner's status is {config['status']!r}, not 'ok'"]
+    reasons = [] if config["status"] == "ok" else [f"the runner's status is {config['status']!r}, not 'ok'"]
     if (line := config["command"]["line"]) != run.cell.command:
-        found.append(f"the command was {line[:200]!r}, and was to be {run.cell.command[:200]!r}")
+        reasons.append(f"the command was {line[:200]!r}, expected {run.cell.command[:200]!r}")
     phases = run.driver.phases["phase"].to_list()
     if phases != ["command", "drain"]:
-        found.append(f"phases.csv has the phases {', '.join(phases) or 'none'}, not command, drain")
-        return found
-    noted, (begin, end, number) = run.driver.transactions, run.driver.phases.row(0)[1:4]
-    if noted.height != number:
-        found.append(f"{number} transactions were noted by phases.csv, {noted.height} by transactions.csv")
-    outside = noted.filter((pl.col("begin_ns") < begin) | (pl.col("end_ns") > end))
+        reasons.append(f"phases.csv has the phases {', '.join(phases) or 'none'}, expected command, drain")
+        return reasons
+    table, (begin, end, number) = run.driver.transactions, run.driver.phases.row(0)[1:4]
+    if table.height != number:
+        reasons.append(f"phases.csv has {number} transactions, transactions.csv {table.height}")
+    outside = table.filter((pl.col("begin_ns") < begin) | (pl.col("end_ns") > end))
     if not outside.is_empty():
-        found.append(f"transaction {outside['transaction'][0]} is not within the command")
+        reasons.append(f"transaction {outside['transaction'][0]} is not within the command")
     counted = config.get("transactions", {"ended": 0, "processes": 0})
-    if counted["ended"] < noted.height or (noted.height and not counted["processes"]):
-        found.append(
-            f"transactions.csv has {noted.height}; by config.json {counted['ended']} ended, in "
+    if counted["ended"] < table.height or (table.height and not counted["processes"]):
+        reasons.append(
+            f"transactions.csv has {table.height} transactions; config.json has {counted['ended']}, in "
             f"{counted['processes']} processes"
         )
-    return found + _printed(run)
+    return reasons + _printed(run)
 
 
 def _printed(run: Run) -> list[str]:
-    """What a command printed is there, as far as it is kept."""
-    found, wrote = [], run.driver.config["command"]
+    """Check that the command's output was stored, up to the limit."""
+    reasons, wrote = [], run.driver.config["command"]
     for name in ("stdout", "stderr"):
         due, path = wrote[f"{name}_bytes"], run.folder / "raw/driver" / name
         had = path.stat().st_size if path.is_file() else 0
         if due is not None and had != min(due, command.KEPT):
-            found.append(
-                f"raw/driver/{name} has {had} bytes; {due} were printed, of which {command.KEPT} are kept"
+            reasons.append(
+                f"raw/driver/{name} has {had} bytes; {due} were printed, and up to {command.KEPT} are kept"
             )
-    return found
+    return reasons
 
 
 def phases_cover(run: Run) -> list[str]:
-    """Each workload phase has its transactions, and the transactions lie in their phases."""
-    found, driver = [], run.driver
+    """Check that each workload phase has its transactions, and that they lie within it."""
+    reasons, driver = [], run.driver
     names = driver.phases["phase"].to_list()
-    found += [f"phase {name!r} is missing" for name in ("close", "drain") if name not in names]
+    reasons += [f"phase {name!r} is missing" for name in ("close", "drain") if name not in names]
     for row in driver.phases.iter_rows(named=True):
         of_phase = driver.transactions.filter(pl.col("phase") == row["phase"])
         if of_phase.height != row["transactions"]:
-            found.append(
+            reasons.append(
                 f"phase {row['phase']!r} has {of_phase.height} transactions in transactions.csv "
                 f"and {row['transactions']} in phases.csv"
             )
         outside = of_phase.filter((pl.col("begin_ns") < row["begin_ns"]) | (pl.col("end_ns") > row["end_ns"]))
         if not outside.is_empty():
             number = outside["transaction"][0]
-            found.append(f"transaction {number} is not within its phase {row['phase']!r}")
-    found += [f"phase {name!r} is missing" for name in driver.planned if name not in names]
+            reasons.append(f"transaction {number} is not within its phase {row['phase']!r}")
+    reasons += [f"phase {name!r} is missing" for name in driver.planned if name not in names]
     for row in driver.workload_phases.iter_rows(named=True):
         if row["transactions"] != (wanted := driver.planned.get(row["phase"])):
-            found.append(f"phase {row['phase']!r} ran {row['transactions']} of {wanted} transactions")
+            reasons.append(f"phase {row['phase']!r} ran {row['transactions']} of {wanted} transactions")
     unknown = set(driver.transactions["phase"].unique()) - set(names)
-    found += [f"transactions in the phase {name!r}, which never ran" for name in sorted(unknown)]
+    reasons += [f"transactions in the phase {name!r}, which never ran" for name in sorted(unknown)]
     if not (window := driver.window)[0] < window[1]:
-        found.append("device_stat.csv: 'end' is not after 'begin'")
-    return found
+        reasons.append("device_stat.csv: 'end' is not after 'begin'")
+    return reasons
 
 
 def steps_succeeded(run: Run) -> list[str]:
-    """Every step of the plan was run, in its order, and ended as planned; without a plan: with status 0."""
+    """Check that the plan's steps ran in order and ended as planned; without a plan, with status 0."""
     steps = run.board.run.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         return ["raw/run.json has no list of steps"]
-    found = []
-    if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_there says if it is not
+    reasons = []
+    if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_there reports a missing one
         status = read_text(whole).strip()
-        found += [] if status == "0" else [f"run-cell ended with status {status!r}"]
+        reasons += [] if status == "0" else [f"run-cell ended with status {status!r}"]
     plan = _planned(run)
     if run.plan and plan is None:
-        return [*found, "the plan has no such run"]
+        return [*reasons, "the plan has no such run"]
     planned = plan["steps"] if plan else None
     names = [step.get("name") for step in steps]
     if planned is not None and names != [step["name"] for step in planned]:
         wanted = ", ".join(step["name"] for step in planned)
-        found.append(f"the steps were {', '.join(map(str, names)) or 'none'}; planned: {wanted}")
+        reasons.append(f"the steps were {', '.join(map(str, names)) or 'none'}; planned: {wanted}")
     ends = {step["name"]: step["ends"] for step in planned or []}
     for step in steps:
         name, status = step.get("name"), step.get("status")
         if ends.get(name) == "fails" and status in (0, "ok"):
-            found.append(f"step {name!r} was to fail and did not")
+            reasons.append(f"step {name!r} was expected to fail, but succeeded")
         elif ends.get(name) != "fails" and status not in (0, "ok"):
-            found.append(f"step {name!r} ended with status {status!r}")
-    return found
+            reasons.append(f"step {name!r} ended with status {status!r}")
+    return reasons
 
 
 def _planned(run: Run) -> dict[str, Any] | None:
-    """Return what the plan has of the run, or of what is checked as one; None: it has none."""
+    """Return the plan's entry for this run; None if there is none."""
     planned: dict[str, Any] = run.plan["runs"] if run.plan else {}
     return planned.get(run.planned_as)
 
 
 def no_disk_read(run: Run) -> list[str]:
-    """In virtual time the board read nothing from its root: when a host's read ends is chance."""
+    """Check that in virtual time the root disk was not read: host read latency is not deterministic."""
     reads = run.board.run.get("root_reads")
     if run.board.run.get("clock") != "virtual":
         return []
     if not isinstance(reads, int):
-        return ["raw/run.json does not say how often the board read its root disk"]
+        return ["raw/run.json does not have the number of reads of the root disk"]
     return [f"the board read its root disk {reads} times in the run"] if reads else []
 
 
 def probes_attached(run: Run) -> list[str]:
-    """As many probes were attached as expected, from before the window until after it."""
+    """Check that the expected probes were attached from before the window until after it."""
     probes = run.board.run.get("probes")
     if not isinstance(probes, dict):
-        return ["raw/run.json does not say which probes were attached"]
-    found = []
+        return ["raw/run.json does not list the attached probes"]
+    reasons = []
     attached, expected = probes.get("attached"), probes.get("expected")
     if not isinstance(expected, int) or attached != expected:
-        found.append(f"{attached} probes were attached, expected {expected}")
+        reasons.append(f"{attached} probes were attached, expected {expected}")
     if not run.probes:
         left = observers.left(run.folder / "raw")
-        return found + [f"the cell asks for no probes, and the run has {name}" for name in left]
+        return reasons + [f"the cell requests no probes, but the run has {name}" for name in left]
     begin, end = run.driver.window
     for event, time, wrong in (("attached", begin, "after"), ("detached", end, "before")):
         rows = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == event))
         if not rows.is_empty() and (rows["begin_ns"][0] > time) == (wrong == "after"):
-            found.append(f"the probes were {event} {wrong} the window's {_edge(event)}")
-    return found
+            reasons.append(f"the probes were {event} {wrong} the window's {_edge(event)}")
+    return reasons
 
 
 def _edge(event: str) -> str:
@@ -176,13 +178,13 @@ def _edge(event: str) -> str:
 
 
 def observers_watched(run: Run) -> list[str]:
-    """The observers and probes that the plan has watched, by raw/run.json, and nobody else."""
-    plan, said = _planned(run), run.board.run  # steps_succeeded says if there is no such run
+    """Check that exactly the planned observers and probes ran, according to raw/run.json."""
+    plan, state = _planned(run), run.board.run  # steps_succeeded reports a missing plan entry
     if plan is None:
         return []
-    probes = said.get("probes")
+    probes = state.get("probes")
     requested = probes.get("requested") if isinstance(probes, dict) else None
-    watched = {"observers": said.get("observers"), "probes": requested}
+    watched = {"observers": state.get("observers"), "probes": requested}
     planned = {"observers": plan["observers"], "probes": ",".join(plan["probes"])}
     return [
         f"raw/run.json has the {what} {watched[what]!r}; planned: {planned[what]!r}"
@@ -192,42 +194,42 @@ def observers_watched(run: Run) -> list[str]:
 
 
 def observers_lost_nothing(run: Run) -> list[str]:
-    """Every observer has all that it saw."""
+    """Check that no observer lost events."""
     return [loss for seen in run.seen.values() for loss in seen.losses]
 
 
 def lost_events(run: Run) -> int:
-    """Return how many events the observers and the device's log say they lost."""
+    """Return the number of events that the observers and the device's log report as lost."""
     lost = sum(seen.lost for seen in run.seen.values())
     return lost + (run.log.lost if run.log and run.probes else 0)
 
 
 def device_lost_nothing(run: Run) -> list[str]:
-    """A device's counters are there, its log if it has one, and in that no more than it counted.
+    """Check that a device's counters and log exist, and that the log has no more than was counted.
 
-    What a long unwatched run loses is lost to no ledger: then the log is only not compared.
+    A long run without probes has no ledger. Its log may lose commands and is then not compared.
     """
     device = devices.of(run.cell)
     if device is not None and device.counts and not run.board.device_time:
         return ["raw/board/device_time.txt is missing"]
-    said = run.board.device_time.get("log_entries")
+    entries = run.board.device_time.get("log_entries")
     if run.log is None:
-        return [] if said is None else ["raw/device.bin is missing"]
+        return [] if entries is None else ["raw/device.bin is missing"]
     kept = run.log.entries.size
-    found = [f"the device's log lost {run.log.lost} commands"] if run.log.lost and run.probes else []
-    # what came between the two reads is counted and not in the log
-    if said is None or not re.fullmatch("[0-9]{1,18}", said) or int(said) < kept:
-        found.append(f"raw/device.bin has {kept} commands, raw/board/device_time.txt says {said}")
+    reasons = [f"the device's log lost {run.log.lost} commands"] if run.log.lost and run.probes else []
+    # commands between the two reads are counted, but not in the log
+    if entries is None or not re.fullmatch("[0-9]{1,18}", entries) or int(entries) < kept:
+        reasons.append(f"raw/device.bin has {kept} commands, raw/board/device_time.txt counts {entries}")
     reader = device_logs.of(run.cell)
-    return found + (reader.disagree(run.board.device_time, run.log) if reader else [])
+    return reasons + (reader.disagree(run.board.device_time, run.log) if reader else [])
 
 
 def kernel_quiet(run: Run) -> list[str]:
-    """The kernel logged no error."""
-    found = []
+    """Check that the kernel logged no error."""
+    errors = []
     for line in run.board.dmesg or []:
         level = _LEVEL.match(line)
         is_error = level and int(level.group(1)) & 7 <= 3
         if is_error or _KERNEL.search(line) or filesystems.errors().search(line):
-            found.append(f"kernel: {line.strip()[:200]}")
-    return found[:20] + ([f"kernel: {len(found) - 20} more such lines"] if len(found) > 20 else [])
+            errors.append(f"kernel: {line.strip()[:200]}")
+    return errors[:20] + ([f"kernel: {len(errors) - 20} more such lines"] if len(errors) > 20 else [])

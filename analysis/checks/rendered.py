@@ -1,4 +1,4 @@
-"""Did the engine get what was timed?"""
+"""Check that the transactions the engine was given (rendered.gz) are those that were timed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from analysis.adapters.rendered import Rendered
 from analysis.run import Run
 from model.operations import Transaction
 
-# A workload of SQL texts calls groups of statements by SQL's words (docs/reference/formats.md).
+# SQL words in the names of statement groups, by workloads of SQL texts (docs/reference/formats.md).
 _WORDS = {"select": "read"}
-# Kinds that SQL has no word of its own for.
+# Kinds without a word of their own in SQL.
 _IN_SQL = {"scan": ("read",), "read-modify-write": ("read", "update")}
-# Of several operations, each as a workload by key has them.
+# The op of transactions with several operations in workloads by key.
 _BATCH = "batch"
 
 
 def as_timed(run: Run) -> list[str]:
-    """The transactions of rendered.gz are those of transactions.csv: as many, of the same operations.
+    """Check that rendered.gz has as many transactions as transactions.csv, with the same operations.
 
-    Those that do nothing have no text: then none has, and none changed a row.
+    Transactions that do nothing have no text: then rendered.gz is empty, and no row may have changed.
     """
     given, rows = run.driver.rendered, run.driver.transactions
     if given is None:
@@ -29,47 +29,47 @@ def as_timed(run: Run) -> list[str]:
     if given.count != rows.height:
         return [f"rendered.gz has {given.count} transactions, transactions.csv {rows.height}"]
     return [
-        f"rendered.gz: {count} transactions from {number} on {_told(one)}; transactions.csv has {op!r}"
-        for number, count, op, one in beside(rows["op"].to_list(), given)
-        if not is_one_of(op, one)
+        f"rendered.gz: {count} transactions from {number} on {_describe(transaction)}; "
+        f"transactions.csv has {op!r}"
+        for number, count, op, transaction in paired(rows["op"].to_list(), given)
+        if not is_one_of(op, transaction)
     ]
 
 
-def values_as_told(run: Run) -> list[str]:
-    """The bytes of values that the driver counted, over which write amplification is, are those of
-    rendered.gz."""
-    given, told = run.driver.rendered, run.driver.config["sql_bytes"]
-    if given is None or given.values == told:
+def value_bytes(run: Run) -> list[str]:
+    """Check that sql_bytes, the basis of write amplification, is the size of the values in rendered.gz."""
+    given, counted = run.driver.rendered, run.driver.config["sql_bytes"]
+    if given is None or given.values == counted:
         return []
-    return [f"rendered.gz has values of {given.values} bytes, sql_bytes of config.json is {told}"]
+    return [f"rendered.gz has values of {given.values} bytes, sql_bytes of config.json is {counted}"]
 
 
-def beside(ops: list[str], given: Rendered) -> Iterator[tuple[int, int, str, Transaction]]:
-    """Yield (number of the first, how many, op, what they do) of neighbours that are alike.
+def paired(ops: list[str], given: Rendered) -> Iterator[tuple[int, int, str, Transaction]]:
+    """Yield (first number, count, op, rendered transaction) of runs of equal transactions.
 
-    There are as many in both.
+    ops and given must have the same length.
     """
     number = 0
-    for one, count in given.transactions:
+    for transaction, count in given.transactions:
         end = number + count
         while number < end:
             first, op = number, ops[number]
             while number < end and ops[number] == op:
                 number += 1
-            yield first, number - first, op, one
+            yield first, number - first, op, transaction
 
 
-def is_one_of(op: str, one: Transaction) -> bool:
-    """Whether a transaction is one of an op: by its operation, or a group that is called after one."""
+def is_one_of(op: str, transaction: Transaction) -> bool:
+    """Return whether a transaction has the operation of an op, or is of a group named after it."""
     if op == _BATCH:
-        return one.batch and len(one.operations) > 1
+        return transaction.batch and len(transaction.operations) > 1
     word, group, _ = op.partition("_")
     word = _WORDS.get(word, word)
     if group:
-        return word in one.operations
-    return one.operations in ((word,), _IN_SQL.get(word)) and not one.batch
+        return word in transaction.operations
+    return transaction.operations in ((word,), _IN_SQL.get(word)) and not transaction.batch
 
 
-def _told(one: Transaction) -> str:
-    kinds = ", ".join(dict.fromkeys(one.operations)) or "nothing"
-    return f"are a batch of {len(one.operations)} ({kinds})" if one.batch else f"do {kinds}"
+def _describe(transaction: Transaction) -> str:
+    kinds = ", ".join(dict.fromkeys(transaction.operations)) or "nothing"
+    return f"are a batch of {len(transaction.operations)} ({kinds})" if transaction.batch else f"do {kinds}"

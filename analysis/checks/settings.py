@@ -1,4 +1,4 @@
-"""Was what the cell requested also in effect?"""
+"""Compare the settings that the cell requested with the effective ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model.requested.values import word
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: what was requested and what was read back (None: it could not be read)."""
+    """One setting: the requested value and the effective one (None: it could not be read back)."""
 
     group: str  # the engine, filesystem, device, board
     name: str
@@ -30,27 +30,30 @@ class Setting:
 
 
 def compare(run: Run) -> list[Setting]:
-    """Return every setting that was requested, beside what was in effect."""
+    """Return every requested setting with its effective value."""
     planned = run.expected
-    found = [Setting(one.group, one.name, one.requested, _effective(run, one)) for one in planned]
-    return found + _told(run, planned)
+    settings = [
+        Setting(setting.group, setting.name, setting.requested, _effective(run, setting))
+        for setting in planned
+    ]
+    return settings + _passed_to_driver(run, planned)
 
 
 def equal(run: Run) -> list[str]:
-    """Every setting that was requested is in effect."""
-    found = []
+    """Check that every requested setting is in effect."""
+    reasons = []
     for setting in compare(run):
         if setting.effective is None:
             what = f"requested {setting.requested!r}, could not be read back"
-            found.append(f"{setting.group} {setting.name}: {what}")
+            reasons.append(f"{setting.group} {setting.name}: {what}")
         elif not setting.equal:
             what = f"requested {setting.requested!r}, in effect {setting.effective!r}"
-            found.append(f"{setting.group} {setting.name}: {what}")
-    return found
+            reasons.append(f"{setting.group} {setting.name}: {what}")
+    return reasons
 
 
 def _effective(run: Run, one: Expected) -> str | None:
-    """Return what was read back of a setting, None if it could not be."""
+    """Return the effective value of a setting, None if it could not be read back."""
     config, had = run.driver.config, None
     if one.group == expected.WORKLOAD:
         if one.name == "phases":
@@ -77,13 +80,13 @@ def _effective(run: Run, one: Expected) -> str | None:
 
 
 def _in_all(config: Mapping[str, Any], name: str) -> Any:
-    """Return what was in effect; of several databases in which it was another, what in each."""
+    """Return the effective value; if it differs among several databases, the value in each."""
     had = config["effective"].get(name)
-    each = [one["effective"].get(name) for one in config.get("databases", [])]
-    if all(one == had for one in each):
+    each = [entry["effective"].get(name) for entry in config.get("databases", [])]
+    if all(value == had for value in each):
         return had
     return ", ".join(
-        f"{'nothing' if one is None else word(one)} in database {i}" for i, one in enumerate(each, 1)
+        f"{'nothing' if value is None else word(value)} in database {i}" for i, value in enumerate(each, 1)
     )
 
 
@@ -101,19 +104,19 @@ def _of_filesystem(run: Run, one: Expected) -> str | None:
         return mkfs.effective(kinds[0], one.name.removeprefix("mkfs "), one.requested, run.board.superblock)
     if not mount:
         return None
-    known = run.board.filesystem
-    hidden = known.hidden if known else {}
+    filesystem = run.board.filesystem
+    hidden = filesystem.hidden if filesystem else {}
     return one.requested if _in_effect(one.requested, mount.options, hidden) else "not in effect"
 
 
 def _uname(run: Run) -> str | None:
-    """The kernel's release: the third word of `uname -a`."""
+    """Return the kernel's release: the third word of `uname -a`."""
     words = run.board.texts.get("kernel", "").split()
     return words[2] if len(words) > 2 else None
 
 
 def _release(run: Run, requested: str) -> str | None:
-    """As much of the kernel's release as was requested of it."""
+    """Return the kernel's release, with as many numbers as were requested."""
     release = _uname(run)
     return ".".join(re.split("[^0-9]", release)[: requested.count(".") + 1]) if release else None
 
@@ -123,15 +126,17 @@ def _in_effect(option: str, shown: tuple[str, ...], hidden: Mapping[str, str]) -
     return option in shown or (against is not None and not any(other.startswith(against) for other in shown))
 
 
-def _told(run: Run, planned: list[Expected]) -> list[Setting]:
-    """What the driver says it was told counts too: what the plan lacks, and what it has otherwise."""
+def _passed_to_driver(run: Run, planned: list[Expected]) -> list[Setting]:
+    """Return the settings passed to the driver that are not in the plan or differ from it."""
     config, title = run.driver.config, run.driver.engine.TITLE
-    wanted: dict[str, Any] = {one.name: one.requested for one in planned if one.group == title}
-    found = []
+    wanted: dict[str, Any] = {
+        setting.name: setting.requested for setting in planned if setting.group == title
+    }
+    settings = []
     for name, value in sorted(config.get("requested", {}).items()):
         had = _in_all(config, name)
         if name not in wanted:
-            found.append(Setting(title, name, word(value), None if had is None else word(had)))
+            settings.append(Setting(title, name, word(value), None if had is None else word(had)))
         elif wanted[name] != word(value):
-            found.append(Setting(title, f"{name}, as the driver was told", wanted[name], word(value)))
-    return found
+            settings.append(Setting(title, f"{name}, as passed to the driver", wanted[name], word(value)))
+    return settings

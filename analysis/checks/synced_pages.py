@@ -1,4 +1,4 @@
-"""Was each page that the engine wrote and synced on the device when the sync had ended?"""
+"""Check that each page that the engine wrote and synced was on the device when the sync ended."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ NEVER = np.iinfo(np.int64).max
 
 
 def written_out(made: Ledger) -> list[str]:
-    """Return the pages that SQLite wrote and synced, and that were not on the device when the sync had ended.
+    """Return a message on written and synced pages that were not on the device when the sync ended.
 
-    Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
-    and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
-    not enough, as a sync writes what the filesystem's journal has of a file home, too; but where pages
-    come home, and none of all was there when its sync had ended, the kernel (Linux 6.1) leaves that to the
-    next sync.
+    Checks the last xWrite of a page before the sync. Skips pages that a truncate removed before it, and a
+    file's first page where the filesystem may keep it in the inode. A copy in the journal is not enough: a
+    sync also writes the file's journalled pages to their home. Exception: if pages do come home, but none was
+    there when its sync ended, the kernel (Linux 6.1) leaves that to the next sync.
     """
     if not made.given.calls:
         return []
@@ -49,11 +48,13 @@ def written_out(made: Ledger) -> list[str]:
     if not lost.size:
         return []
     place = f"first call {call[lost[0]]}, page {page[lost[0]]}"
-    return [f"{lost.size} pages that SQLite wrote and synced are in no command that was done then: {place}"]
+    return [
+        f"{lost.size} pages that SQLite wrote and synced were not on the device when the sync ended: {place}"
+    ]
 
 
 def _brought(made: Ledger, pieces: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Return (xWrite and page, when it was done) of each page of a file that the pieces brought."""
+    """Return the key (xWrite and page) and the completion time of each file page in the pieces."""
     done = made.ledger.select("command", "complete_ns")
     rows = pieces.filter(pl.col("vfs_call").is_not_null()).join(done, on="command")
     row, page = pages(ints(rows["offset"]), ints(rows["bytes"]))
@@ -61,21 +62,21 @@ def _brought(made: Ledger, pieces: pl.DataFrame) -> tuple[Ints, Ints]:
 
 
 def _first_of(keys: Ints, times: Ints, wanted: Ints) -> Ints:
-    """Return the least time of each key, NEVER of one that is not there."""
+    """Return the earliest time of each key, NEVER for a missing key."""
     return first_after(wanted, np.zeros(wanted.size, np.int64), keys, times)
 
 
 def _removed(vfs: pl.DataFrame, inode: Ints, page: Ints, begin: Ints, end: Ints) -> Bools:
-    """Return of each page whether the file was truncated to before it between begin and end."""
+    """Return for each page whether the file was truncated below it between begin and end."""
     calls = vfs.filter(pl.col("op") == "truncate")
     files, sizes, times = (ints(calls[name]) for name in ("inode", "offset", "begin_ns"))
     following = LastBefore(files, -times)
     removed, left, since = np.zeros(inode.size, bool), np.arange(inode.size), begin
     while left.size:
-        found = following.find(inode[left], -since)
-        there = (found >= 0) & (at(times, found) < end[left])
-        left, found = left[there], found[there]
-        gone = page[left] * PAGE >= sizes[found]
+        place = following.find(inode[left], -since)
+        there = (place >= 0) & (at(times, place) < end[left])
+        left, place = left[there], place[there]
+        gone = page[left] * PAGE >= sizes[place]
         removed[left[gone]] = True
-        left, since = left[~gone], times[found[~gone]] + 1
+        left, since = left[~gone], times[place[~gone]] + 1
     return removed

@@ -1,1 +1,1 @@
-"""The answers of a watched command (`make watch`): what it made filesystem and device do, and for whom."""
+"""Results of a watched command (`make watch`): its syncs, writes and transactions, by file and thread."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis import cpu
-from analysis.content import told
+from analysis.content import coverage
 from analysis.report import device_time, environment
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
@@ -22,7 +22,7 @@ def render(run: Run, manifest: dict[str, Any], summary: dict[str, Any]) -> str:
             cell={name: value for name, value in run.cell.document().items() if name != "profiles"},
             device_time=device_time(run.board.device_time),
             not_held=NOT_HELD,
-            without_content=told.WITHOUT,
+            without_content=coverage.WITHOUT,
             instruction_ns=cpu.measured(manifest["clock"]),
             watched=summary["block"]["writes"] is not None,
         )

@@ -13,14 +13,14 @@ from analysis.checks import counts, failures, loss
 from analysis.checks.ledger import unattributed_share
 from analysis.command import transactions
 from analysis.command.tables import Tables
-from analysis.content import told
+from analysis.content import coverage
 from analysis.run import Run
 from analysis.summary import notes, timed_wall_seconds, verdict
 from base.version import version
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
-    """Return the summary. What nobody looked for is None."""
+    """Return the summary. Values that were not recorded are None."""
     watched = "commands" in tables.observed(run)
     written = counts.count(counts.window_blocks(run, tables.block_source(run)))
     seconds = command_seconds(run.timing)
@@ -50,12 +50,12 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "causes": None if built.causes is None else built.causes.to_dicts(),
         "block": {name: written[name] if watched else None for name in (*counts.FIELDS, "fua")},
         "kinds": built.kinds.to_dicts() if watched else None,
-        "counted": counts.told(run),
+        "counted": counts.by_source(run),
         "counters": counters(run),
         "empty_flush_requests": counts.empty_flushes(run),
         "labels": labels(run),
         "unattributed_share": None if run.ledger is None else unattributed_share(run.ledger),
-        "content": told.summary(run.content),
+        "content": coverage.summary(run.content),
         "lost_events": loss.lost_events(run),
         "failures": failures.count(run),
         **notes(run),
@@ -65,15 +65,17 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
 
 
 def counters(run: Run) -> dict[str, int | None]:
-    """Return what the kernel's counters of the device grew by, which need no observer, up to the end of the
-    drain. Of a partition it counts no flushes."""
+    """Return the growth of the device's kernel counters up to the end of the drain.
+
+    They need no observer. Flushes of a partition are not counted.
+    """
     grew = run.driver.stat_difference()
     names = {"reads": "read_ios", "writes": "write_ios", "flushes": "flush_ios"}
-    found = {name: grew.get(field) for name, field in names.items()}
+    counts = {name: grew.get(field) for name, field in names.items()}
     if run.cell.board != "virtual":
-        found["flushes"] = None
+        counts["flushes"] = None
     sectors = grew.get("write_sectors")
-    return {**found, "bytes_written": None if sectors is None else sectors * 512}
+    return {**counts, "bytes_written": None if sectors is None else sectors * 512}
 
 
 def printed(run: Run) -> dict[str, str]:
@@ -83,13 +85,13 @@ def printed(run: Run) -> dict[str, str]:
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:
-    """Return how long a phase took on the board's clock; None if it is not there."""
+    """Return the duration of a phase on the board's clock; None if there is no such phase."""
     rows = [row for row in ran.phases.iter_rows(named=True) if row["phase"] == phase]
     return (rows[0]["end_ns"] - rows[0]["begin_ns"]) / 1e9 if rows else None
 
 
 def command_seconds(ran: Driver) -> float | None:
-    """Return how long the command took, and all that it started."""
+    """Return the duration of the command and all processes that it started."""
     return seconds_of(ran, "command")
 
 
@@ -98,13 +100,15 @@ def labels(run: Run) -> dict[str, int] | None:
     if run.ledger is None:
         return None
     pairs = run.ledger.pieces.group_by("label").agg(pl.col("bytes").sum()).iter_rows()
-    found = {str(label): int(size) for label, size in pairs}
-    return dict(sorted(found.items(), key=lambda one: -one[1]))
+    sizes = {str(label): int(size) for label, size in pairs}
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
 
 def twin(run: Run) -> dict[str, Any] | None:
-    """Return what the same command did with nobody watching, and what watching cost: by how much more time it
-    took. None without a twin."""
+    """Return the baseline run's counts and duration, and how much longer the watched run took.
+
+    None without a baseline run.
+    """
     if run.twin is None:
         return None
     own, other = command_seconds(run.driver), command_seconds(run.twin.driver)

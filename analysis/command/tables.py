@@ -1,4 +1,4 @@
-"""What a command synced and wrote: by file, by thread and by kind of command."""
+"""Tables of a command's syncs and writes: by file, by thread and by kind of command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMELESS = "(no name known)"
 
 @dataclass(frozen=True)
 class Tables:
-    """Sums over the window. None: not all was watched that tells it."""
+    """Sums over the window; None where the probes that a table needs were not all attached."""
 
     syncs: pl.DataFrame | None  # name, file, thread, caller: syncs, ns, longest_ns, failed
     files: pl.DataFrame | None  # name, file: bytes written home, bytes of them copied to a journal
@@ -30,7 +30,7 @@ class Tables:
 
 
 def build(run: Run) -> Tables:
-    """Return all tables of a command's run."""
+    """Return the tables of a watched command."""
     commands = counts.window_blocks(run, tables.block_source(run))
     kinds = (
         commands.group_by("kind")
@@ -64,29 +64,29 @@ def _syncs(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
 
 
 def file_names(made: Ledger, rows: pl.DataFrame) -> list[str]:
-    """Return the name of each row's file at its time; rows: inode, time_ns, the issue of its command.
+    """Return the name of each row's file at its time; rows: inode, time_ns (the issue of its command).
 
-    What was said of it in its next sync, or in the last one. After that one a file has the name that it has
-    after the run, if it has one. Numbers are used again: of another file with it nothing counts.
+    The name is taken from the file's next sync, else from the list of files after the run, else from its last
+    sync. An inode number may be reused: names of another file with the same number do not count.
     """
-    listed, of = dict(made.given.listed), made.given.lives
-    said: dict[tuple[int, int], tuple[list[int], list[str]]] = {}
+    listed, inode_lives = dict(made.given.listed), made.given.lives
+    synced: dict[tuple[int, int], tuple[list[int], list[str]]] = {}
     of_file = made.syncs.filter(pl.col("name").is_not_null()).sort("end_ns")
     for inode, end, name in of_file.select("inode", "end_ns", pl.col("name").cast(pl.String)).iter_rows():
-        ends, names = said.setdefault((inode, lives.life(of, inode, end)), ([], []))
+        ends, names = synced.setdefault((inode, lives.life(inode_lives, inode, end)), ([], []))
         ends.append(end)
         names.append(name)
-    found = []
+    result = []
     for inode, time in rows.select("inode", "time_ns").iter_rows():
-        life = lives.life(of, inode, time)
-        ends, names = said.get((inode, life), ([], []))
+        life = lives.life(inode_lives, inode, time)
+        ends, names = synced.get((inode, life), ([], []))
         place = bisect.bisect_left(ends, time)
         if place < len(names):
-            found.append(names[place])
+            result.append(names[place])
         else:
-            name = listed.get(inode) if life == lives.last(of, inode) else None
-            found.append(name or (names[-1] if names else NAMELESS))
-    return found
+            name = listed.get(inode) if life == lives.last(inode_lives, inode) else None
+            result.append(name or (names[-1] if names else NAMELESS))
+    return result
 
 
 def _files(made: Ledger) -> pl.DataFrame:
@@ -107,7 +107,7 @@ def _files(made: Ledger) -> pl.DataFrame:
 
 
 def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
-    """Who handed in each command, who waited for that, and, where nobody did, why it was made."""
+    """Return commands and bytes by submitting thread, waiting thread, and reason for the commands."""
     table = made.ledger.select(
         "command",
         "commit",
@@ -118,13 +118,13 @@ def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
     )
     waited = _waiters(made, names, table)
     reason = made.ledger["no_transaction"].cast(pl.String)
-    is_own = pl.Series(_synced_by_itself(made, table))
-    said = pl.DataFrame(
+    in_sync = pl.Series(_submitted_in_sync(made, table))
+    causes = pl.DataFrame(
         {
             "thread": made.ledger["comm"].cast(pl.String).fill_null("?"),
             "waited": waited,
             "reason": reason,
-            "own": is_own,
+            "in_sync": in_sync,
             "drain": (made.ledger["phase"].cast(pl.String) == "drain").fill_null(False),
             "kind": table["kind"],
             "bytes": pl.select(
@@ -132,9 +132,9 @@ def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
             ).to_series(),
         }
     )
-    # what somebody waits for is for who waits; the rest has the reason by which its maker is recognised
-    said = said.with_columns(
-        pl.when(pl.col("own"))
+    # a command that a thread waits for is attributed to the waiting thread; others have the ledger's reason
+    causes = causes.with_columns(
+        pl.when(pl.col("in_sync"))
         .then(pl.lit("its own sync"))
         .when(pl.col("drain"))
         .then(pl.lit("drain"))
@@ -147,27 +147,30 @@ def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
     )
     flush = (pl.col("kind") == "flush").sum()
     return (
-        said.group_by("thread", "waited", "reason")
+        causes.group_by("thread", "waited", "reason")
         .agg(commands=pl.len(), bytes=pl.col("bytes").sum(), flushes=flush)
         .sort("bytes", "commands", "thread", descending=[True, True, False])
     )
 
 
-def _synced_by_itself(made: Ledger, table: pl.DataFrame) -> np.ndarray:
-    """Return of each command whether its thread was in a sync when it was queued."""
-    found = np.zeros(table.height, bool)
+def _submitted_in_sync(made: Ledger, table: pl.DataFrame) -> np.ndarray:
+    """Return for each command whether its thread was in a sync when it was queued."""
+    in_sync = np.zeros(table.height, bool)
     tid, time = ints(table["tid"]), ints(table["queue_ns"].fill_null(-1))
     for (thread,), rows in made.syncs.group_by("tid"):
         begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
         place = np.searchsorted(begins, time, side="right") - 1
         within = (place >= 0) & (time <= np.r_[ends, -1][place])
-        found |= (tid == int(str(thread))) & within
-    return found
+        in_sync |= (tid == int(str(thread))) & within
+    return in_sync
 
 
 def _waiters(made: Ledger, names: dict[int, str], table: pl.DataFrame) -> list[str]:
-    """Return the names of the threads that waited for each command's work: of a commit those that waited for
-    it; of what another thread does in a flush or checkpoint those in whose syncs that lies."""
+    """Return the names of the threads that waited for each command.
+
+    A commit's commands have the threads that waited for the commit. Commands of another thread's flush or
+    checkpoint have the threads in whose syncs it lies.
+    """
     waits = made.few["commit_wait"]
     of_commit: dict[int, set[str]] = {}
     for commit, tid in zip(waits["a"].tolist(), waits["tid"].tolist(), strict=True):
@@ -178,18 +181,18 @@ def _waiters(made: Ledger, names: dict[int, str], table: pl.DataFrame) -> list[s
         for row in made.few[name]
     ]
     syncs = made.syncs.select("tid", "begin_ns", "end_ns")
-    found = []
+    waiters = []
     by_thread: dict[int, list[tuple[int, int, str]]] = {}
     for tid, begin, end in jobs:
         inside = syncs.filter((pl.col("begin_ns") <= int(begin)) & (pl.col("end_ns") >= int(end)))
-        if int(tid) in inside["tid"]:  # it does that for itself, whoever else is in a sync then
+        if int(tid) in inside["tid"]:  # the thread does it in its own sync
             inside = inside.clear()
-        who = ", ".join(sorted({names.get(one, "?") for one in inside["tid"].to_list()}))
+        who = ", ".join(sorted({names.get(thread, "?") for thread in inside["tid"].to_list()}))
         by_thread.setdefault(int(tid), []).append((int(begin), int(end), who))
     for commit, tid, time in table.select("commit", "tid", "queue_ns").iter_rows():
         if commit is not None:
-            found.append(", ".join(sorted(of_commit.get(commit, set()))))
+            waiters.append(", ".join(sorted(of_commit.get(commit, set()))))
         else:
             mine = by_thread.get(tid, [])
-            found.append(next((who for begin, end, who in mine if begin <= (time or -1) <= end), ""))
-    return found
+            waiters.append(next((who for begin, end, who in mine if begin <= (time or -1) <= end), ""))
+    return waiters

@@ -1,4 +1,4 @@
-"""What of a command's transactions is known: those that an engine's preload noted in its processes."""
+"""Summarize a command's transactions, as an engine's preload library logged them in its processes."""
 
 from __future__ import annotations
 
@@ -15,113 +15,117 @@ from analysis.run import Run
 from base.text import printable
 from model import engines
 
-# means of the costs of one
+# costs that are averaged over transactions
 _MEANS = ("syncs", "writes", "bytes", "flushes")
 
 
 def summary(run: Run, built: Tables) -> dict[str, Any]:
-    """Return what is known in words, how many there were, rows by database and statement, how many syncs of
-    an engine's files lie in none, and how often a database was locked."""
-    return {**_known(run, built), "locks": locks(run.driver.config.get("transactions"))}
+    """Return the summary in words, counts, rows by database and statement, and lock statistics.
+
+    syncs_in_none: how many syncs of an engine's files are outside transactions.
+    """
+    return {**_transactions(run, built), "locks": locks(run.driver.config.get("transactions"))}
 
 
 def locks(config: dict[str, int] | None) -> dict[str, Any] | None:
-    """Return how often the engine found a database locked, and in words; None where nobody counted that."""
+    """Return how often the engine found a database locked, also in words; None if not counted."""
     if config is None or "busy" not in config or not config["processes"]:
         return None
     busy, sleeps, slept_ns = (config[name] for name in ("busy", "sleeps", "slept_ns"))
     slept = f"{_counted(sleeps, 'time', 'times')} for a lock, {slept_ns / 1e6:.1f} ms in all threads"
-    said = f"{_counted(busy, 'call', 'calls')} returned SQLITE_BUSY; SQLite slept {slept}"
-    return {"said": said, "busy": busy, "sleeps": sleeps, "slept_ns": slept_ns}
+    text = f"{_counted(busy, 'call', 'calls')} returned SQLITE_BUSY; SQLite slept {slept}"
+    return {"said": text, "busy": busy, "sleeps": sleeps, "slept_ns": slept_ns}
 
 
-def _known(run: Run, built: Tables) -> dict[str, Any]:
-    noted, config = run.driver.transactions, run.driver.config.get("transactions")
+def _transactions(run: Run, built: Tables) -> dict[str, Any]:
+    table, config = run.driver.transactions, run.driver.config.get("transactions")
     if config is None:
-        return _nothing("not known: nothing notes them in a run that is not watched")
+        return _unknown("not known: they are logged only in a watched run")
     roles, titles = _recognised()
-    named = [one for table in (built.syncs, built.files) if table is not None for one in table.to_dicts()]
-    written = {one["name"] for one in named if one["file"] in roles}
-    if noted.is_empty():
-        return _nothing(_why_none(written, config, titles))
-    undone = int(noted["rolled_back"].sum())
-    said = [f"{noted.height} in {_counted(config['processes'], 'process', 'processes')}"]
-    said += [f"{undone} rolled back"] if undone else []
-    if lost := config["ended"] - noted.height:
-        said.append(f"{lost} more found no place, or their process died while it noted them")
+    rows_by_file = [row for each in (built.syncs, built.files) if each is not None for row in each.to_dicts()]
+    written = {row["name"] for row in rows_by_file if row["file"] in roles}
+    if table.is_empty():
+        return _unknown(_why_none(written, config, titles))
+    undone = int(table["rolled_back"].sum())
+    parts = [f"{table.height} in {_counted(config['processes'], 'process', 'processes')}"]
+    parts += [f"{undone} rolled back"] if undone else []
+    if lost := config["ended"] - table.height:
+        parts.append(f"{lost} more were lost: the log was full, or the process died while writing it")
     if pages := config["unseen_pages"]:
         words = _counted(pages, "page", "pages")
-        said.append(f"{words} written in calls that nothing watches (a backup, a blob)")
+        parts.append(f"{words} written in calls that are not traced (a backup, a blob)")
     if calls := config["unfollowed"]:
-        said.append(f"{calls} calls could not be followed")
-    databases = {one["name"] for one in named if one["file"] == "database"}
-    databases -= {PurePosixPath(path).name for path in noted["file"]}
+        parts.append(f"{calls} calls could not be followed")
+    databases = {row["name"] for row in rows_by_file if row["file"] == "database"}
+    databases -= {PurePosixPath(path).name for path in table["file"]}
     attached = {PurePosixPath(unescaped(path)).name for path in config.get("attached", [])} & databases
     if attached:
-        said.append(f"{_listed(attached)} attached: what is written there is of its connection's database")
+        parts.append(f"{_listed(attached)} attached: its writes count for its connection's database")
     if others := databases - attached:
-        said.append(f"not known of {_listed(others)}, which no transaction that was noted wrote")
+        parts.append(f"not known of {_listed(others)}: no logged transaction wrote it")
     return {
-        "said": "; ".join(said),
-        "count": noted.height,
+        "said": "; ".join(parts),
+        "count": table.height,
         "rolled_back": undone,
         "rows": rows(run),
         "syncs_in_none": _outside(run, roles),
     }
 
 
-def _nothing(said: str) -> dict[str, Any]:
-    return {"said": said, "count": None, "rolled_back": None, "rows": None, "syncs_in_none": None}
+def _unknown(text: str) -> dict[str, Any]:
+    return {"said": text, "count": None, "rolled_back": None, "rows": None, "syncs_in_none": None}
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(printable, sorted(names)))
 
 
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _counted(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def _recognised() -> tuple[set[str], str]:
-    """Return the roles of files of the engines whose databases are recognised by their first bytes, and whose
-    they are."""
-    known = [engines.of(name) for name in engines.names()]
-    with_heads = [engine for engine in known if "database" in getattr(engine, "HEADS", {})]
+    """Return the file roles and the titles of engines whose databases are recognised by their first bytes."""
+    with_heads = [
+        engine for engine in map(engines.of, engines.names()) if "database" in getattr(engine, "HEADS", {})
+    ]
     roles = {role for engine in with_heads for role in getattr(engine, "HEADS", {})}
     return roles, " or ".join(engine.TITLE for engine in with_heads)
 
 
 def _why_none(written: set[str], config: dict[str, int], titles: str) -> str:
     if not written:
-        return f"not known: it wrote no file of {titles}, the only one whose transactions can be noted"
+        return f"not known: it wrote no file of {titles}, the only engine whose transactions are logged"
     if calls := config["unfollowed"]:
         counted = _counted(calls, "call", "calls")
-        return f"not known: it called {titles}, and {counted} could not be followed, as in a PID namespace"
+        return f"not known: it called {titles}, but {counted} could not be followed, as in a PID namespace"
     if config["processes"]:
-        return f"none: it called {titles}, and no transaction ended in which it wrote"
+        return f"none: it called {titles}, but no transaction that wrote ended"
     first = min(written)
     return (
-        f"not known: it wrote files of {titles} ({first}), and called no shared library of it; in one that "
-        "is linked in statically nothing can be noted"
+        f"not known: it wrote files of {titles} ({first}), but called no shared library of it; a statically "
+        "linked one cannot be traced"
     )
 
 
 def _endings(paths: Iterable[str]) -> dict[str, str]:
-    """Return each path's last parts, as many as tell it from the others."""
+    """Return the shortest endings of paths that distinguish them."""
     parts = {path: PurePosixPath(path).parts for path in paths}
-    # that of a database in memory is empty
-    found: dict[str, str] = {path: "" for path in parts if not path}
+    # an in-memory database has an empty path
+    endings: dict[str, str] = {path: "" for path in parts if not path}
     for length in range(1, max(map(len, parts.values()), default=0) + 1):
-        alike = Counter(of[-length:] for of in parts.values())
-        for path, of in parts.items():
-            if alike[of[-length:]] == 1 or length >= len(of):
-                found.setdefault(path, printable(PurePosixPath(*of[-length:])))
-    return found
+        alike = Counter(names[-length:] for names in parts.values())
+        for path, names in parts.items():
+            if alike[names[-length:]] == 1 or length >= len(names):
+                endings.setdefault(path, printable(PurePosixPath(*names[-length:])))
+    return endings
 
 
 def rows(run: Run) -> list[dict[str, Any]]:
-    """Return for each database and first word of a statement: how many there were, the median of their time,
-    the rows changed, and the means of what they cost; null of what was not watched."""
+    """Return a row for each database and first word of a statement.
+
+    It has the number of transactions, their median time, rows changed and mean costs; null if not recorded.
+    """
     table = run.driver.transactions.with_columns(ns=pl.col("end_ns") - pl.col("begin_ns"))
     if run.ledger is not None:
         table = table.join(run.ledger.costs.select("transaction", *_MEANS), on="transaction")
@@ -144,7 +148,7 @@ def rows(run: Run) -> list[dict[str, Any]]:
 
 
 def _outside(run: Run, roles: Iterable[str]) -> int | None:
-    """Return how many syncs of an engine's files lie in no transaction, as a checkpoint's at a close."""
+    """Return the number of syncs of an engine's files outside transactions, as of a checkpoint at close."""
     if run.ledger is None:
         return None
     begin, end = run.ledger.given.window

@@ -1,9 +1,9 @@
-"""The bytes as a witness: do they say what the ledger says of them?
+"""Compare the bytes written to the device with what the ledger records about them.
 
-A module here that is named after an engine or a filesystem reads what that one writes: its function
-`read(Evidence) -> list[Said]` says which units its bytes confirm or contradict, by rules with names, and
-SEALED has the labels whose blocks all have a checksum or the like. Nothing lists them; what has no
-module, or no rule, is silent. docs/reference/ledger.md has the rules.
+A module here that is named after an engine or a filesystem reads what that one writes. Its function
+`read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.
+SEALED lists labels whose blocks all have a checksum or similar. There is no registry; an engine or filesystem
+without a module, and units without a rule, are silent. The rules are in docs/reference/ledger.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import polars as pl
 
 from analysis.content import blocks, units, verdicts
 from analysis.content.evidence import Evidence, Written
-from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
+from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Finding, Verdicts
 from analysis.ledger.build import Ledger
 from analysis.ledger_schema import LABEL, LABELS, WITNESSED, Kind
 from analysis.observers import Content as Kept
@@ -36,40 +36,40 @@ SCHEMA: Mapping[str, Kind] = {
 
 
 class Given(NamedTuple):
-    """Whose bytes they are."""
+    """The engine and board that the bytes come from."""
 
     engine: str
-    settings: Mapping[str, Any]  # of the engine, in effect
+    settings: Mapping[str, Any]  # of the engine, effective
     board: Path  # raw/board/
     superblock: Mapping[str, str]
-    release: str = ""  # of the engine, where it said so
-    # bytes of each of its files after the run, by role, of each database
+    release: str = ""  # of the engine, if it was reported
+    # for each database, bytes of its files after the run, by role
     sizes: tuple[Mapping[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Content:
-    """What the bytes say of a run's ledger."""
+    """How the bytes compare with a run's ledger."""
 
-    table: pl.DataFrame  # SCHEMA: bytes by label, rule and what it said; rule null: none said anything
-    wrong: pl.DataFrame  # label, rule, sector, bytes: each part that the bytes contradict
+    table: pl.DataFrame  # SCHEMA: bytes by label, rule and state; rule null: no rule applied
+    wrong: pl.DataFrame  # label, rule, sector, bytes: each contradicted part
 
     @property
     def confirmed(self) -> pl.DataFrame:
-        """The rows of the table that say yes."""
+        """The confirmed rows of the table."""
         return self.table.filter(pl.col("state") == STATES[CONFIRMED])
 
 
 def unjudged(made: Ledger) -> Ledger:
-    """Return the ledger with pieces of which no bytes are known."""
+    """Return the ledger with pieces whose content is unknown."""
     nothing = [pl.lit(None, kind).alias(name) for name, kind in WITNESSED.items()]
     return replace(made, pieces=made.pieces.with_columns(nothing))
 
 
 def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
-    """Return the ledger with `confirmed` and `rule` in its pieces, and what the bytes say in all: nothing
-    where what was kept is of other commands than the ledger's (checks/witness.py says so).
+    """Return the ledger with `confirmed` and `rule` in its pieces, and the comparison's result.
 
+    Nothing is compared where the kept commands are not the ledger's (checks/cross_check.py reports that).
     Raises BadInput.
     """
     log, within = log_of(kept, made.given.window)
@@ -82,23 +82,25 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     written = Written(made.given.vfs, queued, done)
     of_run = (given.settings, given.release, given.sizes)
     evidence = Evidence(whole, judged, given.board, given.superblock, layout, *of_run, written)
-    said = _said((given.engine, layout.filesystem), evidence)
-    verdict = verdicts.decide(judged.piece.size, said)
+    findings = _findings((given.engine, layout.filesystem), evidence)
+    verdict = verdicts.decide(judged.piece.size, findings)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
 
 
 def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the engine's calls (rows of vfs.csv) that wrote what was then synced and is not in what was
-    kept; none of an engine whose bytes nobody reads. No ledger is needed for that."""
+    """Return the engine's calls (rows of vfs.csv) that wrote synced data missing from the content.
+
+    Empty for an engine without a module. Needs no ledger.
+    """
     if not (FOLDER / f"{engine}.py").is_file():
         return calls.clear()
-    found: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
-    return found
+    missing: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
+    return missing
 
 
 def records_of(made: Ledger, log: blocks.Log, within: np.ndarray) -> Ints:
-    """Return the log's record of each write command; -1 of all where the log is of other commands."""
+    """Return the log's record of each write command; all -1 if the log is of other commands."""
     write = units.writes(made.ledger)
     commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
     joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
@@ -106,7 +108,7 @@ def records_of(made: Ledger, log: blocks.Log, within: np.ndarray) -> Ints:
 
 
 def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
-    """Return the writes of the whole run, and which are of the window."""
+    """Return the writes of the whole run, and which lie in the window."""
     write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
     time, sector, sectors, begin = (
         ints(column[write]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)
@@ -115,20 +117,25 @@ def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]
     return blocks.Log(time, sector, sectors, begin, kept.data), within
 
 
-def _said(parts: tuple[str, str], evidence: Evidence) -> list[Said]:
-    """Ask the readers of these names, if there are such."""
+def _findings(parts: tuple[str, str], evidence: Evidence) -> list[Finding]:
+    """Return the findings of the modules of these names, if they exist."""
     modules = [
         importlib.import_module(f"{__name__}.{part}") for part in parts if (FOLDER / f"{part}.py").is_file()
     ]
     sealed = [LABELS.index(label) for module in modules for label in module.SEALED]
     may = ~np.isin(evidence.units.label, sealed)
-    said: list[Said] = [one for module in modules for one in module.read(evidence)]
-    return [one._replace(units=one.units[may[one.units]]) if one.by_place else one for one in said]
+    findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]
+    return [
+        finding._replace(units=finding.units[may[finding.units]]) if finding.by_place else finding
+        for finding in findings
+    ]
 
 
 def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.Series]:
-    """Return `confirmed` and `rule` of each piece: false if a unit of it is contradicted, true if all are
-    confirmed."""
+    """Return `confirmed` and `rule` of each piece.
+
+    confirmed: false if a unit of it is contradicted, true if all are confirmed.
+    """
     wrong, right, all_of = (
         np.bincount(judged.piece[which], minlength=height)
         for which in (verdict.state == CONTRADICTED, verdict.state == CONFIRMED, slice(None))
@@ -143,7 +150,7 @@ def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.S
 
 
 def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
-    """Return SCHEMA's table."""
+    """Return the table of SCHEMA."""
     rules = [*verdict.rules, None]  # the last for -1
     rows = pl.DataFrame(
         {
@@ -159,7 +166,7 @@ def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
 
 
 def _wrong(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
-    """Return what is contradicted, in the order of issue."""
+    """Return the contradicted units, in the order of issue."""
     which = np.flatnonzero(verdict.state == CONTRADICTED)
     return pl.DataFrame(
         {

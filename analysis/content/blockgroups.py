@@ -1,8 +1,8 @@
-"""Metadata of a filesystem of block groups, by their checksums; whose reader says what the numbers are of.
+"""Verify metadata of a filesystem with block groups (ext4) by checksum.
 
-superblock.txt, groups.txt and inodes.txt say where the groups' tables are, and of which inode a block is.
-Checksums are CRC-32C, seeded with the filesystem's UUID and what the block is of, so that they hold
-at one place only. All numbers are little-endian.
+superblock.txt, groups.txt and inodes.txt give the place of the groups' tables, and the inode of each block.
+Checksums are CRC-32C, seeded with the filesystem's UUID and the block's owner, so they hold at one place
+only. All numbers are little-endian. Their source is named in the filesystem's module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from base.errors import BadInput
 ALL = 0xFFFFFFFF
 INODE = 256  # bytes
 _EACH = BLOCK // INODE
-_SUPERBLOCK, _SEALED = 1024, 1020  # where it is in block 0, and its bytes before its checksum
+_SUPERBLOCK, _SEALED = 1024, 1020  # its offset in block 0, and its bytes before its checksum
 DESCRIPTOR = 64  # bytes, with the feature 64bit
 _DIRECTORY_TAIL = 0xDE00000C  # rec_len 12, name_len 0, file_type 0xDE: ext4_dir_entry_tail
 EXTENTS = 0xF30A
@@ -33,7 +33,7 @@ _ORPHANS = 0x0B10CA04  # EXT4_ORPHAN_BLOCK_MAGIC
 
 
 class Inodes(NamedTuple):
-    """Inodes whose checksum holds, as they were written: the writing, the inode, its 256 bytes."""
+    """Inodes with a valid checksum: the writing, the inode's number and its 256 bytes."""
 
     row: Ints
     number: Ints
@@ -41,7 +41,7 @@ class Inodes(NamedTuple):
 
 
 class Geometry:
-    """Where what is."""
+    """The places of a filesystem's metadata, and the seeds of its checksums."""
 
     def __init__(self, given: Evidence) -> None:
         self._given = given
@@ -54,42 +54,42 @@ class Geometry:
     @cached_property
     def uuid(self) -> bytes:
         """The filesystem's UUID."""
-        said = self._given.superblock.get("Filesystem UUID", "")
-        if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", said):
-            raise BadInput(self._superblock, "Filesystem UUID", repr(said), "a UUID")
-        return UUID(said).bytes
+        text = self._given.superblock.get("Filesystem UUID", "")
+        if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text):
+            raise BadInput(self._superblock, "Filesystem UUID", repr(text), "a UUID")
+        return UUID(text).bytes
 
     @cached_property
     def seed(self) -> int:
         """The seed of the checksums."""
-        said = self._given.superblock.get("Checksum seed")
-        if said is None:
+        text = self._given.superblock.get("Checksum seed")
+        if text is None:
             return int(crc32c(np.frombuffer(self.uuid, np.uint8)[None], ALL)[0])
-        if not re.fullmatch(r"0x[0-9a-f]{1,8}", said):
-            raise BadInput(self._superblock, "Checksum seed", repr(said), "a number of 32 bits")
-        return int(said, 16)
+        if not re.fullmatch(r"0x[0-9a-f]{1,8}", text):
+            raise BadInput(self._superblock, "Checksum seed", repr(text), "a number of 32 bits")
+        return int(text, 16)
 
     @cached_property
     def groups(self) -> Ints:
-        """(groups, 3): block of the block bitmap, of the inode bitmap, and the first of the inode table."""
-        found = e2fsprogs.groups(self._given.board / "groups.txt")
-        rows = [(group.block_bitmap, group.inode_bitmap, group.inodes) for group in found]
+        """(groups, 3): blocks of the block bitmap and the inode bitmap, first block of the inode table."""
+        listed = e2fsprogs.groups(self._given.board / "groups.txt")
+        rows = [(group.block_bitmap, group.inode_bitmap, group.inodes) for group in listed]
         return np.array(rows, np.int64).reshape(-1, 3)
 
     @cached_property
     def inodes(self) -> dict[int, tuple[int, Ints]]:
-        """Inode → its generation, and its blocks in order, of those that `stat` was asked for."""
+        """Inode → generation and blocks in order, for the inodes in inodes.txt."""
         path, count = self._given.board / "inodes.txt", self.number("Block count")
-        found = {}
+        result = {}
         for inode in e2fsprogs.inodes(path):
-            extents = [one for one in inode.extents if one.written and not one.of_map]
-            if beyond := [one for one in extents if one.first + one.blocks > count]:
+            extents = [extent for extent in inode.extents if extent.written and not extent.of_map]
+            if beyond := [extent for extent in extents if extent.first + extent.blocks > count]:
                 wrong = f"inode {inode.number} has blocks from {beyond[0].first} on"
                 raise BadInput(path, "", wrong, f"blocks below the superblock's {count}")
             if inode.generation is not None and extents:
-                places = [np.arange(one.first, one.first + one.blocks) for one in extents]
-                found[inode.number] = inode.generation, np.concatenate(places)
-        return found
+                places = [np.arange(extent.first, extent.first + extent.blocks) for extent in extents]
+                result[inode.number] = inode.generation, np.concatenate(places)
+        return result
 
     def first_inode(self, block: Ints) -> Ints:
         """Return the number of the first inode in each block of an inode table, 0 for any other block."""
@@ -101,7 +101,7 @@ class Geometry:
 
 
 def _seeds(seed: int | Words, *numbers: np.ndarray) -> Words:
-    """Return seeds that go on with numbers of 32 bits, one of each for a row."""
+    """Return the seed of each row, continued with 32-bit numbers of that row."""
     for number in numbers:
         raw = np.ascontiguousarray(number, "<u4").view(np.uint8).reshape(-1, 4)
         seed = crc32c(raw, seed)
@@ -109,26 +109,28 @@ def _seeds(seed: int | Words, *numbers: np.ndarray) -> Words:
 
 
 def _word(rows: np.ndarray, at: int) -> Words:
-    """Return the 16-bit number at a place of each row of bytes."""
+    """Return the 16-bit number at an offset in each row of bytes."""
     return rows[:, at : at + 2].copy().view("<u2")[:, 0].astype(np.uint32)
 
 
 def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple[Bools, Inodes]:
-    """Return which writings of blocks of inode tables hold inodes of their place and nothing else, and
-    these inodes. `block` is where each belongs."""
+    """Return which writings of inode table blocks hold only inodes of their place, and these inodes.
+
+    block: where each writing belongs.
+    """
     raw = blocks.take(rows).reshape(-1, INODE)
     number = (geometry.first_inode(block)[:, None] + np.arange(_EACH)).ravel()
     used = raw.any(axis=1)
     which = np.flatnonzero(used)
     part = raw[which]
     low, high = (_word(part, at) for at in (0x7C, 0x82))
-    # the upper half is there where the inode says that it has room for it
+    # the upper half of the checksum exists if the inode has room for it
     whole = _word(part, 0x80) >= 4
     part[:, 0x7C:0x7E] = 0
     part[whole, 0x82:0x84] = 0
     seed = _seeds(geometry.seed, number[which], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
-    said = np.where(whole, low | high << np.uint32(16), low)
-    true = (crc32c(part, seed) & np.where(whole, ALL, 0xFFFF).astype(np.uint32)) == said
+    stored = np.where(whole, low | high << np.uint32(16), low)
+    true = (crc32c(part, seed) & np.where(whole, ALL, 0xFFFF).astype(np.uint32)) == stored
     wrong = np.zeros(raw.shape[0], bool)
     wrong[which[~true]] = True
     each = ~some(wrong.reshape(-1, _EACH)) & some(used.reshape(-1, _EACH))
@@ -136,53 +138,55 @@ def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple
 
 
 def superblocks(pages: np.ndarray) -> np.ndarray:
-    """Return which blocks hold the superblock behind the boot block."""
+    """Return which blocks are the superblock after the boot block."""
     raw = np.ascontiguousarray(pages[:, _SUPERBLOCK : _SUPERBLOCK + 1024])
-    said = raw[:, _SEALED:].copy().view("<u4")[:, 0]
-    found: np.ndarray = (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (
-        crc32c(raw[:, :_SEALED], ALL) == said
+    stored = raw[:, _SEALED:].copy().view("<u4")[:, 0]
+    valid: np.ndarray = (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (
+        crc32c(raw[:, :_SEALED], ALL) == stored
     )
-    return found
+    return valid
 
 
 def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarray:
-    """Return which blocks hold the groups' descriptors; `first` is the number of the first group in each."""
+    """Return which blocks hold group descriptors. `first` is the number of the first group in each."""
     each = BLOCK // DESCRIPTOR
     raw = pages.reshape(-1, DESCRIPTOR).copy()
     number = (first[:, None] + np.arange(each)).ravel()
     used = number < geometry.groups.shape[0]
-    said = raw[:, 0x1E:0x20].copy().view("<u2")[:, 0]
+    stored = raw[:, 0x1E:0x20].copy().view("<u2")[:, 0]
     raw[:, 0x1E:0x20] = 0
-    true = (crc32c(raw, _seeds(geometry.seed, number)) & 0xFFFF) == said
+    true = (crc32c(raw, _seeds(geometry.seed, number)) & 0xFFFF) == stored
     return every((true | ~used).reshape(-1, each))
 
 
 def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> np.ndarray:
-    """Return which blocks end with the checksum of a directory's block of that inode."""
+    """Return which blocks end with the checksum of a directory block of that inode."""
     tail = pages[:, -12:].copy().view("<u4")
     true = (tail[:, 0] == 0) & (tail[:, 1] == _DIRECTORY_TAIL)
-    found: np.ndarray = true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2])
-    return found
+    valid: np.ndarray = true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2])
+    return valid
 
 
 def of_inodes(pages: np.ndarray) -> Bools:
-    """Return which blocks are an inode's beside its table: of its extents' tree, or of the orphan file."""
+    """Return which blocks belong to an inode outside its table: an extent tree, or the orphan file."""
     tree, orphans = _word(pages, 0) == EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
-    found: Bools = tree | orphans
-    return found
+    result: Bools = tree | orphans
+    return result
 
 
-def extents(found: Inodes) -> Ints:
-    """Return (inode, first page, first block, pages) of the extents in inodes themselves, each where it is
-    longest: a file that grows has one that does."""
-    tree = np.ascontiguousarray(found.raw[:, 0x28:0x64])
+def extents(inodes: Inodes) -> Ints:
+    """Return (inode, first page, first block, pages) of the extents stored in inodes.
+
+    Each extent has its greatest length, as it grows with its file.
+    """
+    tree = np.ascontiguousarray(inodes.raw[:, 0x28:0x64])
     head = tree[:, :8].copy().view("<u2")
     leaf = np.flatnonzero((head[:, 0] == EXTENTS) & (head[:, 3] == 0))
     entries = tree[leaf, 12:].reshape(-1, 4, 12)
     there = np.arange(4) < head[leaf, 1][:, None]
     words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[there]
-    inode = np.repeat(found.number[leaf], 4).reshape(-1, 4)[there]
-    length = np.where(words[:, 2] > 32768, words[:, 2] - 32768, words[:, 2])  # not yet written
+    inode = np.repeat(inodes.number[leaf], 4).reshape(-1, 4)[there]
+    length = np.where(words[:, 2] > 32768, words[:, 2] - 32768, words[:, 2])  # unwritten extent
     place = words[:, 3] << 32 | words[:, 5] << 16 | words[:, 4]
     table = np.stack([inode, words[:, 1] << 16 | words[:, 0], place, length], axis=1)
     table = table[np.lexsort(table.T[::-1])]

@@ -1,8 +1,7 @@
-"""What was written, as blocks of 4096 bytes: each time a block of the device was given new bytes.
+"""Split the write commands into blocks of 4096 bytes: one row for each time a block got new bytes.
 
-A command may begin or end within a block (the block layer cuts by the queue's max_sectors_kb). The
-parts of one block that follow one another without a gap are one writing of it; a part whose rest
-never comes is left out.
+A command may begin or end within a block, as the block layer splits by the queue's max_sectors_kb. Parts of
+one block that follow each other without a gap form one writing. A part whose rest never comes is dropped.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ class Log(NamedTuple):
     time: Ints  # ns
     sector: Ints
     sectors: Ints
-    begin: Ints  # offset of its bytes in `data`; -1: they were not kept
+    begin: Ints  # offset of its bytes in `data`; -1: not kept
     data: Bytes
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The writings of blocks in order; `sectors` has where in the log each of the eight is."""
+    """The writings of blocks, in order. `sectors`: the place in the log of each of their eight sectors."""
 
-    number: Ints  # of the block on the device
+    number: Ints  # block on the device
     time: Ints  # ns
-    record: Ints  # of the log, the last that has a part of it
+    record: Ints  # last record of the log with a part of it
     sectors: Ints  # (n, 8)
     log: Bytes  # (sectors, 512)
 
@@ -54,39 +53,39 @@ class Blocks:
         return self.log[self.sectors[rows]].reshape(-1, BLOCK)
 
     def words(self, rows: Ints, first: int, count: int, kind: str) -> np.ndarray:
-        """Return `count` words of a dtype from byte `first` on, all in one sector: (n, count)."""
+        """Return `count` words of dtype `kind` from byte `first` on, all in one sector: (n, count)."""
         size = np.dtype(kind).itemsize * count
         sector, at = divmod(first, SECTOR)
         part = self.log[self.sectors[rows, sector], at : at + size]
         return np.ascontiguousarray(part).view(kind)
 
     def after(self, rows: Ints) -> Ints:
-        """Return the time of the next writing of the same block, the largest int64 without one."""
+        """Return the time of the next writing of the same block; the largest int64 if there is none."""
         order = np.lexsort((self.record, self.number))
         following = np.full(self.number.size, np.iinfo(np.int64).max)
         same = self.number[order][1:] == self.number[order][:-1]
         following[order[:-1][same]] = self.time[order[1:][same]]
-        found: Ints = following[rows]
-        return found
+        times: Ints = following[rows]
+        return times
 
 
 class Places(NamedTuple):
-    """Where each part of each record is among the blocks."""
+    """The place of each part of each record among the blocks."""
 
     first: Ints  # place of a record's first part
-    parts: Ints  # how many a record has
-    block: Ints  # number of the first part's block
-    row: Ints  # of a part, in Blocks; -1: the block was never whole
+    parts: Ints  # number of parts of a record
+    block: Ints  # block of the first part
+    row: Ints  # of a part, in Blocks; -1: the block was never complete
 
     def find(self, record: Ints, block: Ints) -> Ints:
-        """Return the row of the writing that a record's part of a block belongs to, -1 where it has none."""
+        """Return the row of the writing with a record's part of a block, -1 if there is none."""
         nth = block - self.block[record]
-        found: Ints = self.row[self.first[record] + np.clip(nth, 0, self.parts[record] - 1)]
-        return np.where((nth >= 0) & (nth < self.parts[record]), found, -1)
+        rows: Ints = self.row[self.first[record] + np.clip(nth, 0, self.parts[record] - 1)]
+        return np.where((nth >= 0) & (nth < self.parts[record]), rows, -1)
 
 
 def blocks(log: Log) -> tuple[Blocks, Places]:
-    """Cut the log into blocks."""
+    """Split the log into blocks."""
     end = log.sector + log.sectors
     first = log.sector // SECTORS
     count = (end - 1) // SECTORS - first + 1
@@ -109,8 +108,10 @@ def blocks(log: Log) -> tuple[Blocks, Places]:
 
 
 def _join(part: Ints, number: Ints, low: Ints, high: Ints, at: Ints, sectors: Ints, row: Ints) -> Ints:
-    """Put the parts of blocks together; return the parts that complete one. `sectors` and `row` of those
-    that belong to it are set."""
+    """Join the parts of blocks; return the parts that complete one.
+
+    Sets `sectors` and `row` of the parts that belong to it.
+    """
     part = part[np.argsort(number[part], kind="stable")]
     follows = np.zeros(part.size, bool)
     follows[1:] = (number[part[1:]] == number[part[:-1]]) & (low[part[1:]] == high[part[:-1]])

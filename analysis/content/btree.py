@@ -1,4 +1,4 @@
-"""Pages of SQLite's b-trees: which rows a page has, and which of its parent's.
+"""Read pages of SQLite's b-trees: the rows of a page, and the rows that its parent assigns to it.
 
 https://www.sqlite.org/fileformat2.html#b_tree_pages. Only tables are read: an index has no row numbers.
 """
@@ -13,12 +13,12 @@ from base.arrays import Ints, expand
 
 INTERIOR, LEAF = 5, 13  # of a table
 _HEADER = {INTERIOR: 12, LEAF: 8}
-FIRST = 100  # bytes of the file's header before that of page 1
+FIRST = 100  # bytes of the file header before the page header of page 1
 _TITLE = b"SQLite format 3\0"
 
 
 class Rows(NamedTuple):
-    """The cells of pages: (place of the page, the row number that a cell has, a child's page or 0)."""
+    """The cells of pages: (place of the page, row number of the cell, page of the child or 0)."""
 
     page: Ints
     row: Ints
@@ -26,13 +26,13 @@ class Rows(NamedTuple):
 
 
 def titled(pages: np.ndarray) -> np.ndarray:
-    """Return which pages (n, size) begin as a database does."""
-    found: np.ndarray = (pages[:, :16] == np.frombuffer(_TITLE, np.uint8)).all(axis=1)
-    return found
+    """Return which pages (n, size) begin with a database header."""
+    titled: np.ndarray = (pages[:, :16] == np.frombuffer(_TITLE, np.uint8)).all(axis=1)
+    return titled
 
 
 def kinds(pages: np.ndarray, numbers: Ints) -> Ints:
-    """Return the kind of each valid page of a table, 0 for any other. `numbers` are those of the pages."""
+    """Return the kind of each valid table page, 0 for any other. `numbers` are the page numbers."""
     at = np.where(numbers == 1, FIRST, 0)
     kind = pages[np.arange(numbers.size), at].astype(np.int64)
     kind[~np.isin(kind, (INTERIOR, LEAF))] = 0
@@ -45,8 +45,10 @@ def kinds(pages: np.ndarray, numbers: Ints) -> Ints:
 
 
 def rows(pages: np.ndarray, numbers: Ints, kind: int) -> Rows:
-    """Return the cells of valid pages of one kind. Behind an interior page's stands its right-most child,
-    with the largest row number there can be."""
+    """Return the cells of valid pages of one kind.
+
+    The cells of an interior page are followed by its right-most child, with the largest row number.
+    """
     at = np.where(numbers == 1, FIRST, 0)
     every = np.arange(numbers.size)
     page, place = expand(at + _HEADER[kind], _number(pages, every, at + 3, 2))
@@ -64,7 +66,7 @@ def rows(pages: np.ndarray, numbers: Ints, kind: int) -> Rows:
 
 
 def _number(pages: np.ndarray, page: Ints, at: Ints, size: int) -> Ints:
-    """Return the big-endian number of `size` bytes at a place of each page, a place behind it being 0."""
+    """Return the big-endian number of `size` bytes at an offset in each page; beyond the page, 0."""
     number = np.zeros(page.size, np.int64)
     for byte in range(size):
         number = number << 8 | pages[page, np.minimum(at + byte, pages.shape[1] - 1)]
@@ -72,7 +74,7 @@ def _number(pages: np.ndarray, page: Ints, at: Ints, size: int) -> Ints:
 
 
 def _varint(pages: np.ndarray, page: Ints, at: Ints) -> tuple[Ints, Ints]:
-    """Return (value, where it ends) of the variable-length integer at a place of each page."""
+    """Return (value, end) of the variable-length integer at an offset in each page."""
     value, end = np.zeros(page.size, np.int64), at.copy()
     more = np.ones(page.size, bool)
     for place in range(9):

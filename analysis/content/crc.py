@@ -1,8 +1,7 @@
-"""CRC-32C (Castagnoli) of many rows of equal length at once.
+"""Compute CRC-32C (Castagnoli) of many rows of equal length at once.
 
-As the kernel's crc32c() (include/linux/crc32c.h): a seed goes in, nothing is inverted. The CRC is
-linear, so rows are cut into segments that go through the table side by side, and the segments'
-remainders are put together.
+Like the kernel's crc32c() (include/linux/crc32c.h): takes a seed, inverts nothing. The CRC is linear, so rows
+are cut into segments that go through the table in parallel. The segments' remainders are then combined.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint32]
 _POLYNOMIAL = 0x82F63B78  # reflected
 _SEGMENT = 64  # bytes
-_AT_ONCE = 1 << 15  # segments: their remainders fit a cache
+_AT_ONCE = 1 << 15  # segments: their remainders fit into a cache
 
 
 @functools.cache
 def _table() -> Words:
-    """Remainders of all 16-bit words."""
+    """Return the remainders of all 16-bit words."""
     table = np.arange(1 << 16, dtype=np.uint32)
     for _ in range(16):
         table = np.where(table & 1, (table >> 1) ^ np.uint32(_POLYNOMIAL), table >> 1)
@@ -29,16 +28,16 @@ def _table() -> Words:
 
 @functools.cache
 def _zeros(size: int) -> Words:
-    """(2, 65536): what the low and the high half of a remainder become after `size` bytes of zeros."""
+    """Return (2, 65536): the low and the high half of a remainder, advanced by `size` bytes of zeros."""
     bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
     for _ in range(size):
         bits = _byte(bits)
-    found = np.zeros((2, 1 << 16), np.uint32)
+    result = np.zeros((2, 1 << 16), np.uint32)
     for half in range(2):
         for bit in range(16):
             span = 1 << bit
-            found[half, span : 2 * span] = found[half, :span] ^ bits[16 * half + bit]
-    return found
+            result[half, span : 2 * span] = result[half, :span] ^ bits[16 * half + bit]
+    return result
 
 
 def _byte(crc: Words) -> Words:
@@ -48,14 +47,14 @@ def _byte(crc: Words) -> Words:
 
 
 def _advance(crc: Words, size: int) -> Words:
-    """Return remainders after `size` bytes of zeros."""
+    """Return remainders advanced by `size` bytes of zeros."""
     low, high = _zeros(size)
-    found: Words = low[crc & 0xFFFF] ^ high[crc >> 16]
-    return found
+    advanced: Words = low[crc & 0xFFFF] ^ high[crc >> 16]
+    return advanced
 
 
 def crc32c(rows: np.ndarray, seed: int | Words) -> Words:
-    """Return the CRC of each row of bytes (n, m), from one seed or one for each row."""
+    """Return the CRC of each row of bytes (n, m), with one seed for all or one for each row."""
     count, size = rows.shape
     crc = np.full(count, seed, np.uint32) if isinstance(seed, int) else seed.astype(np.uint32)
     whole = size // _SEGMENT
@@ -71,7 +70,7 @@ def crc32c(rows: np.ndarray, seed: int | Words) -> Words:
 
 
 def _whole(rows: np.ndarray, segments: int) -> Words:
-    """Return the remainders of the segments of rows, each from 0: (n, segments)."""
+    """Return the remainders of the segments of rows, each starting at 0: (n, segments)."""
     words = np.ascontiguousarray(rows).view("<u2").reshape(-1, _SEGMENT // 2)
     columns, table = np.ascontiguousarray(words.T), _table()
     crc = np.zeros(words.shape[0], np.uint32)

@@ -1,4 +1,4 @@
-"""What a reader of bytes is given: the writings, the units to be judged, and what the board said."""
+"""The input of a content reader: the writings, the units to judge, and the board's metadata."""
 
 from __future__ import annotations
 
@@ -16,25 +16,23 @@ from base.arrays import Ints
 
 @dataclass(frozen=True)
 class Written:
-    """When the units were written, and by which of the engine's calls."""
+    """When the units were written, and the engine's calls."""
 
     calls: pl.DataFrame  # vfs.csv
-    queued: Ints  # ns, of each unit: its command's first bio
-    done: Ints  # ns: its command
+    queued: Ints  # ns, of each unit: first bio of its command
+    done: Ints  # ns: completion of its command
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that a reader may look at."""
+    """Everything that a content reader may use."""
 
     blocks: Blocks
     units: Units
     board: Path  # raw/board/
     superblock: Mapping[str, str]  # fields of its superblock.txt
     layout: Layout
-    settings: Mapping[str, str]  # of the engine, in effect
+    settings: Mapping[str, str]  # of the engine, effective
     release: str  # of the engine
-    sizes: tuple[
-        Mapping[str, int], ...
-    ]  # bytes of each of its files after the run, by role, of each database
-    written: Written | None = None  # None: it is not known
+    sizes: tuple[Mapping[str, int], ...]  # for each database, bytes of its files after the run, by role
+    written: Written | None = None  # None: unknown

@@ -1,6 +1,7 @@
-"""ext4: its journal, metadata by their checksums or by the copy in the journal, and its own map of files.
+"""Content reader of ext4: journal, metadata by checksum or by their copy in the journal, file mappings.
 
-Numbers here and in blockgroups.py are of fs/ext4/ext4.h and Documentation/filesystems/ext4/ of Linux 6.12.
+Constants here and in blockgroups.py are from fs/ext4/ext4.h and Documentation/filesystems/ext4/ of Linux
+6.12.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from analysis.content.blockgroups import Geometry, Inodes
 from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
 from analysis.content.pages import hashes, placed
-from analysis.content.verdicts import COPY, Said, confirmed, contradicted
+from analysis.content.verdicts import COPY, Finding, confirmed, contradicted
 from base.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)
-_DISTANCE = 32  # bits of a distance in blocks, in a key
+_DISTANCE = 32  # bits for a distance in blocks in a key
 _ATTRIBUTES = 0xEA020000  # EXT4_XATTR_MAGIC
-# The least of a directory's entry; types of entries: EXT4_FT_MAX, and that of the block's checksum
+# Smallest directory entry; types of entries: below EXT4_FT_MAX, and the type of the block's checksum
 _ENTRY, _TYPES = 12, (*range(8), 0xDE)
 
 
 def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
-    """Return where the journal is; None where there is none."""
+    """Return the journal's place and features; None if there is none."""
     if "Journal inode" not in given.superblock:
         return None
     number = geometry.number("Journal inode")
@@ -36,8 +37,8 @@ def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
     return jbd2.Journal(places[: places.size - spared], features, (geometry.uuid, bytes(16)))
 
 
-def read(given: Evidence) -> list[Said]:
-    """Judge the journal, metadata where they belong, and files' pages by their inodes."""
+def read(given: Evidence) -> list[Finding]:
+    """Judge the journal, metadata at home, and pages of files by their inodes."""
     geometry = Geometry(given)
     if (
         not geometry.groups.size
@@ -46,27 +47,27 @@ def read(given: Evidence) -> list[Said]:
     ):
         return []
     journal = _journal_of(given, geometry)
-    found = jbd2.find(given.blocks, journal) if journal else None
-    inodes = _inodes(given, geometry, found)
-    said = [*_metadata(given, geometry), *_mapped(given, inodes)]
-    return [*_journal(given, found), *_at_home(given, found), *said] if found else said
+    logged = jbd2.read(given.blocks, journal) if journal else None
+    inodes = _inodes(given, geometry, logged)
+    findings = [*_metadata(given, geometry), *_mapped(given, inodes)]
+    return [*_journal(given, logged), *_at_home(given, logged), *findings] if logged else findings
 
 
 def kinds(pages: np.ndarray) -> Ints:
-    """Return the label of each block of the filesystem's own that is in no table, by its bytes; -1: none."""
+    """Return the label of each block outside the tables, by its bytes; -1: unknown."""
     first, second = (pages[:, at : at + 2].copy().view("<u2")[:, 0] for at in (0, 2))
     most = pages[:, 4:6].copy().view("<u2")[:, 0]
     of_map = (first == blockgroups.EXTENTS) & (second <= most) & (most <= BLOCK // 12)
     attributes = pages[:, :4].copy().view("<u4")[:, 0] == _ATTRIBUTES
-    found = np.where(of_map | attributes, INODE, -1)
-    for row in np.flatnonzero(found < 0).tolist():
+    labels = np.where(of_map | attributes, INODE, -1)
+    for row in np.flatnonzero(labels < 0).tolist():
         if _is_directory(pages[row].tobytes()):
-            found[row] = DIRECTORY
-    return found
+            labels[row] = DIRECTORY
+    return labels
 
 
 def _is_directory(page: bytes) -> bool:
-    """Whether entries of a directory fill a block, one behind the other."""
+    """Return whether a block is filled with directory entries."""
     at = 0
     while at + _ENTRY <= len(page):
         length, name = int.from_bytes(page[at + 4 : at + 6], "little"), page[at + 6]
@@ -76,64 +77,64 @@ def _is_directory(page: bytes) -> bool:
     return at == len(page)
 
 
-def _journal(given: Evidence, found: jbd2.Found) -> list[Said]:
-    """Judge what was written to the journal: own blocks by number, copies by home, CRC and number."""
+def _journal(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
+    """Judge writes to the journal: its own blocks by transaction number, copies by home, CRC and number."""
     units = given.units
-    logged = units.labelled("filesystem journal")
-    row, commit = units.row[logged], units.commit[logged]
-    own, copy = _join(row, found.rows), _join(row, found.copies)
-    number = np.where(own >= 0, at(found.numbers, own), at(found.commits, copy))
-    superblock = np.isin(at(found.kinds, own), (jbd2.SUPERBLOCK_V1, jbd2.SUPERBLOCK))
+    which = units.labelled("filesystem journal")
+    row, commit = units.row[which], units.commit[which]
+    own, copy = _join(row, logged.rows), _join(row, logged.copies)
+    number = np.where(own >= 0, at(logged.numbers, own), at(logged.commits, copy))
+    superblock = np.isin(at(logged.kinds, own), (jbd2.SUPERBLOCK_V1, jbd2.SUPERBLOCK))
     other = (number >= 0) & (commit >= 0) & (number != commit) & ~superblock
-    home, of, at_home = at(found.homes, copy), units.of[logged], units.home[logged]
+    home, of, at_home = at(logged.homes, copy), units.of[which], units.home[which]
     region = given.layout.label(np.maximum(home, 0) * SECTORS)
     elsewhere = (copy >= 0) & (at_home >= 0) & (at_home != home)
     fixed = (region != DATA) & ~given.layout.may_change(np.maximum(home, 0) * SECTORS)
     elsewhere |= (copy >= 0) & (of >= 0) & fixed & (region != of)
-    right, escaped = (copy >= 0) & ~other & ~elsewhere, at(found.escaped.astype(np.int64), copy) == 1
+    right, escaped = (copy >= 0) & ~other & ~elsewhere, at(logged.escaped.astype(np.int64), copy) == 1
     whole = np.flatnonzero(units.row >= 0)
-    mislaid = whole[_join(units.row[whole], np.r_[found.rows, found.copies]) >= 0]
+    mislaid = whole[_join(units.row[whole], np.r_[logged.rows, logged.copies]) >= 0]
     mislaid = mislaid[units.label[mislaid] != JOURNAL]
     return [
-        confirmed("block of the journal itself", logged[(own >= 0) & ~other]),
-        confirmed(COPY, logged[right & ~escaped]),
-        confirmed("copy whose first word its tag has", logged[right & escaped]),
-        contradicted("number of another commit", logged[other]),
-        contradicted("tag of another home", logged[elsewhere]),
-        contradicted("tag of other bytes", logged[_join(row, found.broken) >= 0]),
+        confirmed("block of the journal itself", which[(own >= 0) & ~other]),
+        confirmed(COPY, which[right & ~escaped]),
+        confirmed("copy whose first word its tag has", which[right & escaped]),
+        contradicted("number of another commit", which[other]),
+        contradicted("tag of another home", which[elsewhere]),
+        contradicted("tag of other bytes", which[_join(row, logged.broken) >= 0]),
         contradicted("block of the journal under another label", mislaid),
     ]
 
 
 def _join(values: Ints, among: Ints) -> Ints:
-    """Return the place of each value among others, -1 if it is not there."""
+    """Return the place of each value in `among`, -1 if it is missing."""
     if not among.size:
         return np.full(values.size, -1, np.int64)
-    order = np.argsort(among, kind="stable")  # of equal ones the first
+    order = np.argsort(among, kind="stable")  # of equal values the first
     place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
     return np.where(among[place] == values, place, -1)
 
 
-def _restored(given: Evidence, found: jbd2.Found) -> np.ndarray:
-    """Return the bytes of copies as they are at home."""
-    pages = given.blocks.take(found.copies)
-    pages[found.escaped, :4] = np.frombuffer(jbd2.MAGIC.to_bytes(4, "big"), np.uint8)
+def _restored(given: Evidence, logged: jbd2.JournalBlocks) -> np.ndarray:
+    """Return the bytes of journal copies as they are at home."""
+    pages = given.blocks.take(logged.copies)
+    pages[logged.escaped, :4] = np.frombuffer(jbd2.MAGIC.to_bytes(4, "big"), np.uint8)
     return pages
 
 
-def _at_home(given: Evidence, found: jbd2.Found) -> list[Said]:
-    """Judge what was written home by what was copied to the journal of it: metadata, in their region."""
+def _at_home(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
+    """Judge metadata written home by their copies in the journal."""
     units, blocks = given.units, given.blocks
-    hashed = hashes(_restored(given, found).view(np.uint64))
-    which = np.flatnonzero((units.row >= 0) & np.isin(units.block, found.homes))
+    hashed = hashes(_restored(given, logged).view(np.uint64))
+    which = np.flatnonzero((units.row >= 0) & np.isin(units.block, logged.homes))
     region, label = given.layout.label(units.block[which] * SECTORS), units.label[which]
-    beside = blockgroups.of_inodes(blocks.take(units.row[which])) & (region == DATA) & (label == INODE)
-    which = which[beside | (region == label)]
+    outside = blockgroups.of_inodes(blocks.take(units.row[which])) & (region == DATA) & (label == INODE)
+    which = which[outside | (region == label)]
     own = hashes(blocks.take(units.row[which]).view(np.uint64))
-    here = np.isin(placed(own, units.block[which]), placed(hashed, found.homes)) & (own != 0)
-    order = np.lexsort((found.copies, found.homes))
-    first = order[_join(units.block[which], found.homes[order])]
-    before = found.copies[first] < units.row[which]
+    here = np.isin(placed(own, units.block[which]), placed(hashed, logged.homes)) & (own != 0)
+    order = np.lexsort((logged.copies, logged.homes))
+    first = order[_join(units.block[which], logged.homes[order])]
+    before = logged.copies[first] < units.row[which]
     there = np.isin(own, hashed) & ~here & before & (own != 0)
     return [
         confirmed("copied to the journal before", which[here]),
@@ -141,47 +142,47 @@ def _at_home(given: Evidence, found: jbd2.Found) -> list[Said]:
     ]
 
 
-def _inodes(given: Evidence, geometry: Geometry, found: jbd2.Found | None) -> Inodes:
+def _inodes(given: Evidence, geometry: Geometry, logged: jbd2.JournalBlocks | None) -> Inodes:
     """Return all inodes that were written, to the journal or home."""
     home = given.blocks.number.copy()
-    if found:
-        home[found.copies] = found.homes
+    if logged:
+        home[logged.copies] = logged.homes
     rows = np.flatnonzero(geometry.first_inode(home) > 0)
     return blockgroups.inodes(given.blocks, geometry, rows, home[rows])[1]
 
 
-def _metadata(given: Evidence, geometry: Geometry) -> list[Said]:
-    """Judge metadata where they belong, by their own checksums, whatever they are called."""
+def _metadata(given: Evidence, geometry: Geometry) -> list[Finding]:
+    """Judge metadata at home by their own checksums, whatever their label is."""
     units, blocks = given.units, given.blocks
     own = np.flatnonzero((units.row >= 0) & (units.label != JOURNAL))
     block, row = units.block[own], units.row[own]
     table = np.flatnonzero(geometry.first_inode(block) > 0)
     right, _ = blockgroups.inodes(blocks, geometry, row[table], block[table])
-    found = [("inodes of the place", INODE, own[table[right]])]
+    valid = [("inodes of the place", INODE, own[table[right]])]
     first = np.flatnonzero(block == 0)
     right = blockgroups.superblocks(blocks.take(row[first]))
-    found.append(("superblock", META, own[first[right]]))
+    valid.append(("superblock", META, own[first[right]]))
     first_group = (block - 1) * (BLOCK // blockgroups.DESCRIPTOR)
     described = np.flatnonzero((block > 0) & (first_group < geometry.groups.shape[0]))
     right = blockgroups.descriptors(blocks.take(row[described]), geometry, first_group[described])
-    found.append(("descriptors of groups", META, own[described[right]]))
+    valid.append(("descriptors of groups", META, own[described[right]]))
     for inode, (generation, places) in geometry.inodes.items():
         of = np.flatnonzero(np.isin(block, places))
         same = np.full(of.size, inode), np.full(of.size, generation)
         right = blockgroups.directories(blocks.take(row[of]), geometry.seed, *same)
-        found.append(("block of a directory", DIRECTORY, own[of[right]]))
-    said = [confirmed(rule, which[units.label[which] == label]) for rule, label, which in found]
-    return said + [
+        valid.append(("block of a directory", DIRECTORY, own[of[right]]))
+    findings = [confirmed(rule, which[units.label[which] == label]) for rule, label, which in valid]
+    return findings + [
         contradicted(f"{rule} under another label", which[units.label[which] != label])
-        for rule, label, which in found
+        for rule, label, which in valid
     ]
 
 
-def _mapped(given: Evidence, inodes: Inodes) -> list[Said]:
-    """Confirm pages of files where the extents of their inode have them."""
+def _mapped(given: Evidence, inodes: Inodes) -> list[Finding]:
+    """Confirm pages of files that lie where the extents of their inode map them."""
     units = given.units
     inode, first, place, pages = blockgroups.extents(inodes).T
-    # an extent has all of its pages as far from their place in the file
+    # all pages of an extent have the same distance between block and page
     key = (inode << _DISTANCE) + place - first
     order = np.argsort(key, kind="stable")
     which = np.flatnonzero(units.placed & (units.label != JOURNAL))

@@ -1,6 +1,7 @@
-"""F2FS: nodes by their footer, files' pages by the nodes that map them, checkpoints by their CRC.
+"""Content reader of F2FS: nodes by footer, pages of files by the nodes that map them, checkpoints by CRC.
 
-Numbers here, in nodes.py and in segments.py are of include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux 6.12.
+Constants here, in nodes.py and in segments.py are from include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux
+6.12.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
 from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
-from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.files import integer
 from base.arrays import Ints, at
 
@@ -27,18 +28,18 @@ def _number(given: Evidence, name: str) -> int:
     return integer(given.board / "superblock.txt", 0, name, text)
 
 
-def read(given: Evidence) -> list[Said]:
-    """Judge nodes, checkpoint packs, the tables of segments, and pages of files and directories."""
+def read(given: Evidence) -> list[Finding]:
+    """Judge nodes, checkpoint packs, the segments' tables, and pages of files and directories."""
     area = {name: _number(given, f"{name}_blkaddr") for name in _AREAS}
     if 1 << _number(given, "log_blocks_per_seg") != SEGMENT:
         return []
     packs = segments.checkpoints(given.blocks, (area["cp"], area["sit"]))
     main = (area["main"], _number(given, "block_count"))
-    found = nodes.nodes(given.blocks, main, _versions(given, main, packs))
-    table = nodes.mapped(given.blocks, found, main)
-    last = Latest(found)
+    written = nodes.nodes(given.blocks, main, _versions(given, main, packs))
+    table = nodes.mapped(given.blocks, written, main)
+    last = Latest(written)
     return [
-        *_nodes(given, found),
+        *_nodes(given, written),
         *_packs(given, packs, main[0], last, table),
         *_tables(given, area, last, table),
         *_pages(given, table),
@@ -46,31 +47,34 @@ def read(given: Evidence) -> list[Said]:
 
 
 def _versions(given: Evidence, main: tuple[int, int], packs: Checkpoints) -> np.ndarray:
-    """Return the versions that a node may be of: those of the packs in the log, and of the one before them,
-    whose CRC is not in the log: what the nodes that were written before the first pack say."""
-    known = packs.version
-    if known.size:
-        before = np.uint64((int(known.min() & _LOW) - 1) & 0xFFFFFFFF)
-        oldest = int(packs.row[(known & _LOW) == (known & _LOW).min()].min())
+    """Return the versions that a node may have: those of the packs in the log, and the one before them.
+
+    The CRC of the pack before them is not in the log. It is the most frequent one in the nodes that were
+    written before the first pack.
+    """
+    versions = packs.version
+    if versions.size:
+        before = np.uint64((int(versions.min() & _LOW) - 1) & 0xFFFFFFFF)
+        oldest = int(packs.row[(versions & _LOW) == (versions & _LOW).min()].min())
     else:
         before, oldest = np.uint64(_number(given, "checkpoint_ver")), given.blocks.number.size
     row = np.arange(oldest)
     row = row[(given.blocks.number[row] >= main[0]) & (given.blocks.number[row] < main[1])]
     words = given.blocks.words(row, 4084, 2, "<u4").astype(np.uint64)
-    said = (words[:, 1] << np.uint64(32) | words[:, 0])[words[:, 0] == before]
-    values, count = np.unique(said, return_counts=True)
-    found: np.ndarray = np.r_[known, values[count == count.max(initial=0)][:1]]
-    return found
+    candidates = (words[:, 1] << np.uint64(32) | words[:, 0])[words[:, 0] == before]
+    values, count = np.unique(candidates, return_counts=True)
+    result: np.ndarray = np.r_[versions, values[count == count.max(initial=0)][:1]]
+    return result
 
 
-def _nodes(given: Evidence, found: Nodes) -> list[Said]:
-    """Judge nodes: of a known checkpoint, and not put elsewhere than the log was to go."""
+def _nodes(given: Evidence, written: Nodes) -> list[Finding]:
+    """Judge nodes: of a known checkpoint, and written where the log continued."""
     units = given.units
     which = np.flatnonzero(units.row >= 0)
-    place = _join(units.row[which], found.row)
+    place = _join(units.row[which], written.row)
     which, place = which[place >= 0], place[place >= 0]
     labelled = np.isin(which, units.labelled("inode/node"))
-    moved, gap = nodes.out_of_place(found)[place], nodes.behind_a_gap(found)[place]
+    moved, gap = nodes.out_of_place(written)[place], nodes.behind_a_gap(written)[place]
     return [
         confirmed("node with the checkpoint's version", which[labelled & ~moved]),
         contradicted("node of another place", which[labelled & moved]),
@@ -79,8 +83,8 @@ def _nodes(given: Evidence, found: Nodes) -> list[Said]:
     ]
 
 
-def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: Mapped) -> list[Said]:
-    """Judge checkpoint packs: head and foot by CRC and place, the rest by what it lists."""
+def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: Mapped) -> list[Finding]:
+    """Judge checkpoint packs: head and foot by CRC and place, the rest by its entries."""
     units, blocks = given.units, given.blocks
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == PACK))
     row, block = units.row[own], units.block[own]
@@ -95,7 +99,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
     logged = segments.journals(pages, row[inner], compact, last) & (since[inner] >= first[inner])
     nth = since[inner] - first[inner]
     left = np.flatnonzero(compact & ~logged & (nth >= 0))
-    opened = [packs.open[one] + main for one in pack[inner[left]]]
+    opened = [packs.open[number] + main for number in pack[inner[left]]]
     right = segments.open_summaries(pages[left], row[inner[left]], nth[left], opened, last, table)
     summed = left[right]
     return [
@@ -108,8 +112,8 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
     ]
 
 
-def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Said]:
-    """Confirm units with a label, and contradict others."""
+def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Finding]:
+    """Confirm units with the label, and contradict units with another."""
     own = given.units.label[which] == label
     return [
         confirmed(rule, which[own]),
@@ -117,8 +121,8 @@ def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Said]
     ]
 
 
-def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) -> list[Said]:
-    """Judge SIT, NAT and summaries by what they say of blocks, and the superblock by its magic."""
+def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) -> list[Finding]:
+    """Judge SIT, NAT and summaries by their entries, and the superblock by its magic."""
     units, blocks = given.units, given.blocks
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == META))
 
@@ -127,25 +131,25 @@ def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) 
         return which, blocks.take(units.row[which]), units.row[which], units.block[which] - begin
 
     of_sit, pages, _, _ = within(area["sit"], area["nat"])
-    said = _labelled(given, "maps of segments", META, of_sit[segments.sit(pages)])
+    findings = _labelled(given, "maps of segments", META, of_sit[segments.sit(pages)])
     of_nat, pages, row, since = within(area["nat"], area["ssa"])
-    # each block has two places, a segment apart
+    # each block has two places, one segment apart
     first = (since // (2 * SEGMENT) * SEGMENT + since % SEGMENT) * segments.NAT_ENTRIES
     right = segments.nat(pages, row, first, last)
-    said += _labelled(given, "addresses of nodes", META, of_nat[right])
+    findings += _labelled(given, "addresses of nodes", META, of_nat[right])
     of_ssa, pages, row, since = within(area["ssa"], area["main"])
     start = area["main"] + since * SEGMENT
     right = segments.summaries(pages, row, start, last, table)
-    said += _labelled(given, "summaries of a segment", META, of_ssa[right])
+    findings += _labelled(given, "summaries of a segment", META, of_ssa[right])
     first_ones, pages, _, _ = within(0, 2)
     magic = pages[:, 1024:1028].copy().view("<u4")[:, 0] == segments.SUPER_MAGIC
-    return [*said, *_labelled(given, "superblock", META, first_ones[magic])]
+    return [*findings, *_labelled(given, "superblock", META, first_ones[magic])]
 
 
-def _pages(given: Evidence, table: Mapped) -> list[Said]:
+def _pages(given: Evidence, table: Mapped) -> list[Finding]:
     """Judge pages of files by the nodes that map their blocks."""
     units = given.units
-    # what is no page of a file cannot have been mapped as one, either
+    # only the data region holds pages of files
     which = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
     row, block = units.row[which], units.block[which]
     after = np.minimum(_following(given)[row], np.iinfo(np.int64).max)
@@ -163,17 +167,17 @@ def _pages(given: Evidence, table: Mapped) -> list[Said]:
 
 
 def _following(given: Evidence) -> Ints:
-    """Return the next writing of the block of each writing."""
+    """Return the next writing of the same block, for each writing."""
     number = given.blocks.number
     order = np.lexsort((np.arange(number.size), number))
-    found = np.full(number.size, np.iinfo(np.int64).max)
+    following = np.full(number.size, np.iinfo(np.int64).max)
     same = np.flatnonzero(number[order][1:] == number[order][:-1])
-    found[order[same]] = order[same + 1]
-    return found
+    following[order[same]] = order[same + 1]
+    return following
 
 
 def _join(values: Ints, among: Ints) -> Ints:
-    """Return the place of each value among others, -1 if it is not there."""
+    """Return the place of each value in `among`, -1 if it is missing."""
     if not among.size:
         return np.full(values.size, -1, np.int64)
     order = np.argsort(among, kind="stable")

@@ -1,8 +1,8 @@
-"""A jbd2 journal: its own blocks by magic, number and checksum, copies by the tags of their descriptor.
+"""Read a jbd2 journal: its own blocks by magic, number and checksum, copies by the tags of their descriptor.
 
-include/linux/jbd2.h and fs/jbd2/commit.c of Linux 6.12. All numbers are big-endian. A descriptor's tags
-name the home of each block behind it in the journal; with the feature checksum_v3 each has the CRC of
-its copy, seeded with the journal's UUID and the number of the transaction.
+From include/linux/jbd2.h and fs/jbd2/commit.c of Linux 6.12. All numbers are big-endian. A descriptor's tags
+give the home of each block that follows it in the journal. With the feature checksum_v3 each tag has the CRC
+of its copy, seeded with the journal's UUID and the transaction's number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from base.arrays import Ints, at, expand
 
 MAGIC = 0xC03B3998
 DESCRIPTOR, COMMIT, SUPERBLOCK_V1, SUPERBLOCK, REVOKE = range(1, 6)
-_ESCAPED, _LAST = 1, 8  # of a tag's flags
+_ESCAPED, _LAST = 1, 8  # flags of a tag
 _HEADER, _UUID, _TAIL = 12, 16, BLOCK - 4
 _CHECKSUM = 16  # commit_header.h_chksum
 _ALL = 0xFFFFFFFF
@@ -25,11 +25,11 @@ _ALL = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Journal:
-    """Where it is, and what its superblock says; log block i is block `places[i]` of the device."""
+    """The journal's place and superblock fields. Log block i is block `places[i]` of the device."""
 
     places: Ints
     features: frozenset[str]  # as dumpe2fs names them
-    uuids: tuple[bytes, ...]  # of the journal: one of these
+    uuids: tuple[bytes, ...]  # the journal's is one of these
 
     @property
     def checksums(self) -> bool:
@@ -38,21 +38,21 @@ class Journal:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What is in the journal, over time."""
+class JournalBlocks:
+    """All writings in the journal, over time."""
 
     rows: Ints  # writings of the journal's own blocks
     kinds: Ints
-    numbers: Ints  # of their transaction
-    copies: Ints  # writings of copies whose CRC is the tag's, where there is one
+    numbers: Ints  # their transaction
+    copies: Ints  # writings of copies, with a valid CRC where tags have one
     homes: Ints  # their block
     commits: Ints
-    broken: Ints  # writings of copies that are not what their tag says
-    escaped: np.ndarray  # which copies have zeros in place of a first word that is the magic
+    broken: Ints  # writings of copies that do not match their tag
+    escaped: np.ndarray  # which copies have zeros instead of a first word equal to the magic
 
 
-def find(blocks: Blocks, journal: Journal) -> Found:
-    """Read all that was written to the journal."""
+def read(blocks: Blocks, journal: Journal) -> JournalBlocks:
+    """Read everything that was written to the journal."""
     rows = np.flatnonzero(np.isin(blocks.number, journal.places))
     head = blocks.words(rows, 0, 3, ">u4").astype(np.int64)
     own = (head[:, 0] == MAGIC) & (head[:, 1] >= DESCRIPTOR) & (head[:, 1] <= REVOKE)
@@ -61,11 +61,12 @@ def find(blocks: Blocks, journal: Journal) -> Found:
     if journal.checksums:
         true = np.isin(kinds, (SUPERBLOCK_V1, SUPERBLOCK))
         for which, place in (((DESCRIPTOR, REVOKE), _TAIL), ((COMMIT,), _CHECKSUM)):
-            asked = np.flatnonzero(np.isin(kinds, which))
-            true[asked] = _sealed(blocks.take(rows[asked]), place, seed)
+            checked = np.flatnonzero(np.isin(kinds, which))
+            true[checked] = _sealed(blocks.take(rows[checked]), place, seed)
         rows, kinds, numbers = rows[true], kinds[true], numbers[true]
-    said = kinds == DESCRIPTOR
-    return _copies(blocks, journal, seed, Found(rows, kinds, numbers, *_none()), rows[said], numbers[said])
+    described = kinds == DESCRIPTOR
+    own_blocks = JournalBlocks(rows, kinds, numbers, *_none())
+    return _copies(blocks, journal, seed, own_blocks, rows[described], numbers[described])
 
 
 def _none() -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
@@ -74,31 +75,31 @@ def _none() -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
 
 
 def _seed(blocks: Blocks, journal: Journal, descriptors: Ints) -> int:
-    """Return the seed of the journal's CRCs: that of the UUID with which its descriptors are right."""
+    """Return the seed of the journal's CRCs: from the UUID that makes its descriptors valid."""
     pages = blocks.take(descriptors[:1])
     seeds = [int(crc32c(np.frombuffer(uuid, np.uint8)[None], _ALL)[0]) for uuid in journal.uuids]
     return next((seed for seed in seeds if _sealed(pages, _TAIL, seed).any()), seeds[0])
 
 
 def _sealed(pages: np.ndarray, place: int, seed: int) -> np.ndarray:
-    """Return which blocks have their CRC at a place, made with zeros in it."""
-    said = pages[:, place : place + 4].copy().view(">u4")[:, 0]
+    """Return which blocks have a valid CRC at an offset, computed with zeros there."""
+    stored = pages[:, place : place + 4].copy().view(">u4")[:, 0]
     pages[:, place : place + 4] = 0
-    found: np.ndarray = crc32c(pages, seed) == said
-    return found
+    valid: np.ndarray = crc32c(pages, seed) == stored
+    return valid
 
 
 def _copies(
-    blocks: Blocks, journal: Journal, seed: int, own: Found, descriptors: Ints, numbers: Ints
-) -> Found:
-    """Follow the tags of descriptors to the copies behind them."""
+    blocks: Blocks, journal: Journal, seed: int, own: JournalBlocks, descriptors: Ints, numbers: Ints
+) -> JournalBlocks:
+    """Follow the tags of descriptors to the copies after them."""
     tag, home, flags, check = _tags(blocks.take(descriptors), journal)
     order = np.argsort(journal.places, kind="stable")
     of = order[np.searchsorted(journal.places[order], blocks.number[descriptors])]
     first = np.flatnonzero(np.diff(tag, prepend=-1))
     nth = np.arange(tag.size) - first[np.searchsorted(first, np.arange(tag.size), side="right") - 1]
     place = of[tag] + 1 + nth
-    # behind the last block comes the one behind the superblock
+    # the log wraps around to the block after the superblock
     place = (place - 1) % max(journal.places.size - 1, 1) + 1
     row = _next(blocks, journal.places[place], descriptors[tag])
     there = np.flatnonzero(row >= 0)
@@ -107,15 +108,17 @@ def _copies(
     if journal.checksums:
         number = numbers[tag].astype(">u4").view(np.uint8).reshape(-1, 4)
         true = crc32c(blocks.take(row), crc32c(number, seed)) == check
-    return Found(
+    return JournalBlocks(
         own.rows, own.kinds, own.numbers, row[true], home[true], numbers[tag][true], row[~true],
         (flags[true] & _ESCAPED) > 0,
     )  # fmt: skip
 
 
 def _tags(pages: np.ndarray, journal: Journal) -> tuple[Ints, Ints, Ints, np.ndarray]:
-    """Return (place of the descriptor, home, flags, CRC) of each tag: journal_block_tag3_t with
-    checksum_v3, else journal_block_tag_t. Behind the first stands the UUID."""
+    """Return (place of the descriptor, home, flags, CRC) of each tag.
+
+    A tag is a journal_block_tag3_t with checksum_v3, else a journal_block_tag_t. The UUID follows the first.
+    """
     large = "journal_64bit" in journal.features
     size = 16 if journal.checksums else 12 if large else 8
     room = (_TAIL - _HEADER - _UUID) // size
@@ -138,5 +141,5 @@ def _next(blocks: Blocks, number: Ints, row: Ints) -> Ints:
     order = np.lexsort((np.arange(blocks.number.size), blocks.number))
     key = (blocks.number[order] << 32) | order
     where = np.searchsorted(key, (number << 32) | row, side="right")
-    found = at(key, np.where(where < key.size, where, -1))
-    return np.where((found >> 32 == number) & (found >= 0), found & _ALL, -1)
+    next_key = at(key, np.where(where < key.size, where, -1))
+    return np.where((next_key >> 32 == number) & (next_key >= 0), next_key & _ALL, -1)

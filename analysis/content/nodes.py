@@ -1,9 +1,8 @@
-"""Nodes of a log-structured filesystem: which inode's they are, where they were put, and which block of
-the device each page of a file is in.
+"""Find the nodes of a log-structured filesystem (F2FS): their inode, place, and the pages that they map.
 
-Whose reader says what the numbers are of; all are little-endian. A node ends with a
-footer: its number and its inode's, its place in the inode's tree, the version of the checkpoint it was
-written after, and the block that the log goes on in.
+All numbers are little-endian; their source is named in the filesystem's module. A node ends with a footer:
+the numbers of the node and its inode, the place in the inode's tree, the version of the checkpoint before it,
+and the block where the log continues.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from base.arrays import Bools, Ints
 
 SEGMENT = 512  # blocks
 _FOOTER = 4072
-_OF_FILE = 1  # of the footer's flag: COLD_BIT_SHIFT
-_PLACE_BITS = 3  # of the footer's flag, before the place in the tree
+_OF_FILE = 1  # bit of the footer's flag: COLD_BIT_SHIFT
+_PLACE_BITS = 3  # bits of the footer's flag before the place in the tree
 _OF_INODE, _OF_NODE = 923, 1018  # block addresses in each: DEF_ADDRS_PER_INODE, DEF_ADDRS_PER_BLOCK
 _ADDRESSES = 360  # f2fs_inode.i_addr
 _INLINE_XATTR, _INLINE_DATA, _INLINE_DENTRY, _EXTRA = 1, 2, 4, 0x20  # f2fs_inode.i_inline
@@ -35,18 +34,18 @@ class Nodes(NamedTuple):
     number: Ints  # nid
     inode: Ints
     place: Ints  # in the inode's tree, 0: the inode itself
-    version: np.ndarray  # of the checkpoint before it, with that one's CRC in the upper half
-    following: Ints  # block that the log goes on in
-    of_file: Bools  # whether it is a file's, not a directory's: each has a log of its own
+    version: np.ndarray  # of the checkpoint before it, with the checkpoint's CRC in the upper half
+    following: Ints  # block where the log continues
+    of_file: Bools  # of a file, not a directory: each has its own log
 
 
 class Latest:
-    """Answers where a node was last written before a writing."""
+    """Look up where a node was last written before a writing."""
 
-    def __init__(self, found: Nodes) -> None:
-        order = np.lexsort((found.row, found.number))
-        self._number, self._block = found.number[order], found.block[order]
-        self._key = (self._number << 32) | found.row[order]
+    def __init__(self, written: Nodes) -> None:
+        order = np.lexsort((written.row, written.number))
+        self._number, self._block = written.number[order], written.block[order]
+        self._key = (self._number << 32) | written.row[order]
 
     def before(self, number: Ints, row: Ints) -> Ints:
         """Return the block of each node, -1 if it was not written."""
@@ -58,7 +57,7 @@ class Latest:
 
 
 class Mapped(NamedTuple):
-    """When a node first said that a block has a page, by block and time."""
+    """The first writing of a node that maps a page to a block, sorted by block and time."""
 
     block: Ints
     row: Ints  # the node's writing
@@ -69,7 +68,7 @@ class Mapped(NamedTuple):
 
 
 def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
-    """Find the nodes in the main area [begin, end): structure, and the version of a known checkpoint."""
+    """Return the nodes in the main area [begin, end), by structure and the version of a known checkpoint."""
     row = np.flatnonzero((blocks.number >= main[0]) & (blocks.number < main[1]))
     words = blocks.words(row, _FOOTER, 6, "<u4").astype(np.int64)
     number, inode, flag, following = words[:, 0], words[:, 1], words[:, 2], words[:, 5]
@@ -77,57 +76,55 @@ def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
     place = flag >> _PLACE_BITS
     true = (number > 0) & (number < _MOST) & (inode > 0) & ((number == inode) == (place == 0))
     true &= (following >= main[0]) & (following < main[1]) & np.isin(version, versions)
-    found = (row, blocks.number[row], number, inode, place, version, following, (flag & _OF_FILE) > 0)
-    return Nodes(*(column[true] for column in found))
+    columns = (row, blocks.number[row], number, inode, place, version, following, (flag & _OF_FILE) > 0)
+    return Nodes(*(column[true] for column in columns))
 
 
-def out_of_place(found: Nodes) -> Bools:
-    """Return which nodes say that they were to be put behind where they are: within a segment the log goes
-    forward."""
-    same = (found.block // SEGMENT) == (found.following // SEGMENT)
-    back: Bools = same & (found.following <= found.block)
+def out_of_place(nodes: Nodes) -> Bools:
+    """Return which nodes name an earlier block of their segment as the next: a log only goes forward."""
+    same = (nodes.block // SEGMENT) == (nodes.following // SEGMENT)
+    back: Bools = same & (nodes.following <= nodes.block)
     return back
 
 
-def behind_a_gap(found: Nodes) -> Bools:
-    """Return which nodes, but for the first of a log, are at a block that no node of that log named as the
-    one that it goes on in: one before them was not written.
+def behind_a_gap(nodes: Nodes) -> Bools:
+    """Return which nodes lie at a block that no node of their log named as the next.
 
-    Logs: of files' nodes, of directories', and of nodes that hold numbers of nodes.
+    A node before them was not written. The first node of a log is skipped. There are three logs: nodes of
+    files, of directories, and nodes that hold numbers of nodes.
     """
-    gap = np.zeros(found.row.size, bool)
-    holds = _holds(found.place)
-    for log in (holds & found.of_file, holds & ~found.of_file, ~holds):
+    gap = np.zeros(nodes.row.size, bool)
+    holds = _holds(nodes.place)
+    for log in (holds & nodes.of_file, holds & ~nodes.of_file, ~holds):
         own = np.flatnonzero(log)
-        own = own[np.argsort(found.row[own], kind="stable")]
-        gap[own[1:]] = ~np.isin(found.block[own[1:]], found.following[own])
+        own = own[np.argsort(nodes.row[own], kind="stable")]
+        gap[own[1:]] = ~np.isin(nodes.block[own[1:]], nodes.following[own])
     return gap
 
 
-def mapped(blocks: Blocks, found: Nodes, main: tuple[int, int]) -> Mapped:
-    """Follow the addresses in the main area that nodes hold, as they change from one writing of a node to the
-    next."""
-    order = np.lexsort((found.row, found.number))
-    held = order[_holds(found.place[order])]
-    raw = blocks.take(found.row[held]).view("<u4")
-    slots, first = _slots(raw, found.place[held])
+def mapped(blocks: Blocks, nodes: Nodes, main: tuple[int, int]) -> Mapped:
+    """Return the addresses in the main area that nodes hold, each when it first appears in a node."""
+    order = np.lexsort((nodes.row, nodes.number))
+    held = order[_holds(nodes.place[order])]
+    raw = blocks.take(nodes.row[held]).view("<u4")
+    slots, first = _slots(raw, nodes.place[held])
     addresses = np.zeros((held.size, _OF_NODE), np.uint32)
-    of_inode = found.place[held] == 0
+    of_inode = nodes.place[held] == 0
     begin = _ADDRESSES // 4
     addresses[of_inode, :_OF_INODE] = raw[of_inode, begin : begin + _OF_INODE]
     addresses[~of_inode] = raw[~of_inode, :_OF_NODE]
     addresses[np.arange(_OF_NODE) >= slots[:, None]] = 0
-    addresses[(addresses < main[0]) | (addresses >= main[1])] = 0  # none yet, or a hole
+    addresses[(addresses < main[0]) | (addresses >= main[1])] = 0  # not allocated, or a hole
     changed = addresses != 0
-    again = np.flatnonzero(np.diff(found.number[held]) == 0) + 1
+    again = np.flatnonzero(np.diff(nodes.number[held]) == 0) + 1
     changed[again] &= addresses[again] != addresses[again - 1]
     which, slot = np.nonzero(changed)
     made = Mapped(
         block=addresses[which, slot].astype(np.int64),
-        row=found.row[held][which],
-        inode=found.inode[held][which],
+        row=nodes.row[held][which],
+        inode=nodes.inode[held][which],
         page=first[which] + slot,
-        node=found.number[held][which],
+        node=nodes.number[held][which],
         slot=slot,
     )
     by_block = np.lexsort((made.row, made.block))
@@ -135,7 +132,7 @@ def mapped(blocks: Blocks, found: Nodes, main: tuple[int, int]) -> Mapped:
 
 
 def _holds(place: Ints) -> Bools:
-    """Return which places in a tree are of nodes with addresses of data: IS_DNODE."""
+    """Return which places in a tree belong to nodes with addresses of data: IS_DNODE."""
     behind = place - 6 - 2 * _OF_NODE
     indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
     indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)
@@ -144,9 +141,9 @@ def _holds(place: Ints) -> Bools:
 
 
 def _slots(raw: np.ndarray, place: Ints) -> tuple[Ints, Ints]:
-    """Return (how many addresses each node holds, the first page they are of): f2fs_start_bidx_of_node.
+    """Return (number of addresses in each node, first page that they map): f2fs_start_bidx_of_node.
 
-    An inode with inline extended attributes, as all are unless it was mounted otherwise, has fewer.
+    An inode with inline extended attributes has fewer. All have them unless mounted otherwise.
     """
     inline = raw[:, 0] >> 24
     kept_within = (inline & (_INLINE_DATA | _INLINE_DENTRY | _EXTRA)) > 0
@@ -167,8 +164,10 @@ def _slots(raw: np.ndarray, place: Ints) -> tuple[Ints, Ints]:
 
 
 def at_time(table: Mapped, block: Ints, row: Ints, before: Ints) -> tuple[Ints, Ints]:
-    """Return (the last place in the table of a block up to a writing, the first after it and before
-    another); -1: none."""
+    """Return the last place in the table of a block up to a writing, and the first after it before another.
+
+    -1: none.
+    """
     key = (table.block << 32) | table.row
     where = np.searchsorted(key, (block << 32) | row, side="right")
     last, first = np.maximum(where - 1, 0), np.minimum(where, max(key.size - 1, 0))

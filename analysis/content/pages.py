@@ -1,8 +1,8 @@
-"""Which page of an SQLite database is a block? By what is known of the database's pages otherwise.
+"""Identify the SQLite page in a block, by what is known of the database's pages.
 
-A frame of a WAL or a record of a rollback journal says what page N held. A block at page N's place that
-holds the same is page N. Of a page that was never copied, its rows say where it belongs: the page had
-some of them before or after, or the parent's cell that points to N has them between its bounds.
+A WAL frame or a rollback journal record gives the content of page N. A block with the same content at page
+N's place is page N. A page that was never copied is identified by its rows: the page had some of them at
+another time, or the parent's cell that points to it has them between its bounds.
 """
 
 from __future__ import annotations
@@ -15,40 +15,42 @@ from analysis.content import btree
 from analysis.content.blocks import BLOCK, some
 from base.arrays import Ints, expand
 
-_ROUNDS = 4  # a page that is confirmed says where its children are; a tree is no deeper
+_ROUNDS = 4  # depth of a tree: a confirmed page identifies its children
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hashes(words: np.ndarray) -> np.ndarray:
-    """Return a number for each row of 64-bit words, 0 only for a row of zeros."""
+    """Return a hash of each row of 64-bit words, 0 only for a row of zeros."""
     factors = np.cumprod(np.full(words.shape[1], _FACTOR), dtype=np.uint64)
     mixed = words ^ (words >> np.uint64(31))
-    found: np.ndarray = np.einsum("ij,j->i", mixed, factors)
-    return found
+    hashed: np.ndarray = np.einsum("ij,j->i", mixed, factors)
+    return hashed
 
 
 def placed(hashed: np.ndarray, place: Ints) -> np.ndarray:
-    """Return a number for (what there is, where it is)."""
-    found: np.ndarray = hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
-    return found
+    """Return a hash of (content, place)."""
+    combined: np.ndarray = hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
+    return combined
 
 
 @dataclass
-class Known:
-    """What pages of the database held. A slice is a page, or a block where pages are larger."""
+class KnownPages:
+    """Known contents of database pages. A slice is a page, or a block if pages are larger."""
 
     size: int  # bytes of a page
     numbers: Ints
     contents: np.ndarray  # (n, size / 8)
     _rows: list[np.ndarray] = field(default_factory=list)  # (page, row), ascending by page then row
-    _bounds: list[np.ndarray] = field(default_factory=list)  # (page, row above which its rows are, the last)
+    _bounds: list[np.ndarray] = field(
+        default_factory=list
+    )  # (page, its rows are above this one, its last row)
 
     def __post_init__(self) -> None:
         each = self.size // self.slice
         hashed = hashes(self.contents.reshape(-1, self.slice // 8))
         place = ((self.numbers - 1)[:, None] * each + np.arange(each)).ravel()
         self.hashed, self.here = hashed[hashed != 0], placed(hashed, place)[hashed != 0]
-        # each content once
+        # each distinct content once
         _, first = np.unique(placed(hashed[::each], self.numbers), return_index=True)
         if self.size <= BLOCK:
             self._learn(self.contents[first].view(np.uint8), self.numbers[first])
@@ -59,8 +61,10 @@ class Known:
         return min(self.size, BLOCK)
 
     def same(self, words: np.ndarray, offset: Ints) -> tuple[np.ndarray, np.ndarray]:
-        """Return which blocks (n, 512 words) at these offsets hold a known page at its place, and which one
-        at another place."""
+        """Return which blocks (n, 512 words) hold a known page at its place, and which one of another place.
+
+        offset: of each block in the file.
+        """
         each = BLOCK // self.slice
         hashed = hashes(words.reshape(-1, self.slice // 8))
         place = ((offset // self.slice)[:, None] + np.arange(each)).ravel()
@@ -69,30 +73,30 @@ class Known:
         return some(here.reshape(-1, each)), some(there.reshape(-1, each))
 
     def by_rows(self, blocks: np.ndarray, offset: Ints) -> np.ndarray:
-        """Return which blocks (n, 4096 bytes) have pages of rows that belong where they are."""
+        """Return which blocks (n, 4096 bytes) have pages with rows that belong there."""
         if self.size > BLOCK:
             return np.zeros(offset.size, bool)
         pages, each = blocks.reshape(-1, self.size), BLOCK // self.size
         numbers = ((offset // self.size)[:, None] + np.arange(each)).ravel() + 1
-        found = np.zeros(numbers.size, bool)
+        fitting = np.zeros(numbers.size, bool)
         for _ in range(_ROUNDS):
-            left = np.flatnonzero(~found)
+            left = np.flatnonzero(~fitting)
             new = left[self._fits(pages[left], numbers[left])]
             if not new.size:
                 break
-            found[new] = True
+            fitting[new] = True
             self._learn(pages[new], numbers[new])
-        return some(found.reshape(-1, each))
+        return some(fitting.reshape(-1, each))
 
     def _learn(self, pages: np.ndarray, numbers: Ints) -> None:
-        """Take what pages say of their rows and of their children's."""
+        """Add the rows of pages, and the bounds of their children."""
         kind = btree.kinds(pages, numbers)
-        for one in (btree.LEAF, btree.INTERIOR):
-            which = np.flatnonzero(kind == one)
-            cells = btree.rows(pages[which], numbers[which], one)
+        for wanted in (btree.LEAF, btree.INTERIOR):
+            which = np.flatnonzero(kind == wanted)
+            cells = btree.rows(pages[which], numbers[which], wanted)
             number = numbers[which][cells.page]
             self._rows.append(np.stack([number, cells.row], axis=1))
-            if one == btree.INTERIOR:
+            if wanted == btree.INTERIOR:
                 order = np.lexsort((cells.row, cells.page))
                 above = np.full(order.size, np.iinfo(np.int64).min)
                 follows = np.flatnonzero(np.diff(cells.page[order]) == 0) + 1
@@ -100,28 +104,28 @@ class Known:
                 self._bounds.append(np.stack([cells.child[order], above, cells.row[order]], axis=1))
 
     def _fits(self, pages: np.ndarray, numbers: Ints) -> np.ndarray:
-        """Return which pages have a row that their number is known to have, or all between its bounds."""
+        """Return which pages have a row that is known of their number, or all rows between its bounds."""
         kind = btree.kinds(pages, numbers)
-        found = np.zeros(numbers.size, bool)
+        fitting = np.zeros(numbers.size, bool)
         had = np.concatenate(self._rows)
         bounds = np.concatenate(self._bounds)
         bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
         known = np.unique(placed(had[:, 1].astype(np.uint64), had[:, 0]))
-        for one in (btree.LEAF, btree.INTERIOR):
-            which = np.flatnonzero(kind == one)
-            cells = btree.rows(pages[which], numbers[which], one)
+        for wanted in (btree.LEAF, btree.INTERIOR):
+            which = np.flatnonzero(kind == wanted)
+            cells = btree.rows(pages[which], numbers[which], wanted)
             true = cells.row < np.iinfo(np.int64).max
             page, row = which[cells.page[true]], cells.row[true]
             if not page.size:
                 continue
-            found[page[np.isin(placed(row.astype(np.uint64), numbers[page]), known)]] = True
+            fitting[page[np.isin(placed(row.astype(np.uint64), numbers[page]), known)]] = True
             low, high = (np.full(numbers.size, edge) for edge in (2**63 - 1, -(2**63)))
             np.minimum.at(low, page, row)
             np.maximum.at(high, page, row)
-            asked = np.unique(page)
-            first = np.searchsorted(bounds[:, 0], numbers[asked])
-            count = np.searchsorted(bounds[:, 0], numbers[asked], side="right") - first
+            parents = np.unique(page)
+            first = np.searchsorted(bounds[:, 0], numbers[parents])
+            count = np.searchsorted(bounds[:, 0], numbers[parents], side="right") - first
             of, bound = expand(first, count)
-            inside = (low[asked[of]] > bounds[bound, 1]) & (high[asked[of]] <= bounds[bound, 2])
-            found[asked[of[inside]]] = True
-        return found
+            inside = (low[parents[of]] > bounds[bound, 1]) & (high[parents[of]] <= bounds[bound, 2])
+            fitting[parents[of[inside]]] = True
+        return fitting

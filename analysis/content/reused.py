@@ -23,7 +23,7 @@ _UNATTRIBUTED = "unattributed"
 
 
 def relabelled(made: Ledger, kept: Kept) -> Ledger:
-    """Return the ledger with the labels that the bytes of such blocks have, at home and in the journal."""
+    """Return the ledger with reused blocks labelled by their bytes, at home and in the journal."""
     name = made.given.layout.filesystem
     if not (FOLDER / f"{name}.py").is_file():
         return made
@@ -34,7 +34,7 @@ def relabelled(made: Ledger, kept: Kept) -> Ledger:
     log, within = log_of(kept, made.given.window)
     records = records_of(made, log, within)
     if (records < 0).any():
-        return made  # checks/witness.py says so
+        return made  # reported by checks/cross_check.py
     chosen = made.pieces[rows]
     of = np.full(made.ledger.height, -1, np.int64)
     of[units.writes(made.ledger)] = records
@@ -56,7 +56,7 @@ def relabelled(made: Ledger, kept: Kept) -> Ledger:
 
 
 def _pieces(made: Ledger) -> Ints:
-    """Return the pieces that are blocks of the filesystem's own at whose place files were, too, or are."""
+    """Return the pieces that are metadata blocks at a place where a file was, too, or is."""
     layout, pieces = made.given.layout, made.pieces
     home, file = ints(pieces["home"].fill_null(-1)), pieces["inode"].is_not_null().to_numpy()
     places = ints(pieces["sector"])[file], ints(pieces["bytes"])[file] // blocks.SECTOR
@@ -66,19 +66,19 @@ def _pieces(made: Ledger) -> Ints:
     ends = (places[0] + places[1])[np.argsort(places[0], kind="stable")]
     last = np.searchsorted(starts, of, side="right") - 1
     was_file = (last >= 0) & (of < np.maximum.accumulate(np.r_[ends, -1])[last])
-    found: Ints = rows[(layout.label(of) == DATA) | (layout.may_change(of) & was_file)]
-    return found
+    pieces_of_reused: Ints = rows[(layout.label(of) == DATA) | (layout.may_change(of) & was_file)]
+    return pieces_of_reused
 
 
 def _changed(made: Ledger, rows: Ints, labels: Ints) -> Ledger:
-    """Return the ledger with other labels of some pieces: of a copy what it is of."""
-    said = np.full(made.pieces.height, -1)
-    said[rows] = labels
-    found = pl.Series([*LABELS, None], dtype=LABEL).gather(np.where(said < 0, len(LABELS), said))
+    """Return the ledger with other labels for some pieces; a journal copy gets the label of its block."""
+    new = np.full(made.pieces.height, -1)
+    new[rows] = labels
+    label = pl.Series([*LABELS, None], dtype=LABEL).gather(np.where(new < 0, len(LABELS), new))
     is_copy = pl.col("of").is_not_null()
     pieces = made.pieces.with_columns(
-        pl.when(is_copy).then(pl.coalesce(found, "of")).otherwise("of").alias("of"),
-        pl.when(~is_copy).then(pl.coalesce(found, "label")).otherwise("label").alias("label"),
+        pl.when(is_copy).then(pl.coalesce(label, "of")).otherwise("of").alias("of"),
+        pl.when(~is_copy).then(pl.coalesce(label, "label")).otherwise("label").alias("label"),
     )
     size = pieces.group_by("command", "label").agg(pl.col("bytes").sum())
     most = size.sort("bytes", descending=True).group_by("command", maintain_order=True).first()

@@ -1,7 +1,7 @@
-"""SQLite's rollback journal: header, and records of pages by the header's nonce.
+"""Read SQLite's rollback journal: headers, and records of pages by the header's nonce.
 
-https://www.sqlite.org/fileformat2.html#the_rollback_journal; the checksum of a record is pager_cksum of
-pager.c: the nonce and every 200th byte of the page, from its end.
+https://www.sqlite.org/fileformat2.html#the_rollback_journal. A record's checksum is pager_cksum of pager.c:
+the nonce plus every 200th byte of the page, from its end.
 """
 
 from __future__ import annotations
@@ -16,25 +16,23 @@ from base.arrays import Bools, Ints
 
 MAGIC = 0xD9D505F920A163D7
 _STEP = 200  # bytes
-_SECTOR = 512  # of a header, where the filesystem overwrites without harm (setSectorSize of pager.c)
-
-
-_STRAYS = 64  # pages that are looked for in this many other places of their file
+_SECTOR = 512  # of a header, where a torn write cannot harm other sectors (setSectorSize of pager.c)
+_STRAYS = 64  # pages that are searched at so many other places of their file
 
 
 @dataclass(frozen=True)
 class Records:
-    """Records whose checksum holds, and what a page of the file showed."""
+    """Records with a valid checksum, and the pages of the file that hold them."""
 
     pages: Ints  # database page of each
     contents: np.ndarray  # (n, page size / 8), 64-bit words
-    versions: Ints  # the place in the Versions where each was found
+    versions: Ints  # place in the Versions of each
     confirmed: Ints  # places in the Versions
-    elsewhere: Ints
+    elsewhere: Ints  # places in the Versions with a record of another place
 
 
 def records(versions: Versions, blocks: Blocks, size: int) -> Records:
-    """Find the records of pages of `size` bytes."""
+    """Return the records of pages of `size` bytes."""
     header, begins = _headers(versions, blocks)
     all_nonces = np.unique(_nonce(versions.inode[header], begins[:, 1]))
     first = header[versions.page[header] == 0]
@@ -42,21 +40,21 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     own = np.isin(_nonce(versions.inode[header], begins[:, 1]), nonces)
     elsewhere = header[own & (versions.page[header] != 0)]
     largest = int(begins[:, 2].max(initial=0))
-    # the magic is written last, when the records were synced
-    early, its = _early(versions, blocks, size, nonces)
+    # the magic is written last, after the records were synced
+    early, early_nonces = _early(versions, blocks, size, nonces)
     own_nonce = np.full(versions.page.size, -1)
     own_nonce[header] = _nonce(versions.inode[header], begins[:, 1])
-    own_nonce[early] = its
+    own_nonce[early] = early_nonces
     header = np.union1d(header, early)
     missing = np.setdiff1d(np.arange(versions.page.size), header)
     every, length = np.arange(versions.page.size), size + 8
     version, words = np.empty(0, np.int64), np.empty((0, length // 4), np.uint32)
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
         for later in orders():
-            asked = every if step >= 0 and later == (False, True) else missing
-            of, read = _read(versions, asked, versions.page[asked], step, size, later)
+            tried = every if step >= 0 and later == (False, True) else missing
+            of, read = _read(versions, tried, versions.page[tried], step, size, later)
             true = _holds(versions, of, read, nonces, largest)
-            # the rest of a record may be of another transaction; where the page says which it is, that counts
+            # the rest of a record may be of another transaction; a nonce in the page itself decides
             nonce = _nonce(versions.inode[of], _nonces(read))
             true &= (own_nonce[of] < 0) | (own_nonce[of] == nonce)
             version, words = np.r_[version, of[true]], np.concatenate([words, read[true]])
@@ -74,8 +72,10 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
 def _read(
     versions: Versions, which: Ints, page: Ints, step: int, size: int, later: tuple[bool, bool]
 ) -> tuple[Ints, np.ndarray]:
-    """Read the record that begins in a page, or so many before or behind that one, taking versions to be
-    at a page of their file. Returns (versions, 32-bit words)."""
+    """Read the record that begins in a page, or `step` records before or after it.
+
+    page: where in the file each version is assumed to be. Returns (versions, 32-bit words).
+    """
     length = size + 8
     record = -(-(page * BLOCK - _SECTOR) // length) + step
     start = _SECTOR + record * length
@@ -86,33 +86,32 @@ def _read(
 
 
 def _holds(versions: Versions, which: Ints, words: np.ndarray, nonces: np.ndarray, largest: int) -> Bools:
-    """Return which records have the checksum of a known nonce of their file."""
+    """Return which records have a valid checksum with a nonce of their file, and a possible page number."""
     number = words[:, 0].byteswap().astype(np.int64)
-    found: Bools = np.isin(_nonce(versions.inode[which], _nonces(words)), nonces)
-    return found & (number > 0) & (number <= largest)
+    valid: Bools = np.isin(_nonce(versions.inode[which], _nonces(words)), nonces)
+    return valid & (number > 0) & (number <= largest)
 
 
 def _strays(versions: Versions, missing: Ints, nonces: np.ndarray, largest: int, size: int) -> Ints:
-    """Return the versions that have a record if they are taken to be at another page of their file."""
-    missing, found = missing[:_STRAYS], []
+    """Return the versions that hold a record if they are assumed at another page of their file."""
+    missing, strays = missing[:_STRAYS], []
     for page in np.unique(versions.page)[:_STRAYS].tolist():
-        asked = missing[versions.page[missing] != page]
+        others = missing[versions.page[missing] != page]
         for later in orders():
-            of, words = _read(versions, asked, np.full(asked.size, page), 0, size, later)
-            found.append(of[_holds(versions, of, words, nonces, largest)])
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+            of, words = _read(versions, others, np.full(others.size, page), 0, size, later)
+            strays.append(of[_holds(versions, of, words, nonces, largest)])
+    return np.unique(np.concatenate(strays)) if strays else np.empty(0, np.int64)
 
 
 def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray]:
-    """Return (versions that begin with a journal's header, its fields: records, nonce, pages, ...)."""
+    """Return (versions that begin with a journal header, its fields: records, nonce, pages, ...)."""
     magic = blocks.words(versions.row, 0, 1, ">u8")[:, 0] == MAGIC
-    found = np.flatnonzero(magic)
-    return found, blocks.words(versions.row[found], 8, 5, ">u4").astype(np.uint32)
+    which = np.flatnonzero(magic)
+    return which, blocks.words(versions.row[which], 8, 5, ">u4").astype(np.uint32)
 
 
 def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) -> tuple[Ints, Ints]:
-    """Return the versions that begin with a header without its magic, whose nonce is known otherwise, and
-    these nonces."""
+    """Return the versions that begin with a header without magic but with a known nonce, and their nonces."""
     first = np.flatnonzero(versions.page == 0)
     fields = blocks.words(versions.row[first], 0, 7, ">u4").astype(np.uint32)
     true = (fields[:, :2] == 0).all(axis=1) & (fields[:, 5] == _SECTOR) & (fields[:, 6] == size)
@@ -122,13 +121,13 @@ def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) ->
 
 
 def _nonces(words: np.ndarray) -> np.ndarray:
-    """Return the nonces by which the checksums of records are right."""
-    found: np.ndarray = words[:, -1].byteswap() - _sum(words[:, 1:-1])
-    return found
+    """Return the nonces that make the checksums of records valid."""
+    nonces: np.ndarray = words[:, -1].byteswap() - _sum(words[:, 1:-1])
+    return nonces
 
 
 def _nonce(inode: Ints, nonce: np.ndarray) -> Ints:
-    """Return one number for a journal's inode and nonce."""
+    """Return a journal's inode and nonce as one number."""
     return inode << 32 | nonce.astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""SQLite's files: WAL and rollback journal by their own checksums, the database's pages by them."""
+"""Content reader of SQLite: WAL and rollback journal by their checksums, database pages by both."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, logged, rollback, strays, synced, wal
+from analysis.content import btree, frame_pages, mislabelled, rollback, synced_frames, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
-from analysis.content.pages import Known, hashes
-from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.content.pages import KnownPages, hashes
+from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.content.versions import Versions
 from analysis.ledger_schema import LABELS
 from analysis.observers import Content as Kept
@@ -21,17 +21,17 @@ from base.arrays import Ints, LastBefore, at, ints
 from base.errors import BadInput
 from model.engines.sqlite import FILES
 
-# each page of these has a checksum: what only its place says does not confirm it
+# each page of these files has a checksum, so a mapping by the filesystem alone does not confirm it
 SEALED = tuple(FILES[role][0] for role in ("wal", "journal"))
 _PAGE_SIZES = tuple(str(1 << power) for power in range(9, 17))
 # fileformat2.html, 1.3: bytes of the first page
 _PAGES, _RELEASE = 28, 96
-_INDEX_VERSION = 3007000  # WalIndexHdr.iVersion of wal.c: of the shm
-_INDEX_HEADER = 48  # bytes; it is there twice
+_INDEX_VERSION = 3007000  # WalIndexHdr.iVersion of wal.c, in the shm file
+_INDEX_HEADER = 48  # bytes; stored twice
 
 
 class _Right(NamedTuple):
-    """Units of a role whose bytes are what they should be."""
+    """Units whose bytes are those of a role's file."""
 
     rule: str
     role: str
@@ -39,36 +39,36 @@ class _Right(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What the files of a database hold."""
+    """The content of a database's files."""
 
     right: list[_Right]
-    said: list[Said]
+    findings: list[Finding]
     database: Versions
     journal: Versions
     frames: wal.Frames
     records: rollback.Records
-    known: Known
+    known: KnownPages
 
 
-def read(given: Evidence) -> list[Said]:
-    """Judge the units of SQLite's files, in the places of the files and in a filesystem's journal."""
+def read(given: Evidence) -> list[Finding]:
+    """Judge the units of SQLite's files, at home and in a filesystem's journal."""
     size = _page_size(given)
-    each = [_read(given, own, number, size) for number, own in enumerate(_databases(given))]
-    right = [*(one for found in each for one in found.right), _shared_memory(given)]
-    certain = np.concatenate([one.units for one in right])
-    said = [one for single in right for one in _labelled(given, single)]
-    for found in each:
-        said += found.said
-        said += strays.read(given, found.known, found.frames.salts, certain)
-        said += _left(given, found, certain, size)
-    return said
+    contents = [_read(given, own, number, size) for number, own in enumerate(_databases(given))]
+    right = [*(units for content in contents for units in content.right), _shared_memory(given)]
+    certain = np.concatenate([units.units for units in right])
+    findings = [finding for units in right for finding in _labelled(given, units)]
+    for content in contents:
+        findings += content.findings
+        findings += mislabelled.read(given, content.known, content.frames.salts, certain)
+        findings += _contradicted_pages(given, content, certain, size)
+    return findings
 
 
 def _databases(given: Evidence) -> list[np.ndarray]:
-    """Return of each database which units are of its files.
+    """Return for each database which units are of its files.
 
-    Of which one an inode is says the last open before the unit was written: a journal has the number of one
-    that is gone, of another database.
+    The last open before the unit was written decides: inode numbers of deleted journals are reused by other
+    databases.
     """
     inode = given.units.inode
     calls = given.written.calls if given.written else None
@@ -81,7 +81,7 @@ def _databases(given: Evidence) -> list[np.ndarray]:
 
 
 def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
-    """Read the files of a database, of which `own` are the units."""
+    """Read the files of a database; `own`: its units."""
     units, blocks = given.units, given.blocks
     of_wal, of_journal, of_database = (
         Versions(blocks, units, which[own[which]])
@@ -89,7 +89,7 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
     )
     frames = wal.frames(of_wal, blocks, size)
     records = rollback.records(of_journal, blocks, size)
-    known = Known(
+    known = KnownPages(
         size,
         np.concatenate([frames.pages, records.pages]),
         np.concatenate([frames.contents, records.contents]),
@@ -99,51 +99,54 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
         _Right("record of a rollback journal", "journal", of_journal.units[records.confirmed]),
         *_database(given, of_database, known),
     ]
-    said = [
+    findings = [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
-        contradicted("frame of another page than its call logs", logged.other_pages(given, of_wal, size)),
+        contradicted(
+            "frame of another page than its call logs", frame_pages.other_pages(given, of_wal, size)
+        ),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
-        *_told_otherwise(given, of_database, size, number),
+        *_wrong_header(given, of_database, size, number),
     ]
-    return _Read(right, said, of_database, of_journal, frames, records, known)
+    return _Read(right, findings, of_database, of_journal, frames, records, known)
 
 
-def _left(given: Evidence, found: _Read, certain: Ints, size: int) -> list[Said]:
-    """Contradict pages of a database that are none of the `certain`, where what is known of it says so."""
-    versions = found.database
+def _contradicted_pages(given: Evidence, content: _Read, certain: Ints, size: int) -> list[Finding]:
+    """Contradict database pages, except the `certain` ones, whose known content is another."""
+    versions = content.database
     left = np.flatnonzero(~np.isin(versions.units, certain))
-    if found.frames.pages.size:
-        # what a checkpoint writes is in a frame; a rollback journal has what a page was before
+    if content.frames.pages.size:
+        # a checkpoint writes the content of frames; a rollback journal has a page's earlier content
         pages = given.blocks.take(versions.row[left]).view(np.uint64)
-        there = found.known.same(pages, versions.page[left] * BLOCK)[1]
+        there = content.known.same(pages, versions.page[left] * BLOCK)[1]
         return [contradicted("page that a frame has of another place", versions.units[left[there]])]
     if size == BLOCK and _in_order(given):
-        return [_as_recorded(given, versions, found.journal, found.records)]
+        return [_as_recorded(given, versions, content.journal, content.records)]
     return []
 
 
-def _told_otherwise(given: Evidence, versions: Versions, size: int, number: int) -> list[Said]:
-    """Contradict first pages that another release wrote than the one that ran, and the last of them if it has
-    another size of the database than the file has afterwards.
+def _wrong_header(given: Evidence, versions: Versions, size: int, number: int) -> list[Finding]:
+    """Contradict first pages written by another release than the one that ran.
 
-    pager_write_changecounter notes the release with each change of the page that is written, and the
-    number of pages is in it with each change of that.
+    Also contradict the last first page if it has another database size than the file after the run. Each
+    change of the page sets its release (pager_write_changecounter), and each change of the size its size.
     """
     call = given.units.call[versions.units]
     which = np.flatnonzero((versions.page == 0) & (call >= 0))
     which = which[btree.titled(given.blocks.take(versions.row[which]))]
     rows = versions.row[which]
     pages, release = (given.blocks.words(rows, at, 1, ">u4")[:, 0] for at in (_PAGES, _RELEASE))
-    found = []
+    findings = []
     if ran := _number(given.release):
         other = versions.units[which[release != ran]]
-        found.append(contradicted("first page of another release", other))
+        findings.append(contradicted("first page of another release", other))
     sizes = given.sizes[number] if given.sizes else {}
     if which.size and "database" in sizes:
         last = rows == rows.max()
         wrong = last & (pages.astype(np.int64) * size != sizes["database"])
-        found.append(contradicted("first page of a database of another size", versions.units[which[wrong]]))
-    return found
+        findings.append(
+            contradicted("first page of a database of another size", versions.units[which[wrong]])
+        )
+    return findings
 
 
 def _number(release: str) -> int | None:
@@ -153,12 +156,12 @@ def _number(release: str) -> int | None:
 
 
 def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the calls whose frames were synced, and are not in what was kept."""
-    return synced.missing(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
+    """Return the calls whose frames were synced, but are missing from the kept content."""
+    return synced_frames.missing(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 
 def _page_size(given: Evidence) -> int:
-    """Return the bytes of a page. Raises BadInput."""
+    """Return the page size in bytes. Raises BadInput."""
     text = str(given.settings.get("page_size"))
     if text not in _PAGE_SIZES:
         raise BadInput("config.json", "effective.page_size", text, ", ".join(_PAGE_SIZES))
@@ -166,15 +169,16 @@ def _page_size(given: Evidence) -> int:
 
 
 def _in_order(given: Evidence) -> bool:
-    """Whether each page of a transaction is on the device before the next one, and a journal holds records of
-    one transaction only."""
+    """Return whether each transaction is on the device before the next, so that a journal holds only one."""
     mode, synchronous = (given.settings.get(name) for name in ("journal_mode", "synchronous"))
     return mode in ("delete", "truncate") and synchronous != "off"
 
 
-def _labelled(given: Evidence, right: _Right) -> list[Said]:
-    """Confirm units that have their file's label. A copy in a filesystem's journal is that in the first
-    place, and says nothing of it here."""
+def _labelled(given: Evidence, right: _Right) -> list[Finding]:
+    """Confirm units that have their file's label, and contradict others.
+
+    Copies in a filesystem's journal are skipped: they are judged by the filesystem's module.
+    """
     label = given.units.label[right.units]
     own, copied = (label == LABELS.index(name) for name in (FILES[right.role][0], "filesystem journal"))
     return [
@@ -183,8 +187,8 @@ def _labelled(given: Evidence, right: _Right) -> list[Said]:
     ]
 
 
-def _database(given: Evidence, versions: Versions, known: Known) -> list[_Right]:
-    """Recognise pages of the database: what a frame or a record has, or rows that belong there."""
+def _database(given: Evidence, versions: Versions, known: KnownPages) -> list[_Right]:
+    """Identify database pages: by a frame or record, as a first page, or by rows that belong there."""
     pages, offset = given.blocks.take(versions.row), versions.page * BLOCK
     here, _ = known.same(pages.view(np.uint64), offset)
     first = (versions.page == 0) & btree.titled(pages) & ~here
@@ -197,23 +201,23 @@ def _database(given: Evidence, versions: Versions, known: Known) -> list[_Right]
     ]
 
 
-def _as_recorded(given: Evidence, pages: Versions, journal: Versions, found: rollback.Records) -> Said:
-    """Contradict pages that the next record of the page does not hold, where nothing was written between."""
+def _as_recorded(given: Evidence, pages: Versions, journal: Versions, records: rollback.Records) -> Finding:
+    """Contradict pages that differ from the page's next record, if not written in between."""
     call = given.units.call[pages.units]
     number, size = pages.page + 1, call.size
     hashed = hashes(given.blocks.take(pages.row).view(np.uint64))
-    recorded = given.units.call[journal.units[found.versions]]
-    # the first after it is the last before it, backwards
-    following = at(np.arange(recorded.size), LastBefore(found.pages, -recorded).find(number, -call - 1))
+    recorded = given.units.call[journal.units[records.versions]]
+    # search backwards in time: LastBefore of negated calls is the first after
+    following = at(np.arange(recorded.size), LastBefore(records.pages, -recorded).find(number, -call - 1))
     again = LastBefore(number, -call).find(number, -call - 1)
     sooner = (again >= 0) & (call[again] <= at(recorded, following)) if size else np.zeros(0, bool)
-    held = np.r_[hashes(found.contents), np.uint64(0)][following]
+    held = np.r_[hashes(records.contents), np.uint64(0)][following]
     other = (call >= 0) & (following >= 0) & ~sooner & (held != hashed)
     return contradicted("page that the next record has otherwise", pages.units[other])
 
 
 def _shared_memory(given: Evidence) -> _Right:
-    """Recognise the header of the WAL's index."""
+    """Identify the header of the WAL index."""
     which = given.units.of_file("shm")
     which = which[given.units.offset[which] == 0]
     words = given.blocks.words(given.units.row[which], 0, _INDEX_HEADER // 2, "<u4")

@@ -1,4 +1,4 @@
-"""A unit is what a piece of the ledger has of one block: label, place and the writing with its bytes."""
+"""Cut the ledger's pieces into units: the part of a piece in one block, with label, place and writing."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ DEVICE = frozenset(("flush", "read", "discard"))  # kinds of commands that write
 
 @dataclass(frozen=True)
 class Units:
-    """Row by row, in the order of the pieces; -1 is null."""
+    """One row per unit, in the order of the pieces; -1 is null."""
 
     piece: Ints
-    row: Ints  # the writing, in Blocks; -1: its bytes are not known whole
+    row: Ints  # the writing, in Blocks; -1: its bytes are not completely known
     block: Ints  # number on the device
-    bytes: Ints  # that the piece has of the block
-    label: Ints  # place in schema.LABELS
+    bytes: Ints  # of the piece in the block
+    label: Ints  # index in schema.LABELS
     of: Ints
-    file: Ints  # place in schema.FILES
+    file: Ints  # index in schema.FILES
     inode: Ints
     offset: Ints  # of the block in the file; -1 for metadata
-    home: Ints  # block that a page of the block device is
+    home: Ints  # block where a journalled or device page belongs
     commit: Ints
     call: Ints  # row of `vfs`: the last xWrite of a file's page
 
     def labelled(self, *labels: str) -> Ints:
-        """Return the units with known bytes that have one of these labels."""
+        """Return the units with known bytes and one of these labels."""
         return np.flatnonzero(np.isin(self.label, [LABELS.index(name) for name in labels]) & (self.row >= 0))
 
     def of_file(self, *files: str) -> Ints:
-        """Return the units with known bytes of the files of a role, wherever they were written to."""
+        """Return the units with known bytes of the files of a role, wherever they were written."""
         return np.flatnonzero(np.isin(self.file, [FILES.index(name) for name in files]) & self.placed)
 
     @property
     def placed(self) -> np.ndarray:
-        """Which units have known bytes at a known place of a file."""
+        """Return which units have known bytes and a known place in a file."""
         return (self.row >= 0) & (self.offset >= 0)
 
 
 class Given(NamedTuple):
-    """The columns of the ledger that units are made of, a row for each piece."""
+    """The ledger columns that units are made of, a row for each piece."""
 
     record: Ints  # of the log
     sector: Ints
@@ -56,7 +56,7 @@ class Given(NamedTuple):
 
 
 def given(ledger: pl.DataFrame, pieces: pl.DataFrame, records: Ints) -> Given:
-    """Take from the tables what units are made of; `records` has the log's record of each write command."""
+    """Return the input for units; `records` has the log's record of each write command."""
     record = np.full(ledger.height, -1, np.int64)
     record[writes(ledger)] = records
     command = ints(pieces["command"])
@@ -74,7 +74,7 @@ def writes(ledger: pl.DataFrame) -> Ints:
 
 
 def units(made: Given, places: Places) -> Units:
-    """Cut pieces at blocks."""
+    """Cut pieces at block boundaries."""
     first = made.sector // SECTORS
     piece, block = expand(first, (made.sector + made.sectors - 1) // SECTORS - first + 1)
     start, end = made.sector[piece], (made.sector + made.sectors)[piece]
@@ -82,7 +82,7 @@ def units(made: Given, places: Places) -> Units:
     taken = {name: column[piece] for name, column in made.columns.items()}
     since = block * SECTORS - start  # negative where the piece begins within the block
     offset = taken["offset"] + since * SECTOR
-    # a file's page that does not begin where a block does cannot be compared with one
+    # a file's page that is not aligned to a block cannot be compared with one
     offset[(taken["offset"] < 0) | (offset % BLOCK != 0) | (offset < 0)] = -1
     home = np.where(taken["home"] < 0, -1, taken["home"] // SECTORS + block - start // SECTORS)
     record, row = made.record[piece], np.full(piece.size, -1, np.int64)

@@ -1,4 +1,4 @@
-"""What the bytes say of each unit: confirmed, silent or contradicted, and by which rule."""
+"""Decide each unit's state from all findings: confirmed, silent or contradicted, and by which rule."""
 
 from __future__ import annotations
 
@@ -12,54 +12,58 @@ from base.arrays import Ints
 SILENT, CONFIRMED, CONTRADICTED = range(3)
 _LAST = 3
 STATES = ("silent", "confirmed", "contradicted")
-# the rule by which a copy in a journal is confirmed that has all bytes of its block
+# the rule that confirms a journal copy by all bytes of its block
 COPY = "copy that a tag of the journal names"
 
 
-class Said(NamedTuple):
-    """One rule's answer for some units."""
+class Finding(NamedTuple):
+    """The result of one rule for some units."""
 
     rule: str
     state: int
     units: Ints
-    by_place: bool = False  # confirmed, by what metadata say of the place
-    unless_confirmed: bool = False  # contradicted, where no other reader knows better
+    by_place: bool = False  # confirmed by the filesystem's mapping of the place
+    unless_confirmed: bool = False  # contradicted only where no other reader confirms it
 
 
-def confirmed(rule: str, units: Ints, by_place: bool = False) -> Said:
-    """The bytes of these units say what the ledger says of them, or with `by_place` those of what maps
-    them."""
-    return Said(rule, CONFIRMED, units, by_place)
+def confirmed(rule: str, units: Ints, by_place: bool = False) -> Finding:
+    """Return a finding that the units' bytes match the ledger; `by_place`: by the metadata that map them."""
+    return Finding(rule, CONFIRMED, units, by_place)
 
 
-def contradicted(rule: str, units: Ints, unless_confirmed: bool = False) -> Said:
-    """The bytes of these units say something else than the ledger; with `unless_confirmed` only where they do
-    not confirm it otherwise: a file's bytes may be kept within an inode."""
-    return Said(rule, CONTRADICTED, units, unless_confirmed=unless_confirmed)
+def contradicted(rule: str, units: Ints, unless_confirmed: bool = False) -> Finding:
+    """Return a finding that the units' bytes contradict the ledger.
+
+    unless_confirmed: does not count for units confirmed otherwise: a file's bytes may be stored in its inode.
+    """
+    return Finding(rule, CONTRADICTED, units, unless_confirmed=unless_confirmed)
 
 
 class Verdicts(NamedTuple):
-    """Of each unit; `rule` is a place in `rules`, -1 for none."""
+    """State and rule of each unit; `rule` is an index in `rules`, -1 for none."""
 
     state: NDArray[np.int8]
     rule: Ints
     rules: tuple[str, ...]
 
 
-def decide(size: int, said: list[Said]) -> Verdicts:
-    """Put the answers together, an earlier rule first: what its own bytes confirm, then where they are of
-    something else, then what its place confirms; any other contradiction counts before all of these."""
-    rules = tuple(dict.fromkeys(one.rule for one in said))
+def decide(size: int, findings: list[Finding]) -> Verdicts:
+    """Combine the findings, an earlier rule first.
+
+    In order: confirmed by the unit's own bytes, contradicted `unless_confirmed`, confirmed by place. Any
+    other contradiction overrides all of these.
+    """
+    rules = tuple(dict.fromkeys(finding.rule for finding in findings))
     state, rule = np.zeros(size, np.int8), np.full(size, -1, np.int64)
-    for one in sorted(said, key=_turn):
-        free = CONTRADICTED if _turn(one) == _LAST else CONFIRMED
-        new = one.units[state[one.units] < free]
-        state[new], rule[new] = one.state, rules.index(one.rule)
+    for finding in sorted(findings, key=_turn):
+        free = CONTRADICTED if _turn(finding) == _LAST else CONFIRMED
+        new = finding.units[state[finding.units] < free]
+        state[new], rule[new] = finding.state, rules.index(finding.rule)
     return Verdicts(state, rule, rules)
 
 
-def _turn(one: Said) -> int:
-    """Return when an answer counts."""
-    if one.state == CONFIRMED:
-        return 2 if one.by_place else 0
-    return 1 if one.unless_confirmed else _LAST
+def _turn(finding: Finding) -> int:
+    """Return the position of a finding in the order in which they are applied."""
+    if finding.state == CONFIRMED:
+        return 2 if finding.by_place else 0
+    return 1 if finding.unless_confirmed else _LAST

@@ -1,8 +1,8 @@
-"""The pages of files as they were written again and again, and what lies across several of them.
+"""Collect the successive writings of files' pages, and read records that span several pages.
 
-A record of a log file (a frame of a WAL, a page in a rollback journal) begins anywhere and goes on
-in the next pages. Which writing of a neighbour belongs to a page's is not written down: within one
-sync pages come in any order. So both nearest ones are tried; the record's own checksum says which.
+A record of a log file (a WAL frame, a page in a rollback journal) begins anywhere and continues in the next
+pages. Pages of one sync may be written in any order, so the writing of a neighbour that belongs to a page is
+ambiguous. Both nearest ones are tried; the record's checksum decides.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks
 from analysis.content.units import Units
 from base.arrays import Ints, unique
 
-_PAGES = 28  # bits of a page's number in a key
-_ROWS = 32  # of a writing
-_AT_ONCE = 256  # records: what is gathered for them fits a cache
+_PAGES = 28  # bits for a page number in a key
+_ROWS = 32  # bits for a writing
+_AT_ONCE = 256  # records: their bytes fit into a cache
 
 
 class Versions:
@@ -38,17 +38,17 @@ class Versions:
         key = (inode << _PAGES) | page
         dense = np.minimum(np.searchsorted(self._known, key), self._known.size - 1)
         at = np.searchsorted(self._sorted, (dense << _ROWS) | row, side="right") - (not later)
-        found = self._sorted.take(at, mode="clip")
-        there = (at >= 0) & (at < self._sorted.size) & (found >> _ROWS == dense)
-        return np.where(there & (self._known[dense] == key), found & ((1 << _ROWS) - 1), -1)
+        entry = self._sorted.take(at, mode="clip")
+        there = (at >= 0) & (at < self._sorted.size) & (entry >> _ROWS == dense)
+        return np.where(there & (self._known[dense] == key), entry & ((1 << _ROWS) - 1), -1)
 
     def words(
         self, which: Ints, page: Ints, start: Ints, size: int, kind: str, later: tuple[bool, bool]
     ) -> tuple[Ints, np.ndarray]:
-        """Return the bytes [start, start + size) of the files around some versions, where all are known.
+        """Return the bytes [start, start + size) of the files at some versions, where all are known.
 
-        page: where in the file each of `which` is taken to be; later: which writing is taken of the pages
-        before it and behind it, which stay where they are.
+        page: where in the file each of `which` is assumed to be. later: for the pages before and after it,
+        whether the next writing is taken instead of the previous one.
         Returns (places in `which`, words (n, size / itemsize) of dtype `kind`).
         """
         first = start // BLOCK
@@ -60,24 +60,24 @@ class Versions:
         rows = np.where(pages < own, before, np.where(pages > own, behind, self.row[which][:, None]))
         needless = pages * BLOCK >= (start + size)[:, None]
         kept = np.flatnonzero(((rows >= 0) | needless).all(axis=1) & (start >= 0))
-        found = np.empty((kept.size, size), np.uint8)
+        data = np.empty((kept.size, size), np.uint8)
         for at in range(0, kept.size, _AT_ONCE):
             part = kept[at : at + _AT_ONCE]
-            found[at : at + _AT_ONCE] = self._bytes(rows[part], start[part] - first[part] * BLOCK, size)
-        return kept, found.view(kind)
+            data[at : at + _AT_ONCE] = self._bytes(rows[part], start[part] - first[part] * BLOCK, size)
+        return kept, data.view(kind)
 
     def _bytes(self, rows: Ints, start: Ints, size: int) -> np.ndarray:
-        """Return the bytes from `start` on of writings (n, span) one behind another."""
-        span = (SECTOR + size - 2) // SECTOR + 1  # sectors, wherever in one it begins
+        """Return `size` bytes from `start` on of consecutive writings (n, span)."""
+        span = (SECTOR + size - 2) // SECTOR + 1  # sectors, for any begin within a sector
         sector = start[:, None] // SECTOR + np.arange(span)
         page = np.minimum(sector // SECTORS, rows.shape[1] - 1)
         writing = np.take_along_axis(rows, page, axis=1)
         flat = self.blocks.log[self.blocks.sectors[writing, sector % SECTORS]].reshape(-1)
         begins = np.arange(rows.shape[0]) * span * SECTOR + start % SECTOR
-        found: np.ndarray = np.lib.stride_tricks.sliding_window_view(flat, size)[begins]
-        return found
+        data: np.ndarray = np.lib.stride_tricks.sliding_window_view(flat, size)[begins]
+        return data
 
 
 def orders() -> Iterator[tuple[bool, bool]]:
-    """Which writings of the pages (before, behind) may belong to a page's, the usual ones first."""
+    """Return which writings of the pages (before, after) to try, likeliest first (Versions.words)."""
     return iter([(False, True), (False, False), (True, True), (True, False)])

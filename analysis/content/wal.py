@@ -1,8 +1,8 @@
-"""SQLite's WAL: header, and frames by salts and the checksum that goes on from frame to frame.
+"""Read SQLite's WAL: header, and frames by salts and the checksum that continues from frame to frame.
 
-https://www.sqlite.org/fileformat2.html#walformat. With s = (s0, s1) the checksum of two words x0, x1 is
-s' = M s + (x0, x0 + x1), M = (1 1; 1 2), modulo 2^32: it can be taken backwards, from a frame's own
-checksum to the one before it, so that all frames are checked at once.
+https://www.sqlite.org/fileformat2.html#walformat. With s = (s0, s1) the checksum of two words x0, x1 is s' =
+M s + (x0, x0 + x1), M = (1 1; 1 2), modulo 2^32. It can be computed backwards, from a frame's checksum to the
+one before it, so that all frames are checked at once.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from base.arrays import Ints
 
 HEADER, FRAME_HEADER = 32, 24
 MAGIC = 0x377F0682  # the checksum's words are little-endian, as on every board
-_ELSEWHERE = 1 << 16  # pages that are searched for frames of other places
+_ELSEWHERE = 1 << 16  # pages that are searched for misplaced frames
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames whose checksum holds, and what a page of the file showed."""
+    """Frames with a valid checksum, and the pages of the file that hold them."""
 
     pages: Ints  # database page of each
-    committed: Ints  # size of the database after it, 0 where it ends no transaction
+    committed: Ints  # size of the database after it, 0 if it does not end a transaction
     contents: np.ndarray  # (n, page size / 8), 64-bit words
     salts: np.ndarray  # of all WALs
     confirmed: Ints  # places in the Versions
-    elsewhere: Ints  # of those that have a frame which belongs to another place
+    elsewhere: Ints  # places in the Versions with a misplaced frame
 
 
 @functools.cache
 def _weights(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factors of `count` pairs of words in (s0, s1), and M to minus that power."""
+    """Return the factors of `count` pairs of words in (s0, s1), and M to the power of -count."""
     modulo = 1 << 32
     power, rows = ((1, 0), (0, 1)), []
     for _ in range(count):
@@ -49,7 +49,7 @@ def _weights(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sums(words: np.ndarray) -> np.ndarray:
-    """Return the checksums from 0 of rows of 32-bit words: (n, 2)."""
+    """Return the checksums, starting at 0, of rows of 32-bit words: (n, 2)."""
     factors, _ = _weights(words.shape[1] // 2)
     sums = [np.einsum("ij,j->i", words, factors[:, side], dtype=np.uint32) for side in range(2)]
     return np.stack(sums, axis=1)
@@ -63,7 +63,7 @@ def _before(final: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 
 def _key(salts: np.ndarray, frame: Ints, check: np.ndarray) -> np.ndarray:
-    """Return one number for (salts, number of the frame, checksum)."""
+    """Return (salts, frame number, checksum) as one number."""
     parts = (salts.astype(np.uint64), frame.astype(np.uint64), check.astype(np.uint64))
     factors = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
     key = np.zeros(salts.size, np.uint64)
@@ -79,8 +79,8 @@ def _pair(words: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What stands at the place of a frame, true or not."""
+class _Candidates:
+    """Bytes at places of frames, valid or not."""
 
     version: Ints
     frame: Ints
@@ -89,32 +89,34 @@ class _Seen:
     seed: np.ndarray  # the checksum before it
     words: np.ndarray  # 64-bit
 
-    def where(self, rows: np.ndarray) -> _Seen:
+    def where(self, rows: np.ndarray) -> _Candidates:
         """Return some rows."""
-        return _Seen(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+        return _Candidates(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
-def _look(
+def _read(
     versions: Versions, which: Ints, page: Ints, frame: Ints, size: int, later: tuple[bool, bool]
-) -> _Seen:
-    """Read frames around some versions, each at its place in the file."""
+) -> _Candidates:
+    """Read the frames around some versions, each at its place in the file."""
     length = FRAME_HEADER + size
     kept, words = versions.words(which, page, HEADER + frame * length, length, "<u8", later)
     header = words[:, :3].copy().view(">u4").astype(np.uint32)
     summed = np.concatenate([words[:, :1], words[:, 3:]], axis=1).view("<u4")
     seed = _before(header[:, 4:6], summed)
-    return _Seen(which[kept], frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6]), _pair(seed), words)
+    return _Candidates(
+        which[kept], frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6]), _pair(seed), words
+    )
 
 
 def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.ndarray]:
-    """Return (versions that begin with a WAL's header, its salts, its checksum)."""
+    """Return (versions that begin with a WAL header, its salts, its checksum)."""
     words = blocks.words(versions.row, 0, 8, ">u4").astype(np.uint32)
     true, salts = headers(words)
     return true, salts, _pair(words[true, 6:8])
 
 
 def headers(words: np.ndarray) -> tuple[Ints, np.ndarray]:
-    """Return which rows of eight 32-bit words are a WAL's header, and the salts of each."""
+    """Return which rows of eight 32-bit words are a WAL header, and the salts of each."""
     begins = np.flatnonzero(words[:, 0] == MAGIC)
     words = words[begins]
     true = (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
@@ -122,41 +124,41 @@ def headers(words: np.ndarray) -> tuple[Ints, np.ndarray]:
 
 
 def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
-    """Find the frames of pages of `size` bytes."""
+    """Return the frames of pages of `size` bytes."""
     length = FRAME_HEADER + size
     headers, salts, check = _headers(versions, blocks)
     confirmed, mislaid = (headers[(versions.page[headers] == 0) == first] for first in (True, False))
-    known = [_key(salts, np.full(salts.size, -1), check)]
-    found: list[_Seen] = []
+    keys_so_far = [_key(salts, np.full(salts.size, -1), check)]
+    candidates: list[_Candidates] = []
     every = np.arange(versions.page.size)
     missing = np.setdiff1d(every, confirmed)
-    # those that begin in the page, then those that go on in it
+    # frames that begin in the page, then those that continue in it
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
         for later in orders():
-            asked = every if step >= 0 and later == (False, True) else missing
-            frame = -(-(versions.page[asked] * BLOCK - HEADER) // length) + step
-            start, begin = HEADER + frame * length, versions.page[asked] * BLOCK
+            tried = every if step >= 0 and later == (False, True) else missing
+            frame = -(-(versions.page[tried] * BLOCK - HEADER) // length) + step
+            start, begin = HEADER + frame * length, versions.page[tried] * BLOCK
             fits = (frame >= 0) & (start < begin + BLOCK) & (start + length > begin)
-            seen = _look(versions, asked[fits], versions.page[asked[fits]], frame[fits], size, later)
-            known.append(_key(seen.salts, seen.frame, seen.check))
-            found.append(seen)
-            true = np.isin(_key(seen.salts, seen.frame - 1, seen.seed), np.concatenate(known))
+            seen = _read(versions, tried[fits], versions.page[tried[fits]], frame[fits], size, later)
+            keys_so_far.append(_key(seen.salts, seen.frame, seen.check))
+            candidates.append(seen)
+            true = np.isin(_key(seen.salts, seen.frame - 1, seen.seed), np.concatenate(keys_so_far))
             missing = np.setdiff1d(missing, seen.version[true])
-    true_ones, keys = [], np.concatenate(known)
-    for seen in found:
-        true_ones.append(seen.where(np.isin(_key(seen.salts, seen.frame - 1, seen.seed), keys)))
-    followed = np.concatenate([_key(seen.salts, seen.frame - 1, seen.seed) for seen in true_ones])
-    there = np.unique(np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in found]))
-    for seen in found:  # the first frame in the log: what was before it is not known, what follows says so
+    valid, keys = [], np.concatenate(keys_so_far)
+    for seen in candidates:
+        valid.append(seen.where(np.isin(_key(seen.salts, seen.frame - 1, seen.seed), keys)))
+    followed = np.concatenate([_key(seen.salts, seen.frame - 1, seen.seed) for seen in valid])
+    there = np.unique(np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in candidates]))
+    for seen in candidates:  # the log's first frame: its predecessor is unknown, so its successor decides
         lone = ~np.isin(_key(seen.salts, seen.frame - 1, seen.salts), there) & (seen.frame > 0)
         follows = np.isin(_key(seen.salts, seen.frame, seen.check), followed)
-        true_ones.append(seen.where(lone & follows))
-    words = np.concatenate([seen.words for seen in true_ones])
-    version = np.concatenate([seen.version for seen in true_ones])
+        valid.append(seen.where(lone & follows))
+    words = np.concatenate([seen.words for seen in valid])
+    version = np.concatenate([seen.version for seen in valid])
     numbers = words[:, :1].copy().view(">u4").astype(np.int64)
     confirmed = np.union1d(confirmed, version)
     missing = np.setdiff1d(every, confirmed)
-    salts = np.unique(np.concatenate([salts, *(seen.salts for seen in true_ones)]))
+    salts = np.unique(np.concatenate([salts, *(seen.salts for seen in valid)]))
     return Frames(
         pages=numbers[:, 0],
         committed=numbers[:, 1],
@@ -168,7 +170,7 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
 
 
 def _elsewhere(versions: Versions, missing: Ints, size: int, salts: np.ndarray) -> Ints:
-    """Return the versions that have a frame's header where none can be: with the salts of the others."""
+    """Return the versions with a frame header where none can be: with the salts of the others."""
     missing = missing[:_ELSEWHERE]
     words = versions.blocks.take(versions.row[missing]).view(">u8").astype(np.uint64)
     row, word = np.nonzero(np.isin(words, salts))

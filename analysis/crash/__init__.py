@@ -1,8 +1,9 @@
-"""What a power cut takes: which cuts are tried (cuts), what a device has kept at each (durable), what the
-database must hold after each transaction (oracle, by playing SQL replayed; as hashes), after how many it is
-that came up (prefixes), and what came of each trial (trials, verdicts). Where the process alone fails, kills
-has the moments.
+"""Judge the crash trials of a run.
 
-The plan of a run's trials follows from its device's log or its engine's calls, its transactions and its cell
-alone, so that the analysis makes it again and compares.
+align locates each trial in the log of the board that ran it. prefixes finds how many transactions a recovered
+database holds. verdicts compares that with what the settings promise; context describes what was in progress.
+kills handles trials where only the process fails; fits checks a stored summary.
+
+The plan of a run's trials follows from its device log or engine calls, its transactions and its cell. The
+analysis computes it again and compares.
 """

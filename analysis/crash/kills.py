@@ -1,4 +1,4 @@
-"""What became of a run whose driver was killed at its moments (crash_points/kill_points.py)."""
+"""Trials that kill only the driver process, at the crash points of crash_points/kill_points.py."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from model.crash_points.policies import FOLDER
 
 
 def planned(run: Run) -> list[Kill]:
-    """Return the trials of a run, by its own log."""
+    """Return the planned trials of a run, from its own log."""
     return plan(run.cell, run.timing)
 
 
 def rows(run: Run, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the kills that were tried, with what their boards said, and those that ended their board. Raises
-    BadInput."""
+    """Return the kills with their boards' results, and the kills that ended their board.
+
+    Raises BadInput.
+    """
     calls = (
         {}
         if run.timing.vfs is None
         else {row["call"]: f"{row['op']} {row['file']}" for row in run.timing.vfs.iter_rows(named=True)}
     )
-    known = pl.DataFrame(
+    points = pl.DataFrame(
         [
             {
-                **{"trial": one.number, "where": one.where, "cut_ns": one.moment},
-                **{"call": one.call, "kept_bytes": one.kept},
-                "engine_call": calls.get(one.call),
+                **{"trial": kill.number, "where": kill.where, "cut_ns": kill.moment},
+                **{"call": kill.call, "kept_bytes": kill.kept},
+                "engine_call": calls.get(kill.call),
             }
-            for one in planned(run)
+            for kill in planned(run)
         ],
         schema={
             **{"trial": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "call": pl.Int64},
@@ -47,13 +49,13 @@ def rows(run: Run, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
             raise BadInput(
                 *(run.folder / FOLDER, f"trial {trial}"),
                 f"{acknowledged} transactions were acknowledged, and {begun} had begun",
-                f"in this order, of {most}",
+                f"acknowledged <= begun <= {most}",
             )
-    return known.join(run.kills, on="trial"), known.filter(pl.col("trial").is_in(list(died)))
+    return points.join(run.kills, on="trial"), points.filter(pl.col("trial").is_in(list(died)))
 
 
-def told(row: Mapping[str, Any]) -> str:
-    """Say of a trial where the process was killed."""
+def describe(row: Mapping[str, Any]) -> str:
+    """Return in words where a trial's process was killed."""
     if row["where"] == ACKNOWLEDGED:
         return f"killed as transaction {row['acknowledged']} was acknowledged"
     within = f"{row['kept_bytes']} bytes into" if row["where"] == DURING else "after"

@@ -1,5 +1,7 @@
-"""Sectors of a file that came up and that neither the engine ever wrote there nor the file had before, as a
-board counted them (workloads/trials/bytes.h): of zeros, or stale."""
+"""Count sectors of recovered files with bytes that neither the engine nor the file's past explains.
+
+They are zero or stale, as the board counted them (workloads/trials/bytes.h).
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ import polars as pl
 NAMES = ("zero", "stale")
 
 
-def summary(found: pl.Series) -> dict[str, int] | None:
-    """Return of how many cuts there were any, and how many at most; None where no board said."""
-    known = found.drop_nulls().to_list()
-    return {"cuts": sum(one > 0 for one in known), "max": max(known)} if known else None
+def summary(counts: pl.Series) -> dict[str, int] | None:
+    """Return the number of trials with any, and the maximum; None if no board counted them."""
+    values = counts.drop_nulls().to_list()
+    return {"cuts": sum(value > 0 for value in values), "max": max(values)} if values else None
 
 
 def shown(row: Mapping[str, Any]) -> str:
-    """Say how many a trial found, behind a blank; of none nothing."""
-    found = [f"{row[name]} {name}" for name in NAMES if row.get(name)]
-    return f" ({' and '.join(found)} sectors)" if found else ""
+    """Return a trial's counts in words, after a space; empty if there are none."""
+    counts = [f"{row[name]} {name}" for name in NAMES if row.get(name)]
+    return f" ({' and '.join(counts)} sectors)" if counts else ""

@@ -1,5 +1,7 @@
-"""What each trial came to: what the database holds beside what had been acknowledged, and whether that is
-what the cell's settings promise (model/durability.py)."""
+"""Judge each crash trial: compare the recovered database with what was acknowledged and promised.
+
+What a cell's settings promise is in model/durability.py.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import RECOVERY, TRIALS, Board, recoveries
-from analysis.crash import going_on, kills, placed, prefixes, sectors
-from analysis.crash.prefixes import Known
+from analysis.crash import align, context, kills, prefixes, sectors
+from analysis.crash.prefixes import ExpectedStates
 from analysis.run import Run
 from base.errors import BadInput
 from model import durability
@@ -21,15 +23,15 @@ from model.crash_points.cuts import Trial
 from model.crash_points.policies import POWER, PROCESS
 from model.engines.survival import MOST_LOST
 
-# What became of the database, the worst first.
+# Verdicts on the database, worst first.
 DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
     "board died",
     *("not mounted", "not opened", "corrupt", "not a prefix"),
     *("lost", "whole"),
 )
-# What NO_PREFIX is of.
-UNLIKE_ANY = "its rows are those after no number of its transactions"
-# What is known of a cut before it is tried.
+# Explanation of NO_PREFIX.
+UNLIKE_ANY = "its rows match the state after no number of transactions"
+# Columns known before a trial runs.
 CUT: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
     **dict.fromkeys(["losable", "lost_commands", "torn_sectors", "acknowledged", "begun"], pl.Int64),
@@ -39,84 +41,83 @@ CUT: dict[str, type[pl.DataType]] = {
 
 
 def judge(run: Run) -> pl.DataFrame | None:
-    """Return one row a trial, in their order: the cut, what came up (trials.TRIALS, RECOVERY), and what that
-    means.
+    """Return one row per trial, in order: crash point, recovery (trials.TRIALS, RECOVERY) and verdict.
 
-    None of a run without trials. A moment is that of the board that had the trial, or of any for one that
-    ended its board; one of a state that no cut leaves there has no row (`unplaced`). Raises BadInput where it
-    cannot be told what the database holds.
+    None for a run without trials. A crash point is on the board that had the trial; for one that ended its
+    board, on any. A trial whose state no crash leaves there has no row (`unplaced`). Raises BadInput if the
+    expected states are unknown.
     """
     if not run.trials and run.kills is None:
         return None
-    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
+    died = {int(number): reason for number, reason in run.host.get("trials_died", {}).items()}
     if run.kills is not None:
         tried, ended = kills.rows(run, died.keys())
-        # what is of a device that was cut is empty
-        every = {**CUT, **going_on.BOARD, **going_on.LEDGER, **TRIALS, **RECOVERY}
+        # columns of a device failure are empty
+        every = {**CUT, **context.BOARD, **context.LEDGER, **TRIALS, **RECOVERY}
         of_device = {name: kind for name, kind in every.items() if name not in tried.columns}
         empty = [pl.lit(None, kind).alias(name) for name, kind in of_device.items()]
-        found: list[tuple[pl.DataFrame, Driver]] = [(tried.with_columns(empty), run.timing)]
+        tables: list[tuple[pl.DataFrame, Driver]] = [(tried.with_columns(empty), run.timing)]
     else:
-        plan = placed.plan(run)
-        each = [(board, placed.on(run, board, plan)) for board in run.trials]
-        found = [(_tried(board, trials, run), board.driver) for board, trials in each]
+        plan = align.plan(run)
+        each = [(board, align.located(run, board, plan)) for board in run.trials]
+        tables = [(_tried(board, trials, run), board.driver) for board, trials in each]
         ended, left = _cuts(*each[0], set(), run), set(died)
         for board, trials in each:
             ended = pl.concat([ended, _cuts(board, trials, left, run)])
             left.difference_update(ended["trial"])
-    said = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
-    ended = ended.with_columns(verdict=pl.lit(DIED), said=said)
-    came_up = pl.concat([table for table, _ in found], how="diagonal")
+    reasons = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
+    ended = ended.with_columns(verdict=pl.lit(DIED), said=reasons)
+    came_up = pl.concat([table for table, _ in tables], how="diagonal")
     try:
-        known = Known(prefixes.states(run.cell, phases_of(run.driver), came_up))
+        expected = ExpectedStates(prefixes.states(run.cell, phases_of(run.driver), came_up))
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
-    judged = [_judged(table, known, ran) for table, ran in found]
+    judged = [_judged(table, expected, driver) for table, driver in tables]
     return pl.concat([*judged, ended], how="diagonal").sort("trial")
 
 
-def of_board(board: Board, cell: Cell, tried: list[Trial]) -> pl.DataFrame:
-    """Return the rows of one board's trials that nobody watched; tried: they are of these."""
+def judge_board(board: Board, cell: Cell, tried: list[Trial]) -> pl.DataFrame:
+    """Return the rows of one board's trials without a watched run; tried: the trials they are of."""
     table = _tried(board, tried, None)
-    return _judged(table, Known(prefixes.states(cell, phases_of(board.driver), table)), board.driver)
+    states = prefixes.states(cell, phases_of(board.driver), table)
+    return _judged(table, ExpectedStates(states), board.driver)
 
 
 def unplaced(run: Run) -> dict[int, Board]:
-    """Return the trials that were tried and have no row, and the board of each."""
+    """Return the trials that ran but have no row, with the board of each."""
     if run.judged is None:
         return {}
     there = set(run.judged["trial"])
     return {number: board for board in run.trials for number in board.trials["trial"] if number not in there}
 
 
-def phases_of(ran: Driver) -> list[str]:
+def phases_of(driver: Driver) -> list[str]:
     """Return the phases that a driver ran."""
-    found: list[str] = ran.workload_phases["phase"].to_list()
-    return found
+    phases: list[str] = driver.workload_phases["phase"].to_list()
+    return phases
 
 
 def _tried(board: Board, tried: list[Trial], run: Run | None) -> pl.DataFrame:
-    """Return what is known of one board's trials, and what came up; tried: they are of these; run: who may
-    have watched it."""
+    """Return one board's trials with their results; tried: the trials they are of; run: the watched run."""
     return _cuts(board, tried, set(board.trials["trial"]), run).join(board.trials, on="trial")
 
 
-def _judged(found: pl.DataFrame, known: Known, ran: Driver) -> pl.DataFrame:
-    """Return trials with what they come to; ran: of the driver whose run was cut."""
-    holds = [known.held(row) for row in found.iter_rows(named=True)]
-    both = list(zip(holds, found["acknowledged"], strict=True))
-    missing = [known.between(held, acknowledged) for held, acknowledged in both]
-    firsts = [known.first_between(held, acknowledged) for held, acknowledged in both]
-    ends = ran.transactions["end_ns"]
+def _judged(trials: pl.DataFrame, expected: ExpectedStates, driver: Driver) -> pl.DataFrame:
+    """Return trials with their verdicts; driver: of the run that crashed."""
+    holds = [expected.held(row) for row in trials.iter_rows(named=True)]
+    both = list(zip(holds, trials["acknowledged"], strict=True))
+    missing = [expected.between(held, acknowledged) for held, acknowledged in both]
+    firsts = [expected.first_between(held, acknowledged) for held, acknowledged in both]
+    ends = driver.transactions["end_ns"]
     since = [None if first is None else int(ends[first]) for first in firsts]
-    found = found.with_columns(
+    trials = trials.with_columns(
         transactions=pl.Series(holds, dtype=pl.Int64),
         missing=pl.Series(missing, dtype=pl.Int64),
         first_lost=pl.Series(firsts, dtype=pl.Int64),
         since=pl.Series(since, dtype=pl.Int64),
     )
     lost, opened = pl.col("missing"), pl.col("opened") == 1
-    found = found.with_columns(
+    trials = trials.with_columns(
         verdict=_verdict(),
         lost=pl.when(lost > 0).then(lost).when(lost <= 0).then(0),
         lost_ns=pl.when(lost > 0).then(pl.col("cut_ns") - pl.col("since")).when(lost <= 0).then(0),
@@ -127,27 +128,27 @@ def _judged(found: pl.DataFrame, known: Known, ran: Driver) -> pl.DataFrame:
         recovery_reads=pl.when(opened).then(pl.col("reads")),
         recovery_writes=pl.when(opened).then(pl.col("writes")),
     )
-    return found.drop("missing", "since")
+    return trials.drop("missing", "since")
 
 
 def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) -> pl.DataFrame:
-    """Return what is known before they are tried of trials of a board, or of one that did the same run."""
+    """Return what is known before the trials run, for those of `numbers`."""
     ran = board.driver.transactions
     begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
-    tried = [one for one in tried if one.number in numbers]
+    tried = [trial for trial in tried if trial.number in numbers]
     rows = [
         {
-            **{"trial": one.number, "where": one.where, "cut_ns": one.moment},
-            **{"command": one.command if one.call is None else None, "call": one.call},
-            **{"policy": one.policy, "losable": one.losable, "lost_commands": len(one.lost)},
-            "torn_sectors": one.torn[1] if one.torn else None,
-            **_of_lines(one),
-            "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
-            "begun": int(np.searchsorted(begins, one.moment, side="right")),
+            **{"trial": trial.number, "where": trial.where, "cut_ns": trial.moment},
+            **{"command": trial.command if trial.call is None else None, "call": trial.call},
+            **{"policy": trial.policy, "losable": trial.losable, "lost_commands": len(trial.lost)},
+            "torn_sectors": trial.torn[1] if trial.torn else None,
+            **_of_lines(trial),
+            "acknowledged": int(np.searchsorted(ends, trial.moment, side="right")),
+            "begun": int(np.searchsorted(begins, trial.moment, side="right")),
         }
-        for one in tried
+        for trial in tried
     ]
-    return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(board, tried, run), on="trial")
+    return pl.DataFrame(rows, schema=CUT).join(context.table(board, tried, run), on="trial")
 
 
 def _of_lines(trial: Trial) -> dict[str, Any]:
@@ -175,13 +176,13 @@ def _verdict() -> pl.Expr:
 
 
 def promised(cell: Cell) -> str:
-    """Return what the cell's settings promise of its failure, in words (model/engines/survival.py)."""
+    """Return in words what the cell's settings promise for its failure (model/engines/survival.py)."""
     survives = durability.of(cell)
     return {PROCESS: survives.process, POWER: survives.power}.get(cell.crash, survives.system)
 
 
 def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
-    """Return the trials that are not as the settings promise; none where they promise nothing."""
+    """Return the trials that break the promise; none where nothing is promised."""
     if (promise := promised(cell)) not in MOST_LOST:
         return judged.clear()
     most = MOST_LOST[promise]
@@ -190,7 +191,7 @@ def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(run: Run) -> dict[str, Any] | None:
-    """Return what summary.json says of the trials (docs/reference/formats.md); None of a run without any."""
+    """Return the trials' part of summary.json (docs/reference/formats.md); None for a run without trials."""
     judged, cell = run.judged, run.cell
     if judged is None:
         return None
@@ -224,17 +225,17 @@ def summary(run: Run) -> dict[str, Any] | None:
         "per_hour": judged.height * 3600 / wall if (wall := run.host.get("trials_seconds")) else None,
         "promised": promised(cell),
         "broken": against.height,
-        "first_broken": told(against.row(0, named=True)) if against.height else None,
+        "first_broken": describe(against.row(0, named=True)) if against.height else None,
     }
 
 
-def told(row: Mapping[str, Any]) -> str:
-    """Say of one trial what it is against, in one line."""
+def describe(row: Mapping[str, Any]) -> str:
+    """Describe in a line a trial and how it breaks the promise."""
     what = row["verdict"]
     if what == LOST:
         what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
     elif what == NO_PREFIX:
         what = f"{what}: {UNLIKE_ANY}"
-    cut = kills.told(row) if row["policy"] is None else f"power cut {going_on.moment(row)}"
-    said = f" ({row['said']})" if row["said"] else ""
-    return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{said}"
+    cut = kills.describe(row) if row["policy"] is None else f"power cut {context.crash_point(row)}"
+    reason = f" ({row['said']})" if row["said"] else ""
+    return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{reason}"

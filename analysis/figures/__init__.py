@@ -1,4 +1,4 @@
-"""One figure, one script: each renders tables to one SVG file, alone or from here."""
+"""Figures of a run's report, one module each. Each renders tables to an SVG file, alone or from here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIGURES = {
 
 
 def render_all(tables: Tables, folder: Path) -> dict[str, Path]:
-    """Render every figure that has something to show into `folder`; return {name: file}."""
+    """Render every figure that has data into `folder`; return {name: file}."""
     folder.mkdir()
     done = {}
     for name, render in FIGURES.items():

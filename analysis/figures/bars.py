@@ -1,4 +1,4 @@
-"""Stacked horizontal bars, one an operation, one piece a kind: used by two figures."""
+"""Stacked horizontal bars: one bar per operation, one piece per kind."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def stacked(
     digits: int = 1,
     least: float = 0.055,
 ) -> None:
-    """Draw column `value` of `table` (op, kind, value); total at the end of each bar.
+    """Draw column `value` of `table` (op, kind, value), with the total at the end of each bar.
 
-    least: the part of the longest bar from which on a piece has its number in it.
+    least: shortest piece that shows its number, as a share of the longest bar.
     """
     style.grid(axes, "x")
     left = dict.fromkeys(ops, 0.0)
@@ -63,7 +63,7 @@ def stacked(
 
 
 def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str], columns: int = 7) -> None:
-    """Put a legend of the kinds that `table` has above the bars."""
+    """Draw a legend above the bars, with the kinds in `table`."""
     present = set(table["kind"].to_list())
     handles = [Patch(color=c, label=kind) for kind, c in colors.items() if kind in present]
     axes.legend(

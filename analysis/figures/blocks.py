@@ -1,4 +1,4 @@
-"""What the device is asked to do for a transaction: commands and bytes, by kind."""
+"""Figure of block commands and bytes written per transaction, by kind."""
 
 from __future__ import annotations
 

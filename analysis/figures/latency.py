@@ -1,4 +1,4 @@
-"""How long transactions took: the share of them that were done within a time, by operation."""
+"""Figure of the latency distribution (CDF) of transactions, by operation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a transaction writes and flushes, by kind, over journal modes and filesystems.
+"""Figure of bytes written and flushes per transaction, by label, for several journal modes and filesystems.
 
-Of several runs: python -m analysis.figures.ledger OUT.svg|png|pdf RUN_DIR...; with a folder of
-results in the place of runs, the newest good run of each cell that differs from that of the
-newest good run of all in mode and filesystem only.
+Usage: python -m analysis.figures.ledger OUT.svg|png|pdf RUN_DIR...
+A folder of results may replace the runs. Then the newest accepted run of each cell is drawn, if it differs
+from the newest accepted run of all in mode and filesystem only.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ from model import engines
 from model.cell import Cell
 
 SUFFIXES = (".svg", ".png", ".pdf")
-# what was written, or flushed, for no transaction, over the number of transactions
+# bytes or flushes that belong to no transaction, divided by the number of transactions
 NONE = {"no transaction": "#B0B0B0"}
 FLUSHES = {**style.FILES, "no sync": "#101010", **NONE}
-# Of the longest bar: a piece of a pixel. A kind without a larger one is not in the legend.
+# Share of the longest bar. A kind without a larger piece is not in the legend.
 VISIBLE = 0.0025
 MODES = ("delete", "truncate", "persist", "memory", "off", "wal")
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A run and what it is a bar of."""
+    """One bar: an analysed run."""
 
     folder: Path
     cell: Cell
     ledger: dict[str, Any]
-    # per transaction, of all that the device was given; None where nobody counted them
+    # per transaction, over all the device got; None where not counted
     flushes: float | None = None
 
     @property
     def place(self) -> tuple[str, str]:
-        """The cell's mode and filesystem; of an engine without modes its name."""
+        """The cell's mode and filesystem; the engine's name if it has no modes."""
         engine = self.cell.engine
         mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell.journal_mode)
         return mode, str(self.cell.fs)
 
     @property
     def rest(self) -> str:
-        """All of the cell but mode and filesystem, as text."""
-        own = {key: value for key, value in self.cell.axes() if key not in ("journal_mode", "fs")}
+        """All of the cell except mode and filesystem, as text."""
+        axes = {key: value for key, value in self.cell.axes() if key not in ("journal_mode", "fs")}
         profiles = {key: value for key, value in self.cell.profiles.items() if key != "fs"}
-        return json.dumps([own, profiles], sort_keys=True)
+        return json.dumps([axes, profiles], sort_keys=True)
 
 
 def bar_of(run: Stored) -> Bar:
-    """Return the bar of an analysed run. Raises BadInput for one that is rejected or has no ledger."""
+    """Return the bar of an analysed run. Raises BadInput if it was rejected or has no ledger."""
     if (status := run.summary.get("status")) != "ok":
-        raise BadInput(run.folder, "", f"a run that is {status}", "one that counts")
+        raise BadInput(run.folder, "", f"a run that is {status}", "an accepted run")
     made = run.summary.get("ledger") or {}
     if not {"per_transaction", "flushes_per_transaction"} <= set(made):
         raise BadInput(run.folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
@@ -71,7 +71,7 @@ def bar_of(run: Stored) -> Bar:
 
 
 def differing(bar: Bar, other: Bar) -> list[str]:
-    """Return `axis=value` of a bar for each axis but mode and filesystem in which another differs."""
+    """Return `axis=value` of a bar for each axis, except mode and filesystem, in which the other differs."""
     here, there = dict(bar.cell.axes()), dict(other.cell.axes())
     return [
         f"{key}={here.get(key) or '-'}"
@@ -81,12 +81,12 @@ def differing(bar: Bar, other: Bar) -> list[str]:
 
 
 def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
-    """Return the newest good run of each cell that differs in mode and filesystem only, and the reasons why
-    others are left out, with the number of runs.
+    """Return the newest accepted run of each cell that differs in mode and filesystem only.
 
-    One that is not as its analysis left it is named on stderr.
+    Also returns the reasons for excluding other runs, with the number of runs. A run that changed since its
+    analysis is reported on stderr.
     """
-    found: list[Bar] = []
+    bars_found: list[Bar] = []
     left: Counter[str] = Counter()
     for path in sorted(results.glob("*/*/summary.json"), key=lambda path: path.parent.name, reverse=True):
         try:
@@ -99,40 +99,42 @@ def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
         except BadInput as error:
             left[error.wrong] += 1
             continue
-        if found and bar.rest != found[0].rest:
-            axes = ", ".join(differing(bar, found[0])) or "another content of a profile"
-            left[f"{axes}, unlike the newest run ({', '.join(differing(found[0], bar)) or 'its own'})"] += 1
-        elif bar.place in [one.place for one in found]:
+        if bars_found and bar.rest != bars_found[0].rest:
+            axes = ", ".join(differing(bar, bars_found[0])) or "another content of a profile"
+            left[
+                f"{axes}, unlike the newest run ({', '.join(differing(bars_found[0], bar)) or 'its own'})"
+            ] += 1
+        elif bar.place in [other.place for other in bars_found]:
             left["a newer run of the same cell is drawn"] += 1
         else:
-            found.append(bar)
-    if not found:
+            bars_found.append(bar)
+    if not bars_found:
         reasons = "".join(f"; {number}: {why}" for why, number in left.items())
-        raise BadInput(results, "", f"no good run with a ledger{reasons}", "make experiment first")
-    return found, left
+        raise BadInput(results, "", f"no accepted run with a ledger{reasons}", "make experiment first")
+    return bars_found, left
 
 
 def given(folders: list[Path]) -> list[Bar]:
-    """Return the bars of runs. Raises BadInput if they differ in more than mode and filesystem."""
-    found = [bar_of(stored.read_named(folder)) for folder in folders]
-    for bar in found[1:]:
-        if bar.rest != found[0].rest:
-            what = ", ".join(differing(bar, found[0])) or "another profile"
-            raise BadInput(bar.folder, "", f"{what}, unlike {found[0].folder}", "only MODE and FS may differ")
-        if bar.place in [one.place for one in found[: found.index(bar)]]:
+    """Return the bars of the runs. Raises BadInput if they differ in more than mode and filesystem."""
+    runs = [bar_of(stored.read_named(folder)) for folder in folders]
+    for bar in runs[1:]:
+        if bar.rest != runs[0].rest:
+            what = ", ".join(differing(bar, runs[0])) or "another profile"
+            raise BadInput(bar.folder, "", f"{what}, unlike {runs[0].folder}", "only MODE and FS may differ")
+        if bar.place in [other.place for other in runs[: runs.index(bar)]]:
             raise BadInput(bar.folder, "", f"a second run of {' '.join(bar.place)}", "one run of each cell")
-    return found
+    return runs
 
 
-def ordered(found: list[Bar]) -> list[Bar]:
-    """Return the bars as the figure has them, from the top."""
+def ordered(unordered: list[Bar]) -> list[Bar]:
+    """Return the bars in the order of the figure, from the top."""
     return sorted(
-        found, key=lambda bar: (MODES.index(bar.place[0]) if bar.place[0] in MODES else 99, bar.place)
+        unordered, key=lambda bar: (MODES.index(bar.place[0]) if bar.place[0] in MODES else 99, bar.place)
     )
 
 
 def render(order: list[Bar], path: Path) -> None:
-    """Draw the figure. Raises BadInput for a suffix that is not one of SUFFIXES."""
+    """Draw the figure. Raises BadInput for a suffix that is not in SUFFIXES."""
     if path.suffix not in SUFFIXES:
         raise BadInput(path, "", f"the suffix {path.suffix!r}", " or ".join(SUFFIXES))
     names = ["  ".join(bar.place) for bar in order]
@@ -170,7 +172,7 @@ def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.Da
 
 
 def _causes(ledger: dict[str, Any]) -> str:
-    """Say which share of the bytes has no label, and which no transaction."""
+    """Return in words the shares of bytes without a label and without a transaction."""
     shares = {
         "unattributed": ledger["unattributed_share"],
         "for no transaction": ledger["no_transaction"]["share"],
@@ -179,29 +181,29 @@ def _causes(ledger: dict[str, Any]) -> str:
 
 
 def _values(bar: Bar, key: str) -> dict[str, float]:
-    """Return kind → value of a bar."""
-    found: dict[str, float] = dict(bar.ledger[key].get("all", {}))
+    """Return a bar's values by kind."""
+    values: dict[str, float] = dict(bar.ledger[key].get("all", {}))
     nobody = bar.ledger["no_transaction"]["per_transaction"]
     if key == "flushes_per_transaction":
-        nobody = None if bar.flushes is None else max(bar.flushes - sum(found.values()), 0.0)
-    return found if nobody is None else found | dict.fromkeys(NONE, nobody)
+        nobody = None if bar.flushes is None else max(bar.flushes - sum(values.values()), 0.0)
+    return values if nobody is None else values | dict.fromkeys(NONE, nobody)
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command line and return its exit status: 0, 2 wrong usage, 3 bad input."""
+    """Run the command line and return its exit status: 0, 2 for wrong usage, 3 for bad input."""
     if len(arguments) < 2:
         print("usage: python -m analysis.figures.ledger OUT RUN_DIR... | OUT RESULTS_DIR", file=sys.stderr)
         return 2
     path, *folders = map(Path, arguments)
     try:
         whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
-        found, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
-        found = ordered(found)
-        render(found, path)
+        chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
+        chosen = ordered(chosen)
+        render(chosen, path)
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
-    for bar in found:
+    for bar in chosen:
         print(printable(f"{'  '.join(bar.place)}: {_causes(bar.ledger)}{bar.folder}"))
     for why, number in left.most_common():
         print(printable(f"left out: {number} run{'s' * (number != 1)}: {why}"))

@@ -1,8 +1,8 @@
-"""The look of all figures: one colour for one kind of thing, everywhere.
+"""Colours, fonts and file output of all figures.
 
-Colours are of Okabe and Ito's and Paul Tol's sets, told apart by colour-blind readers.
-Text and lines are `currentColor`: a figure in a page takes the page's ink, and alone it
-follows the reader's light or dark scheme.
+Each kind of thing has one colour everywhere. The colours are from the sets of Okabe and Ito and of Paul Tol,
+which colour-blind readers can distinguish. Text and lines are `currentColor`: an embedded figure uses the
+page's text colour, a figure alone follows the reader's light or dark scheme.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BLOCKS = {
     "other": "#8C8C8C",
 }
 FAILED = "#D62728"  # a command that the device answered with an error
-# What the bytes of a write are, in the order in which figures stack them.
+# Labels of written bytes, in the order in which figures stack them.
 LABELS = {
     **engines.labels(),
     "filesystem journal": "#7B6FD0",
@@ -50,24 +50,24 @@ LABELS = {
     "other": "#8C8C8C",
     "unattributed": "#E0002D",
 }
-# Commands that carry no such bytes.
+# Commands without written bytes.
 COMMANDS = {name: BLOCKS[name] for name in ("flush", "read", "discard")}
 SQL = "#5B6B7B"
 FS = "#A3A9AF"
 INK = "#010203"  # becomes currentColor
 FONTS = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
-WIDTH = 9.6  # inches: 691 CSS pixels at 72 a piece, drawn at the page's width
+WIDTH = 9.6  # inches: 691 CSS pixels at 72 per inch, drawn at the page's width
 
 _ALONE = "<style>:root{color:#1b1f24}@media(prefers-color-scheme:dark){:root{color:#e6e8ea}}</style>"
 
 
 def figure(height: float, width: float = WIDTH, points: float = 9) -> Figure:
-    """Return an empty figure, sizes in inches; its text has `points`, its smallest half a point less."""
+    """Return an empty figure. Sizes are in inches; text has `points`, the smallest half a point less."""
     mpl.rcParams.update(
         {
             "svg.fonttype": "none",
             "pdf.fonttype": 42,  # TrueType, embedded
-            "font.family": "DejaVu Sans",  # measured with it: it comes with matplotlib
+            "font.family": "DejaVu Sans",  # comes with matplotlib, so texts are measured with it
             "font.size": points,
             "axes.titlesize": points + 0.5,
             "axes.titleweight": "bold",
@@ -95,15 +95,15 @@ def figure(height: float, width: float = WIDTH, points: float = 9) -> Figure:
 
 
 def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
-    """Draw faint grid lines across `axis` and make the ground transparent."""
+    """Draw faint grid lines across `axis` and make the background transparent."""
     axes.patch.set_visible(False)
     axes.grid(axis=axis, color=INK, alpha=0.14, linewidth=0.6)
 
 
 def save(made: Figure, path: Path) -> None:
-    """Write the figure, by the suffix of `path` as SVG, PNG or PDF: the same bytes for the same data."""
+    """Write the figure as SVG, PNG or PDF, by the suffix of `path`. The same data gives the same bytes."""
     kind = path.suffix.removeprefix(".")
-    # the layout once, where savefig makes it for a drawing without output and for the output
+    # compute the layout once; savefig would compute it twice
     if engine := made.get_layout_engine():
         engine.execute(made)
         made.set_layout_engine(None)
@@ -123,8 +123,7 @@ def save(made: Figure, path: Path) -> None:
 
 
 def inline(path: Path) -> str:
-    """Return the SVG of a file as it goes into a page: no prolog, no style of its own, and
-    ids that no other figure has."""
+    """Return the SVG of a file for embedding in a page: without prolog and style, and with unique ids."""
     text = path.read_text(encoding="utf-8").replace(_ALONE, "")
     text = text[text.index("<svg") :]
     text = re.sub(r"<style type=\"text/css\">.*?</style>", "", text, flags=re.DOTALL)
@@ -132,12 +131,12 @@ def inline(path: Path) -> str:
 
 
 def clean(text: str) -> str:
-    """Return text that XML allows: other control characters become U+FFFD."""
+    """Return text that is valid in XML: control characters become U+FFFD."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def main(render: Callable[[tables.Tables, Path], bool]) -> None:
-    """Run a figure's script alone: RUN_DIR OUT.svg, from the tables of an analysed run."""
+    """Render a figure from the tables of an analysed run. Arguments: RUN_DIR OUT.svg."""
     if len(sys.argv) != 3:
         sys.exit("usage: python -m analysis.figures.NAME RUN_DIR OUT.svg")
     folder = Path(sys.argv[1]) / "tables"

@@ -1,4 +1,4 @@
-"""How many syncs a transaction needs, by the file that is synced."""
+"""Figure of syncs per transaction, by the file that is synced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reached the device over the run: writes, bytes and flushes per time bin, by phase."""
+"""Figure of device traffic over the run: writes, bytes and flushes per time bin, by kind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from matplotlib.patches import Patch
 from analysis.figures import style
 from analysis.tables import Tables
 
-_BINS = (24, 160)  # fewest and most
-_COMMANDS = 40  # a bin should hold about as many
+_BINS = (24, 160)  # minimum and maximum
+_COMMANDS = 40  # about so many commands per bin
 
 
 def render(tables: Tables, path: Path) -> bool:
-    """Draw the traffic figure to `path`; False if there was none, or no time to draw it in."""
+    """Draw the traffic figure to `path`; False if there are no commands or no phases with a duration."""
     phases = tables.phases.filter(pl.col("phase") != "warm")
     if tables.commands.is_empty() or phases.is_empty():
         return False
@@ -38,9 +38,9 @@ def render(tables: Tables, path: Path) -> bool:
         style.grid(axes, "y")
         base = np.zeros(bins)
         for kind, color in kinds.items():
-            found = tables.commands.filter(pl.col("kind") == kind)
-            weights = found["sectors"].to_numpy() * (512 / 2**20) if by_bytes else None
-            counted = np.histogram(found["begin_ns"].to_numpy(), edges, weights=weights)[0] / width
+            commands = tables.commands.filter(pl.col("kind") == kind)
+            weights = commands["sectors"].to_numpy() * (512 / 2**20) if by_bytes else None
+            counted = np.histogram(commands["begin_ns"].to_numpy(), edges, weights=weights)[0] / width
             if counted.any():
                 axes.stairs(base + counted, seconds, baseline=base, fill=True, color=color, linewidth=0)
             base = base + counted
@@ -59,7 +59,7 @@ def render(tables: Tables, path: Path) -> bool:
 
 
 def _phases(rows: np.ndarray, phases: pl.DataFrame, begin: int, total: float) -> None:
-    """Mark where phases begin, and name those that are long enough to hold their name."""
+    """Mark the begin of each phase, and write its name if there is room."""
     for row in phases.iter_rows(named=True):
         start, stop = (row["begin_ns"] - begin) / 1e9, (row["end_ns"] - begin) / 1e9
         for axes in rows:

@@ -1,4 +1,4 @@
-"""A few transactions from the SQL statement down to the device, on one axis of time."""
+"""Figure of a few transactions, from the SQL statement down to the device, on one time axis."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from model import operations
 
 _TRANSACTIONS = 3
 _LANES = {"SQL": 0.62, "sync": 0.62, "filesystem": 0.62, "device": 1.25}  # heights
-# Lane -> the kind of events (tables.OBSERVED) in it.
+# The kind of events (tables.OBSERVED) in each lane.
 _SEEN = {"sync": "syncs", "filesystem": "filesystem", "device": "commands"}
 _GAP = 0.16
-_FS = {  # event -> label, and a shorter one
+_FS = {  # event -> label and short label
     "flush": ("flush call", "flush"),
     "commit": ("journal commit", "commit"),
     "checkpoint": ("checkpoint", "cp"),
@@ -30,12 +30,12 @@ _FS = {  # event -> label, and a shorter one
 _SHORT = {"database": "db", "journal": "jrnl", "directory": "dir"}
 _POINTS = 600  # width of the axes in points
 _POINTS_PER_HEIGHT = 35  # height of a lane of height 1
-_THINNEST = 1 / 400  # of the axis: what takes no time is still to be seen
+_THINNEST = 1 / 400  # of the axis: width of events that take no time
 _LETTER = 4.6  # width of a letter
 
 
 class _Bar(NamedTuple):
-    """One bar of a lane: from start to stop in ms, and labels, the longest first."""
+    """One bar of a lane: start and stop in ms, and labels, longest first."""
 
     start: float
     stop: float
@@ -55,8 +55,8 @@ def render(tables: Tables, path: Path) -> bool:
     for axes, rows in zip(column, chosen, strict=True):
         colors.update(_panel(axes, tables, rows))
     column[-1].set_xlabel("milliseconds since the first of these transactions began")
-    known = {**style.FILES, **style.BLOCKS}
-    handles = [Patch(color=c, label=k) for k, c in known.items() if colors.get(k) == c]
+    all_colors = {**style.FILES, **style.BLOCKS}
+    handles = [Patch(color=c, label=k) for k, c in all_colors.items() if colors.get(k) == c]
     if handles:
         made.legend(handles=handles, loc="outside upper left", ncols=9, columnspacing=1.2)
     style.save(made, path)
@@ -64,8 +64,7 @@ def render(tables: Tables, path: Path) -> bool:
 
 
 def choose(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return consecutive transactions whose latencies are nearest to the median, near the
-    middle of the run."""
+    """Return consecutive transactions with latencies close to the median, near the middle of the run."""
     count = min(_TRANSACTIONS, rows.height)
     latency = rows["latency_ns"].to_numpy().astype(float)
     typical = max(float(np.median(latency)), 1.0)
@@ -130,18 +129,18 @@ def _databases(tables: Tables) -> set[str]:
         for kind in style.FILES
         if name.endswith(f"-{kind}")
     }
-    found = tables.events.filter((pl.col("event") == "sync") & ~pl.col("is_directory"))["file"]
-    return named or set(map(str, found[:1]))
+    synced = tables.events.filter((pl.col("event") == "sync") & ~pl.col("is_directory"))["file"]
+    return named or set(map(str, synced[:1]))
 
 
 def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span: float) -> None:
     """Draw the lanes from top to bottom; bars that overlap in time share a lane's height.
 
-    empty: what an empty lane says.
+    empty: text of each empty lane.
     """
     axes.patch.set_visible(False)
     ticks, y = [], 0.0
-    # of the bars as long as they are, and of those that stand in front as they are too short to be seen
+    # by z-order: bars in their true width, and in front of them bars widened to be visible
     drawn: dict[int, list[tuple[np.ndarray, str]]] = {1: [], 3: []}
     for lane, height in _LANES.items():
         ticks.append(y + height / 2)
@@ -178,11 +177,11 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span:
     axes.set_xlim(-span * 0.002, span * 1.002)
 
 
-def _stack(found: list[_Bar]) -> list[int]:
-    """Return for each bar the first row in which it overlaps no earlier bar."""
+def _stack(lane: list[_Bar]) -> list[int]:
+    """Return for each bar the first row where it overlaps no earlier bar."""
     free: list[float] = []
     rows = []
-    for bar in found:
+    for bar in lane:
         row = next((i for i, end in enumerate(free) if end <= bar.start + 1e-9), len(free))
         free[row : row + 1] = [bar.stop]
         rows.append(row)
@@ -190,7 +189,7 @@ def _stack(found: list[_Bar]) -> list[int]:
 
 
 def _label(axes: Axes, bar: _Bar, top: float, height: float, span: float) -> None:
-    """Write the longest of a bar's labels that fits into it: along it, or upright."""
+    """Write the longest label that fits into a bar, horizontally or vertically."""
     start, stop = max(bar.start, 0), min(bar.stop, span)
     room, tall = (stop - start) / span * _POINTS, height * _POINTS_PER_HEIGHT
     if tall < 8:

@@ -45,7 +45,7 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
     first, acknowledged = row["first_lost"], row["acknowledged"]
     return {
         "time": row["watched_ns"] - run.origin,
-        "told": style.clean(verdicts.told(row)),
+        "told": style.clean(verdicts.describe(row)),
         "lost": [] if first is None else list(range(first, acknowledged)),
         "under_way": row["under_way"],
         "kept": _numbers(row["commands_kept"]),
@@ -54,6 +54,6 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
 
 
 def _numbers(ranges: str | None) -> list[int]:
-    """Return the numbers of `3 5-7` (crash/going_on.py)."""
+    """Return the numbers of `3 5-7` (crash/context.py)."""
     parts = (one.split("-") for one in (ranges or "").split())
     return [number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)]

@@ -122,7 +122,7 @@ class Writers:
 
     def __init__(self, vfs: pl.DataFrame) -> None:
         self._vfs, self._begins, self._inodes = vfs, ints(vfs["begin_ns"]), ints(vfs["inode"])
-        # row indices; checks/calls.py verifies that they equal `call`
+        # row indices; checks/file_calls.py verifies that they equal `call`
         self._writes = ints(
             vfs.select((pl.col("op") == "write") & (pl.col("bytes") > 0)).to_series().arg_true()
         )

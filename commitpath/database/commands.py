@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.content import told
+from analysis.content import coverage
 from base.errors import BadInputError
 from base.text import printable, printable_lines
 from commitpath import places
@@ -112,7 +112,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
             (None if cost is None else 100 * cost, 2),
             (None if share is None else 100 * share, 3),
             (None if none is None else 100 * none, 3),
-            (None if confirmed is None else float(told.percent(confirmed)), 2),
+            (None if confirmed is None else float(coverage.percent(confirmed)), 2),
             (size, 1),
         )
     ]

@@ -10,7 +10,7 @@ import polars as pl
 from analysis.adapters.layout import of_regions
 from analysis.content import blocks, units
 from analysis.content.evidence import Evidence, Written
-from analysis.content.verdicts import STATES, Said, decide
+from analysis.content.verdicts import STATES, Finding, decide
 from analysis.ledger_schema import FILES, LABELS
 from model.engines import files
 
@@ -55,7 +55,7 @@ class Paged:
         return Evidence(made, judged, Path(), {}, layout, *of_run, written)
 
 
-def told(said: list[Said], size: int) -> pl.DataFrame:
+def told(said: list[Finding], size: int) -> pl.DataFrame:
     """Return what is said of each unit: `state` and `rule`."""
     verdict = decide(size, said)
     rules = [*verdict.rules, None]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Packs runs with cuts as the samples of test_crash_run.py, of test_killed_run.py, watched, of
-# test_crash_going_on.py and of test_lines_run.py, and of a trace of test_crash_trace_run.py. They were
+# test_crash_context.py and of test_lines_run.py, and of a trace of test_crash_trace_run.py. They were
 #   make experiment DEVICE=emmc-5.0 MODE=delete ROWS=100 N=5 PROBES=none CRASH=power CUTS=40
 #   make experiment MODE=wal ROWS=1000 N=5 PROBES=none CRASH=process CUTS=30
 #   make experiment DEVICE=emmc-5.0 MODE=delete ROWS=100 N=3 CRASH=power CUTS=30

@@ -291,7 +291,7 @@ def leave_twin(folder: Path) -> None:
 
 
 def _twin(folder: Path) -> None:
-    """Write the run's untraced twin: its files without those of the observers, 0.3 % faster."""
+    """Write the run's baseline run: its files without those of the observers, 0.3 % faster."""
     shutil.copytree(
         folder / "raw", folder / "twin/raw", ignore=shutil.ignore_patterns("probes.*", "blktrace", "vfs.csv")
     )

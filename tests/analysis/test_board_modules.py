@@ -8,7 +8,7 @@ import pytest
 import synthetic
 
 from analysis import stages
-from analysis.checks import board
+from analysis.checks import board_modules
 from base.paths import ROOT
 
 SAID = {"by": "ftrace", "calls": "9120", "function": "bvec_try_merge_page", "kept_apart": "4031"}
@@ -24,7 +24,7 @@ def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> 
             (made / part / "board/modules/bio_vectors.txt").write_text(text)
     run = stages.build(made)
     run.plan = None if planned is None else {"board": {"modules": planned}}
-    return board.has_its_modules(run)
+    return board_modules.loaded(run)
 
 
 @pytest.mark.parametrize("planned", [None, []], ids=["before there were modules", "a kernel that takes none"])
@@ -35,13 +35,13 @@ def test_a_board_without_them_is_accepted(planned: list[str] | None, tmp_path: P
 @pytest.mark.parametrize("part", ["run", "twin"])
 def test_a_module_that_is_not_there_is_found(part: str, tmp_path: Path) -> None:
     (found,) = checked(tmp_path, ["bio_vectors"], **{part: {}})
-    who = "the untraced twin: " if part == "twin" else ""
+    who = "the baseline run: " if part == "twin" else ""
     assert found == f"{who}raw/board/modules/bio_vectors.txt is missing: the plan has that module"
 
 
 def test_two_ways_to_hook_are_not_one_board(tmp_path: Path) -> None:
     (found,) = checked(tmp_path, ["bio_vectors"], twin={**SAID, "by": "kprobe"})
-    assert found.startswith("the untraced twin: bio_vectors hooks the kernel in another way")
+    assert found.startswith("the baseline run: bio_vectors hooks the kernel differently")
 
 
 def test_a_plan_says_which_modules_a_board_has() -> None:

@@ -178,7 +178,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "driver told otherwise": (
         config(lambda c: c["requested"].__setitem__("page_size", 512)),
-        "page_size, as the driver was told: requested '4096'",
+        "page_size, as passed to the driver: requested '4096'",
     ),
     "release": (
         cell(lambda c: c.__setitem__("sqlite", "3.8.9")),
@@ -203,7 +203,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "root disk not watched": (
         ran(lambda r: r.pop("root_reads")),
-        "does not say how often",
+        "does not have the number of reads",
     ),
     "clock": (
         ran(lambda r: r.__setitem__("clock", "real")),
@@ -368,11 +368,11 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "no host.json": (drop("host.json"), "^host.json is missing"),
     "another cell's host.json": (
         lambda folder: change(folder, "host.json", lambda h: h.__setitem__("cell_id", "0" * 10)),
-        "host.json is of another cell",
+        "host.json is of cell 0000000000, expected",
     ),
     "empty run-cell.log": (swap("raw/run-cell.log", ""), "run-cell.log is missing or empty"),
-    "twin's run-cell.log": (drop("twin/raw/run-cell.log"), "untraced twin: raw/run-cell.log is missing"),
-    "twin's dmesg.txt": (drop("twin/raw/dmesg.txt"), "untraced twin: raw/dmesg.txt is missing"),
+    "twin's run-cell.log": (drop("twin/raw/run-cell.log"), "baseline run: raw/run-cell.log is missing"),
+    "twin's dmesg.txt": (drop("twin/raw/dmesg.txt"), "baseline run: raw/dmesg.txt is missing"),
     **{
         f"{what} in {place}": (
             lambda folder, place=place, text=text: (folder / place).write_bytes(text),
@@ -410,14 +410,14 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
     # the untraced twin
-    "no twin": (lambda folder: shutil.rmtree(folder / "twin"), "has no untraced twin"),
+    "no twin": (lambda folder: shutil.rmtree(folder / "twin"), "has no baseline run"),
     "twin of other statements": (
         given("twin/raw", lambda lines: [lines[0].replace(b"iii", b"xxx"), *lines[1:]]),
         "differs from the run in sql_sha256",
     ),
     "twin of other values": (
         twin_config(lambda c: c.__setitem__("sql_bytes", 1)),
-        "untraced twin: rendered.gz has values of 30720 bytes, sql_bytes of config.json is 1",
+        "baseline run: rendered.gz has values of 30720 bytes, sql_bytes of config.json is 1",
     ),
     "twin with other settings": (
         twin_config(lambda c: c["effective"].__setitem__("synchronous", "normal")),
@@ -425,55 +425,58 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "twin failed": (
         twin_config(lambda c: c.__setitem__("status", "disk full")),
-        "twin's status is 'disk full'",
+        "baseline run's status is 'disk full'",
     ),
     "twin was watched": (
         twin_ran(lambda r: r["probes"].__setitem__("attached", 2)),
-        "twin was watched",
+        "baseline run was observed",
     ),
     "twin was to be watched": (
         twin_ran(lambda r: r["probes"].update(attached=0, expected=0, requested="block")),
-        "twin was watched",
+        "baseline run was observed",
     ),
-    "twin with observers": (twin_ran(lambda r: r.__setitem__("observers", ["probes"])), "twin was watched"),
+    "twin with observers": (
+        twin_ran(lambda r: r.__setitem__("observers", ["probes"])),
+        "baseline run was observed",
+    ),
     "twin with an observer's file": (
         lambda folder: shutil.copy(folder / "raw/probes.bin", folder / "twin/raw"),
-        "the untraced twin has probes.bin",
+        "the baseline run has probes.bin",
     ),
     "other rows": (
         sub("raw/driver/config.json", '"rows_before": 100', '"rows_before": 5'),
-        "had 5 rows, and",
+        "had 5 rows, expected 100",
     ),
-    "twin's clock": (twin_ran(lambda r: r.__setitem__("clock", "real")), "twin's clock is 'real'"),
+    "twin's clock": (twin_ran(lambda r: r.__setitem__("clock", "real")), "baseline run's clock is 'real'"),
     "twin read the disk": (
         twin_ran(lambda r: r.__setitem__("root_reads", 2)),
-        "root disk 2 times in the untraced twin",
+        "root disk 2 times in the baseline run",
     ),
     "twin's device": (
         sub("twin/raw/board/device.txt", "completion_nsec=.*", "completion_nsec=9"),
-        "twin's device settings differ",
+        "baseline run's device settings differ",
     ),
     "twin ran other operations": (
         sub("twin/raw/driver/transactions.csv", ",insert,insert,", ",insert,update,", 1),
-        "twin ran other operations",
+        "baseline run has other operations",
     ),
     "twin's kernel": (
         put("twin/raw/dmesg.txt", "<6>[ 44.4] I/O error, dev nullb0, sector 2048\n"),
-        "untraced twin: kernel: .*I/O error",
+        "baseline run: kernel: .*I/O error",
     ),
     "twin's step failed": (
         twin_ran(lambda r: r["steps"][0].__setitem__("status", 1)),
-        "untraced twin: step '.*' ended with status 1",
+        "baseline run: step '.*' ended with status 1",
     ),
     "twin's run-cell failed": (
         swap("twin/raw/run-cell.status", "7\n"),
-        "untraced twin: run-cell ended with status '7'",
+        "baseline run: run-cell ended with status '7'",
     ),
     "twin's mount": (
         sub("twin/raw/board/mounts", "/dev/nullb0", "/dev/nullb1"),
-        "twin's mount settings differ",
+        "baseline run's mount settings differ",
     ),
-    "twin not read": (drop("twin/raw/board/mounts"), "untraced twin: raw/board/mounts is missing"),
+    "twin not read": (drop("twin/raw/board/mounts"), "baseline run: raw/board/mounts is missing"),
 }
 
 

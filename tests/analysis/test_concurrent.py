@@ -65,7 +65,7 @@ def test_pages_of_files_are_where_maps_of_files_came_later(threads: Run) -> None
     layout = made.given.layout
     fixed = replace(layout, changing=layout.labels == DIRECTORY)
     (said,) = of_ledger.places(replace(made, given=replace(made.given, layout=fixed)))
-    assert said.startswith("6 pieces labelled against their place")
+    assert said.startswith("6 pieces with another label than their region")
     assert of_ledger.places(made) == []
 
 

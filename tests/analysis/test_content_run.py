@@ -13,7 +13,7 @@ import pytest
 
 from analysis import checks, content, stages
 from analysis import run as runs
-from analysis.content import told
+from analysis.content import coverage
 from analysis.ledger.build import Ledger
 from analysis.ledger_schema import FILE, LABEL
 from analysis.observers import Content as Kept
@@ -149,7 +149,7 @@ def _rows(kept: Kept, commands: pl.DataFrame) -> np.ndarray:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_bytes_confirm_a_recorded_run(name: str, recorded: Callable[[str], runs.Run]) -> None:
     run = recorded(name)
-    said = told.summary(run.content)
+    said = coverage.summary(run.content)
     assert said is not None and run.ledger is not None
     assert said["confirmed_share"] > 0.999 and run.content is not None and run.content.wrong.is_empty()
     total = sum(size for row in said["by_label"].values() for size in row.values())

@@ -70,8 +70,8 @@ def test_what_was_requested_is_in_effect(tmp_path: Path) -> None:
         (4, 2001, 2001, "board cpu_ns: requested '4', in effect '2'"),
         (2, 2100, 2001, "board cpu_ns: requested '2', in effect '2.100'"),
         (2, None, 2001, "board cpu_ns: requested '2', could not be read back"),
-        (2, 2001, 4002, "untraced twin: board cpu_ns: requested '2', in effect '4'"),
-        (2, 2001, None, "untraced twin: board cpu_ns: requested '2', could not be read back"),
+        (2, 2001, 4002, "baseline run: board cpu_ns: requested '2', in effect '4'"),
+        (2, 2001, None, "baseline run: board cpu_ns: requested '2', could not be read back"),
     ],
 )
 def test_another_pace_than_requested_is_rejected(

@@ -14,8 +14,8 @@ import pytest
 from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import placed
-from analysis.crash.placed import Numbers
+from analysis.crash import align
+from analysis.crash.align import Numbers
 from model.block_operations import FLUSH, WRITE
 from model.cell import Cell
 from model.crash_points import cuts, lines, moments, policies
@@ -116,7 +116,7 @@ def board(shift: int = 0) -> tuple[Commands, Memory]:
 
 def place(one: Trial, shift: int = 0) -> Trial | None:
     commands, memory = board(shift)
-    return placed.placed(commands, NUMBERS, cuts.choices(cell(), commands.cache), one, memory)
+    return align.locate(commands, NUMBERS, cuts.choices(cell(), commands.cache), one, memory)
 
 
 def test_a_board_that_did_the_run_has_each_trial_as_planned() -> None:

@@ -153,7 +153,7 @@ def test_a_database_is_looked_for_where_it_may_be() -> None:
     def asked(*rows: tuple[int, int, int | str]) -> tuple[list[int | None], set[int]]:
         table = tried(*rows)
         states = prefixes.states(made, ["sql"], table)
-        known = prefixes.Known(states)
+        known = prefixes.ExpectedStates(states)
         return [known.held(row) for row in table.iter_rows(named=True)], set(states)
 
     # what was acknowledged, or what was under way besides
@@ -164,5 +164,5 @@ def test_a_database_is_looked_for_where_it_may_be() -> None:
     # ahead of what was begun is no prefix, and nor is what is none
     assert asked((7, 8, 9)) == ([None], set(range(9)))
     assert asked((7, 8, "5")) == ([None], set(range(9)))
-    lost = prefixes.Known(prefixes.states(made, ["sql"], tried((40, 41, 30))))
+    lost = prefixes.ExpectedStates(prefixes.states(made, ["sql"], tried((40, 41, 30))))
     assert (lost.between(30, 40), lost.first_between(30, 40)) == (10, 30)

@@ -100,8 +100,8 @@ def test_rows_that_no_cut_left_are_the_drivers_or_the_engines(run_dir: Path) -> 
     result = pipeline.analyse(run_dir)
     (reason,) = [one for one in result["reasons"] if "trial 39" in one]
     assert reason.endswith(
-        "trial 39 found: not a prefix, as its rows are those after no number of its transactions. No cut did "
-        "that: suspect the driver, which may acknowledge what it does not execute, or the engine"
+        "but has: not a prefix: its rows match the state after no number of transactions. No crash causes "
+        "this: suspect the driver, which may acknowledge what it does not execute, or the engine"
     )
 
 
@@ -140,7 +140,7 @@ def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
     assert (crash["died"], crash["mounted"], crash["opened"], crash["broken"]) == (2, 38, 38, 2)
     assert "2 ended the board, 38 mounted" in terminal.table(result, run_dir / "report.html")
     # the run's end must come up
-    assert any("trial 39 found: board died" in reason for reason in result["reasons"])
+    assert any("transactions intact, but has: board died" in reason for reason in result["reasons"])
 
 
 def test_a_driver_that_acknowledges_before_it_commits_is_found_out(run_dir: Path) -> None:
@@ -195,17 +195,17 @@ def behind_at_the_end(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lose_a_trial, "of 40 trials 1 were not tried, the first 39"),
-        (repeat_a_trial, "there are 41 trials, the cell asks for 40"),
-        (no_trials, "of 40 trials 40 were not tried, the first 0"),
-        (lambda folder: device_log(folder, other_sector), "board 1 of trials did not do the same run"),
+        (lose_a_trial, "1 of 40 trials were not run, first trial 39"),
+        (repeat_a_trial, "there are 41 trials; the cell requests 40"),
+        (no_trials, "40 of 40 trials were not run, first trial 0"),
+        (lambda folder: device_log(folder, other_sector), "trial board 1 did not repeat the run"),
         (
             wrong_oracle,
-            "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",
+            "trial 0, at the run's begin, must hold 0 transactions intact, but has: not a prefix",
         ),
         (
             behind_at_the_end,
-            "as the run's end it was to hold 15 transactions whole, and trial 39 found: lost, 3",
+            "trial 39, at the run's end, must hold 15 transactions intact, but has: lost, 3",
         ),
     ],
 )

@@ -47,7 +47,7 @@ def test_what_was_found_is_counted_and_told(run_dir: Path) -> None:
 def test_a_known_end_holds_what_was_written(run_dir: Path, trial: int, name: str) -> None:
     edit_trial(run_dir, trial, **{name: 1})
     end = {0: "begin", 39: "end"}[trial]
-    said = f"as the run's {end} it was to hold what was written, and trial {trial} found (1 {name} sectors)"
+    said = f"trial {trial}, at the run's {end}, must hold only written data, but has (1 {name} sectors)"
     assert said in checks.reasons(stages.build(run_dir))
 
 

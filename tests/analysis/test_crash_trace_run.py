@@ -113,22 +113,25 @@ def other_files(folder: Path) -> None:
     (place / "sample.db.gz").write_bytes(gzip.compress(made.read_bytes()))
 
 
-TIMES = "board 1 of trials did not do the same run: its transactions were at other commands"
+TIMES = "trial board 1 did not repeat the run: its transactions were at other commands"
 
 
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
         # a hash of another number of transactions
-        (as_after(ALIKE[0], 7), f"trials {ALIKE[0]} and {ALIKE[1]} were of one state, and came to different"),
-        (as_after(SAMPLED, 0), "board found rows 10, and 11 is what the host finds in its files"),
-        (as_after(0, 1), "run's begin it was to hold 0 transactions whole, and trial 0 found: whole, 1"),
-        (as_after(39, 10), "run's end it was to hold 11 transactions whole, and trial 39 found: lost, 10"),
-        (lambda folder: edit_trial(folder, 0, hash="0" * 16), "trial 0 found: not a prefix, as its rows"),
+        (as_after(ALIKE[0], 7), f"trials {ALIKE[0]} and {ALIKE[1]} had the same state, but other"),
+        (
+            as_after(SAMPLED, 0),
+            "board and host read different results from its files: rows: board 10, host 11",
+        ),
+        (as_after(0, 1), "run's begin, must hold 0 transactions intact, but has: whole, 1"),
+        (as_after(39, 10), "run's end, must hold 11 transactions intact, but has: lost, 10"),
+        (lambda folder: edit_trial(folder, 0, hash="0" * 16), "but has: not a prefix: its rows"),
         (moved("end_ns", "begin_ns", 1), TIMES),
         (moved("begin_ns", "end_ns", -1), TIMES),
-        (other_files, "and in its files there is 3 rows, hash "),
-        (other_text, "rendered.gz is not what the cell's file has"),
+        (other_files, "; its files have 3 rows, hash "),
+        (other_text, "rendered.gz differs from the transactions of the cell's file"),
     ],
 )
 def test_what_cannot_be_so_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:

@@ -133,7 +133,7 @@ def paths_exchanged(found: dict[str, Any]) -> None:
         (calls(logs_exchanged), "vfs.csv: call 9 is of database 2's wal, and the file was database 1's"),
         (
             config(paths_exchanged),
-            r"config\.json: database 1 is /mnt/target/db/sample-2\.db, by the first one's name ",
+            r"config\.json: path of database 1 is /mnt/target/db/sample-2\.db, expected ",
         ),
         (
             calls(exchanged),
@@ -150,13 +150,13 @@ def paths_exchanged(found: dict[str, Any]) -> None:
         ),
         (
             config(of_second(transactions=31)),
-            "config.json: database 2 has transactions 31, its transactions are 30",
+            "config.json: transactions of database 2 is 31, expected 30",
         ),
-        (config(of_second(changes=5)), "config.json: database 2 has changes 5, its transactions are 33"),
-        (config(of_second(changes=5), "twin/raw"), "the untraced twin differs from the run in databases"),
+        (config(of_second(changes=5)), "config.json: changes of database 2 is 5, expected 33"),
+        (config(of_second(changes=5), "twin/raw"), "the baseline run differs from the run in databases"),
         (
             config(lambda found: found["file_sizes"].update(database=4096)),
-            "what SQLite counts of itself: database: 4096, and its databases make",
+            "counters of SQLite: database: 4096, and its databases make",
         ),
         (
             config(lambda found: found["databases"].pop()),

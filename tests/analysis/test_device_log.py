@@ -52,7 +52,7 @@ def test_the_recorded_run_holds(recorded: Path) -> None:
     """Probe, log and kernel agree with no blktrace, in the run and in its twin."""
     run = stages.build(recorded)
     assert checks.reasons(run) == []
-    told = counts.told(run)
+    told = counts.by_source(run)
     assert sorted(told) == ["device log", "probe", "stat"]
     assert told["probe"]["writes"] == told["device log"]["writes"] == told["stat"]["writes"] > 100
     built = summary.build(run, tables.build(run), [])
@@ -93,9 +93,9 @@ def failed(entries: np.ndarray) -> np.ndarray:
 
 FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "a lost command": (lose, "writes in the window: probe 202"),
-    "another place": (move, "ledger: 1 commands that the device's log has not"),
-    "a write without FUA": (no_fua, "ledger: 1 commands that the device's log has not"),
-    "another time": (late, "ledger: 1 commands that the device's log has not"),
+    "another place": (move, "ledger: 1 commands missing from the device's log"),
+    "a write without FUA": (no_fua, "ledger: 1 commands missing from the device's log"),
+    "another time": (late, "ledger: 1 commands missing from the device's log"),
     "a failed command": (failed, "device log: 1 block commands ended with an error"),
 }
 
@@ -146,23 +146,21 @@ def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
     (run_dir / "twin/raw/device.bin").unlink()
     found = checks.reasons(stages.build(run_dir))
     assert "raw/device.bin is missing" in found
-    assert "untraced twin: raw/device.bin is missing" in found
-    assert "nobody but the probes saw the block commands" in found
+    assert "baseline run: raw/device.bin is missing" in found
+    assert "only the probes recorded block commands: nothing to compare them with" in found
 
 
 def test_more_commands_than_the_device_counted_rejects(run_dir: Path) -> None:
     path = run_dir / "raw/board/device_time.txt"
     kept = [line for line in path.read_text().splitlines() if not line.startswith("log_entries")]
     path.write_text("\n".join([*kept, "log_entries=3", ""]))
-    assert any("device_time.txt says 3" in reason for reason in checks.reasons(stages.build(run_dir)))
+    assert any("device_time.txt counts 3" in reason for reason in checks.reasons(stages.build(run_dir)))
 
 
 def test_the_twins_device_is_checked_too(run_dir: Path) -> None:
     change(run_dir / "twin/raw/device.bin", lose)
     found = checks.reasons(stages.build(run_dir))
-    assert any(
-        reason.startswith("untraced twin: bytes_written in the window: device log") for reason in found
-    )
+    assert any(reason.startswith("baseline run: bytes_written in the window: device log") for reason in found)
 
 
 def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
@@ -212,7 +210,7 @@ def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -
     (run_dir / name / "board/device_time.txt").unlink()
     found = checks.reasons(stages.build(run_dir))
     assert any("raw/board/device_time.txt is missing" in reason for reason in found)
-    assert "one of the run and its untraced twin has no log of its device" in found
+    assert "only one of the run and its baseline run has a device log" in found
 
 
 def test_a_long_unwatched_run_needs_no_log(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

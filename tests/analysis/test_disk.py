@@ -60,7 +60,10 @@ def test_flushes_of_the_disk_are_as_its_counter_and_the_tracer_have_them() -> No
         (run("12"), "flushes of the disk while the driver ran: stat 2, probe 3 to 5"),
         (run("16"), "flushes of the disk while the driver ran: stat 6, probe 3 to 5"),
         (run(traced=2), "flushes of the disk in the window: blktrace 2, probe 3 to 3"),
-        (run(None), "raw/board/covariates.json: not told how many flushes the disk counted, and when"),
+        (
+            run(None),
+            "raw/board/covariates.json: the disk's flush counter or the time of its readings is missing",
+        ),
     ],
 )
 def test_a_flush_that_one_of_them_did_not_see_is_told(spoiled: Run, said: str) -> None:
@@ -75,14 +78,12 @@ def test_a_partition_is_watched_by_proved_probes() -> None:
         "plan": {"runs": {"run": {"probes": ["block"]}}},
         "board": SimpleNamespace(mount=None, data_mode="ordered"),
     }
-    assert disk.rehearsed(run(**given, known=one)) == [
-        "of a known sequence on this partition, block: no writes"
-    ]
+    assert disk.rehearsed(run(**given, known=one)) == ["probe self-test on this partition: block: no writes"]
     odd = dataclasses.replace(one, stat={**stat, "write_ios": 5})
     found = disk.rehearsed(run(**given, known=odd))
     assert any("neither with the empty flushes nor without" in line for line in found)
     (line,) = disk.rehearsed(run(**given, known=None))
-    assert line.startswith("raw/known: nothing says")
+    assert line.startswith("raw/known: the probe self-test")
     assert disk.rehearsed(run(partition=None)) == []
 
 

@@ -56,9 +56,15 @@ def test_a_value_that_cannot_be_is_refused(
     ("kernel", "lacks"),
     [
         ("Linux board 4.17.0-rc1 #1 SMP aarch64 GNU/Linux", ""),
-        ("Linux board 4.19.0 #1 SMP aarch64 GNU/Linux", "discard_ios, which a kernel has since 4.18"),
-        ("Linux board 6.12.73 #1 SMP aarch64 GNU/Linux", "flush_ios, which a kernel has since 5.5"),
-        ("nothing that is known", "flush_ios, which a kernel has since 5.5"),
+        (
+            "Linux board 4.19.0 #1 SMP aarch64 GNU/Linux",
+            "discard_ios is missing, which kernels have since 4.18",
+        ),
+        (
+            "Linux board 6.12.73 #1 SMP aarch64 GNU/Linux",
+            "flush_ios is missing, which kernels have since 5.5",
+        ),
+        ("nothing that is known", "flush_ios is missing, which kernels have since 5.5"),
     ],
 )
 def test_a_counter_may_be_missing_that_the_kernel_lacks(kernel: str, lacks: str, run_dir: Path) -> None:

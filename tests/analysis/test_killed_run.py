@@ -84,16 +84,16 @@ def other_calls(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lose_a_trial, "of 30 trials 1 were not tried, the first 29"),
-        (lambda folder: shutil.rmtree(folder / "crash"), "of 30 trials 30 were not tried, the first 0"),
-        (other_calls, "was of another state than the cell's plan has"),
+        (lose_a_trial, "1 of 30 trials were not run, first trial 29"),
+        (lambda folder: shutil.rmtree(folder / "crash"), "30 of 30 trials were not run, first trial 0"),
+        (other_calls, "showed another state than the cell's plan"),
         (
             lambda folder: edit_trial(folder, 0, hash="0000000000000000"),
-            "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",
+            "trial 0, at the run's begin, must hold 0 transactions intact, but has: not a prefix",
         ),
         (
             lambda folder: edit_trial(folder, 29, hash=f"{states(folder)[3][1]:016x}"),
-            "as the run's end it was to hold 15 transactions whole, and trial 29 found: lost, 3",
+            "trial 29, at the run's end, must hold 15 transactions intact, but has: lost, 3",
         ),
     ],
 )

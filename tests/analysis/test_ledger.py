@@ -303,7 +303,7 @@ def test_what_the_garbage_collector_moves() -> None:
     assert not wrong(made)
     found = wrong(build.build(collected(FILE).input(600)))
     assert found == [
-        "ledger: 1 pieces of SQLite's files that it did not write: "
+        "ledger: 1 pieces of SQLite's files that SQLite did not write: "
         "first sector 1608, file database, offset 32768"
     ]
 
@@ -312,7 +312,7 @@ def test_what_is_moved_may_have_been_written_too() -> None:
     """A page that the collector marked may be changed before it is written; but not all that are marked."""
     assert not wrong(build.build(collected(MOVED, MOVED).input(600)))
     assert wrong(build.build(collected(MOVED, MOVED, 0).input(600))) == [
-        "ledger: 1 pieces marked as moved that nobody can have moved: first sector 1600, vfs_call 1"
+        "ledger: 1 pieces marked as moved that cannot have been moved: first sector 1600, vfs_call 1"
     ]
 
 
@@ -384,19 +384,19 @@ def drop_call(place: int) -> Callable[[Trace], None]:
 
 
 FAULTS: dict[str, tuple[Callable[[Trace], None], str]] = {
-    "a lost command": (drop("block", 0), "1 bios that were not wholly executed: first serial 0"),
-    "a lost flush": (drop("block", 2), "1 bios that were not wholly executed: first serial 6, sectors 8"),
-    "a lost bio": (drop("bio", 3), "1 bios are missing in the sequence of their numbers"),
+    "a lost command": (drop("block", 0), "1 bios that were not completely executed: first serial 0"),
+    "a lost flush": (drop("block", 2), "1 bios that were not completely executed: first serial 6, sectors 8"),
+    "a lost bio": (drop("bio", 3), "1 bios are missing in the sequence of serial numbers"),
     "a lost bio, its bytes": (drop("bio", 0), "25.000% of the bytes written are unattributed"),
     "lost pages": (drop("pages", 0), "1 bios without all their pages: first serial 0"),
-    "a swapped command": (swap("block", 0, 1), "2 commands without the bios they carry: first command 0"),
-    "a swapped bio": (swap("bio", 0, 1), "commands without the bios they carry"),
-    "a lost sync": (drop("sync", 0), "1 calls of SQLite and filesystem syncs disagree: first call 3"),
+    "a swapped command": (swap("block", 0, 1), "2 commands not covered by bios: first command 0"),
+    "a swapped bio": (swap("bio", 0, 1), "commands not covered by bios"),
+    "a lost sync": (drop("sync", 0), "1 SQLite calls with another number of filesystem syncs: first call 3"),
     "a lost commit": (drop("commit", 0), "commit 7 was waited for and has no record"),
     "a lost open": (drop_call(0), "25.000% of the bytes written are unattributed"),
-    "a lost write": (drop_call(1), "1 pieces of SQLite's files that it did not write: first sector 4000"),
-    "a lost call": (drop_call(1), "vfs.csv has call 2 in the place of 1"),
-    "a lost sync call": (drop_call(3), "calls of SQLite and filesystem syncs disagree"),
+    "a lost write": (drop_call(1), "1 pieces of SQLite's files that SQLite did not write: first sector 4000"),
+    "a lost call": (drop_call(1), "vfs.csv has call 2 where call 1 is expected"),
+    "a lost sync call": (drop_call(3), "SQLite calls with another number of filesystem syncs"),
 }
 
 
@@ -420,12 +420,18 @@ def relabel(table: str, column: str, place: int, value: Any) -> Callable[[build.
 
 
 FLIPS: dict[str, tuple[Callable[[build.Ledger], build.Ledger], str]] = {
-    "a file's label": (relabel("pieces", "label", 0, "WAL"), "1 pieces labelled against their file"),
+    "a file's label": (relabel("pieces", "label", 0, "WAL"), "1 pieces with another label than their file"),
     "a file": (relabel("pieces", "file", 0, "wal"), "1 pieces last written by a call to another file"),
-    "a place's label": (relabel("pieces", "label", 2, "inode/node"), "1 pieces labelled against their place"),
-    "bytes": (relabel("pieces", "bytes", 3, 512), "1 write commands are not the sum of their pieces"),
-    "time": (relabel("costs", "cpu_ns", 0, 1), "1 transactions whose time is not its parts"),
-    "cost": (relabel("costs", "bytes", 0, 1.0), "transactions and the rest have 1 of 32768 bytes written"),
+    "a place's label": (
+        relabel("pieces", "label", 2, "inode/node"),
+        "1 pieces with another label than their region",
+    ),
+    "bytes": (relabel("pieces", "bytes", 3, 512), "1 write commands that are not the sum of their pieces"),
+    "time": (relabel("costs", "cpu_ns", 0, 1), "1 transactions whose time is not the sum of its parts"),
+    "cost": (
+        relabel("costs", "bytes", 0, 1.0),
+        "transactions and background activity have 1 bytes written, expected 32768",
+    ),
 }
 
 
@@ -443,7 +449,7 @@ def grown(filesystem: str, label: int) -> layout.Layout:
     return layout.Layout(filesystem, np.insert(EXT4.starts, 4, [501 * 8, 502 * 8]), labels, changing)
 
 
-AMISS = "1 pieces labelled against their place: first sector 4008, label database page"
+AMISS = "1 pieces with another label than their region: first sector 4008, label database page"
 
 
 @pytest.mark.parametrize("label", [layout.DIRECTORY, layout.INODE])
@@ -499,7 +505,7 @@ def test_shares_that_do_not_add_up_are_seen() -> None:
     made = build.build(trace.input(400))
     assert wrong(made) == []
     found = wrong(relabel("shares", "share", 0, 0.4)(made))
-    assert found[0] == "ledger: 1 commands whose shares do not add to 1: first command 0, share 0.9"
+    assert found[0] == "ledger: 1 commands whose shares do not sum to 1: first command 0, share 0.9"
 
 
 def test_a_gap_in_the_commits_is_seen() -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
+from analysis.checks import cross_check
 from analysis.checks import ledger as checks
-from analysis.checks import witness
 
 SAMPLE = Path(__file__).parent.parent / "bench/sample.tar.xz"
 
@@ -94,25 +94,25 @@ def lose_call(op: str) -> Callable[[Path], None]:
 
 
 FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "a lost command": (lose("block", least=1), "bios that were not wholly executed"),
-    "a lost bio": (lose("bio", least=1), "bios are missing in the sequence of their numbers"),
-    "a lost bio's bytes": (lose("bio", least=1), "commands without the bios they carry"),
+    "a lost command": (lose("block", least=1), "bios that were not completely executed"),
+    "a lost bio": (lose("bio", least=1), "bios are missing in the sequence of serial numbers"),
+    "a lost bio's bytes": (lose("bio", least=1), "commands not covered by bios"),
     "lost pages": (lose("pages"), "bios without all their pages"),
     "a lost commit": (lose("commit"), "gaps in the journal's commits"),
-    "a lost sync": (lose("sync"), "calls of SQLite and filesystem syncs disagree"),
-    "a swapped command": (swap("block"), "commands without the bios they carry"),
-    "a swapped bio": (swap("bio"), "2 bios that blktrace saw otherwise"),
-    "another file's page": (other_page, "1 pages that SQLite wrote and synced are in no command"),
+    "a lost sync": (lose("sync"), "SQLite calls with another number of filesystem syncs"),
+    "a swapped command": (swap("block"), "commands not covered by bios"),
+    "a swapped bio": (swap("bio"), "2 bios differ from those that blktrace saw"),
+    "another file's page": (other_page, "1 pages that SQLite wrote and synced were not on the device"),
     "a lost write": (lose_call("write"), "vfs.csv has call"),
     "a lost open": (lose_call("open"), "vfs.csv has call"),
-    "a lost sync call": (lose_call("sync"), "calls of SQLite and filesystem syncs disagree"),
+    "a lost sync call": (lose_call("sync"), "SQLite calls with another number of filesystem syncs"),
 }
 
 
 def test_the_recorded_ledger_is_whole(recorded: Path) -> None:
     run = stages.build(recorded)
     assert run.ledger is not None
-    assert witness.holds(run) == [] == audit.reasons(run)
+    assert cross_check.ledger_agrees(run) == [] == audit.reasons(run)
     assert checks.unattributed_share(run.ledger) == 0
 
 
@@ -122,5 +122,5 @@ def test_a_fault_is_seen(fault: str, recorded: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(recorded, tmp_path / "run"))
     spoil(folder)
     run = stages.build(folder)
-    found = witness.holds(run) + audit.reasons(run)
+    found = cross_check.ledger_agrees(run) + audit.reasons(run)
     assert any(reason in one for one in found), found

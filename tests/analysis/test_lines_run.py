@@ -106,15 +106,15 @@ def truncated(rows: list[str]) -> list[str]:
     return [*rows[:at], ",".join(fields), *rows[at + 1 :]]
 
 
-OTHER = "did not do the same run: its engine stored or cleaned something else in persistent memory"
+OTHER = "did not repeat the run: its engine made other calls to persistent memory"
 
 
 @pytest.mark.parametrize(
     ("how", "place", "reason"),
     [
-        (another_offset, "crash/2/raw", f"board 2 of trials {OTHER}"),
-        (a_copy_for_a_clean, "crash/1/raw", f"board 1 of trials {OTHER}"),
-        (truncated, "crash/2/raw", "persistent memory: in board 2 its file was made, written or truncated"),
+        (another_offset, "crash/2/raw", f"trial board 2 {OTHER}"),
+        (a_copy_for_a_clean, "crash/1/raw", f"trial board 1 {OTHER}"),
+        (truncated, "crash/2/raw", "persistent memory: board 2 created, wrote or truncated its file"),
         (
             another_offset,
             "raw",
@@ -159,7 +159,7 @@ def told_less(folder: Path, lines_of: Callable[[int], int], size_of: Callable[[i
         path.write_text("".join(",".join(fields) + "\n" for fields in [head, *told]))
 
 
-AMONG_CALLS = "board 1 of trials did not do the same run: its transactions were at other calls to persistent"
+AMONG_CALLS = "trial board 1 did not repeat the run: its transactions were at other calls to persistent"
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ AMONG_CALLS = "board 1 of trials did not do the same run: its transactions were 
         (begun_late, AMONG_CALLS),
         (
             lambda folder: told_less(folder, lambda lines: lines // 2, lambda size: size // 2),
-            "persistent memory: its transactions wrote 9691 bytes, and the engine logged 19066 in them",
+            "persistent memory: its transactions wrote 9691 bytes, but the engine logged 19066 in them",
         ),
         (
             lambda folder: told_less(folder, lambda lines: lines + 1, lambda size: size),
-            "persistent memory: transaction 0 wrote 51 lines, and its calls cleaned 50",
+            "persistent memory: transaction 0 wrote 51 lines, but its calls cleaned 50",
         ),
     ],
 )

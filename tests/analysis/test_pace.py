@@ -80,7 +80,7 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     result = pipeline.analyse(run_dir)
     number = stages.build(run_dir).driver.transactions.height
     assert result["status"] == "rejected"
-    assert f"{number} transactions, and the trace has {lines} (PACE=trace)" in result["reasons"]
+    assert f"{number} transactions, but the trace has {lines} (PACE=trace)" in result["reasons"]
 
 
 def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_what_it_says_is_added_up(path: Path) -> None:
 
 def test_an_account_that_is_not_there(path: Path) -> None:
     own = driver(path)
-    assert "of no transaction what" in wrong(dataclasses.replace(own, persistent=None))[0]
+    assert "persistent.csv is missing" in wrong(dataclasses.replace(own, persistent=None))[0]
     assert (
         "it has 2 transactions, the run 3"
         in wrong(dataclasses.replace(own, persistent=own.persistent[:2]))[0]
@@ -99,10 +99,13 @@ def test_what_is_acknowledged_is_clean(path: Path) -> None:
     assert cleaned(own) == cleaned(own, own) == cleaned(called(path, *late)) == []
     # one that notes no calls
     assert cleaned(driver(path)) == []
-    told = "persistent memory: {} transactions were acknowledged before their lines were clean, the first {}"
+    told = (
+        "persistent memory: {} transactions were acknowledged before their lines were clean, "
+        "first transaction {}"
+    )
     later = [(op, 2800 if at == 650 else at, size) for op, at, size in COPIES]
     part = [(op, at, 250 if op == "copy" or at < 10000 else 20) for op, at, _ in COPIES]
     none = [one for one in COPIES if one[:2] != ("clean", 60650)]
     for calls, count, first in ((later, 1, 0), (part, 2, 1), (none, 1, 2)):
         assert cleaned(called(path, *calls)) == [told.format(count, first)]
-        assert cleaned(own, called(path, *calls)) == ["the twin's " + told.format(count, first)]
+        assert cleaned(own, called(path, *calls)) == ["the baseline run's " + told.format(count, first)]

@@ -51,7 +51,9 @@ def ended(folder: Path, step: str, status: int) -> None:
 
 def test_a_step_that_is_to_fail(folder: Path) -> None:
     runs_planned = steps(folder, settle="fails")
-    assert "step 'settle' was to fail and did not" in loss.steps_succeeded(planned(folder, runs=runs_planned))
+    assert "step 'settle' was expected to fail, but succeeded" in loss.steps_succeeded(
+        planned(folder, runs=runs_planned)
+    )
     ended(folder, "settle", 5)
     assert loss.steps_succeeded(planned(folder, runs=runs_planned)) == []
     assert "step 'settle' ended with status 5" in loss.steps_succeeded(planned(folder))
@@ -86,7 +88,7 @@ def test_the_kernel_is_the_planned_one(folder: Path, requested: str, uname: str,
 
 def test_a_twin_that_was_not_planned(folder: Path) -> None:
     run = planned(folder, runs={"run": steps(folder)["run"]})
-    assert "untraced twin: the plan has no such run" in checks.reasons(run)
+    assert "baseline run: the plan has no such run" in checks.reasons(run)
 
 
 @pytest.mark.parametrize(
@@ -109,4 +111,4 @@ def test_who_watched_is_who_was_planned(folder: Path, part: str, changes: dict[s
     (folder / "raw/plan.json").write_text(plan)
     (reason,) = [one for one in checks.reasons(stages.build(folder)) if "raw/run.json has the" in one]
     assert before == [] and says in reason
-    assert reason.startswith("untraced twin: ") == (part == "twin/raw")
+    assert reason.startswith("baseline run: ") == (part == "twin/raw")

@@ -19,7 +19,7 @@ from edited import unhold
 
 from analysis import audit, pipeline, stages, terminal
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.checks import commits, ledger, witness
+from analysis.checks import commits, cross_check, ledger
 from base.errors import BadInput
 from model.block_operations import FUA
 
@@ -189,13 +189,13 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         records(exchange_waits),
         "waits for a commit end before it is written",
     ),
-    "exchanged files": ("ext4-wal", exchange_files, "pages that SQLite wrote and synced are in no"),
-    "exchanged files of F2FS": ("f2fs-wal", exchange_files, "pages that SQLite wrote and synced are in no"),
+    "exchanged files": ("ext4-wal", exchange_files, "pages that SQLite wrote and synced were not"),
+    "exchanged files of F2FS": ("f2fs-wal", exchange_files, "pages that SQLite wrote and synced were not"),
     "files as blocks": ("ext4-delete", records(as_blocks), "of the bytes written are unattributed"),
     "files as blocks of F2FS": ("f2fs-wal", records(as_blocks), "of the bytes written are unattributed"),
     "another's nodes": ("f2fs-wal", records(other_nodes), "of the bytes written are unattributed"),
-    "all pages moved": ("f2fs-wal", records(all_moved), "marked as moved that nobody can have moved"),
-    "pages moved by ext4": ("ext4-wal", records(all_moved), "marked as moved that nobody can have moved"),
+    "all pages moved": ("f2fs-wal", records(all_moved), "marked as moved that cannot have been moved"),
+    "pages moved by ext4": ("ext4-wal", records(all_moved), "marked as moved that cannot have been moved"),
     "the journal by the driver": ("ext4-wal", records(by_the_driver), "from a thread that does not commit"),
     "late commands": ("ext4-delete", records(later(20_000_000, 1, 2)), "blktrace has completed at another"),
     "late commands of a flash device": (
@@ -204,7 +204,11 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         "the device's log has completed at another time",
     ),
     "early flushes": ("ext4-delete", records(later(-1_900_000, 2)), "blktrace has completed at another time"),
-    "early flushes of a flash device": ("ext4-wal", records(later(-50_000, 2)), "the device's log has not"),
+    "early flushes of a flash device": (
+        "ext4-wal",
+        records(later(-50_000, 2)),
+        "missing from the device's log",
+    ),
     "never off the CPU": ("ext4-delete", drop("off_cpu"), "flushes in which the thread"),
     "never off the CPU, alone": ("f2fs-wal", drop("off_cpu"), "flushes in which the thread"),
     "no wait for a commit": ("ext4-delete", drop("commit_wait"), "waited for nothing that is recorded"),
@@ -236,7 +240,7 @@ def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
         run = stages.build(folder)
-        return witness.holds(run) + commits.waited_for(run) + audit.reasons(run)
+        return cross_check.ledger_agrees(run) + commits.waited_for(run) + audit.reasons(run)
     except BadInput as error:
         return [str(error)]
 

@@ -59,8 +59,8 @@ def a_wait_of_another(rows: np.ndarray) -> np.ndarray:
 
 
 FAULTS: dict[str, tuple[str, Change, str]] = {
-    "a bio earlier": ("ext4-ordered-delete", one_bio_earlier, "bios that blktrace saw otherwise"),
-    "bios later": ("f2fs-wal", bios_a_little_later, "bios that blktrace saw otherwise"),
+    "a bio earlier": ("ext4-ordered-delete", one_bio_earlier, "bios differ from those that blktrace saw"),
+    "bios later": ("f2fs-wal", bios_a_little_later, "bios differ from those that blktrace saw"),
     "shorter off the CPU for data": (
         "ext4-ordered-delete",
         shorter("data_wait", 0.1),
@@ -71,7 +71,11 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
         shorter("node_wait", 0.5),
         "waits for nodes in which the thread",
     ),
-    "a wait for a commit": ("ext4-journal-truncate", a_wait_lost, "commits in a sync that did not wait"),
+    "a wait for a commit": (
+        "ext4-journal-truncate",
+        a_wait_lost,
+        "commits that began in a sync that did not wait",
+    ),
     "a wait for a commit of another thread": (
         "ext4-journal-truncate",
         a_wait_of_another,

@@ -30,7 +30,7 @@ def test_equals_golden(sample: Path, golden: Path) -> None:
 
 
 def test_three_sources_agree(sample: Path) -> None:
-    told = counts.told(stages.build(sample))
+    told = counts.by_source(stages.build(sample))
     assert set(told) == {"probe", "blktrace", "stat"}
     assert len({tuple(row[name] for name in counts.FIELDS) for row in told.values()}) == 1
     assert told["stat"]["writes"] > 300

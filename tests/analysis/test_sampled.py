@@ -15,7 +15,7 @@ from edited import edit, edit_trial
 from some_cell import some_cell
 
 from analysis import checks, stages
-from analysis.checks import tried
+from analysis.checks import crash_trials
 from model import engines, workloads
 from model.cell import Cell
 from model.expected_state import oracle, sampled
@@ -77,7 +77,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def test_the_host_finds_what_the_board_did(run_dir: Path) -> None:
-    assert not tried.looks(stages.build(run_dir))
+    assert not crash_trials.sampled_databases(stages.build(run_dir))
     assert not checks.reasons(stages.build(run_dir))
 
 
@@ -122,15 +122,15 @@ def unmounted(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (another_look(hash="0" * 16), ", and 0000000000000000 is what the host finds in its files"),
-        (another_look(opened=0), "its board found opened 1, and 0 is what the host finds in its files"),
-        (another_look(rows=7), ", and 7 is what the host finds in its files"),
-        (lambda folder: edit_trial(folder, SAMPLED, is_whole=0), "its board found is_whole 0, and 1 is"),
-        (lambda folder: edit(folder / "host.json", trials_looks={}), "the host did not look at its files"),
-        (lambda folder: shutil.rmtree(place(folder)), "its board kept no files of it for the host"),
-        (unread, "its board found whole what it could not read"),
-        (other_files, ", and in its files there is 101 rows, hash "),
-        (no_database, ", and in its files there is nothing"),
+        (another_look(hash="0" * 16), ", host 0000000000000000"),
+        (another_look(opened=0), "different results from its files: opened: board 1, host 0"),
+        (another_look(rows=7), ", host 7"),
+        (lambda folder: edit_trial(folder, SAMPLED, is_whole=0), "is_whole: board 0, host 1"),
+        (lambda folder: edit(folder / "host.json", trials_looks={}), "the host did not read its files"),
+        (lambda folder: shutil.rmtree(place(folder)), "its board stored no files for the host"),
+        (unread, "its board found the database intact, but could not read it"),
+        (other_files, "; its files have 101 rows, hash "),
+        (no_database, "; its files have nothing"),
         (unread_and_broken, None),
         (unmounted, None),
     ],
@@ -139,7 +139,7 @@ def test_a_difference_rejects_the_run(
     run_dir: Path, spoil: Callable[[Path], None], reason: str | None
 ) -> None:
     spoil(run_dir)
-    found = tried.looks(stages.build(run_dir))
+    found = crash_trials.sampled_databases(stages.build(run_dir))
     if reason is None:
         assert not found
     else:

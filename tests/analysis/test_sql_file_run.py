@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.audit import order
-from analysis.checks import again
+from analysis.checks import workload_replay
 from model.statements import sqlfile
 
 TEXT = "CREATE TABLE t(a);\nBEGIN;\nDELETE FROM t;\nROLLBACK;\n"
@@ -25,21 +25,21 @@ def run(text=TEXT, rendered=None, ran=True, kept=True):
 
 
 def test_a_run_of_the_file_is_one():
-    assert again.of_the_file(run()) == []
-    assert again.of_the_file(run(ran=False, kept=False)) == []
+    assert workload_replay.sql_file(run()) == []
+    assert workload_replay.sql_file(run(ran=False, kept=False)) == []
 
 
 WRONG = [
-    ({"rendered": "SELECT 1;"}, "rendered.gz is not what the cell's file has"),
+    ({"rendered": "SELECT 1;"}, "rendered.gz differs from the transactions of the cell's file"),
     ({"text": "BEGIN;"}, "the cell's file: line 1: BEGIN without a COMMIT"),
-    ({"ran": False}, "config.json: a user's file was run by nobody"),
-    ({"kept": False}, "config.json: a user's file was run, and the cell has none"),
+    ({"ran": False}, "config.json: the cell's SQL file was not run"),
+    ({"kept": False}, "config.json: a user's SQL file was run, but the cell has none"),
 ]
 
 
 @pytest.mark.parametrize(("changed", "said"), WRONG)
 def test_another_is_told(changed, said):
-    assert again.of_the_file(run(**changed))[0].startswith(said)
+    assert workload_replay.sql_file(run(**changed))[0].startswith(said)
 
 
 def test_of_what_rolls_back_the_order_of_calls_is_not_known():

@@ -9,7 +9,7 @@ import pytest
 
 from analysis import checks, pipeline, stages, stored
 from analysis.__main__ import main as analyse
-from analysis.content.recognised import role
+from analysis.content.file_roles import role
 from analysis.inspect.load import Loaded
 from base.errors import BadInput
 
@@ -57,15 +57,15 @@ def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
         (
             "raw",
             lambda config: config["command"].update(line="true"),
-            "the command was 'true', and was to be",
+            "the command was 'true', expected",
         ),
         ("raw", lambda config: config.update(status="?"), "the runner's status is '?'"),
         (
             "twin/raw",
             lambda config: config["command"].update(line="true"),
-            "the untraced twin ran another line",
+            "the baseline run's command has another line",
         ),
-        ("twin/raw", lambda config: config.update(status="?"), "untraced twin: the runner's status is '?'"),
+        ("twin/raw", lambda config: config.update(status="?"), "baseline run: the runner's status is '?'"),
     ],
 )
 def test_another_command_is_noticed(folder: Path, place: str, change: Any, said: str) -> None:
@@ -88,7 +88,9 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
     path = folder / "raw/driver/transactions.csv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[:-1]) + "\n")
-    assert "43 transactions were noted" in "\n".join(checks.reasons(stages.build(folder)))
+    assert "phases.csv has 43 transactions, transactions.csv 42" in "\n".join(
+        checks.reasons(stages.build(folder))
+    )
     last = lines[-1].split(",")
     last[4] = str(int(last[4]) + 10**9)
     path.write_text("\n".join([*lines[:-1], ",".join(last)]) + "\n")
@@ -108,17 +110,17 @@ def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.Ca
     ("counted", "noted", "said"),
     [
         ({}, True, "43 in 1 process"),
-        ({"unseen_pages": 3}, True, "43 in 1 process; 3 pages written in calls that nothing watches"),
-        ({"ended": 50}, True, "43 in 1 process; 7 more found no place"),
+        ({"unseen_pages": 3}, True, "43 in 1 process; 3 pages written in calls that are not traced"),
+        ({"ended": 50}, True, "43 in 1 process; 7 more were lost"),
         ({"unfollowed": 2}, True, "43 in 1 process; 2 calls could not be followed"),
-        ({"processes": 0, "ended": 0}, False, "not known: it wrote files of SQLite (delete.db), and called"),
-        ({"ended": 0}, False, "none: it called SQLite, and no transaction ended in which it wrote"),
+        ({"processes": 0, "ended": 0}, False, "not known: it wrote files of SQLite (delete.db), but called"),
+        ({"ended": 0}, False, "none: it called SQLite, but no transaction that wrote ended"),
         (
             {"unfollowed": 2, "ended": 0},
             False,
-            "not known: it called SQLite, and 2 calls could not be followed",
+            "not known: it called SQLite, but 2 calls could not be followed",
         ),
-        (None, False, "not known: nothing notes them in a run that is not watched"),
+        (None, False, "not known: they are logged only in a watched run"),
     ],
 )
 def test_what_is_known_of_transactions_is_said(
@@ -152,7 +154,7 @@ def test_a_database_is_known_by_its_path_and_an_attached_one_is_called_so(folder
         lambda config: config["transactions"].update(attached=["/a/delete.db", "/a/read.db", "/a/wal.db"]),
     )
     known = pipeline.analyse(folder)["transactions"]
-    attached = "delete.db attached: what is written there is of its connection's database"
+    attached = "delete.db attached: its writes count for its connection's database"
     assert known["said"] == f"43 in 1 process; {attached}"
     assert {row["file"] for row in known["rows"]} == {"a b/wal.db", "other/wal.db"}
     # no name of its own: of a connection to a database in memory

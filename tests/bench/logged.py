@@ -13,7 +13,7 @@ from boards import RUN, Parts, at_once
 from analysis.adapters import device_logs, devicelog, driver, trials
 from analysis.adapters.devicelog import DeviceLog
 from analysis.crash import prefixes, verdicts
-from analysis.crash.placed import Numbers
+from analysis.crash.align import Numbers
 from base.errors import LabError
 from commitpath import crash, packed
 from commitpath.plan import Plan
@@ -108,7 +108,7 @@ def lost(cell: Cell, peer: Peer) -> list[str]:
     tried = peer.trials.with_columns(
         acknowledged=pl.Series(ends.searchsorted(until)), begun=pl.Series(begins.searchsorted(until))
     )
-    known = prefixes.Known(prefixes.states(cell, verdicts.phases_of(peer.driver), tried))
+    known = prefixes.ExpectedStates(prefixes.states(cell, verdicts.phases_of(peer.driver), tried))
     for row in tried.iter_rows(named=True):
         command, acknowledged = int(flushes[row["trial"]]), row["acknowledged"]
         held = known.held(row)

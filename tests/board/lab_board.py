@@ -71,7 +71,7 @@ def hold_partition(folder: Path) -> Run:
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "ok", summary["reasons"]
     run = build(folder)
-    told = counts.told(run)
+    told = counts.by_source(run)
     for name in ("writes", "bytes_written"):
         assert told["probe"][name] == told["blktrace"][name] == told["stat"][name], told
     assert run.partition and run.ledger

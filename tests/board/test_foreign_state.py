@@ -54,7 +54,7 @@ def test_others_write_and_the_clock_changes(bench: ForeignBoard) -> None:
     reasons = "; ".join(summary["reasons"])
     assert summary["status"] == "rejected"
     for words in (
-        "its clock changed: clocksource was arch_sys_counter",
+        "its clock source changed: clocksource changed from arch_sys_counter",
         "foreign_commands is",
         "foreign_sectors is",
     ):

@@ -12,7 +12,7 @@ import pytest
 from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.adapters import devicelog
-from analysis.crash.placed import Numbers, Ran
+from analysis.crash.align import Numbers, Ran
 from commitpath import experiment
 from commitpath.cell import make_cell
 from model.block_operations import FUA, OP, WRITE

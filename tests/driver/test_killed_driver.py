@@ -128,7 +128,7 @@ def planned(folder: Path) -> list[kill_points.Kill]:
 def outcomes(folder: Path) -> list[str]:
     """Of each trial: broken, lost or kept."""
     states = oracle.after_each(make_cell(SIZES), ["insert", "update", "delete"])
-    known = prefixes.Known(dict(enumerate(states)))
+    known = prefixes.ExpectedStates(dict(enumerate(states)))
     found = []
     for row in trials_table(folder / "killed.csv", KILLS).iter_rows(named=True):
         lost = known.between(known.held(row), row["acknowledged"])

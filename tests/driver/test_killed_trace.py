@@ -71,7 +71,7 @@ def test_what_comes_up_is_as_after_so_many_transactions(
 
     tried = table(memory / "killed.csv", KILLS)
     states = prefixes.states(cell, ["sql"], tried)
-    known = prefixes.Known(states)
+    known = prefixes.ExpectedStates(states)
     assert tried.height == len(plan) > 40 and set(tried["is_whole"]) == {1}
     for row in tried.iter_rows(named=True):
         held = known.held(row)

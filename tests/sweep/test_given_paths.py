@@ -35,7 +35,7 @@ CALLS = {
     "tree RUN=folder": "folder",
     "diff RUN_A=folder RUN_B=other": "folder",
     "trace-export RUN=folder": "folder",
-    "ledger FIGURE=folder/x.svg RUNS=folder": "folder: no good run",
+    "ledger FIGURE=folder/x.svg RUNS=folder": "folder: no accepted run",
 }
 # folders or files of the checkout by their names, and of programs that are called in the folder, too
 OTHERS = {("reproduce", "PAPER"), ("watch", "CMD"), ("crash-replay", "CMD"), ("bench-analysis", "RUN")}

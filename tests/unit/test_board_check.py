@@ -67,7 +67,7 @@ def test_a_board_that_can_run() -> None:
     assert "foreign_commands               0   0.05 allowed" in text
     assert "others_pressure       unreadable   0.05 allowed" in text
     assert "unreadable: cpufreq (it has no policy)" in text
-    assert "a run would be rejected: celsius is 82, and may be 80" in text
+    assert "a run would be rejected: celsius is 82, limit 80" in text
     assert max(map(len, lines)) <= board_check.WIDTH
 
 

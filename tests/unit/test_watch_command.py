@@ -122,4 +122,9 @@ def test_each_load_has_the_checks_that_apply_to_it() -> None:
     assert driver | command == {checks.name(check) for check in checks.CHECKS}
     assert {checks.name(check) for check in checks.OF_DRIVER} == driver - command
     assert {checks.name(check) for check in checks.OF_COMMAND} == command - driver
-    assert {"counts.agree", "witness.holds", "settings.equal", "loss.observers_lost_nothing"} <= command
+    assert {
+        "counts.agree",
+        "cross_check.ledger_agrees",
+        "settings.equal",
+        "loss.observers_lost_nothing",
+    } <= command

@@ -1,4 +1,4 @@
-"""Bytes of SQLite's files under a label that is not theirs, wherever they are."""
+"""Find bytes of SQLite's files that have another label, wherever they were written."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import numpy as np
 
 from analysis.content import btree, rollback, wal
 from analysis.content.evidence import Evidence
-from analysis.content.pages import Known
-from analysis.content.verdicts import Said, contradicted
+from analysis.content.pages import KnownPages
+from analysis.content.verdicts import Finding, contradicted
 from analysis.ledger_schema import LABELS
 from base.arrays import Ints
 
 
-def read(given: Evidence, known: Known, salts: np.ndarray, certain: Ints) -> list[Said]:
-    """Contradict units but `certain` ones that hold a page of a database, or what is a WAL's or a rollback
-    journal's, and are labelled otherwise. A filesystem's journal has copies of any, and a temporary file is a
-    database of its own, or VACUUM's copy of one."""
+def read(given: Evidence, known: KnownPages, salts: np.ndarray, certain: Ints) -> list[Finding]:
+    """Contradict units, except `certain` ones, with bytes of a SQLite file under another label.
+
+    Skipped: a filesystem's journal, which has copies of any page, and temporary files, which are databases of
+    their own or VACUUM's copy of one.
+    """
     units = given.units
     has_any = [LABELS.index(name) for name in ("filesystem journal", "temporary file")]
     which = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, has_any))

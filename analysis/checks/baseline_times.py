@@ -1,7 +1,7 @@
-"""Compare the times of the baseline run with those of the watched run.
+"""Compare the phase times of the baseline run with those of the watched run.
 
-The published times are the baseline run's. It ran the same statements from the same bytes, in the same
-virtual time, so it is the watched run without the watching, which takes the CPU and not the device.
+The published times are the baseline run's. It ran the same statements from the same bytes in virtual time.
+Only the observers are missing, which take CPU time but not device time.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from analysis.checks.phases import copied, instruction_ns
 from analysis.run import Run
 from base.arrays import Intervals, ints, length_within, union
 
-# What comes by the clock, such as a commit of the journal every 5 s, comes at another place. It took 1.1 % of
-# a phase at most; a baseline run on another device or at another clock is further off.
+# Timer-driven work, such as a journal commit every 5 s, comes elsewhere in the baseline run. It took at most
+# 1.1 % of a phase; a run on another device or clock differs by more.
 _SHARE = 0.05
-# In a short run also a tick of the kernel and what it wakes, in each phase.
+# In a short run, a kernel tick and what it wakes also counts, in each phase.
 _TICK_INSTRUCTIONS = 500_000
 
 
 def plausible(run: Run) -> list[str]:
-    """The transactions' phases took as long as in the watched run, less at most the time in which that had
-    no command under way."""
+    """Check the baseline run's phase times.
+
+    They may be shorter than the watched run's by at most the time without a command in flight.
+    """
     each = instruction_ns(run)
     if run.twin is None or each is None:
         return []
@@ -35,6 +37,6 @@ def plausible(run: Run) -> list[str]:
     if -slack <= spent - other <= watching + slack:
         return []
     return [
-        f"the phases of transactions took {spent} ns, in the untraced twin {other} ns: "
-        f"watching cost at most {watching} ns"
+        f"the phases of transactions took {spent} ns, in the baseline run {other} ns: "
+        f"observers cost at most {watching} ns"
     ]

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from analysis import stages
-from analysis.checks import again
+from analysis.checks import workload_replay
 from analysis.run import Run
 from model.operations import Transaction
 
@@ -37,41 +37,44 @@ def changed(run: Run, told: dict[str, Any], **config: Any) -> Run:
 
 def test_a_true_run_is_what_its_numbers_make(recorded: Run) -> None:
     assert recorded.driver.config["driver"]["workload"] == "apsys17"
-    assert again.made(recorded) == [] == again.rows(recorded)
+    assert workload_replay.transactions(recorded) == [] == workload_replay.row_counts(recorded)
 
 
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"seed": 2}, "rendered.gz is not what apsys17 makes of rows 60, n 8, value_size 3072, seed 2"),
-        ({"rows": 160}, "rendered.gz is not what apsys17 makes of rows 160"),
-        ({"rows": -60}, "rendered.gz is not what apsys17 makes of rows -60"),
-        ({"value_size": 1024}, "rendered.gz is not what"),
+        (
+            {"seed": 2},
+            "rendered.gz differs from what apsys17 generates with rows 60, n 8, value_size 3072, seed 2",
+        ),
+        ({"rows": 160}, "rendered.gz differs from what apsys17 generates with rows 160"),
+        ({"rows": -60}, "rendered.gz differs from what apsys17 generates with rows -60"),
+        ({"value_size": 1024}, "rendered.gz differs from what"),
         ({"value_size": 10**15}, "rendered.gz has 24 transactions in 50"),
-        ({"n": 9}, "; 3 phases of rows 60, n 9, value_size 3072, seed 1 have 27"),
-        ({"workload": "mobibench"}, "rendered.gz is not what mobibench makes"),
-        ({"workload": "kv"}, "rendered.gz is not what kv makes"),
-        ({"rows": "60"}, "rows '60' is no number"),
+        ({"n": 9}, "; 3 phases of rows 60, n 9, value_size 3072, seed 1 make 27"),
+        ({"workload": "mobibench"}, "rendered.gz differs from what mobibench generates"),
+        ({"workload": "kv"}, "rendered.gz differs from what kv generates"),
+        ({"rows": "60"}, "rows '60' is not a number"),
     ],
 )
 def test_other_numbers_make_something_else(told: dict[str, Any], said: str, recorded: Run) -> None:
-    found = again.made(changed(recorded, told))
+    found = workload_replay.transactions(changed(recorded, told))
     assert found and said in found[0], found
 
 
 def test_another_number_of_changes(recorded: Run) -> None:
     table = recorded.driver.transactions.with_columns(changes=pl.lit(1000))
     run = dataclasses.replace(recorded, driver=dataclasses.replace(recorded.driver, transactions=table))
-    (said,) = again.made(run)
-    assert said.startswith("transactions.csv: 24 changed another number of rows") and "1000, not 1" in said
-    assert again.rows(run) == ["config.json: rows_after 62; the transactions leave 60"]
+    (said,) = workload_replay.transactions(run)
+    assert said.startswith("transactions.csv: 24 transactions have a wrong") and "1000, expected 1" in said
+    assert workload_replay.row_counts(run) == ["config.json: rows_after is 62, expected 60"]
 
 
 def test_rows_that_the_transactions_do_not_leave(recorded: Run) -> None:
-    assert again.rows(changed(recorded, {}, rows_after=61)) != []
-    assert again.rows(changed(recorded, {}, rows_after=None)) != []
-    (said,) = again.rows(changed(recorded, {"rows": 50}))
-    assert said == "config.json: rows_before 60, and rows 50"
+    assert workload_replay.row_counts(changed(recorded, {}, rows_after=61)) != []
+    assert workload_replay.row_counts(changed(recorded, {}, rows_after=None)) != []
+    (said,) = workload_replay.row_counts(changed(recorded, {"rows": 50}))
+    assert said == "config.json: rows_before is 60, requested rows 50"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_what_is_left_of_the_rows(operations: tuple[str, ...], left: int | None,
     run = dataclasses.replace(
         recorded, driver=dataclasses.replace(driver, rendered=given, transactions=table)
     )
-    found = again.rows(changed(run, {}, rows_after=left if left is not None else 7))
+    found = workload_replay.row_counts(changed(run, {}, rows_after=left if left is not None else 7))
     assert found == []
     if left is not None:
-        assert again.rows(changed(run, {}, rows_after=left + 1)) != []
+        assert workload_replay.row_counts(changed(run, {}, rows_after=left + 1)) != []

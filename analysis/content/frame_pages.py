@@ -1,7 +1,6 @@
-"""Is a frame of a WAL of the page that SQLite's call says it logs?
+"""Check that a WAL frame is of the page that SQLite's call logged.
 
-A frame's header begins with the page's number (wal.c), and vfs.csv has that number beside the xWrite of each
-header.
+A frame's header begins with the page number (wal.c). vfs.csv has that number for the xWrite of each header.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from analysis.content.versions import Versions
 from analysis.content.wal import FRAME_HEADER, HEADER
 from base.arrays import Ints, LastBefore, ints
 
-_FRAMES = 28  # bits of a frame's number in a key
+_FRAMES = 28  # bits for a frame's number in a key
 
 
 def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
-    """Return the units with the header of a frame of another page than its last xWrite says.
+    """Return the units with a frame header of another page than its last xWrite logged.
 
-    size: bytes of a page. Only where no other xWrite of it began until the unit's command was done; a header
-    of zeros was cut off.
+    size: bytes of a page. Skips headers with another xWrite before the unit's command was done, and headers
+    of zeros, which were truncated.
     """
     written, length = given.written, FRAME_HEADER + size
     nothing = np.empty(0, np.int64)
@@ -32,7 +31,7 @@ def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
     calls = written.calls.filter(is_log & pl.col("bytes").is_in([HEADER, FRAME_HEADER, size]).not_())
     headers = written.calls.filter(is_log & (pl.col("bytes") == FRAME_HEADER) & pl.col("page").is_not_null())
     if calls.height or not headers.height:
-        return nothing  # a header that was written in two parts has no number
+        return nothing  # headers written in two parts have no page number
     of_call = (ints(headers["inode"]) << _FRAMES) | ((ints(headers["offset"]) - HEADER) // length)
     ended, begun = (LastBefore(of_call, ints(headers[name])) for name in ("end_ns", "begin_ns"))
     page, blocks, units = ints(headers["page"]), given.blocks, of_wal.units
@@ -46,7 +45,7 @@ def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
         same = (last >= 0) & (last == begun.find(key, written.done[units[which]]))
         which, last = which[same], last[same]
         sector = blocks.sectors[of_wal.row[which], at[which] // SECTOR]
-        found = blocks.log[sector[:, None], (at[which] % SECTOR)[:, None] + np.arange(4)]
-        number = np.ascontiguousarray(found).view(">u4")[:, 0].astype(np.int64)
+        raw = blocks.log[sector[:, None], (at[which] % SECTOR)[:, None] + np.arange(4)]
+        number = np.ascontiguousarray(raw).view(">u4")[:, 0].astype(np.int64)
         wrong.append(units[which[(number != 0) & (number != page[last])]])
     return np.concatenate(wrong)

@@ -1,7 +1,7 @@
-"""Is each frame of a WAL that was synced on the device? Told without a ledger, by its header.
+"""Check that each synced WAL frame is on the device, by its header and without a ledger.
 
-A header has the page's number and the log's salts (wal.c), and lies at the same place of a sector on the
-device as in the file, whatever the filesystem's blocks are.
+A header has the page number and the log's salts (wal.c). It lies at the same place of a sector on the device
+as in the file, whatever the filesystem's block size is.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from analysis.content.wal import FRAME_HEADER, headers
 from analysis.observers import Content as Kept
 from base.arrays import Ints, LastBefore, ints
 
-_PLACES = 9  # bits of a place in a sector
-# ns: vfs.csv is in ticks of the counter behind the clock (workloads/ticks.h)
+_PLACES = 9  # bits for a place in a sector
+# ns: resolution of vfs.csv, in ticks of the clock's counter (workloads/ticks.h)
 _TICKS_NS = 250
 
 
 def missing(calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the xWrites of headers (rows of vfs.csv) whose frame no command wrote between them and the end
-    of the next xSync of the log."""
+    """Return the xWrites of headers (rows of vfs.csv) whose frame is missing.
+
+    A frame is missing if no command wrote it between the xWrite and the end of the log's next xSync.
+    """
     none = calls.clear()
     if kept.unkept:
         return none
@@ -33,25 +35,25 @@ def missing(calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
         & (pl.col("bytes") == FRAME_HEADER)
         & pl.col("page").is_not_null()
         & pl.col("synced").is_not_null()
-        # one that goes on in the next sector may be cut there
+        # a header that continues in the next sector may be split there
         & (pl.col("offset") % SECTOR <= SECTOR - FRAME_HEADER)
     )
-    key, time = _found(kept)
-    asked = (ints(wanted["page"]) << _PLACES) | (ints(wanted["offset"]) % SECTOR)
-    last = LastBefore(key, time).find(asked, ints(wanted["synced"]))
+    key, time = _written(kept)
+    wanted_key = (ints(wanted["page"]) << _PLACES) | (ints(wanted["offset"]) % SECTOR)
+    last = LastBefore(key, time).find(wanted_key, ints(wanted["synced"]))
     since = np.r_[time, -1][last]
     gone = (last < 0) | (since < ints(wanted["begin_ns"]) - _TICKS_NS)
     return wanted.filter(pl.Series(gone)).drop("synced")
 
 
-def _found(kept: Kept) -> tuple[Ints, Ints]:
-    """Return page and place of each frame's header that was written, and when its command was issued."""
+def _written(kept: Kept) -> tuple[Ints, Ints]:
+    """Return (page and place) of each frame header that was written, and the issue time of its command."""
     size = kept.data.size // SECTOR * SECTOR
     sectors = kept.data[:size].reshape(-1, SECTOR)
     first, salts = headers(sectors[:, :32].copy().view(">u4").astype(np.uint32))
     words = kept.data[:size].view(">u8")
-    at = np.flatnonzero(np.isin(words, salts)) * 8 - 8  # behind page and size of the database
-    at = at[(at >= 0) & ~np.isin(at, first * SECTOR + 8)]  # a log's own header has its salts there
+    at = np.flatnonzero(np.isin(words, salts)) * 8 - 8  # the salts follow the page number and database size
+    at = at[(at >= 0) & ~np.isin(at, first * SECTOR + 8)]  # skip the salts of the log's own header
     number = np.ascontiguousarray(kept.data[at[:, None] + np.arange(4)]).view(">u4")[:, 0]
     rows = np.flatnonzero(kept.begin >= 0)
     record = rows[np.searchsorted(kept.begin[rows], at, side="right") - 1] if rows.size else at

@@ -13,14 +13,14 @@ import pytest
 from edited import edit_trial, recoveries
 
 from analysis import stages
-from analysis.checks import tried
+from analysis.checks import crash_trials
 from base.paths import ROOT
 from model import engines
 
 HERE = Path(__file__).parent
 # of the sample, which are of one state
 ALIKE = (18, 19)
-TIMES = "{} of trials did not do the same run: its transactions were at other commands"
+TIMES = "trial {} did not repeat the run: its transactions were at other commands"
 
 
 def unpacked(name: str, place: Path) -> Path:
@@ -47,7 +47,7 @@ def reasons(recorded: Path, place: Path, spoil: Callable[[Path], Any]) -> list[s
     folder = Path(shutil.copytree(recorded, place / "run"))
     spoil(folder)
     run = stages.build(folder)
-    return tried.boards(run) + tried.outcomes(run)
+    return crash_trials.boards(run) + crash_trials.outcomes(run)
 
 
 def edges(folder: Path, column: str, other: str, later_ns: int) -> None:
@@ -96,32 +96,32 @@ def test_a_recorded_run_can_be_so(sample: str, request: pytest.FixtureRequest, t
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (replaced("board/kernel.txt", "6.12.", "6.13."), "board 1 of trials's kernel is not the run's"),
+        (replaced("board/kernel.txt", "6.12.", "6.13."), "trial board 1's kernel differs from the run's"),
         (
             replaced("board/device.txt", "cache_kib=512", "cache_kib=0"),
-            "board 1 of trials's device settings differ",
+            "trial board 1's device settings differ",
         ),
-        (replaced("run-cell.status", "0", "1"), "board 1 of trials: run-cell ended with status '1'"),
+        (replaced("run-cell.status", "0", "1"), "trial board 1: run-cell ended with status '1'"),
         (
             replaced("run.json", '"trials", ', '"rest", '),
-            "board 1 of trials: the steps were watch, set-timing,",
+            "trial board 1: the steps were watch, set-timing,",
         ),
-        (replaced("run.json", '"observers": []', '"observers": ["x"]'), "board 1 of trials was watched"),
+        (replaced("run.json", '"observers": []', '"observers": ["x"]'), "trial board 1 was observed"),
         (lambda folder: edges(folder, "begin_ns", "end_ns", -1), TIMES.format("board 1")),
         # acknowledged before anything of it was written
         (lambda folder: edges(folder, "end_ns", "begin_ns", 1), TIMES.format("board 1")),
         (acknowledged, TIMES.format("board 1")),
         (
             lambda folder: recoveries(folder, ("clean", 0), ("log used; WAL reset", 16)),
-            "trial 1 executed 16 transactions again, and 1 had begun",
+            "trial 1 re-executed 16 transactions, but 1 had begun",
         ),
         (
             lambda folder: recoveries(folder, *[("clean", 0)] * 19, ("log used; WAL reset", 0)),
-            f"trials {ALIKE[0]} and {ALIKE[1]} were of one state",
+            f"trials {ALIKE[0]} and {ALIKE[1]} had the same state",
         ),
         (
             trial(ALIKE[0], opened=0, is_read=0, is_whole=0),
-            f"trials {ALIKE[0]} and {ALIKE[1]} were of one state",
+            f"trials {ALIKE[0]} and {ALIKE[1]} had the same state",
         ),
     ],
 )
@@ -137,15 +137,15 @@ def test_what_a_cut_cannot_have_come_to(
     [
         (
             trial(20, acknowledged=0),
-            "trial 20 had begun 14 and acknowledged 0 transactions, and the run 14 and 13 at that moment",
+            "trial 20 had begun 14 and acknowledged 0 transactions; at that point the run had 14 and 13",
         ),
         (
             trial(20, begun=15),
-            "trial 20 had begun 15 and acknowledged 13 transactions, and the run 14 and 13",
+            "trial 20 had begun 15 and acknowledged 13 transactions; at that point the run had 14 and 13",
         ),
         (
             replaced("run.json", '"kills", ', '"rest", '),
-            "board 1 of trials: the steps were watch, settle, rest",
+            "trial board 1: the steps were watch, settle, rest",
         ),
     ],
 )

@@ -1,11 +1,12 @@
-"""Which of a command's files are an engine's: by what they begin with, as nobody logs its calls.
+"""Identify an engine's files among a command's files by their first bytes, as its calls are not logged.
 
-An engine's module may have HEADS: {role: what a file of it begins with}. A file, which is a number and when
-that was its (analysis/ledger/lives.py), has the role of its last
-first page that was written, or of the first that is written later; of one of which none was written what it
-begins with after the run counts. A first page that begins with zeros says nothing by itself: so a rollback
-journal is written before its header counts, and after it no more does; it has the role of the next one with
-the rest of its header, else of the one before. What begins with anything else is no engine's.
+An engine's module may define HEADS: {role: first bytes of its files}. A file is an inode number and the time
+when it was that file's (analysis/ledger/lives.py). Its role is that of its last first page before a write, or
+else of the next one. If none was written, its first bytes after the run count.
+
+A first page that begins with zeros is ambiguous: a rollback journal has zeros before and after its header is
+valid. It gets the role of the next first page if the rest of the header is equal, else of the previous one.
+Files that begin with anything else are not an engine's.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from analysis.observers import Content as Kept
 from base.arrays import Ints, ints
 from model import engines
 
-# Bytes of a first page that are looked at, and of them those that may be zeros before the header counts.
+# Bytes of a first page that are compared. The first MARK may be zeros while the header is not valid.
 HEAD, MARK = 28, 12
 OTHER = "other"
 _TABLE = {"inode": pl.Int64, "life": pl.Int64, "time_ns": pl.Int64, "head": pl.Binary}
@@ -33,7 +34,7 @@ _Roles = Mapping[tuple[int, int], tuple[Ints, list[str | None]]]
 
 
 def role(head: bytes) -> str | None:
-    """Return the role of a file by its first bytes; `other`: no engine's; None: zeros, or none are known."""
+    """Return a file's role by its first bytes; `other`: not an engine's; None: zeros or unknown."""
     for name in engines.names():
         heads: Mapping[str, tuple[bytes, ...]] = getattr(engines.of(name), "HEADS", {})
         for kind, begins in heads.items():
@@ -43,16 +44,16 @@ def role(head: bytes) -> str | None:
 
 
 def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
-    """Return the ledger with the roles of files in its pieces and syncs. left: inode → its first bytes."""
+    """Return the ledger with file roles in its pieces and syncs. left: inode → first bytes after the run."""
     heads = _roles(_heads(made, kept))
     times = made.ledger.select("command", time_ns="queue_ns", seen_ns="issue_ns")
     pieces = made.pieces.join(times, on="command", how="left", maintain_order="left")
-    found = _of(pieces, heads, left, made.given.lives)
-    label = pl.Series(found, dtype=pl.String).replace_strict(OF_ROLE, default=None).cast(LABEL)
-    changed = pl.Series(found, dtype=FILE).is_not_null() & (made.pieces["file"] == OTHER)
+    roles = _of(pieces, heads, left, made.given.lives)
+    label = pl.Series(roles, dtype=pl.String).replace_strict(OF_ROLE, default=None).cast(LABEL)
+    changed = pl.Series(roles, dtype=FILE).is_not_null() & (made.pieces["file"] == OTHER)
     is_copy = made.pieces["of"].is_not_null()
     columns = [
-        pl.when(changed).then(pl.Series(found, dtype=FILE)).otherwise("file").alias("file"),
+        pl.when(changed).then(pl.Series(roles, dtype=FILE)).otherwise("file").alias("file"),
         pl.when(changed & ~is_copy).then(label).otherwise("label").alias("label"),
         pl.when(changed & is_copy).then(label).otherwise("of").alias("of"),
     ]
@@ -81,13 +82,13 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
 
 
 def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
-    """Return each writing of a file's first page whose bytes were kept: _TABLE."""
+    """Return each writing of a file's first page whose bytes were kept, as _TABLE."""
     write = units.writes(made.ledger)
     inside = kept.within(*made.given.window)
     rows = np.flatnonzero(inside.sectors > 0)
     commands = made.ledger.select("sector", pl.col("bytes") // 512).to_numpy()[write]
     if not np.array_equal(commands, np.stack([inside.sector, inside.sectors], axis=1)[rows]):
-        return pl.DataFrame(schema=_TABLE)  # checks/witness.py says so
+        return pl.DataFrame(schema=_TABLE)  # reported by checks/cross_check.py
     place = np.full(made.ledger.height, -1)
     place[write] = inside.begin[rows]
     first = made.pieces.filter((pl.col("offset") == 0) & (pl.col("file") == OTHER))
@@ -97,13 +98,13 @@ def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
     heads = [kept.data[at : at + HEAD].tobytes() for at in begin[there].tolist()]
     time = ints(made.ledger["queue_ns"].fill_null(0))[command][there]
     inode, issued = ints(first["inode"])[there], ints(made.ledger["issue_ns"])[command][there]
-    life = [lives.life(made.given.lives, *one) for one in zip(inode.tolist(), issued.tolist(), strict=True)]
+    life = [lives.life(made.given.lives, *pair) for pair in zip(inode.tolist(), issued.tolist(), strict=True)]
     return pl.DataFrame({"inode": inode, "life": life, "time_ns": time, "head": heads}, schema=_TABLE)
 
 
 def _roles(heads: pl.DataFrame) -> _Roles:
-    """Return (inode, life) → the times of its first pages, and the role of each."""
-    found = {}
+    """Return (inode, life) → times of its first pages, and the role of each."""
+    result = {}
     in_time = heads.sort("time_ns", maintain_order=True)
     for (inode, life), rows in in_time.group_by("inode", "life", maintain_order=True):
         texts = rows["head"].to_list()
@@ -118,26 +119,30 @@ def _roles(heads: pl.DataFrame) -> _Roles:
                 roles[place] = roles[following]
             elif place and not rest.strip(b"\0"):
                 roles[place] = roles[place - 1]
-        found[int(str(inode)), int(str(life))] = (ints(rows["time_ns"]), roles)
-    return found
+        result[int(str(inode)), int(str(life))] = (ints(rows["time_ns"]), roles)
+    return result
 
 
-def _of(rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], of: lives.Lives) -> list[str | None]:
-    """Return the role of each row's file at its time; rows: inode, time_ns, file, and when it had the number
-    for certain, seen_ns: its command is issued behind the first page of all its bios, and its pages are not
-    given back before it has ended."""
-    found: list[str | None] = []
+def _of(
+    rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: lives.Lives
+) -> list[str | None]:
+    """Return the role of each row's file at its time; rows: inode, time_ns, file, seen_ns.
+
+    seen_ns: when the file certainly had the inode number. A command is issued after the first pages of all
+    its bios, and its pages are not freed before it ended.
+    """
+    result: list[str | None] = []
     columns = rows.select("inode", "time_ns", "seen_ns", pl.col("file").cast(pl.String))
     for inode, time, seen, file in columns.iter_rows():
         if file != OTHER or file not in FILES or inode is None:
-            found.append(None)
+            result.append(None)
             continue
-        life = lives.life(of, inode, seen)
+        life = lives.life(inode_lives, inode, seen)
         if (inode, life) in heads:
             times, roles = heads[inode, life]
             place = max(int(np.searchsorted(times, time or 0, side="right")) - 1, 0)
-            found.append(roles[place] or OTHER)
+            result.append(roles[place] or OTHER)
         else:
-            is_left = life == lives.last(of, inode)
-            found.append((role(left.get(inode, b"")) if is_left else None) or OTHER)
-    return found
+            is_left = life == lives.last(inode_lives, inode)
+            result.append((role(left.get(inode, b"")) if is_left else None) or OTHER)
+    return result

@@ -1,9 +1,8 @@
-"""What was going on when the power was cut: on the board that had the trial, and by the ledger.
+"""Describe what was in progress at each crash point: on the trial's board, and by the ledger.
 
-A board of trials is not watched. Its log says what kind of command a cut is told by, and its driver which
-transaction was under way. What the engine and the filesystem were doing is known of a watched run, as far as
-its device got the commands of that board in the same order: the cut is then the same moment of the command of
-the same number.
+A trial board is not watched. Its device log gives the type of the command, its driver the transaction in
+progress. The watched run gives what the engine and the filesystem were doing, as far as its device got the
+same commands in the same order: the crash point is then at the command of the same number.
 """
 
 from __future__ import annotations
@@ -26,64 +25,65 @@ from model.crash_points import cuts, lines
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
 
-# Known of each trial.
+# Columns known for each trial.
 BOARD: dict[str, type[pl.DataType]] = {
-    "operation": pl.String,  # of the command, as its device has it: one of events.BLOCK_KINDS
+    "operation": pl.String,  # of the command, by the device: one of events.BLOCK_KINDS
     "phase": pl.String,
-    "under_way": pl.Int64,  # the transaction; null: none
+    "under_way": pl.Int64,  # the transaction in progress; null: none
     "op": pl.String,
 }
-# Known by the ledger, or null.
+# Columns from the ledger, or null.
 LEDGER: dict[str, type[pl.DataType]] = {
-    "watched_ns": pl.Int64,  # the same moment of the watched run
+    "watched_ns": pl.Int64,  # time of the crash point in the watched run
     "ledger_command": pl.Int64,  # the command's number in the ledger
-    "kind": pl.String,  # what it is, there
-    "engine_call": pl.String,  # under way: what of which file; NOTHING
-    "filesystem_work": pl.String,  # under way: a commit or a checkpoint, with its number; NOTHING
-    # which commands might be lost, by their numbers in the ledger
+    "kind": pl.String,  # its kind in the ledger
+    "engine_call": pl.String,  # call in progress: operation and file; NOTHING
+    "filesystem_work": pl.String,  # in progress: a commit or a checkpoint, with its number; NOTHING
+    # commands that might be lost, by their numbers in the ledger
     "commands_kept": pl.String,
     "commands_gone": pl.String,
 }
 NOTHING = "nothing"
 
 
-def going_on(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame:
-    """Return a row for each trial: its number, and the columns of BOARD and LEDGER; those of the ledger are
-    null where no run is given."""
+def table(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame:
+    """Return a row for each trial: its number, and the columns of BOARD and LEDGER.
+
+    The ledger's columns are null without a run.
+    """
     kinds = devicelog.commands(board.log.entries)["kind"]
     columns = {
         "trial": [trial.number for trial in trials],
         "operation": [kinds[trial.command] if trial.call is None else None for trial in trials],
         **_of_driver(board.driver, np.array([trial.moment for trial in trials], np.int64)),
     }
-    known = pl.DataFrame(columns, schema={"trial": pl.Int64, **BOARD})
+    by_board = pl.DataFrame(columns, schema={"trial": pl.Int64, **BOARD})
     watched = pl.DataFrame(_watched(run, board, trials) if run else [], schema={"trial": pl.Int64, **LEDGER})
-    found = known.join(watched, on="trial", how="left")
-    return _with_calls(found, board, trials)
+    return _with_calls(by_board.join(watched, on="trial", how="left"), board, trials)
 
 
-def _with_calls(found: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.DataFrame:
-    """Return what was going on with the engine's call of each moment that is told by one, watched or not."""
+def _with_calls(rows: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.DataFrame:
+    """Return the rows with `engine_call` set for crash points that are defined by a call."""
     of_calls = [trial for trial in trials if trial.call is not None]
     if not of_calls or board.driver.vfs is None:
-        return found
+        return rows
     calls = board.driver.vfs.filter(pl.col("call").is_in([trial.call for trial in of_calls]))
     names = {row["call"]: f"{row['op']} {row['file']}" for row in calls.iter_rows(named=True)}
-    rows = [(trial.number, names.get(trial.call)) for trial in of_calls]
-    own = pl.DataFrame(rows, schema={"trial": pl.Int64, "own": pl.String}, orient="row")
+    values = [(trial.number, names.get(trial.call)) for trial in of_calls]
+    own = pl.DataFrame(values, schema={"trial": pl.Int64, "own": pl.String}, orient="row")
     return (
-        found.join(own, on="trial", how="left")
+        rows.join(own, on="trial", how="left")
         .with_columns(engine_call=pl.coalesce("own", "engine_call"))
         .drop("own")
     )
 
 
-def moment(row: Mapping[str, Any]) -> str:
-    """Say of one trial when it was cut, and what device and memory then kept."""
+def crash_point(row: Mapping[str, Any]) -> str:
+    """Describe in a line a trial's crash point, and what the device and memory kept."""
     if row.get("call") is None:
-        at = f"command {row['command']} ({told(row)})"
+        at = f"command {row['command']} ({activity(row)})"
     else:
-        at = f"call {row['call']} ({told(row)})"
+        at = f"call {row['call']} ({activity(row)})"
     kept = f"{row['where']} {at}, {row['policy']} of {row['losable']} kept"
     if row.get("line_policy") is None:
         return kept
@@ -92,8 +92,8 @@ def moment(row: Mapping[str, Any]) -> str:
     return f"{kept}, and {row['line_policy']} of {row['losable_lines']} lines"
 
 
-def told(row: Mapping[str, Any]) -> str:
-    """Say of one trial what is known of the moment, in a line."""
+def activity(row: Mapping[str, Any]) -> str:
+    """Describe in a line what was in progress at a trial's crash point."""
     what = [] if row["operation"] is None else [row["operation"]]
     if row["kind"] not in (None, row["operation"]):
         what = [f"{row['operation']} of {row['kind']}"]
@@ -105,7 +105,7 @@ def told(row: Mapping[str, Any]) -> str:
 
 
 def _of_driver(ran: Driver, moments: Ints) -> dict[str, list[Any]]:
-    """Return what the driver was doing at each moment."""
+    """Return what the driver was doing at each time."""
     rows, phases = (inside(moments, *edges(table)).tolist() for table in (ran.transactions, ran.phases))
     ops, names = ran.transactions["op"], ran.phases["phase"]
     return {
@@ -116,7 +116,7 @@ def _of_driver(ran: Driver, moments: Ints) -> dict[str, list[Any]]:
 
 
 def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]]:
-    """Return the columns of LEDGER of each trial whose command the watched run's device got, too."""
+    """Return the columns of LEDGER for each trial whose command the watched run's device also got."""
     made, log = run.ledger, run.log
     if made is None or log is None:
         return []
@@ -127,7 +127,7 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
     first = int(np.searchsorted(board.log.entries["begin_ns"].astype(np.int64), board.driver.window[0]))
     numbers = numbers[: devicelog.alike(own, other)]
     commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
-    found = []
+    rows = []
     for trial in trials:
         of_call = trial.call is not None
         place = trial.arrived - first - 1 if of_call else trial.command - first
@@ -135,7 +135,7 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
             continue
         at = cuts.time_of(*timed, trial.where)
         command = None if of_call else int(numbers[place])
-        found.append(
+        rows.append(
             {
                 "trial": trial.number,
                 "watched_ns": at,
@@ -145,12 +145,14 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
                 **_at_stake(trial, commands.losable(trial.moment) - first, numbers, first),
             }
         )
-    return found
+    return rows
 
 
 def _timed(run: Run, own: np.ndarray, trial: Trial, place: int) -> tuple[int, int] | None:
-    """Return when what a trial's moment is told by began and ended in the watched run; None where that has no
-    such call, or had got another number of commands by then."""
+    """Return begin and end, in the watched run, of the command or call that defines a trial's crash point.
+
+    None if the run has no such call, or had got another number of commands by then.
+    """
     if trial.call is None:
         return int(own[place]["begin_ns"]), int(own[place]["end_ns"])
     calls = run.driver.vfs
@@ -163,7 +165,7 @@ def _timed(run: Run, own: np.ndarray, trial: Trial, place: int) -> tuple[int, in
 
 
 def _under_way(made: Ledger, moment: int) -> dict[str, str | None]:
-    """Return what the engine and the filesystem were doing at a moment."""
+    """Return what the engine and the filesystem were doing at a time."""
     call, commit, checkpoint = (_row(table, moment) for table in (made.vfs, made.commits, made.checkpoints))
     calls = f"{call['op']} {call['file']}" if call else NOTHING
     work = f"commit {commit['commit']}" if commit else NOTHING
@@ -172,14 +174,16 @@ def _under_way(made: Ledger, moment: int) -> dict[str, str | None]:
 
 
 def _row(table: pl.DataFrame, moment: int) -> Mapping[str, Any] | None:
-    """Return the row that a moment is within; they do not overlap."""
+    """Return the row whose interval contains a time; intervals do not overlap."""
     row = int(inside(np.array([moment]), *edges(table))[0])
     return None if row < 0 else table.row(row, named=True)
 
 
 def _at_stake(trial: Trial, places: Ints, numbers: Ints, first: int) -> dict[str, str | None]:
-    """Return what was kept and what was not of the commands at some places of the window, by `numbers`; None
-    where one of them has no number."""
+    """Return which of the commands at `places` of the window were kept and which were lost, by `numbers`.
+
+    None where one of them has no number.
+    """
     if places.size and (places[0] < 0 or places[-1] >= numbers.size):
         return {"commands_kept": None, "commands_gone": None}
     gone = {number - first for number in trial.lost}
@@ -190,7 +194,7 @@ def _at_stake(trial: Trial, places: Ints, numbers: Ints, first: int) -> dict[str
 
 
 def ranges(numbers: list[int]) -> str:
-    """Return numbers as `3 5-7`."""
+    """Return numbers as ranges: `3 5-7`."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and parts[-1][1] == number - 1:

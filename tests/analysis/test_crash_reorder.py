@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import order
-from analysis.crash.order import Stretch
+from analysis.crash import reorder
+from analysis.crash.reorder import Stretch
 from model.block_operations import FLUSH, WRITE
 
 
@@ -37,8 +37,8 @@ def log(words: str) -> np.ndarray:
     ],
 )
 def test_where_two_differ(own: str, other: str, found: list[Stretch] | None) -> None:
-    assert order.stretches(log(own), log(other)) == found
-    assert order.stretches(log(other), log(own)) == found
+    assert reorder.stretches(log(own), log(other)) == found
+    assert reorder.stretches(log(other), log(own)) == found
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -52,7 +52,7 @@ def test_two_who_take_turns_otherwise_are_found(seed: int) -> None:
         return "".join(draw.choice([part for part in left if part]).pop(0) for _ in range(40))
 
     own, other = turns(), turns()
-    found = order.stretches(log(own), log(other))
+    found = reorder.stretches(log(own), log(other))
     assert found is not None
     outside = {place for place in range(40) if not any(s.first <= place < s.behind for s in found)}
     assert all(own[place] == other[place] for place in outside)

@@ -18,8 +18,8 @@ from some_cell import some_cell
 from analysis import checks, pipeline, stages, terminal
 from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import going_on, placed
-from analysis.crash.placed import Numbers
+from analysis.crash import align, context
+from analysis.crash.align import Numbers
 from model.block_operations import FLUSH, FUA, WRITE
 from model.crash_points import cuts, policies
 from model.crash_points.cuts import Trial
@@ -27,8 +27,8 @@ from model.crash_points.durable import Cache, Commands
 
 HERE = Path(__file__).parent
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
-OTHER = "trials did not do the same run: its device got other commands"
-IMPOSSIBLE = "was of a state that by its board's log no cut leaves"
+OTHER = "did not repeat the run: its device got other commands"
+IMPOSSIBLE = "showed a state that no crash leaves, by its board's log"
 
 
 def entries(*commands: tuple[int, int]) -> np.ndarray:
@@ -84,7 +84,7 @@ BOARD = log(W, F, W, F, W, W)
     ],
 )
 def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, str, str, int]) -> None:
-    found = placed.placed(BOARD, DRAIN, ANY, planned)
+    found = align.locate(BOARD, DRAIN, ANY, planned)
     assert found is not None and found.number == 5
     assert (found.command, found.where, found.policy, found.losable) == there
     assert found.moment == cuts.moment(BOARD, found.command, found.where)
@@ -103,7 +103,7 @@ def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, s
     ],
 )
 def test_a_state_that_no_cut_leaves(planned: Trial) -> None:
-    assert placed.placed(BOARD, DRAIN, ANY, planned) is None
+    assert align.locate(BOARD, DRAIN, ANY, planned) is None
 
 
 def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[Any, ...]]:
@@ -132,7 +132,7 @@ def test_a_place_is_found_where_there_is_one(seed: int, reorders: bool) -> None:
     board = log(*own[:2], *drain)
     possible = list(states(board, numbers, reorders))
     for one in cuts.plan(cell, entries(*own), (0, 1000)):
-        found = placed.placed(board, numbers, ANY if reorders else IN_ORDER, one)
+        found = align.locate(board, numbers, ANY if reorders else IN_ORDER, one)
         shown = {n for n in range(one.arrived) if n not in one.lost and board.changes[n]}
         torn = one.torn[0] if one.torn and board.changes[one.torn[0]] else None
         if one.torn and torn is not None and one.torn[1] >= board.sectors[torn]:
@@ -187,7 +187,7 @@ def flushed_at_once(entries: np.ndarray) -> None:
     entries["end_ns"][34] = entries["end_ns"][flush] = entries["begin_ns"][flush]
 
 
-LEDGER = [*going_on.LEDGER]
+LEDGER = [*context.LEDGER]
 
 
 def test_another_order_in_the_drain_is_the_same_run(run_dir: Path) -> None:
@@ -222,11 +222,11 @@ def test_what_comes_by_a_clock_may_come_elsewhere(run_dir: Path) -> None:
     assert not checks.reasons(stages.build(run_dir))
     (_, board) = stages.build(run_dir).trials
     before, within, behind = (trial(command, "before") for command in (41, 43, 60))
-    told = [placed.may_be_nowhere(run, board, one) for one in (before, within, behind)]
+    told = [align.may_be_unplaced(run, board, one) for one in (before, within, behind)]
     assert told == [False, True, False]
     # what is lost is told by the numbers from there on
-    assert placed.may_be_nowhere(run, board, trial(60, "before", (42,)))
-    assert not placed.may_be_nowhere(run, board, trial(60, "before", (59,)))
+    assert align.may_be_unplaced(run, board, trial(60, "before", (42,)))
+    assert not align.may_be_unplaced(run, board, trial(60, "before", (59,)))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_what_else_differs_rejects_the_run(
 
 def keeps_what_came_behind(run: Any, *numbers: int) -> list[Trial]:
     """The plan, in which those trials keep command 97 and not 96, as if the former were a FUA write."""
-    plan = placed.plan(run)
+    plan = align.plan(run)
     for number in numbers:
         plan[number] = Trial(number, 97, "after", plan[number].moment, PLANNED, 98, 1, (96,))
     return plan
@@ -274,7 +274,7 @@ def nowhere(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
     def made(*numbers: int) -> Path:
         plan = keeps_what_came_behind(stages.build(run_dir), *numbers)
         tried_as(run_dir, plan)
-        monkeypatch.setattr(placed, "plan", lambda run: plan)
+        monkeypatch.setattr(align, "plan", lambda run: plan)
         return run_dir
 
     return made
@@ -302,7 +302,7 @@ def test_what_is_of_no_cut_where_the_drain_came_in_another_order_is_left_out(
     [
         # the board had the order of the run
         ((28,), lambda entries: None, f"trial 28 {IMPOSSIBLE}"),
-        ((25, 26, 27, 28), order(97, 96), "4 of 30 trials were of states that by their boards' logs no cut"),
+        ((25, 26, 27, 28), order(97, 96), "4 of 30 trials showed states that no crash"),
     ],
 )
 def test_what_is_of_no_cut_rejects_the_run(

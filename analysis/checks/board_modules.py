@@ -1,0 +1,32 @@
+"""Check that the kernel modules of a virtual board are loaded and work."""
+
+from __future__ import annotations
+
+from analysis.adapters.board import Board
+from analysis.run import Run
+
+_VECTORS = "bio_vectors"
+
+
+def loaded(run: Run) -> list[str]:
+    """Check that the run and its baseline run had the modules of the plan, hooked in the same way.
+
+    Without bio_vectors, the block commands of a large sync depend on the board's memory. The module tests its
+    hook when it is loaded; a board where the hook does not work is not provisioned.
+    """
+    planned = run.plan["board"].get("modules", []) if run.plan else []
+    boards = {"": run.board, **({"the baseline run: ": run.twin.board} if run.twin else {})}
+    reasons = [
+        f"{who}raw/board/modules/{name}.txt is missing: the plan has that module"
+        for who, board in boards.items()
+        for name in planned
+        if name not in board.modules
+    ]
+    if run.twin and not reasons and _hook(run.twin.board) != _hook(run.board):
+        reasons.append(f"the baseline run: {_VECTORS} hooks the kernel differently than in the run")
+    return reasons
+
+
+def _hook(board: Board) -> list[str | None]:
+    state = board.modules.get(_VECTORS, {})
+    return [state.get(name) for name in ("function", "by")]

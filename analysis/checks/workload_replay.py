@@ -1,0 +1,153 @@
+"""Replay the workload from the cell's parameters, and compare with what the driver rendered and changed."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from analysis import databases
+from analysis.adapters.rendered import Rendered
+from analysis.checks.rendered import paired
+from analysis.run import Run
+from model import userfile, workloads
+from model.statements import sqlfile
+from model.workloads import Options, Table, Workload
+
+
+def transactions(run: Run) -> list[str]:
+    """Check each transaction's text and row count against a replay from seed, rows, n and value_size.
+
+    Skipped for workloads that have no generator in Python (model/workloads).
+    """
+    given, config = run.driver.rendered, run.driver.config["driver"]
+    workload = workloads.find(str(config.get("workload")))
+    if workload is None or given is None or not given.count or not config.keys() >= set(Options._fields):
+        return []
+    options = Options(*(config[name] for name in Options._fields))
+    if wrong := [f"{k} {v!r}" for k, v in options._asdict().items() if type(v) is not int]:
+        return [f"config.json: {wrong[0]} is not a number"]
+    changes = run.driver.transactions["changes"].to_list()
+    phases = run.driver.workload_phases["phase"].to_list()
+    due = options.n * len(phases)
+    if options.value_size > given.bytes or len({due, len(changes), given.count}) > 1:
+        has = f"rendered.gz has {given.count} transactions in {given.bytes} bytes"
+        return [f"{has}; {len(phases)} phases of {_words(options)} make {due}"]
+    if unknown := set(phases) - set(workload.PHASES):
+        return [f"phases.csv: {config['workload']} has no phase {min(unknown)!r}"]
+    try:
+        return _compared(run, workload, options, phases, changes, given)
+    except ValueError as error:
+        return [f"config.json: {error}, with {_words(options)}: impossible parameters"]
+
+
+def sql_file(run: Run) -> list[str]:
+    """Check that a run of a user's SQL file (FILE) rendered the transactions of that file."""
+    profile, given = run.cell.profiles.get("file"), run.driver.rendered
+    ran = "file" in run.driver.config["driver"]
+    if ran != (profile is not None):
+        return [
+            "config.json: a user's SQL file was run, but the cell has none"
+            if ran
+            else "config.json: the cell's SQL file was not run"
+        ]
+    if profile is None:
+        return []
+    try:
+        parts = userfile.parts(profile)
+    except sqlfile.SqlFileError as error:
+        return [f"the cell's file: {error}"]
+    wanted = sqlfile.rendered(parts.transactions)
+    reasons = _databases(run, parts)
+    if given is not None and hashlib.sha256(wanted).hexdigest() != given.sha256:
+        reasons.append("rendered.gz differs from the transactions of the cell's file")
+    return reasons
+
+
+def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
+    """Compare the databases of config.json with the file's: their number, paths, transactions and changes."""
+    config, count = run.driver.config, parts.databases
+    has = {userfile.databases(run.cell.profiles["file"]), databases.count(config)}
+    if has != {count}:
+        return [f"the cell's file has {count} databases; the cell and config.json have {sorted(has)}"]
+    if count == 1:
+        return []
+    changes = run.driver.transactions["changes"].to_list()
+    reasons, most = list[str](), len(changes)
+    for index, (entry, path) in enumerate(zip(config["databases"], databases.paths(config), strict=True)):
+        if entry["path"] != path:
+            reasons.append(f"config.json: path of database {index + 1} is {entry['path']}, expected {path}")
+        numbers = [number for number, each in enumerate(parts.transactions[:most]) if each.database == index]
+        due = {"transactions": len(numbers), "changes": sum(changes[number] for number in numbers)}
+        reasons += [
+            f"config.json: {name} of database {index + 1} is {entry[name]}, expected {number}"
+            for name, number in due.items()
+            if entry[name] != number
+        ]
+    return reasons
+
+
+def _compared(
+    run: Run,
+    workload: Workload,
+    options: Options,
+    phases: list[str],
+    changes: list[int | None],
+    given: Rendered,
+) -> list[str]:
+    config, table = run.driver.config, Table(options.rows, run.driver.engine.ADDS_MISSING)
+    digest, due = hashlib.sha256(), list[int]()
+    for transaction in workloads.again(workload, options, phases):
+        digest.update(run.driver.engine.rendered(transaction, workload.TEXTS))
+        due.append(table.apply(transaction))
+    reasons = []
+    if digest.hexdigest() != given.sha256:
+        reasons.append(
+            f"rendered.gz differs from what {config['driver']['workload']} generates with {_words(options)}"
+        )
+    wrong = [
+        number
+        for number, (actual, expected) in enumerate(zip(changes, due, strict=True))
+        if actual not in (None, expected)
+    ]
+    if wrong:
+        first = wrong[0]
+        reasons.append(
+            f"transactions.csv: {len(wrong)} transactions have a wrong number of changed rows, first "
+            f"transaction {first}: {changes[first]}, expected {due[first]}"
+        )
+    if None in changes and table.rows != config["rows_after"]:
+        reasons.append(f"config.json: rows_after is {config['rows_after']!r}, expected {table.rows}")
+    return reasons
+
+
+def _words(options: Options) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options._asdict().items())
+
+
+def row_counts(run: Run) -> list[str]:
+    """Check that rows_before is the number requested, and rows_after follows from the transactions."""
+    config, given, table = run.driver.config, run.driver.rendered, run.driver.transactions
+    before, after = config["rows_before"], config["rows_after"]
+    requested = config["driver"].get("rows", None)
+    reasons = (
+        [f"config.json: rows_before is {before!r}, requested rows {requested!r}"]
+        if requested not in (None, before)
+        else []
+    )
+    if given is None or given.count not in (0, table.height) or type(before) is not int:
+        return reasons
+    left: Any = before
+    if given.count:
+        changes = table["changes"].to_list()
+        if None in changes:
+            return reasons  # `transactions` checks rows_after then
+        for number, count, _, transaction in paired(table["op"].to_list(), given):
+            kinds = set(transaction.operations)
+            if {"insert", "delete"} <= kinds:
+                return reasons  # the number of each is not recorded
+            changed = sum(changes[number : number + count])
+            left += changed if "insert" in kinds else -changed if "delete" in kinds else 0
+            left = 0 if "drop" in kinds else left
+    if left != after:
+        reasons.append(f"config.json: rows_after is {after!r}, expected {left}")
+    return reasons
