@@ -10,8 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis import pipeline, terminal
+from analysis import pipeline
 from analysis.command import text
+from analysis.report import terminal
 from base.errors import BadInput
 from base.text import printable_lines
 

@@ -12,25 +12,17 @@ from typing import IO, Any
 
 import polars as pl
 
-from analysis import (
-    checks,
-    consistent,
-    derived,
-    documents,
-    figures,
-    manifest,
-    report,
-    stages,
-    summary,
-    tables,
-    write,
-)
-from analysis import ledger_schema as schema
+from analysis import checks, figures, stages
 from analysis import run as runs
 from analysis.command import report as command_report
 from analysis.command import summary as command_summary
 from analysis.command import tables as command_tables
 from analysis.ledger.build import Ledger
+from analysis.report import consistency, html_page, manifest, summary
+from analysis.run_files import derived, table_files
+from analysis.schemas import documents
+from analysis.schemas import ledger as schema
+from analysis.stats import report_tables
 from base import identity, scratch
 
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", derived.NAME)
@@ -49,27 +41,27 @@ def analyse(folder: Path) -> dict[str, Any]:
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
-            write.parquet(run.content.table, fresh / "tables/content.parquet")
-            write.csv(run.content.table, fresh / "tables/content.csv")
+            table_files.parquet(run.content.table, fresh / "tables/content.parquet")
+            table_files.csv(run.content.table, fresh / "tables/content.csv")
         if run.judged is not None:
-            write.parquet(run.judged, fresh / "tables/trials.parquet")
-            write.csv(run.judged, fresh / "tables/trials.csv")
+            table_files.parquet(run.judged, fresh / "tables/trials.parquet")
+            table_files.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
-        page = report.render(run, built, effective, result, pictures)
+        page = html_page.render(run, built, effective, result, pictures)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
         derived.write(fresh, folder, fresh)
         put(fresh, folder)
     return result
 
 
-def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], dict[str, Any]]:
+def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, Any], dict[str, Any]]:
     """Return the run in `folder`, its tables, manifest and summary; nothing is written. Raises BadInput."""
     run = stages.build(folder)
-    built, effective = tables.build(run), manifest.build(run)
+    built, effective = report_tables.build(run), manifest.build(run)
     result = summary.build(run, built, checks.reasons(run))
-    if contradictions := consistent.reasons(run.cell, result, effective, run.host):
+    if contradictions := consistency.reasons(run.cell, result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
 
@@ -86,7 +78,7 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
         frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
         frames |= {name: getattr(run.ledger, name) for name in schema.TABLES if run.ledger}
         for name, table in frames.items():
-            write.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
+            table_files.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
         page = command_report.render(run, effective, result)
@@ -96,16 +88,16 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
     return result
 
 
-def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> None:
+def write_tables(folder: Path, built: report_tables.Tables, ledger: Ledger | None) -> None:
     """Write each table as Parquet, and as CSV too but for the long lists of events."""
     folder.mkdir()
-    for name in tables.names():
+    for name in report_tables.names():
         table: pl.DataFrame = getattr(built, name)
-        write.parquet(table, folder / f"{name}.parquet")
+        table_files.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
-            write.csv(table, folder / f"{name}.csv")
+            table_files.csv(table, folder / f"{name}.csv")
     for name in schema.TABLES if ledger else ():
-        write.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
+        table_files.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

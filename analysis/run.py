@@ -8,14 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from analysis import content, databases, events, observers, stored_files
+from analysis import content, observers
 from analysis.adapters import board, command, device_logs, devicelog, driver, known, partition, trials
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
-from analysis.files import SHOWN, read_document, read_json
 from analysis.ledger import build
+from analysis.run_files import databases, stored_files
+from analysis.run_files.reading import SHOWN, read_document, read_json
+from analysis.schemas import events
 from base import identity
 from base.errors import BadInput
 from model import devices, engines

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis import content, databases
+from analysis import content
 from analysis.adapters import drivertables, proberecords
 from analysis.content import recognised, reused
 from analysis.crash import verdicts
 from analysis.ledger import build as ledger_build
 from analysis.ledger import lives, records
 from analysis.run import Run, read
+from analysis.run_files import databases
 from base import identity
 from model import engines
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis import events, stored
 from analysis.figures import style
-from analysis.ledger_schema import LABELS, WAITS
-from analysis.stored import Stored
+from analysis.run_files import stored
+from analysis.run_files.stored import Stored
+from analysis.schemas import events
+from analysis.schemas.ledger import LABELS, WAITS
 from base.errors import BadInput
 from base.identity import asked
 from model import durability, engines

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from analysis.diff import TIMES, WHOLE, Diff
 from analysis.figures import bars, style
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 
 TIME_COLORS = {
     "cpu_ns": "#8C8C8C",

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from analysis import report
 from analysis.diff import WHOLE, Diff, figure, terminal, words
 from analysis.figures import style
-from analysis.stored import Stored
-from analysis.write import csv
+from analysis.report import html_page
+from analysis.run_files.stored import Stored
+from analysis.run_files.table_files import csv
 from base import scratch
 
 
@@ -55,7 +55,7 @@ def _json(diff: Diff) -> dict[str, object]:
 
 
 def _page(diff: Diff, svg: Path) -> str:
-    template = report.environment().get_template("diff.html.j2")
+    template = html_page.environment().get_template("diff/diff.html.j2")
     tables = [
         ("Whole run, totals" if op == WHOLE else f"Per {op}", terminal.rows(means))
         for op, means in diff.means.items()

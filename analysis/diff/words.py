@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.diff import WHOLE, Diff
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 
 # Below these a difference is not worth a word.
 COUNT, BYTES, SHARE = 0.05, 512, 0.02

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis import derived, stored, write
 from analysis.export import blktrace, iolog, trace_events
-from analysis.files import check_unlinked
-from analysis.stored import Stored
+from analysis.run_files import derived, stored, table_files
+from analysis.run_files.reading import check_unlinked
+from analysis.run_files.stored import Stored
 from base import scratch
 from base.errors import BadInput
 
@@ -36,7 +36,7 @@ def _csv(run: Stored, folder: Path) -> None:
         nested = [name for name, kind in table.schema.items() if kind.is_nested()]
         if nested:
             raise BadInput(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
-        write.csv(table, folder / f"{path.stem}.csv")
+        table_files.csv(table, folder / f"{path.stem}.csv")
 
 
 def _tables(run: Stored) -> list[Path]:

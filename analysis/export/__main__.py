@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis import export, stored
+from analysis import export
+from analysis.run_files import stored
 from base.errors import BadInput
 from base.text import printable
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import stored_files
 from analysis.adapters import device_logs
 from analysis.adapters.blkrecords import (
     AHEAD,
@@ -32,7 +31,8 @@ from analysis.adapters.blkrecords import (
     WRITE,
     as_first,
 )
-from analysis.stored import Stored
+from analysis.run_files import stored_files
+from analysis.run_files.stored import Stored
 from base.errors import BadInput
 
 USE = "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target -o t.svg"

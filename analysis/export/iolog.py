@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis import events
+from analysis.schemas import events
 from base.errors import BadInput
 
 FILE = "target"  # a name, not a device: --replay_redirect says where it goes

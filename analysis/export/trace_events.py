@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analysis.stored import Stored
+from analysis.run_files.stored import Stored
 
 SQLITE, FILESYSTEM, DEVICE = 1, 2, 3
 PROCESSES = {SQLITE: "SQLite", FILESYSTEM: "filesystem", DEVICE: "block device"}

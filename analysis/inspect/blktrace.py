@@ -16,10 +16,10 @@ import polars as pl
 
 from analysis.adapters import blkevents, blkformat, blkparsed
 from analysis.adapters.blkrecords import COMPLETE, MAGIC, MAGIC2, QUEUE
-from analysis.events import BLOCK_KINDS
 from analysis.figures import style
 from analysis.inspect import lacks, traced
 from analysis.inspect.lacks import counted
+from analysis.schemas.events import BLOCK_KINDS
 from base.errors import BadInput, BadInputError
 
 # Lanes of a page: of the processes that had most commands, each kind of theirs; the others share lanes.

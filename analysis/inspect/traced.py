@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import events as schema
 from analysis.adapters import blkflushes, blkowners, blkpairs, blkremaps
 from analysis.adapters.blkcommands import codes, words
 from analysis.adapters.blkevents import ERROR_UNKNOWN, Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHROUGH, QUEUE, REMAP, WRITE
+from analysis.schemas import events as schema
 
 _OPERATIONS = {"write metadata": "write", "write FUA": "write"}
 _CSV = {

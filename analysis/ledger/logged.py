@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis import events
+from analysis.schemas import events
 from base.arrays import Ints, ints
 
 # What a command is in both, and when; a device does not know which writes are metadata.

@@ -18,7 +18,7 @@ import polars as pl
 from analysis.ledger.causes import Cause, Groups
 from analysis.ledger.nobody import COLLECTION
 from analysis.ledger.pieces import Pieces
-from analysis.ledger_schema import NO_TRANSACTION
+from analysis.schemas.ledger import NO_TRANSACTION
 from base.arrays import Ints, at, expand
 
 _TRANSACTIONS = 40  # bits of a key made of command and transaction, behind the reasons for none

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import ledger_schema as schema
 from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.nobody import thread_names
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
+from analysis.schemas import ledger as schema
 from base.arrays import Ints, ascending, at, inside, ints
 
 

@@ -9,8 +9,8 @@ import re
 import sys
 from pathlib import Path
 
-from analysis.files import shown
 from analysis.inspect.load import Loaded
+from analysis.run_files.reading import shown
 from analysis.tree import terminal
 from base.errors import BadInput
 

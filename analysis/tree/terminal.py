@@ -10,9 +10,9 @@ from typing import TextIO
 
 import polars as pl
 
-from analysis import ledger_schema as schema
 from analysis.figures import style
 from analysis.inspect.load import Loaded
+from analysis.schemas import ledger as schema
 from analysis.tree.chain import Node, tree
 from base.text import printable
 from model import operations

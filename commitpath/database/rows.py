@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from analysis import documents
-from analysis.documents import Validator
+from analysis.schemas import documents
+from analysis.schemas.documents import Validator
 from base import identity, strict_json
 from base.strict_json import UnfitError
 from base.text import printable
@@ -35,7 +35,7 @@ _PATTERNS = {
     "run_id": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "status": "ok|rejected|failed",
 }
-# Without these no run is told from another (commitpath/reporting, analysis/consistent.py).
+# Without these no run is told from another (commitpath/reporting, analysis/report/consistency.py).
 _AXES = (
     *("clock", "device", "fs", "journal_mode", "n", "probes", "profiles", "rows", "seed", "sqlite"),
     *("synchronous", "workload", "engine", "at_default"),

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import checks, pipeline, stages, terminal
+from analysis import checks, pipeline, stages
 from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import going_on, placed
 from analysis.crash.placed import Numbers
+from analysis.report import terminal
 from model.block_operations import FLUSH, FUA, WRITE
 from model.crash_points import cuts, policies
 from model.crash_points.cuts import Trial

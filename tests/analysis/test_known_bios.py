@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis import known
 from analysis.adapters.known import Known
 from analysis.adapters.proberecords import RECORD, TYPES
+from analysis.instrument import probe_selftest
 
 DISK = 8 << 20
 
@@ -33,4 +33,4 @@ def recorded(bios: list[tuple[int, int]]) -> Known:
     ],
 )
 def test_a_page_that_is_written_in_part_is_one(bios: list[tuple[int, int]], found: list[str]) -> None:
-    assert known._bios(recorded(bios)) == found
+    assert probe_selftest._bios(recorded(bios)) == found

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import synthetic
 
-from analysis import paced, pipeline, stages, terminal
+from analysis import pipeline, stages
 from analysis.checks import phases
+from analysis.report import terminal
+from analysis.stats import pacing
 from base.arrays import ints
 from base.errors import BadInputError
 from commitpath.cell import make_cell
@@ -89,7 +91,7 @@ def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.M
     due = begins.copy()
     due[3] = ends[2] - 1
     monkeypatch.setattr(pace, "due_ns", lambda *_: due)
-    found: Any = paced.summary({"pace": "20/s"}, ran)
+    found: Any = pacing.summary({"pace": "20/s"}, ran)
     assert found["asked"] == "20/s"
     assert found["late"] == 1
     assert found["busy_tps"]["all"] == pytest.approx(begins.size * 1e9 / np.sum(ends - begins))

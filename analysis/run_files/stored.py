@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived
-from analysis import ledger_schema as schema
-from analysis.files import read_json
+from analysis.run_files import derived
+from analysis.run_files.reading import read_json
+from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInput
 from base.identity import cell_name, digest, settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, paced, persistent, tables, twins, whose
+from analysis import whose
 from analysis.adapters import device_logs, devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
@@ -15,10 +15,13 @@ from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
 from analysis.crash import verdicts
+from analysis.instrument import cpu
+from analysis.ledger import persistent_memory
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import FILES, LABELS
 from analysis.run import Run
-from analysis.tables import Tables
+from analysis.schemas.ledger import FILES, LABELS
+from analysis.stats import overhead, pacing, report_tables
+from analysis.stats.report_tables import Tables
 from base.version import version
 from model import engines
 from model.engines import Engine
@@ -34,7 +37,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     seconds = timed_seconds(run.timing)
     written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
-    watched = "commands" in tables.observed(run)
+    watched = "commands" in report_tables.observed(run)
     return {
         "version": version(),
         **verdict(reasons),
@@ -45,14 +48,14 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "clock": run.board.run.get("clock"),
         "tps": {
             **{op: row["tps"] for op, row in operations.items()},
-            "all": twins.rate(run.timing),
+            "all": overhead.rate(run.timing),
         },
-        **({"pace": kept} if (kept := paced.summary(run.cell, run.timing)) else {}),
+        **({"pace": kept} if (kept := pacing.summary(run.cell, run.timing)) else {}),
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "cpu_share": cpu.share(run.ledger),
-        "watching_cost": twins.cost(run),
-        "watching_cost_interval": twins.interval(run),
+        "watching_cost": overhead.cost(run),
+        "watching_cost_interval": overhead.interval(run),
         "twin_commands": twin_commands(run),
         "latency_us": {
             op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
@@ -71,7 +74,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger, run.driver.engine),
-        **({"persistent": of_memory} if (of_memory := persistent.summary(run.driver)) else {}),
+        **({"persistent": of_memory} if (of_memory := persistent_memory.summary(run.driver)) else {}),
         "content": told.summary(run.content),
         "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
@@ -141,10 +144,10 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
     if run.twin is None or run.log is None or run.twin.log is None:
         return None
     own = run.log.within(*run.driver.window)
-    twins = run.twin.log.within(*run.twin.driver.window)
-    alike = devicelog.alike(own, twins)
-    first = None if alike == own.size == twins.size else alike
-    return {"run": own.size, "twin": twins.size, "same": first is None, "first_difference": first}
+    other = run.twin.log.within(*run.twin.driver.window)
+    alike = devicelog.alike(own, other)
+    first = None if alike == own.size == other.size else alike
+    return {"run": own.size, "twin": other.size, "same": first is None, "first_difference": first}
 
 
 def sequence_hash(commands: pl.DataFrame) -> str:

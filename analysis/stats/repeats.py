@@ -1,6 +1,6 @@
 """Several runs of one cell: every run, median, spread and interval.
 
-python -m analysis.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.html.
+python -m analysis.stats.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.html.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analysis import stored
-from analysis.files import read_json
-from analysis.spread import distinct, interval, outliers, spread, watching
+from analysis.run_files import stored
+from analysis.run_files.reading import read_json
+from analysis.stats.spread import distinct, interval, outliers, spread, watching
 from base.errors import BadInput
 from base.text import printable_lines
 
@@ -179,7 +179,7 @@ def main() -> int:
     try:
         folders = [Path(name) for name in sys.argv[1:]]
         if not folders:
-            raise BadInput("python -m analysis.repeats", "", "no run", "RUN_DIR RUN_DIR…")
+            raise BadInput("python -m analysis.stats.repeats", "", "no run", "RUN_DIR RUN_DIR…")
         print(table(compare(folders)))
         print(f"report: {write(folders)}")
     except BadInput as error:

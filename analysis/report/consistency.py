@@ -12,8 +12,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import cpu, observers
+from analysis import observers
 from analysis.crash import fits
+from analysis.instrument import cpu
 from base.data import load_yaml
 from base.identity import contents, settings
 from base.paths import EXPERIMENTS

@@ -7,9 +7,11 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from analysis import cpu, whose
+from analysis import whose
 from analysis.content import told
-from analysis.stored_files import NOT_HELD
+from analysis.instrument import cpu
+from analysis.run_files.stored_files import NOT_HELD
+from analysis.stats import totals
 
 # what two views of the bytes differ in (docs/reference/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
@@ -43,7 +45,12 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += ["", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
     out += lines
     if summary["ledger"]:
-        out += ["", *_labels(summary["ledger"], transactions(summary)), *told.lines(summary["content"]), ""]
+        out += [
+            "",
+            *_labels(summary["ledger"], totals.transactions(summary)),
+            *told.lines(summary["content"]),
+            "",
+        ]
     out += persistent(summary)
     if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
         out += textwrap.wrap(_PER_TRANSACTION, 80, subsequent_indent=" ")
@@ -160,22 +167,9 @@ def colored(text: str) -> str:
     return re.sub(rf"^{BROKEN}.*(\n  .*)*", "\033[31m\\g<0>\033[0m", text, flags=re.MULTILINE)
 
 
-def transactions(summary: dict[str, Any]) -> int:
-    """Return how many transactions a run had."""
-    return round((summary["tps"]["all"] or 0) * (summary["virtual_seconds"] or 0))
-
-
-def whole(summary: dict[str, Any]) -> dict[str, float | None]:
-    """Return writes, flushes and bytes_written per transaction of all that the device was given, with what is
-    written at the close and by write-back; None where nothing counted them."""
-    count, names = transactions(summary), ("writes", "flushes", "bytes_written")
-    counted = {name: summary["block"][name] for name in names}
-    return {name: value / count if count and value is not None else None for name, value in counted.items()}
-
-
 def _whole(summary: dict[str, Any]) -> tuple[str, ...]:
     """Return the first row of the table: all transactions, and everything that was written."""
-    each = whole(summary)
+    each = totals.per_transaction(summary)
     written = number(each["bytes_written"], 1, 1 / 1024), number(each["flushes"], 2)
     return ("all", number(summary["tps"]["all"], 1), "", "", "", number(each["writes"], 2), *written)
 

@@ -12,16 +12,20 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import cpu, terminal, whose
+from analysis import whose
 from analysis.content import told
 from analysis.figures import style
+from analysis.instrument import cpu
+from analysis.report import terminal
 from analysis.run import Run
-from analysis.stored_files import NOT_HELD
-from analysis.tables import BLOCK_COLUMNS, Tables
+from analysis.run_files.stored_files import NOT_HELD
+from analysis.stats import totals
+from analysis.stats.report_tables import BLOCK_COLUMNS, Tables
 from base.schema import unused
 from base.version import version
 from model import engines
 
+HERE = Path(__file__).parent
 CAPTIONS = {
     "zoom": (
         "From the statement to the device",
@@ -93,8 +97,8 @@ def render(
         instruction_ns=cpu.measured(manifest["clock"]),
         virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
         watched=watched,
-        count=terminal.transactions(summary),
-        whole=terminal.whole(summary),
+        count=totals.transactions(summary),
+        whole=totals.per_transaction(summary),
         seconds=terminal.seconds,
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
@@ -117,7 +121,7 @@ def render(
 def environment() -> Environment:
     """How a page is made: every value is escaped and shown without control characters."""
     made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([HERE, HERE.parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

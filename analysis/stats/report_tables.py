@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 import polars as pl
 
-from analysis import events
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, disk
 from analysis.run import Run
+from analysis.schemas import events
 from model import engines
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from analysis.files import read_json
+from analysis.run_files.reading import read_json
 from base.errors import BadInput
 
 NAME = "derived.json"

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import documents
+from analysis.schemas import documents
 from base import strict_json
 from base.errors import BadInput
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis import derived
-from analysis.files import check_regular, check_unlinked, read_json
+from analysis.run_files import derived
+from analysis.run_files.reading import check_regular, check_unlinked, read_json
 from base.errors import BadInput
 
 # what is said of a run whose host.json has no raw_sha256

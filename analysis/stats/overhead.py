@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from analysis import tables
 from analysis.adapters.driver import Driver
 from analysis.run import Run
-from analysis.spread import CONFIDENCE
+from analysis.stats import report_tables
+from analysis.stats.spread import CONFIDENCE
 from base.arrays import Ints, ints
 
 # Transactions that follow each other are not independent (a checkpoint, a collection of garbage); the rates
@@ -29,7 +29,7 @@ def cost(run: Run) -> dict[str, float | None] | None:
     if run.twin is None:
         return None
     traced, untraced = (
-        {row["op"]: row["tps"] for row in tables.times(ran).iter_rows(named=True)} | {"all": rate(ran)}
+        {row["op"]: row["tps"] for row in report_tables.times(ran).iter_rows(named=True)} | {"all": rate(ran)}
         for ran in (run.driver, run.twin.driver)
     )
     return {op: 1 - tps / untraced[op] if tps and untraced.get(op) else None for op, tps in traced.items()}

@@ -13,7 +13,7 @@ import yaml
 from base.strict_json import UnfitError
 from model import engines
 
-SCHEMA = Path(__file__).with_name("schema.yml")
+SCHEMA = Path(__file__).parents[1] / "schema.yml"
 # characters of what is wrong: a key has any number
 TOLD = 300
 
