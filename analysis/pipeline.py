@@ -1,4 +1,4 @@
-"""Redo everything after raw/: tables, figures, manifest, summary, report."""
+"""Analyse a run: rebuild tables, figures, manifest, summary and report from raw/."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LOCK = ".analysis.lock"
 def analyse(folder: Path) -> dict[str, Any]:
     """Rebuild all outputs of the run in `folder` and return its summary.
 
-    They are written beside the old ones and swapped in at the end.
-    Raises BadInput, and then the old outputs are as they were.
+    They are written to a temporary folder and swapped in at the end. Raises BadInput; the old outputs are
+    then unchanged.
     """
     if (folder / identity.document({"load": identity.COMMAND})).is_file():
         return _analyse_command(folder)
@@ -57,7 +57,7 @@ def analyse(folder: Path) -> dict[str, Any]:
 
 
 def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, Any], dict[str, Any]]:
-    """Return the run in `folder`, its tables, manifest and summary; nothing is written. Raises BadInput."""
+    """Return the run in `folder`, its tables, manifest and summary; write no files. Raises BadInput."""
     run = stages.build(folder)
     built, effective = report_tables.build(run), manifest.build(run)
     result = summary.build(run, built, checks.reasons(run))
@@ -67,7 +67,7 @@ def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, A
 
 
 def _analyse_command(folder: Path) -> dict[str, Any]:
-    """The same of a watched command, which has no tables of transactions."""
+    """Rebuild the outputs of a watched command, which has no tables of transactions."""
     run = stages.build(folder)
     built, effective = command_tables.build(run), manifest.build(run)
     result = command_summary.build(run, built, checks.reasons(run))
@@ -89,7 +89,7 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
 
 
 def write_tables(folder: Path, built: report_tables.Tables, ledger: Ledger | None) -> None:
-    """Write each table as Parquet, and as CSV too but for the long lists of events."""
+    """Write each table as Parquet, and as CSV except the long lists of events."""
     folder.mkdir()
     for name in report_tables.names():
         table: pl.DataFrame = getattr(built, name)
@@ -106,10 +106,10 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def put(fresh: Path, folder: Path) -> None:
-    """Put all outputs in place, one analysis of a run after the other.
+    """Move all outputs into place, under a lock.
 
-    derived.json is gone first and comes last: half of it, after a kill, is for every reader a run that is
-    to be analysed again.
+    derived.json is removed first and written last. After an interruption its absence marks a run that must be
+    analysed again.
     """
     with _alone(folder):
         derived.remove(folder)
@@ -119,12 +119,12 @@ def put(fresh: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Hold a lock of the run's; the kernel lets go of it when the process ends, however that ends."""
+    """Hold the run's lock; the kernel releases it when the process ends."""
     path = folder / _LOCK
     while True:
         with scratch.lock_file(path) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is_there(lock, path):  # who held it before has removed it
+            if not _is_there(lock, path):  # removed by the previous holder
                 continue
             try:
                 yield
@@ -134,7 +134,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _is_there(file: IO[str], path: Path) -> bool:
-    """Whether an open file is still the one of that name."""
+    """Return whether an open file still has that path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
@@ -142,7 +142,7 @@ def _is_there(file: IO[str], path: Path) -> bool:
 
 
 def _swap(new: Path, place: Path, old: Path) -> None:
-    """Put `new` in `place`; a folder cannot be replaced in one step, so what was there goes to `old`."""
+    """Move `new` to `place`. A folder cannot be replaced atomically: an existing one is moved to `old`."""
     if os.path.lexists(place) and (new.is_dir() or place.is_dir()):
         place.replace(old)
     new.replace(place)
