@@ -1,4 +1,4 @@
-"""diff.html, one file that opens offline, with diff.json and every pair of transactions beside it."""
+"""Write diff.html (a single file), diff.json and transactions.csv with every pair."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from base import scratch
 
 
 def write(diff: Diff) -> Path:
-    """Write the diff's folder beside the folders of the cells, or beside a run that is in none; the page's
-    path."""
+    """Write the diff's folder next to the cells' folders, or next to the run, and return the page's path."""
     name = f"{_name(diff.a)}--{_name(diff.b)}"
     place = diff.a.folder.resolve().parent
     if place.name == diff.a.summary["cell_name"]:

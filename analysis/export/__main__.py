@@ -1,4 +1,4 @@
-"""python -m analysis.export RUN_DIR FORMAT: write a run in another tool's format."""
+"""python -m analysis.export RUN_DIR FORMAT: export a run to another tool's format."""
 
 from __future__ import annotations
 

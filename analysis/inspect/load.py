@@ -1,4 +1,4 @@
-"""The tables that the views read: sorted by time, and numbered by row."""
+"""Load the tables of a run for its views, sorted by time and numbered by row."""
 
 from __future__ import annotations
 

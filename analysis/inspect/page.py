@@ -1,4 +1,4 @@
-"""inspect.html: the tables of a run, packed, with the code that draws them."""
+"""Render inspect.html: the packed tables of a run, with the code that draws them."""
 
 from __future__ import annotations
 

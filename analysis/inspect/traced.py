@@ -1,4 +1,4 @@
-"""The block commands of a trace: what the device did from when to when, and who queued it."""
+"""Build the block commands of a trace: times, type and submitting process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CSV = {
 
 
 class Traced(NamedTuple):
-    """What a trace says of commands."""
+    """The commands of a trace."""
 
     commands: pl.DataFrame  # in the order of `begin_ns`: observers' columns, `queue_ns`, `issue_ns`
     orphans: pl.DataFrame  # completions of no command, with the same columns

@@ -1,4 +1,4 @@
-"""python -m analysis.tree RUN_DIR TRANSACTION: the ledger of one transaction as a tree.
+"""python -m analysis.tree RUN_DIR TRANSACTION: print the ledger of one transaction as a tree.
 
 TRANSACTION is its number or `slowest`. Exit status: 0 done, 2 wrong usage, 3 a table cannot be read.
 """
