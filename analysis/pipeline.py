@@ -61,7 +61,7 @@ def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, A
     run = stages.build(folder)
     built, effective = report_tables.build(run), manifest.build(run)
     result = summary.build(run, built, checks.reasons(run))
-    if contradictions := consistency.reasons(run.cell, result, effective, run.host):
+    if contradictions := consistency.reasons(run.cell.document(), result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
 

@@ -15,18 +15,17 @@ from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
 from analysis.ledger import build
-from analysis.run_files import databases, stored_files
-from analysis.run_files.reading import SHOWN, read_document, read_json
+from analysis.run_files import cells, databases, stored_files
+from analysis.run_files.reading import read_document
 from analysis.schemas import events
 from base import identity
 from base.errors import BadInput
-from model import devices, engines
+from model import devices
+from model.cell import Cell
 from model.crash_points import policies
 from model.requested import expected, values
 from model.requested.expected import Expected
 
-# Axes without which no cell can be read.
-_REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
 LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))
 
@@ -45,7 +44,7 @@ class Run:
     """All input of one run, parsed. Only the driver's files must be there."""
 
     folder: Path
-    cell: dict[str, Any]
+    cell: Cell
     cell_id: str
     name: str  # of the cell's folder
     driver: Driver
@@ -82,12 +81,12 @@ class Run:
     @property
     def is_virtual(self) -> bool:
         """Whether the run is one of a virtual board, by its cell's board or its clock."""
-        return expected.VIRTUAL in (self.cell["board"], self.cell["clock"], self.board.run.get("clock"))
+        return expected.VIRTUAL in (self.cell.board, self.cell.clock, self.board.run.get("clock"))
 
     @property
     def scripted(self) -> bool:
         """Whether a user's observer ran together with the probes."""
-        return bool(self.probes) and "observers" in self.cell["profiles"]
+        return bool(self.probes) and "observers" in self.cell.profiles
 
     @property
     def counted(self) -> bool:
@@ -158,28 +157,6 @@ class Run:
         return self.driver.transactions["op"].unique(maintain_order=True).to_list()
 
 
-def _read_cell(path: Path) -> dict[str, Any]:
-    """Return a cell. Only its basic form is checked here; its schema was checked when it was created."""
-    cell = read_json(path)
-    profiles = cell.get("profiles")
-    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
-        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")
-    if not isinstance(named := cell.get("at_default"), list) or not all(isinstance(n, str) for n in named):
-        raise BadInput(path, "at_default", repr(named)[:SHOWN], "a list of axes, as of version 0.1.0")
-    if missing := [name for name in _REQUIRED if name not in cell]:
-        raise BadInput(path, missing[0], "it is missing", "see docs/reference/formats.md")
-    if identity.document(cell) != path.name:
-        raise BadInput(path, "load", repr(cell.get("load"))[:SHOWN], f"that of {path.name}")
-    if (engine := cell.get("engine", identity.FIRST_ENGINE)) not in engines.names():
-        raise BadInput(path, "engine", repr(engine)[:SHOWN], ", ".join(engines.names()))
-    if type(ns := cell["cpu_ns"]) is not int or ns < 1:
-        raise BadInput(path, "cpu_ns", repr(ns)[:SHOWN], "ns of an instruction")
-    for name in ("mkfs_options", "mount_options"):
-        if not isinstance(options := cell.get(name, ""), str):
-            raise BadInput(path, name, repr(options)[:SHOWN], "options, separated by blanks")
-    return cell
-
-
 def _read_host(path: Path) -> dict[str, Any]:
     """Return host.json, or {} if it is missing. Raises BadInput if it is invalid."""
     if not path.exists():
@@ -207,14 +184,14 @@ def read(folder: Path) -> Run:
         raise BadInput(folder, "", "no folder raw/", "a run's folder")
     of_command = (folder / "watch.json").is_file()
     document = folder / ("watch.json" if of_command else "cell.json")
-    stored_cell = _read_cell(document)
+    stored_cell = cells.document(document)
     host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)
     on = board.read(raw, _mounted(ran))
     named = (identity.cell_id(stored_cell), identity.cell_name(stored_cell))
-    cell = identity.settings(stored_cell)
+    cell = cells.of(document, stored_cell)
     run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
     reader = _reader(document, cell)
     run.log = _device_log(reader, raw)
@@ -228,7 +205,7 @@ def read(folder: Path) -> Run:
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", reader, of_command)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
-    if cell.get("crash") == policies.PROCESS:
+    if cell.crash == policies.PROCESS:
         run.kills = trials.read_kills(folder)
     else:
         run.trials = trials.read(folder, reader)
@@ -264,7 +241,7 @@ def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twi
     return Twin(ran, board.read(raw, _mounted(ran)), _device_log(reader, raw))
 
 
-def _reader(path: Path, cell: dict[str, Any]) -> Reader | None:
+def _reader(path: Path, cell: Cell) -> Reader | None:
     """Return the reader of the device's log, or None without a log. Raises BadInput."""
     try:
         return device_logs.of(cell)

@@ -36,7 +36,7 @@ def _ledger(run: Run) -> ledger_build.Ledger | None:
     if not recorded or layout is None or vfs is None:
         return None
     major, minor = map(int, run.devices[0].split(":"))
-    of_driver = identity.load(run.cell) == identity.DRIVER
+    of_driver = run.cell.load == identity.DRIVER
     path, dev = run.folder / "raw/probes.bin", major << 20 | minor
     return ledger_build.build(
         ledger_build.Input(
@@ -49,7 +49,7 @@ def _ledger(run: Run) -> ledger_build.Ledger | None:
             window=ran.window,
             databases=run.databases,
             calls=ran.engine.LOGS_CALLS,
-            slower=max(1, run.cell["cpu_ns"] // _CPU_NS),
+            slower=max(1, run.cell.cpu_ns // _CPU_NS),
             counted=run.counted,
             listed=run.board.names,
             role=None if of_driver else _of_a_command,
@@ -70,7 +70,7 @@ def _witness_bytes(run: Run) -> None:
         return
     for kept in run.contents.values():
         run.ledger = reused.relabelled(run.ledger, kept)
-    if identity.load(run.cell) == identity.COMMAND:
+    if run.cell.load == identity.COMMAND:
         _recognise(run)
         return
     ran, name = run.driver, engines.name_in(run.driver.config)

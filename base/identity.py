@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-Cell = Mapping[str, Any]
+# A stored cell or watched command: cell.json or watch.json (model/cell.py has the typed one).
+Document = Mapping[str, Any]
 
 RULE = "v2"
 # Hex digits of a cell_id: among a million cells, two collide with probability 3e-8.
@@ -45,33 +46,33 @@ def asked(profile: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in profile.items() if name not in (*PROSE, *NO_SETTINGS)}
 
 
-def contents(cell: Cell) -> dict[str, str]:
-    """Return axis → SHA-256 of the profile's settings.
+def contents(profiles: Mapping[str, Any]) -> dict[str, str]:
+    """Return axis → SHA-256 of the settings of its profile, from a cell's profiles.
 
     The profile's name does not identify it: its file may be edited, and another lab has its own.
     """
-    return {axis: digest(asked(profile)) for axis, profile in sorted(cell["profiles"].items())}
+    return {axis: digest(asked(profile)) for axis, profile in sorted(profiles.items())}
 
 
-def load(cell: Cell) -> str:
+def load(cell: Document) -> str:
     """Return what a run of a cell measures: DRIVER or COMMAND."""
     return str(cell.get("load", DRIVER))
 
 
-def document(cell: Cell) -> str:
+def document(cell: Document) -> str:
     """Return the name of the cell's file in a run folder; COMMAND has another, as it has no transactions."""
     return {DRIVER: "cell.json", COMMAND: "watch.json"}[load(cell)]
 
 
-def cell_id(stored: Cell) -> str:
+def cell_id(stored: Document) -> str:
     """Return a stored cell's id: `v2` and 16 hex digits of the SHA-256 of the axes that are not at their
     default, with their values, and of the profiles' contents."""
     without = {"profiles", "at_default", *stored["at_default"]}
     axes = {name: value for name, value in stored.items() if name not in without}
-    return RULE + digest({"axes": axes, "contents": contents(stored)})[:DIGITS]
+    return RULE + digest({"axes": axes, "contents": contents(stored["profiles"])})[:DIGITS]
 
 
-def cell_name(stored: Cell) -> str:
+def cell_name(stored: Document) -> str:
     """Return the name of a stored cell's folder, unique by its id; `-` for an axis that the cell lacks."""
     if load(stored) == COMMAND:
         return "-".join([COMMAND, str(stored["fs"]), str(stored["device"]), cell_id(stored)])
@@ -80,6 +81,6 @@ def cell_name(stored: Cell) -> str:
     return "-".join([*(str(stored.get(axis, "-")) for axis in axes), cell_id(stored)])
 
 
-def settings(stored: Cell) -> dict[str, Any]:
+def settings(stored: Document) -> dict[str, Any]:
     """Return a stored cell's axes and profiles."""
     return {key: value for key, value in stored.items() if key != "at_default"}

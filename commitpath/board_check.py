@@ -24,6 +24,7 @@ from commitpath.payload import (
 )
 from commitpath.prepared import provision
 from images import artifacts
+from model.cell import Cell
 
 # Wall seconds of a step, and of the board's lease.
 LIMIT_SECONDS = 600.0
@@ -50,11 +51,11 @@ def board_check(variables: dict[str, str]) -> int:
             print("\n".join(preview(cell, entry)))
             return 0
         said = ask(cell, entry)
-    print("\n".join(report(name, cell["fs"], said["look"], said["noise"], ansible.limits(name, entry))))
+    print("\n".join(report(name, cell.fs, said["look"], said["noise"], ansible.limits(name, entry))))
     return 1 if "refused" in said["noise"] else 0
 
 
-def preview(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+def preview(cell: Cell, entry: Mapping[str, Any]) -> list[str]:
     """What a run would do to a board, a line each; nothing is done."""
     variables = told(cell, entry)
     found: list[str] = []
@@ -73,13 +74,13 @@ def preview(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def told(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+def told(cell: Cell, entry: Mapping[str, Any]) -> dict[str, Any]:
     """What the playbooks are told; no driver runs."""
     lease = round(LIMIT_SECONDS) + lab.LEASE_MARGIN_SECONDS
     return {**prepared_variables(cell, Path("no-driver"), entry), "lease_seconds": lease}
 
 
-def ask(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+def ask(cell: Cell, entry: Mapping[str, Any]) -> dict[str, Any]:
     """What the board said: `look`, a line each; `noise`, noise.py's object or why there is none."""
     variables = told(cell, entry)
     with artifacts.work_folder() as work, lab.torn_down(variables):

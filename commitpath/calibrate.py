@@ -19,6 +19,7 @@ from commitpath.payload import payload
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from images import programs
 from images.cellrun import RunOutput
+from model.cell import Cell
 
 BLOCK = 4096
 DEPTHS = (1, 2, 4, 8, 16, 32)
@@ -83,9 +84,9 @@ def figure(
     style.save(made, path)
 
 
-def calibrate(cell: Mapping[str, Any]) -> int:
+def calibrate(cell: Cell) -> int:
     """Measure, print the table, store it with its raw numbers and figure."""
-    profile = cell["profiles"]["device"]
+    profile = dict(cell.profiles["device"])
     entry = ansible.board("virtual")
     driver = programs.driver(cell)
     files = payload(cell)
@@ -95,7 +96,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
 
     def run() -> RunOutput:
         saved = ensure_snapshot(cell, driver, entry)
-        with step(f"run fio on the raw device {cell['device']}"):
+        with step(f"run fio on the raw device {cell.device}"):
             return virtual_board(cell).run_cell(saved, files, default_limit())
 
     output = again_if_damaged(run)
@@ -103,7 +104,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
         raise LabError(f"fio failed on the board: {output.text('run-cell.log').strip()}")
     raw = json.loads(output.text("raw/calibrate.json"))
     text = "\n".join(table(profile, raw))
-    folder = keep(cell["device"], profile, raw, text)
+    folder = keep(cell.device, profile, raw, text)
     print(text)
     print(f"kept in {folder}")
     return 0

@@ -38,7 +38,7 @@ def experiment(variables: dict[str, str]) -> int:
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
     lab.check_clock(cell, entry)
-    if cell["clock"] == "kvm":
+    if cell.clock == "kvm":
         kvm.check()
     places.check_runs([cell])
     ensure_packages(virtual=entry["board_kind"] == "virtual")

@@ -8,11 +8,9 @@ same run again; the analysis compares their logs (analysis/checks/crash.py). One
 import gzip
 import os
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from analysis.adapters import device_logs
 from analysis.run import Twin, read_twin
@@ -22,6 +20,7 @@ from commitpath.plan import PlannedRun
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput, pack_cell
+from model.cell import Cell
 from model.crash_points import cuts, kill_points, moments, policies
 
 # The file that a board of trials gets beside a run's: its lines, compressed, as a board takes few bytes.
@@ -46,22 +45,22 @@ class Trials:
     seconds: float = 0.0
 
 
-def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
+def left(cell: Cell, ran: RunOutput) -> Twin:
     """What a run that was not watched left. LabError where its device is cut and that one's log does not
     have all of it."""
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
         found = read_twin(work / "raw", device_logs.of(cell))
-    if cell["crash"] != policies.PROCESS and (found.log is None or found.log.lost):
+    if cell.crash != policies.PROCESS and (found.log is None or found.log.lost):
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
     return found
 
 
-def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[Planned]:
+def trials(cell: Cell, ran: RunOutput) -> list[Planned]:
     """The trials of a run that was not watched, from what it left."""
     found = left(cell, ran)
-    if cell["crash"] == policies.PROCESS:
+    if cell.crash == policies.PROCESS:
         return [*kill_points.plan(cell, found.driver)]
     assert found.log is not None
     return [*moments.plan(cell, found.log.entries, found.driver)]

@@ -25,6 +25,7 @@ from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.schema import load
 from images import programs
+from model.cell import Cell
 from model.crash_points import cuts, policies
 from model.crash_points.durable import Cache, Commands
 
@@ -37,14 +38,14 @@ class Case:
 
     path: Path
     description: str
-    cell: Mapping[str, Any]
+    cell: Cell
     cut: Mapping[str, Any]
     shows: Mapping[str, Any]
 
     def trial(self, left: Twin) -> cuts.Trial:
         """Its trial in what a run left. BadInputError where that run has no such cut."""
         assert left.log is not None
-        commands = Commands(left.log.entries, Cache.of(self.cell["profiles"]["device"]))
+        commands = Commands(left.log.entries, Cache.of(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, left.driver.transactions["end_ns"].to_numpy())
         may_lose = commands.losable(moment).tolist()
         kept = self.cut["keeps"]
@@ -61,7 +62,7 @@ class Case:
     def on(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
         """Its trial at that moment of a board's own run, whose clock is apart. LabError where other commands
         had come by then."""
-        commands = Commands(board.log.entries, Cache.of(self.cell["profiles"]["device"]))
+        commands = Commands(board.log.entries, Cache.of(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
         if (arrived := commands.arrived(moment)) != trial.arrived:
             raise LabError(
@@ -114,7 +115,7 @@ def case(name: str) -> Case:
     except BadInputError as error:
         raise BadInputError(f"{path}: cell: {error}") from None
     # of a killed process no device has a log to find the cut in
-    if cell["crash"] not in (policies.POWER, policies.SYSTEM) or cell["probes"]:
+    if cell.crash not in (policies.POWER, policies.SYSTEM) or cell.probes:
         raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
     if kept := persistent.asked(cell):
         raise BadInputError(f"{path}: cell: {kept[0]}: a case does not say what persistent memory keeps")
@@ -131,7 +132,7 @@ def crash_replay(options: dict[str, str]) -> int:
         )
     found = case(options["CASE"])
     ensure_packages()
-    entry, driver = ansible.board(found.cell["board"]), programs.driver(found.cell)
+    entry, driver = ansible.board(found.cell.board), programs.driver(found.cell)
     planned = make(found.cell, entry)
     assert planned.trials is not None
     of_trials = planned.trials

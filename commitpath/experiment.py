@@ -38,6 +38,7 @@ from images import artifacts, emulator, programs, qemu
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput
 from images.ssh import Login
+from model.cell import Cell
 from model.crash_points.policies import FOLDER
 
 # How long one of two boards is waited for before the other is looked at.
@@ -50,7 +51,7 @@ def default_limit() -> int:
 
 
 def run_virtual(
-    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
+    cell: Cell, driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
 ) -> tuple[list[RunOutput], crash.Trials]:
     """A run in virtual time and, if it is watched, its untraced twin beside it; then, if the cell has any,
     the boards of its trials.
@@ -104,7 +105,7 @@ def wait_ends(runs: list[CellRun]) -> list[RunOutput]:
 
 
 def run_over_ssh(
-    cell: Mapping[str, Any],
+    cell: Cell,
     driver: Path,
     entry: Mapping[str, Any],
     planned: Plan,
@@ -128,7 +129,7 @@ def run_over_ssh(
             prepare(variables, limit)
             with step("run the cell's untraced twin" if number else "run the cell"):
                 output = run_sent(one.files, variables, limit)
-            if one.cell["probes"] and entry["board_kind"] == "lab":
+            if one.cell.probes and entry["board_kind"] == "lab":
                 with step("run a known sequence of writes and syncs"):
                     output.known = run_sent({**one.files, "run-cell.sh": known_sequence()}, variables, limit)
             outputs[number] = output
@@ -181,7 +182,7 @@ def of_trials(trials: crash.Trials) -> dict[str, Any]:
 
 
 def store(
-    cell: Mapping[str, Any],
+    cell: Cell,
     planned: Plan,
     outputs: list[RunOutput],
     trials: crash.Trials,
@@ -195,7 +196,7 @@ def store(
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
-        (part / identity.document(cell)).write_text(identity.canonical(stored(cell)) + "\n")
+        (part / identity.document(stored(cell))).write_text(identity.canonical(stored(cell)) + "\n")
         boards = [part / FOLDER / str(number) for number in range(1, len(trials.outputs) + 1)]
         looked = dict[str, Any]()
         every = [
@@ -256,7 +257,7 @@ def drawn_order(runs: int, seed: int, turn: int) -> list[int]:
 
 
 def run_once(
-    cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None, turn: int | None = None
+    cell: Cell, limit: float | None = None, repeat: int | None = None, turn: int | None = None
 ) -> Path:
     """One run of a cell, stored; its folder.
 
@@ -264,26 +265,26 @@ def run_once(
     turn: which of a call's.
     """
     begin, limit = time.monotonic(), limit or default_limit()
-    entry = ansible.board(cell["board"])
-    driver = programs.driver(cell) if identity.load(cell) == identity.DRIVER else programs.command()
+    entry = ansible.board(cell.board)
+    driver = programs.driver(cell) if cell.load == identity.DRIVER else programs.command()
     planned, facts = make(cell, entry), {**host_facts(), "program": driver.name}
     if repeat is not None:
         facts["repeat"] = repeat
     # a command has no seed
-    seed = int(cell.get("seed", 1))
+    seed = int(cell.seed)
     order = drawn_order(len(planned.runs), seed, turn or repeat or 1)
     if len(order) > 1 and entry["board_kind"] == "lab":
         facts["order"] = {"runs": [("run", "twin")[number] for number in order], "seed": seed}
     if entry["board_kind"] == "virtual":
-        facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell["clock"] == "kvm" else emulator.chosen())
+        facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell.clock == "kvm" else emulator.chosen())
     trials = crash.Trials()
-    if cell["clock"] == "virtual":
+    if cell.clock == "virtual":
         outputs, trials = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
-        with virtual_board(cell).started(cell["clock"]) as (login, _, _):
+        with virtual_board(cell).started(cell.clock) as (login, _, _):
             outputs = run_over_ssh(cell, driver, entry, planned, login, limit, order)
     else:
-        with lab.held(cell["board"], entry):
+        with lab.held(cell.board, entry):
             outputs = run_over_ssh(cell, driver, entry, planned, None, limit, order)
     folder = store(cell, planned, outputs, trials, time.monotonic() - begin, facts)
     ran = [*zip(outputs, ("run", "untraced twin"), strict=False), (outputs[0].known, "known sequence")]
@@ -299,7 +300,7 @@ def last_words(output: RunOutput) -> str:
     return said or "no output"
 
 
-def experiment(cell: Mapping[str, Any], repeat: int, limit: float) -> int:
+def experiment(cell: Cell, repeat: int, limit: float) -> int:
     """Run a cell `repeat` times and report; the exit code. limit: wall seconds of a run."""
     code, folders = 0, []
     for number in range(repeat):

@@ -6,6 +6,7 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from model.cell import Cell
 from model.filesystems import find
 from model.requested import mkfs, mount
 
@@ -13,25 +14,25 @@ from model.requested import mkfs, mount
 Part = tuple[str, str]
 
 
-def check(cell: Mapping[str, Any]) -> None:
+def check(cell: Cell) -> None:
     """BadInputError where mkfs or mount may not be given an option, or two of them cannot both be."""
-    fs, kind = cell["profiles"]["fs"], cell["profiles"]["fs"]["type"]
-    file = f"{EXPERIMENTS}/fs/{cell['fs']}.yml"
+    fs, kind = cell.profiles["fs"], cell.profiles["fs"]["type"]
+    file = f"{EXPERIMENTS}/fs/{cell.fs}.yml"
     of_file = " ".join(fs["mkfs"])
-    for where, options in ((f"MKFS_OPTIONS={cell['mkfs_options']}", cell["mkfs_options"]), (file, of_file)):
+    for where, options in ((f"MKFS_OPTIONS={cell.mkfs_options}", cell.mkfs_options), (file, of_file)):
         if refused := mkfs.refused(kind, options):
             raise BadInputError(
                 f"{where}: mkfs.{kind} may not be given {' '.join(refused)}; what it may, with values that "
                 f"the superblock shows, is {mkfs.allowed(kind)} (model/filesystems/{kind}.py)"
             )
-    given = [option for option in cell["mount_options"].split(",") if option]
-    for where, mounted in ((f"MOUNT_OPTIONS={cell['mount_options']}", given), (file, fs["mount"])):
+    given = [option for option in cell.mount_options.split(",") if option]
+    for where, mounted in ((f"MOUNT_OPTIONS={cell.mount_options}", given), (file, fs["mount"])):
         if refused := mount.refused(kind, mounted):
             raise BadInputError(
                 f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
                 f"{mount.allowed(kind)} (model/filesystems/{kind}.py)"
             )
-    parts = _parts(cell, cell["fs"], fs)
+    parts = _parts(cell, cell.fs, fs)
     if conflict := _conflict(kind, parts):
         (part, source), (_, other), said = conflict
         raise BadInputError(said + (_fits(cell, part) if other.startswith("FS=") and source != other else ""))
@@ -40,13 +41,13 @@ def check(cell: Mapping[str, Any]) -> None:
             raise BadInputError(f"{source}: {part}: {why}, or the board cannot mount it")
 
 
-def _parts(cell: Mapping[str, Any], name: str, fs: Mapping[str, Any]) -> list[Part]:
+def _parts(cell: Cell, name: str, fs: Mapping[str, Any]) -> list[Part]:
     """Return what mkfs and mount are given with FS=NAME; BadInputError where they would not be given all."""
-    kind, given = fs["type"], [option for option in cell["mount_options"].split(",") if option]
+    kind, given = fs["type"], [option for option in cell.mount_options.split(",") if option]
     mounted = [(part, f"FS={name}") for part in fs["mount"]] + [(part, "MOUNT_OPTIONS") for part in given]
     _once(kind, mounted)
-    made = _made(kind, [(" ".join(fs["mkfs"]), f"FS={name}"), (cell["mkfs_options"], "MKFS_OPTIONS")])
-    _within(kind, made + mounted, cell["profiles"]["device"]["size_mib"])
+    made = _made(kind, [(" ".join(fs["mkfs"]), f"FS={name}"), (cell.mkfs_options, "MKFS_OPTIONS")])
+    _within(kind, made + mounted, cell.profiles["device"]["size_mib"])
     return made + mounted
 
 
@@ -130,13 +131,13 @@ def _like(pattern: str, parts: list[Part]) -> list[Part]:
     return [(part, source) for part, source in parts if re.fullmatch(pattern, part)]
 
 
-def _fits(cell: Mapping[str, Any], part: str) -> str:
+def _fits(cell: Cell, part: str) -> str:
     """Name the other filesystems of that type that have the part, or take all that the user asked for."""
     from commitpath.axes import axes
     from commitpath.profiles import load_profile
 
-    kind = cell["profiles"]["fs"]["type"]
-    others = {name: load_profile("fs", name) for name in axes()["fs"].files() if name != cell["fs"]}
+    kind = cell.profiles["fs"]["type"]
+    others = {name: load_profile("fs", name) for name in axes()["fs"].files() if name != cell.fs}
     fit = [
         name
         for name, fs in others.items()
@@ -146,7 +147,7 @@ def _fits(cell: Mapping[str, Any], part: str) -> str:
     return f"; use FS={' or '.join(fit)}" if fit else ""
 
 
-def _takes(cell: Mapping[str, Any], name: str, fs: Mapping[str, Any]) -> bool:
+def _takes(cell: Cell, name: str, fs: Mapping[str, Any]) -> bool:
     """Whether FS=NAME takes the options of a cell."""
     try:
         return _conflict(fs["type"], _parts(cell, name, fs)) is None

@@ -17,6 +17,7 @@ from commitpath import ansible
 from images import artifacts
 from images.board_tar import BadTarError
 from images.cellrun import RunOutput
+from model.cell import Cell
 
 HOOK_LIMIT_SECONDS = 600.0
 # Of what it says, the end that is looked at for its last line.
@@ -30,12 +31,10 @@ LEASE_MARGIN_SECONDS = 60
 SCRIPTS = ("lease.sh", "teardown.sh", "covariates.py", "readings.py", "noise.py")
 
 
-def check_clock(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
+def check_clock(cell: Cell, entry: Mapping[str, Any]) -> None:
     """BadInputError where a lab board is to have another clock than its own."""
-    if cell["clock"] != "real" and entry["board_kind"] != "virtual":
-        raise BadInputError(
-            f"CLOCK={cell['clock']}: BOARD={cell['board']} has a clock of its own; use CLOCK=real"
-        )
+    if cell.clock != "real" and entry["board_kind"] != "virtual":
+        raise BadInputError(f"CLOCK={cell.clock}: BOARD={cell.board} has a clock of its own; use CLOCK=real")
 
 
 def call_hook(entry: Mapping[str, Any], hook: str) -> None:

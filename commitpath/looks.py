@@ -3,7 +3,7 @@ kept of each, looked at by the same program with the same release, built for thi
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from commitpath import payload, persistent
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
 from images import artifacts, programs
+from model.cell import Cell
 from model.expected_state import sampled
 
 # Beyond what the program itself takes for hung (workloads/trials/look.c).
 LIMIT_SECONDS = 600.0
 
 
-def of_samples(cell: Mapping[str, Any], raw: Path) -> dict[str, dict[str, Any]]:
+def of_samples(cell: Cell, raw: Path) -> dict[str, dict[str, Any]]:
     """What was found of each sampled trial of a board, by its number; nothing of one that no file could be
     read of. LabError where it cannot be looked at."""
     folders = [folder for folder in sampled.folders(raw) if not (folder / sampled.UNREAD).exists()]
@@ -28,14 +29,14 @@ def of_samples(cell: Mapping[str, Any], raw: Path) -> dict[str, dict[str, Any]]:
     return {folder.name: look(program, cell, folder) for folder in folders}
 
 
-def without_needs(cell: Mapping[str, Any]) -> dict[str, Any]:
+def without_needs(cell: Cell) -> Cell:
     """The cell without what its engine's settings need of the board's filesystem, which this host's may not
     have: a recovery does without it."""
-    needs = load_profile("engine", cell["engine"]).get("needs_of_fs", {})
-    return {**cell, **{axis: axes()[axis].spec["default"] for axis in needs}}
+    needs = load_profile("engine", cell.engine).get("needs_of_fs", {})
+    return replace(cell, **{axis: axes()[axis].spec["default"] for axis in needs})
 
 
-def look(program: Path, cell: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def look(program: Path, cell: Cell, folder: Path) -> dict[str, Any]:
     """What is in the database of a folder. In a copy: to open it is to recover it."""
     here = persistent.in_files(without_needs(cell))
     words = payload.driver_env(here, payload.DATABASE)["DRIVER_OPTIONS"].split()

@@ -8,6 +8,7 @@ import shlex
 import socket
 import tarfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,6 +21,7 @@ from commitpath.cell import make_cell
 from commitpath.profiles import board_modules, kernel_profile, load_profile, watching
 from images import artifacts, given, programs
 from model import devices, filesystems, pace, userfile
+from model.cell import Cell
 from model.crash_points.policies import FSCK_EVERY, PROCESS
 from model.expected_state import sampled
 from model.requested import expected, mkfs, mount
@@ -66,23 +68,23 @@ def expected_probes(names: Iterable[str]) -> int:
     return sum(len(PROGRAM.findall(file.read_text())) for file in files)
 
 
-def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
+def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
-    fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
-    mkfs_words = mkfs.words(fs["type"], " ".join([*fs["mkfs"], cell["mkfs_options"]]))
+    fs, device = cell.profiles["fs"], cell.profiles["device"]
+    mkfs_words = mkfs.words(fs["type"], " ".join([*fs["mkfs"], cell.mkfs_options]))
     # a virtual board's runs may have any filesystem and any observer, if its kernel can be watched at all; a
     # lab board, and a user's kernel, need only have its cell's
     kernel = kernel_profile(cell)
-    any_cell = cell["board"] == "virtual" and not given.kind_of(kernel)
-    known = observers.on_board(cell["probes"].split(","))
+    any_cell = cell.board == "virtual" and not given.kind_of(kernel)
+    known = observers.on_board(cell.probes.split(","))
     there = known if any_cell else watching(cell)
     if kernel.get("unwatched") or kernel.get("no_modules"):
         there = []
-    probes = all_probes() if any_cell else probe_files(cell["probes"], fs["type"])
+    probes = all_probes() if any_cell else probe_files(cell.probes, fs["type"])
     return {
         **board,
-        "board": cell["board"],
-        "owner": owner(board["board_kind"], cell["board"]),
+        "board": cell.board,
+        "owner": owner(board["board_kind"], cell.board),
         "driver": str(driver),
         "trials": str(programs.trials(cell)) if has_trials(cell) else "",
         "probes": str(artifacts.probes()) if there else "",
@@ -103,71 +105,69 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mount_allowed": json.dumps(mount.patterns(fs["type"])),
         "mountpoint": MOUNTPOINT,
         **({"persistent_folder": persistent.MOUNTPOINT} if persistent.asked(cell) else {}),
-        "load_script": identity.load(cell),
-        **(populated(cell) if identity.load(cell) == identity.DRIVER else for_command(cell)),
+        "load_script": cell.load,
+        **(populated(cell) if cell.load == identity.DRIVER else for_command(cell)),
         "rehearsal_cell": rehearsal(cell),
     }
 
 
-def has_trials(cell: Mapping[str, Any]) -> bool:
+def has_trials(cell: Cell) -> bool:
     """Whether a board of such cells can show what a failure leaves (docs/explanation/durability.md), asked
     for or not: so
     cells that differ in CRASH alone start from the same bytes, but on a device that shows no past states."""
     return (
-        cell["board"] == "virtual"
-        and identity.load(cell) == identity.DRIVER
-        and (
-            cell["crash"] == PROCESS or devices.find(cell["profiles"]["device"]["driver"]).history is not None
-        )
-        and bool(programs.trials_folders(cell["engine"]))
+        cell.board == "virtual"
+        and cell.load == identity.DRIVER
+        and (cell.crash == PROCESS or devices.find(cell.profiles["device"]["driver"]).history is not None)
+        and bool(programs.trials_folders(cell.engine))
     )
 
 
-def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
+def populated(cell: Cell) -> dict[str, Any]:
     """What the driver is told of the table that it makes, and of the rehearsal's."""
     table = (
-        f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
-        + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
+        f"--workload {cell.profiles['workload']['table']} --value-size {cell.value_size}"
+        + engine_options(cell, load_profile("engine", cell.engine)["populate"])
     )
     of_file = {}
-    if cell["profiles"]["workload"].get("file"):
+    if cell.profiles["workload"].get("file"):
         table += f" --file {BOARD}/schema{databases_option(cell)}"
         schema, transactions = packed(cell)
         of_file = {"schema": schema}
         if len(transactions) > MOST_WITH_CELL:
             of_file["transactions"] = transactions
     return {
-        "populate_options": f"--rows {cell['rows']} {table}",
+        "populate_options": f"--rows {cell.rows} {table}",
         "rehearsal_options": f"--rows 0 {table}",
         **of_file,
     }
 
 
-def databases_option(cell: Mapping[str, Any]) -> str:
+def databases_option(cell: Cell) -> str:
     """What the driver is told of the number of databases, after a blank; of one nothing."""
-    count = userfile.databases(cell["profiles"].get("file", {}))
+    count = userfile.databases(cell.profiles.get("file", {}))
     return f" --databases {count}" if count > 1 else ""
 
 
-def packed(cell: Mapping[str, Any]) -> tuple[bytes, bytes]:
+def packed(cell: Cell) -> tuple[bytes, bytes]:
     """What makes the database of a cell's file, and its transactions, as the driver reads them."""
     try:
-        parts = userfile.parts(cell["profiles"]["file"])
+        parts = userfile.parts(cell.profiles["file"])
     except sqlfile.SqlFileError as error:
         # a user's file was read before
-        raise BadInputError(f"experiments/workload/{cell['workload']}.yml: {error}") from error
-    timed = cell["pace"] == pace.RECORDED
+        raise BadInputError(f"experiments/workload/{cell.workload}.yml: {error}") from error
+    timed = cell.pace == pace.RECORDED
     return sqlfile.pack(parts.schema), sqlfile.pack(parts.transactions, timed)
 
 
-def for_command(cell: Mapping[str, Any]) -> dict[str, Any]:
+def for_command(cell: Cell) -> dict[str, Any]:
     """The files that a command is given, name → SHA-256, which artifacts.kept has, and what notes engines'
     transactions in it, name → artefact."""
     noted = {name: path.name for name, path in programs.preloads().items()}
     return {
         "populate_options": "",
         "rehearsal_options": "",
-        "given": dict(cell["files"]),
+        "given": dict(cell.files),
         "preloads": noted,
     }
 
@@ -177,16 +177,16 @@ def load_script(kind: str) -> bytes:
     return (ansible.PLAYBOOKS / "loads" / f"{kind}.sh").read_bytes()
 
 
-def modules(cell: Mapping[str, Any], of_observers: Iterable[str]) -> list[Path]:
+def modules(cell: Cell, of_observers: Iterable[str]) -> list[Path]:
     """The kernel modules of ours that a cell's board has: its device's, and those of observers; a lab board
     has none."""
-    if cell["board"] != "virtual":
+    if cell.board != "virtual":
         return []
-    device = artifacts.IMAGES / "devices" / cell["profiles"]["device"]["driver"]
+    device = artifacts.IMAGES / "devices" / cell.profiles["device"]["driver"]
     return built_for(cell, [device, *(ROOT / "probes" / name for name in of_observers)])
 
 
-def built_for(cell: Mapping[str, Any], parts: Iterable[Path]) -> list[Path]:
+def built_for(cell: Cell, parts: Iterable[Path]) -> list[Path]:
     """The kernel modules of some parts, built for a cell's kernel; many parts have none."""
     built = [artifacts.module(part, kernel_profile(cell)) for part in parts]
     return [path for path in built if path]
@@ -204,51 +204,51 @@ def owner(kind: str, board: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()) + f"-{locks}"
 
 
-def mount_options(cell: Mapping[str, Any]) -> str:
+def mount_options(cell: Cell) -> str:
     """The filesystem's own options and the cell's, separated by commas."""
-    extra = [cell["mount_options"]] if cell["mount_options"] else []
-    return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
+    extra = [cell.mount_options] if cell.mount_options else []
+    return ",".join([*cell.profiles["fs"]["mount"], *extra])
 
 
-def payload(cell: Mapping[str, Any], trials: bool = False) -> dict[str, bytes]:
+def payload(cell: Cell, trials: bool = False) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath. trials: on a board of trials, which has
     two more (commitpath/crash.py)."""
     environment = cell_env(cell, f"{MOUNTPOINT}/db/{DATABASE}", trials).encode()
-    files = {"cell.env": environment, "load.sh": load_script(identity.load(cell))}
+    files = {"cell.env": environment, "load.sh": load_script(cell.load)}
     files |= {**run_scripts(), **scripts_of(watching(cell))}
-    own_scripts = cell["profiles"].get("observers", {})
+    own_scripts = cell.profiles.get("observers", {})
     for name in own_scripts.keys() & set(watching(cell)):
         files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
-    if "file" in cell["profiles"]:
+    if "file" in cell.profiles:
         _, transactions = packed(cell)
         if len(transactions) <= MOST_WITH_CELL:
             files["transactions"] = transactions
     return files
 
 
-def cell_env(cell: Mapping[str, Any], database: str, trials: bool = False) -> str:
+def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
     """What the scripts of a run are told: NAME=value, a line each. A command's folder is the database's."""
-    device = cell["profiles"]["device"]
-    files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
+    device = cell.profiles["device"]
+    files = probe_files(cell.probes, cell.profiles["fs"]["type"])
     variables = {
         "STEPS": " ".join(f"{name}:{ends}" for name, ends in expected.steps(cell, trials).items()),
-        "CLOCK": cell["clock"],
+        "CLOCK": cell.clock,
         "PROBES": ",".join(files),
         "OBSERVERS": " ".join(watching(cell)),
         "EXPECTED_PROBES": str(expected_probes(files)),
         "DEVICE_DRIVER": device["driver"],
         "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
-        "FS_TYPE": cell["profiles"]["fs"]["type"],
+        "FS_TYPE": cell.profiles["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
         "DATABASE_FOLDER": str(PurePosixPath(database).parent),
     }
-    if identity.load(cell) == identity.COMMAND:
-        variables["COMMAND"] = cell["command"]
+    if cell.load == identity.COMMAND:
+        variables["COMMAND"] = cell.command
     else:
         variables |= driver_env(cell, database)
     if trials:
-        variables["SAMPLED"] = ",".join(map(str, sampled.numbers(cell, cell["cuts"])))
-    if cell.get("crash", "none") not in ("none", PROCESS):
+        variables["SAMPLED"] = ",".join(map(str, sampled.numbers(cell, cell.cuts)))
+    if cell.crash not in ("none", PROCESS):
         variables["DEVICE_HISTORY"] = "1"
         if trials:
             variables |= trials_env(cell)
@@ -258,51 +258,51 @@ def cell_env(cell: Mapping[str, Any], database: str, trials: bool = False) -> st
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
 
 
-def trials_env(cell: Mapping[str, Any]) -> dict[str, str]:
+def trials_env(cell: Cell) -> dict[str, str]:
     """What a board of trials is told besides."""
-    history = devices.find(cell["profiles"]["device"]["driver"]).history
+    history = devices.find(cell.profiles["device"]["driver"]).history
     return {
         "DEVICE_CONTROL": history(DEVICE_NAME) if history else "",
         "MOUNT_OPTIONS": mount_options(cell),
-        "FSCK": filesystems.find(cell["profiles"]["fs"]["type"]).fsck,
+        "FSCK": filesystems.find(cell.profiles["fs"]["type"]).fsck,
         "FSCK_EVERY": str(FSCK_EVERY),
     }
 
 
-def rehearsed_trials(cell: Mapping[str, Any]) -> str:
+def rehearsed_trials(cell: Cell) -> str:
     """What a rehearsal is told besides on a board that may be one of trials."""
-    fsck = filesystems.find(cell["profiles"]["fs"]["type"]).fsck
+    fsck = filesystems.find(cell.profiles["fs"]["type"]).fsck
     return f'FSCK={shlex.quote(fsck)}\nSTEPS="$STEPS rehearse-trials:ok"\n'
 
 
-def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
+def driver_env(cell: Cell, database: str) -> dict[str, str]:
     """What the driver is told."""
-    engine = load_profile("engine", cell["engine"])
+    engine = load_profile("engine", cell.engine)
     driver_options = (
-        f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
-        f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
-        f"--checkpoint-every {cell['checkpoint_every']} --pace-ns {pace.interval_ns(cell['pace'])}"
+        f"--workload {cell.profiles['workload']['driver_workload']} --database {database} "
+        f"--rows {cell.rows} --n {cell.n} --value-size {cell.value_size} --seed {cell.seed} "
+        f"--checkpoint-every {cell.checkpoint_every} --pace-ns {pace.interval_ns(cell.pace)}"
         f"{engine_options(cell, engine['settings'])}"
     )
     if persistent.asked(cell):
         driver_options += f" --persistent-memory {persistent.MOUNTPOINT}"
-    if cell["profiles"]["workload"].get("file"):
-        driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell['profiles'] else 'rehearsal'}"
+    if cell.profiles["workload"].get("file"):
+        driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell.profiles else 'rehearsal'}"
         driver_options += databases_option(cell)
-    if phases := cell["profiles"]["workload"].get("phases"):
+    if phases := cell.profiles["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     watched = " ".join(engine["watched"])
     # the moments of kills are told by the engine's calls, and those of cuts by what it calls in persistent
     # memory, so each run of such a cell notes them
-    if cell["crash"] == PROCESS or (cell["crash"] != "none" and persistent.asked(cell)):
+    if cell.crash == PROCESS or (cell.crash != "none" and persistent.asked(cell)):
         return {"DRIVER_OPTIONS": f"{driver_options} {watched}", "WATCHED_OPTIONS": ""}
     return {"DRIVER_OPTIONS": driver_options, "WATCHED_OPTIONS": watched}
 
 
-def engine_options(cell: Mapping[str, Any], names: Iterable[str]) -> str:
+def engine_options(cell: Cell, names: Iterable[str]) -> str:
     """Some of the driver's options of the cell's engine with their values, each after a blank."""
-    axis_of = load_profile("engine", cell["engine"])["settings"]
-    return "".join(f" --{name} {cell[axis_of[name]]}" for name in names)
+    axis_of = load_profile("engine", cell.engine)["settings"]
+    return "".join(f" --{name} {cell.value(axis_of[name])}" for name in names)
 
 
 def run_scripts() -> dict[str, bytes]:
@@ -339,27 +339,27 @@ def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
     return {**own, "rehearsal": sqlfile.pack(rehearsed)}
 
 
-def rehearsal(cell: Mapping[str, Any]) -> str:
+def rehearsal(cell: Cell) -> str:
     """cell.env of a run of all phases that nobody watches, on an empty database in memory.
 
     Of the cell it takes only what its snapshot is for: the axes that cells of one snapshot
     differ in are the default ones, and the device keeps its time.
     """
-    if identity.load(cell) == identity.COMMAND:
-        device = {**cell["profiles"]["device"], "timing": {}}
-        idle = {"command": ":", "probes": "", "profiles": {**cell["profiles"], "device": device}}
-        return cell_env({**cell, **idle}, "/run/commitpath/rehearsal.db")
+    if cell.load == identity.COMMAND:
+        device = {**cell.profiles["device"], "timing": {}}
+        idle = replace(cell, command=":", probes="", profiles={**cell.profiles, "device": device})
+        return cell_env(idle, "/run/commitpath/rehearsal.db")
     default = make_cell({})
     kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size")
     profiles = {
-        **default["profiles"],
-        "fs": cell["profiles"]["fs"],
-        "workload": {key: value for key, value in cell["profiles"]["workload"].items() if key != "phases"},
-        "device": {**cell["profiles"]["device"], "timing": {}},
+        **default.profiles,
+        "fs": cell.profiles["fs"],
+        "workload": {key: value for key, value in cell.profiles["workload"].items() if key != "phases"},
+        "device": {**cell.profiles["device"], "timing": {}},
     }
-    small = {"rows": 0, "n": REHEARSED, "probes": "", "profiles": profiles}
-    taken = {axis: cell[axis] for axis in kept}
-    environment = cell_env({**default, **taken, **small}, "/run/commitpath/rehearsal.db")
+    taken = {axis: cell.value(axis) for axis in kept}
+    small = replace(default, **taken, rows=0, n=REHEARSED, probes="", profiles=profiles)
+    environment = cell_env(small, "/run/commitpath/rehearsal.db")
     # what a board of trials reads of its root disk, too
     return environment + (rehearsed_trials(cell) if has_trials(cell) else "")
 

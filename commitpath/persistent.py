@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from base import identity
@@ -10,6 +11,7 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
 from model import userfile
+from model.cell import Cell
 
 # Where its filesystem is mounted on a board (playbooks/persistent.yml).
 MOUNTPOINT = "/mnt/persistent"
@@ -20,9 +22,9 @@ STEP_MIB = 64
 FILESYSTEM_MIB = 32
 
 
-def of_engine(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+def of_engine(cell: Cell) -> Mapping[str, Any]:
     """What the cell's engine can keep in persistent memory (experiments/engine/); empty: nothing."""
-    return _of_engine(str(cell["engine"]))
+    return _of_engine(str(cell.engine))
 
 
 # Read once: a grid makes hundreds of cells. Nobody changes what it returns.
@@ -32,44 +34,44 @@ def _of_engine(name: str) -> Mapping[str, Any]:
     return found
 
 
-def asked(cell: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+def asked(cell: Cell) -> tuple[str, Mapping[str, Any]] | None:
     """(variable with its value, of_engine), where the cell keeps something in it; None: it does not."""
-    if identity.load(cell) != identity.DRIVER:
+    if cell.load != identity.DRIVER:
         return None
     engine = of_engine(cell)
-    if not engine or cell[engine["axis"]] not in engine["values"]:
+    if not engine or cell.value(engine["axis"]) not in engine["values"]:
         return None
-    return f"{engine['axis'].upper()}={cell[engine['axis']]}", engine
+    return f"{engine['axis'].upper()}={cell.value(engine['axis'])}", engine
 
 
-def mib(cell: Mapping[str, Any]) -> int:
+def mib(cell: Cell) -> int:
     """MiB of persistent memory that a cell's board has."""
     if not (found := asked(cell)):
         return 0
-    logs = userfile.databases(cell["profiles"].get("file", {}))
-    need = -(-int(cell[found[1]["bytes"]]) * logs // 2**20) + FILESYSTEM_MIB
+    logs = userfile.databases(cell.profiles.get("file", {}))
+    need = -(-int(cell.value(found[1]["bytes"])) * logs // 2**20) + FILESYSTEM_MIB
     return -(-need // STEP_MIB) * STEP_MIB
 
 
-def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+def check(cell: Cell, variables: Mapping[str, str]) -> None:
     """Refuse persistent memory where there is none, and its knobs where nothing is kept in it."""
     engine, found = of_engine(cell), asked(cell)
     for name in engine.get("knobs", ()):
         if name.upper() in variables and not found:
             axis = engine["axis"]
             raise BadInputError(
-                f"{name.upper()}={cell[name]}: {axis.upper()}={cell[axis]} keeps nothing in persistent "
-                f"memory; use {axis.upper()}={' or '.join(engine['values'])}"
+                f"{name.upper()}={cell.value(name)}: {axis.upper()}={cell.value(axis)} keeps nothing in "
+                f"persistent memory; use {axis.upper()}={' or '.join(engine['values'])}"
             )
-    if found and cell["board"] != "virtual":
+    if found and cell.board != "virtual":
         raise BadInputError(
-            f"{found[0]}: BOARD={cell['board']} has no persistent memory; only the virtual board has"
+            f"{found[0]}: BOARD={cell.board} has no persistent memory; only the virtual board has"
         )
 
 
-def in_files(cell: Mapping[str, Any]) -> dict[str, Any]:
+def in_files(cell: Cell) -> Cell:
     """The cell with a file in the place of what it keeps in persistent memory: the bytes are the same."""
     if not (found := asked(cell)):
-        return {**cell}
+        return cell
     axis = found[1]["axis"]
-    return {**cell, axis: schema()["properties"][axis]["default"]}
+    return replace(cell, **{axis: schema()["properties"][axis]["default"]})

@@ -4,14 +4,14 @@ import contextlib
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS, ROOT
 from commitpath.identities import cell_name
+from model.cell import Cell
 
 # What no quoting gets past: Python's environments and PATH end a folder's name at a colon, Ansible
 # reads {{ in a variable, ssh ${ in a file's name. playbooks/bootstrap.sh knows them too.
@@ -115,7 +115,7 @@ def check_name(path: Path, said: str) -> None:
         )
 
 
-def check_runs(cells: Iterable[Mapping[str, Any]]) -> None:
+def check_runs(cells: Iterable[Cell]) -> None:
     """BadInputError where a run of one of the cells could not be kept."""
     for name in {cell_name(cell) for cell in cells}:
         check_writable(RESULTS / name, "remove it, or make it writable")

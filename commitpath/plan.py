@@ -5,7 +5,7 @@ The board runs its steps with its files, the analysis compares with what it expe
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from commitpath import ansible
@@ -13,6 +13,7 @@ from commitpath.axes import probe_files
 from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import payload
 from commitpath.profiles import board_modules, watching
+from model.cell import Cell
 from model.requested import expected
 
 FORMAT = 3
@@ -22,7 +23,7 @@ FORMAT = 3
 class PlannedRun:
     """What runs once: a cell, and the files that the board gets for it, name → content."""
 
-    cell: Mapping[str, Any]
+    cell: Cell
     files: dict[str, bytes]
 
 
@@ -36,19 +37,19 @@ class Plan:
     trials: PlannedRun | None = None
 
 
-def has_twin(cell: Mapping[str, Any]) -> bool:
+def has_twin(cell: Cell) -> bool:
     """Whether an untraced twin runs: beside a run, where that changes none of its numbers, or on a lab board
     before it or after it."""
-    return bool(cell["probes"]) and (cell["clock"] == "virtual" or cell["board"] != "virtual")
+    return bool(cell.probes) and (cell.clock == "virtual" or cell.board != "virtual")
 
 
-def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
+def make(cell: Cell, entry: Mapping[str, Any]) -> Plan:
     """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
-    cells = {"run": cell, **({"twin": {**cell, "probes": ""}} if has_twin(cell) else {})}
+    cells = {"run": cell, **({"twin": replace(cell, probes="")} if has_twin(cell) else {})}
     runs = {name: PlannedRun(one, payload(one)) for name, one in cells.items()}
     trials = None
-    if cell.get("crash", "none") != "none":
-        unwatched = {**cell, "probes": ""}
+    if cell.crash != "none":
+        unwatched = replace(cell, probes="")
         trials = PlannedRun(unwatched, payload(unwatched, trials=True))
     every = {**runs, **({expected.TRIALS: trials} if trials else {})}
     document = {
@@ -57,9 +58,9 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
         "cell_name": cell_name(cell),
         "cell": stored(cell),
         "board": {
-            **{"name": cell["board"], "kind": entry["board_kind"], "device": entry["board_device"]},
+            **{"name": cell.board, "kind": entry["board_kind"], "device": entry["board_device"]},
             **(
-                {"limits": ansible.limits(cell["board"], entry)}
+                {"limits": ansible.limits(cell.board, entry)}
                 if entry["board_kind"] == "lab"
                 else {"modules": [folder.name for folder in board_modules(cell)]}
             ),
@@ -67,7 +68,7 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
         "runs": {
             name: {
                 "observers": watching(run.cell),
-                "probes": probe_files(run.cell["probes"], run.cell["profiles"]["fs"]["type"]),
+                "probes": probe_files(run.cell.probes, run.cell.profiles["fs"]["type"]),
                 "files": {path: digest(content) for path, content in sorted(run.files.items())},
                 "steps": [
                     {"name": step, "ends": ends}
@@ -76,7 +77,7 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
             }
             for name, run in every.items()
         },
-        "expected": [asdict(one) for one in expected.of(dict(cell))],
+        "expected": [asdict(one) for one in expected.of(cell)],
     }
     return Plan(document, list(runs.values()), trials)
 

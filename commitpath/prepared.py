@@ -36,6 +36,7 @@ from commitpath.profiles import kernel_profile
 from images import artifacts, emulator, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys
+from model.cell import Cell
 from model.requested import mkfs
 
 # Of what a playbook is told: paths and contents, which have names or hashes here.
@@ -50,21 +51,21 @@ KNOWN_LIMIT_SECONDS = 300.0
 Done = TypeVar("Done")
 
 
-def memory_mib(cell: Mapping[str, Any]) -> int:
+def memory_mib(cell: Cell) -> int:
     """MiB of a virtual board's memory; its device is in it, and what observers keep."""
-    there = observers.on_board(cell["probes"].split(","))
+    there = observers.on_board(cell.probes.split(","))
     of_observers = sum(int(observers.profiles()[name].get("memory_mib", 0)) for name in there)
-    return qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"]) + of_observers
+    return qemu.BOARD_MEMORY_MIB + int(cell.profiles["device"]["size_mib"]) + of_observers
 
 
-def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
+def virtual_board(cell: Cell) -> VirtualBoard:
     """The virtual board that a cell runs on."""
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    besides = [*observers.packages(cell["probes"].split(",")), *cell.get("packages", ())]
+    besides = [*observers.packages(cell.probes.split(",")), *cell.packages]
     image, vm = artifacts.image(kernel_profile(cell), besides), artifacts.CACHE / "vm"
-    of_board = (image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm)
+    of_board = (image, keys, memory_mib(cell), int(cell.cpu_ns), vm)
     return VirtualBoard(*of_board, emulator.chosen(), persistent.mib(cell))
 
 
@@ -131,7 +132,7 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
 
 
 def snapshot_folder(
-    cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
+    cell: Cell, board: VirtualBoard, variables: Mapping[str, Any]
 ) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot that a cell's runs start from."""
     inputs = {
@@ -142,11 +143,11 @@ def snapshot_folder(
         **({"trials": Path(variables["trials"]).name} if variables.get("trials") else {}),
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
         **{name: hashlib.sha256(text).hexdigest() for name, text in texts(variables).items()},
-        "load": artifacts.hash_of(load_script(identity.load(cell)).decode()),
+        "load": artifacts.hash_of(load_script(cell.load).decode()),
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
-    table = [cell["rows"], cell["value_size"]] if "rows" in cell else [identity.load(cell)]
-    return artifacts.CACHE / "snapshots" / "-".join([cell["fs"], *map(str, table), key]), inputs
+    table = [cell.rows, cell.value_size] if cell.load == identity.DRIVER else [cell.load]
+    return artifacts.CACHE / "snapshots" / "-".join([cell.fs, *map(str, table), key]), inputs
 
 
 def ensure(folder: Path, inputs: Mapping[str, Any], what: str, build: Callable[[], None]) -> Path:
@@ -230,7 +231,7 @@ def remove_unfit(folder: Path, inputs: Mapping[str, Any]) -> None:
         snapshot.remove(other)
 
 
-def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> Path:
+def ensure_snapshot(cell: Cell, driver: Path, entry: Mapping[str, Any]) -> Path:
     """The snapshot that a cell's runs start from, made if it is not there or not whole."""
     board = virtual_board(cell)
     variables = prepared_variables(cell, driver, entry)
@@ -244,22 +245,22 @@ def known_sequence() -> bytes:
     return (ansible.PLAYBOOKS / "board" / KNOWN_SEQUENCE).read_bytes()
 
 
-def prove(cell: Mapping[str, Any], watched: Path, files: Mapping[str, bytes], board: VirtualBoard) -> None:
+def prove(cell: Cell, watched: Path, files: Mapping[str, bytes], board: VirtualBoard) -> None:
     """LabError unless the probes of a watched snapshot record a known sequence as it was.
 
     It runs in a run's place, from those bytes, which it leaves as they are.
     """
     in_its_place = {**files, "run-cell.sh": known_sequence()}
     output = board.run_cell(watched, in_its_place, KNOWN_LIMIT_SECONDS)
-    where = f"KERNEL={cell['kernel']} FS={cell['fs']}: a known sequence of writes and syncs"
+    where = f"KERNEL={cell.kernel} FS={cell.fs}: a known sequence of writes and syncs"
     if output.failed:
         raise LabError(f"{where} failed: {output.text('run-cell.log').strip()}")
-    kind = cell["profiles"]["fs"]["type"]
+    kind = cell.profiles["fs"]["type"]
     with artifacts.work_folder() as work:
         output.extract(work)
         found = probe_selftest.wrong(
             read_known(work / "raw"),
-            probe_files(cell["probes"], kind),
+            probe_files(cell.probes, kind),
             kind,
             journals_data="data=journal" in mount_options(cell).split(","),
             journalled=mkfs.journalled(cell),
@@ -274,25 +275,23 @@ def prove(cell: Mapping[str, Any], watched: Path, files: Mapping[str, bytes], bo
             )
 
 
-def ensure_watched(
-    cell: Mapping[str, Any], prepared: Path, files: Mapping[str, bytes], board: VirtualBoard
-) -> Path:
+def ensure_watched(cell: Cell, prepared: Path, files: Mapping[str, bytes], board: VirtualBoard) -> Path:
     """A prepared snapshot with the cell's probes attached, so that no run waits for that.
 
     Without probes it is the prepared one itself.
     """
-    if not cell["probes"]:
+    if not cell.probes:
         return prepared
     # what watching depends on; the rest of cell.env is the run's own, and the probes
     # themselves are on the prepared board
     scripts = [name for name in files if name == "watch.sh" or name.startswith("observer")]
     proof = known_sequence().decode()
     key = artifacts.hash_of(
-        cell["probes"], proof, *(f"{name}\n{files[name].decode()}" for name in sorted(scripts))
+        cell.probes, proof, *(f"{name}\n{files[name].decode()}" for name in sorted(scripts))
     )
     folder = prepared.with_name(f"{prepared.name}+{key}")
 
-    inputs = {**snapshot.read_meta(prepared)["inputs"], "probes": cell["probes"]}
+    inputs = {**snapshot.read_meta(prepared)["inputs"], "probes": cell.probes}
 
     def build() -> None:
         with artifacts.whole(folder, "save a snapshot with probes", scratch.PRIVATE) as part:

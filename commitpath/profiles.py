@@ -1,7 +1,7 @@
 """Preset files, checked, and what a cell's parts ask of a board."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from commitpath.axes import axes
 from commitpath.schema import check
 from images import given
 from model import devices, filesystems
+from model.cell import Cell, Profile
 
 
 def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -40,10 +41,10 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
     return loaded
 
 
-def kernel_profile(cell: Mapping[str, Any]) -> dict[str, Any]:
+def kernel_profile(cell: Cell) -> Profile:
     """The profile of a cell's kernel, which a virtual board has."""
-    of_cell: dict[str, Any] = cell["profiles"].get("kernel", {})
-    return of_cell if given.kind_of(of_cell) else load_profile("kernel", cell["kernel"])
+    of_cell = cell.profiles.get("kernel", {})
+    return of_cell if given.kind_of(of_cell) else load_profile("kernel", cell.kernel)
 
 
 def has_module(folder: Path) -> bool:
@@ -56,25 +57,25 @@ def driver_folder(driver: str) -> Path:
     return ROOT / "images/devices" / driver
 
 
-def board_modules(cell: Mapping[str, Any]) -> list[Path]:
+def board_modules(cell: Cell) -> list[Path]:
     """The folders of the kernel modules that each virtual board has (images/modules/); none on a user's
     kernel that takes no module of ours."""
     kernel = kernel_profile(cell)
-    if cell["board"] != "virtual" or (given.kind_of(kernel) and "no_modules" in kernel):
+    if cell.board != "virtual" or (given.kind_of(kernel) and "no_modules" in kernel):
         return []
     return sorted(path.parent for path in (ROOT / "images/modules").glob("*/Kbuild"))
 
 
-def logs_itself(cell: Mapping[str, Any]) -> bool:
+def logs_itself(cell: Cell) -> bool:
     """Whether the cell's device writes down each command that it gets."""
-    return devices.find(cell["profiles"]["device"]["driver"]).logs
+    return devices.find(cell.profiles["device"]["driver"]).logs
 
 
-def watching(cell: Mapping[str, Any]) -> list[str]:
+def watching(cell: Cell) -> list[str]:
     """The observers of the cell's runs; none where no probe is asked for.
 
     A lab board has a kernel of its own, for which no module of ours is built.
     """
-    found = observers.watching([name for name in cell["probes"].split(",") if name], logs_itself(cell))
-    virtual = cell["board"] == "virtual"
+    found = observers.watching([name for name in cell.probes.split(",") if name], logs_itself(cell))
+    virtual = cell.board == "virtual"
     return [name for name in found if virtual or not observers.profiles()[name].get("is_module")]

@@ -36,6 +36,7 @@ from images import artifacts, programs, snapshot
 from images.board import BoardEndedError, VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
+from model.cell import Cell
 from model.crash_points import cuts, policies
 
 # The step of a board that waits to be looked at (playbooks/board/run-cell.sh).
@@ -55,7 +56,7 @@ def replay(options: dict[str, str]) -> int:
     stored_row(run, trial.number)
     ensure_packages()
     cell = as_here(complete(run.cell))
-    entry, driver = ansible.board(cell["board"]), programs.driver(cell)
+    entry, driver = ansible.board(cell.board), programs.driver(cell)
     of_trials = make(cell, entry).trials
     assert of_trials is not None
 
@@ -88,7 +89,7 @@ def shown(
     board: VirtualBoard,
     prepared: Path,
     sent: dict[str, bytes],
-    cell: Mapping[str, Any],
+    cell: Cell,
     command: str | None,
     told: Callable[[trials.Board], str],
 ) -> int:
@@ -103,16 +104,16 @@ def shown(
             return look(login, command)
 
 
-def as_here(cell: Mapping[str, Any]) -> dict[str, Any]:
+def as_here(cell: Cell) -> Cell:
     """A stored cell, each profile that the file of here equals in that file's order: a board that is prepared
     for such cells is then the one that is wanted."""
     known, other = axes(), other_profiles(cell)
     same = {
-        axis: load_profile(axis, cell[axis])
-        for axis in cell["profiles"]
-        if axis in known and axis not in other and cell[axis] in known[axis].files()
+        axis: load_profile(axis, cell.value(axis))
+        for axis in cell.profiles
+        if axis in known and axis not in other and cell.value(axis) in known[axis].files()
     }
-    return {**cell, "profiles": {**cell["profiles"], **same}}
+    return replace(cell, profiles={**cell.profiles, **same})
 
 
 def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
@@ -132,7 +133,7 @@ def stored_row(run: Run, number: int) -> Mapping[str, Any]:
     raise BadInputError(f"TRIAL={number}: {trials.UNPLACED}")
 
 
-def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:
+def tried(cell: Cell, login: Login) -> trials.Board:
     """What the held board did."""
     sent = subprocess.run(
         login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300

@@ -9,9 +9,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
@@ -19,6 +17,7 @@ from commitpath import sql_executed
 from commitpath.profiles import load_profile
 from images import artifacts, programs
 from model import userfile
+from model.cell import Cell
 
 # Of a CPU. What takes longer here takes hours on a board, and is not checked to its end.
 SECONDS = 30
@@ -26,15 +25,15 @@ SECONDS = 30
 LIMITED = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
-def check(cell: Mapping[str, Any], file: str = "") -> None:
+def check(cell: Cell, file: str = "") -> None:
     """Refuse a cell whose FILE has a statement that its SQLite fails to execute. file: the path given."""
-    profile = cell["profiles"].get("file", {})
+    profile = cell.profiles.get("file", {})
     if not any(kind in profile for kind in userfile.USERS):
         return
-    version = cell[load_profile("engine", cell["engine"])["release"]]
-    library = programs.release_library(programs.made_of(cell["engine"])[-1], version)
+    version = cell.value(load_profile("engine", cell.engine)["release"])
+    library = programs.release_library(programs.made_of(cell.engine)[-1], version)
     if said := _error(library, *userfile.text_of(profile)):
-        raise BadInputError(f"FILE={file or cell['file']}: {said} (SQLite {version})")
+        raise BadInputError(f"FILE={file or cell.file}: {said} (SQLite {version})")
 
 
 # a sweep has many cells of a file

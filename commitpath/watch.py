@@ -3,8 +3,8 @@
 import re
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from base import identity
 from base.errors import BadInputError
@@ -15,6 +15,7 @@ from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
 from commitpath.variables import axes_of
 from images import artifacts, kvm
+from model.cell import Cell
 
 PACKAGE = re.compile("[a-z0-9][a-z0-9+.-]+")
 NAME = re.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
@@ -29,8 +30,8 @@ def watch(variables: dict[str, str]) -> int:
     seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
     cell = command_cell(variables)
     places.check_runs([cell])
-    entry = ansible.board(cell["board"])
-    if cell["clock"] == "kvm":
+    entry = ansible.board(cell.board)
+    if cell.clock == "kvm":
         kvm.check()
     ensure_packages(virtual=entry["board_kind"] == "virtual")
     from commitpath.experiment import run_once
@@ -42,7 +43,7 @@ def watch(variables: dict[str, str]) -> int:
         return analyse([str(folder)])
 
 
-def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
+def command_cell(variables: Mapping[str, str]) -> Cell:
     """The cell of a command: CMD, FILES and PACKAGES, and the axes that watch takes, those that say where it
     runs and who watches. Raises BadInputError."""
     given = dict(variables)
@@ -67,30 +68,28 @@ def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     lab.check_clock(cell, entry)
     if packages and entry["board_kind"] != "virtual":
         raise BadInputError(
-            f"PACKAGES={','.join(packages)}: BOARD={cell['board']} has packages of its own; "
-            "install them there"
+            f"PACKAGES={','.join(packages)}: BOARD={cell.board} has packages of its own; install them there"
         )
     for path in paths:
         check_file(path)
     # before any is read: one may be larger than this host's memory
     size = sum(path.stat().st_size for path in paths) >> 20
-    device = cell["profiles"]["device"]["size_mib"] or int(entry["board_device_bytes"]) >> 20
+    device = cell.profiles["device"]["size_mib"] or int(entry["board_device_bytes"]) >> 20
     if size > device // 2:
-        raise BadInputError(
-            f"FILES: {size} MiB; DEVICE={cell['device']} has {device}, half of which is theirs"
-        )
+        raise BadInputError(f"FILES: {size} MiB; DEVICE={cell.device} has {device}, half of which is theirs")
     contents = {name: checked(path) for name, path in files.items()}
     kept = [name for name, axis in axes().items() if axis.variable in axes_of("watch")]
-    parts = {name: content for name, content in cell["profiles"].items() if name in kept}
-    return {
-        **{name: cell[name] for name in kept},
-        "load": identity.COMMAND,
-        "command": command,
-        "files": {name: artifacts.keep_given(content) for name, content in contents.items()},
+    parts = {name: content for name, content in cell.profiles.items() if name in kept}
+    return replace(
+        cell,
+        load=identity.COMMAND,
+        command=command,
+        files={name: artifacts.keep_given(content) for name, content in contents.items()},
         # those of every board change nothing
-        "packages": sorted(set(packages) - artifacts.on_every_board()),
-        "profiles": parts,
-    }
+        packages=sorted(set(packages) - artifacts.on_every_board()),
+        profiles=parts,
+        absent=frozenset(axes()) - {*kept},
+    )
 
 
 def split(text: str) -> list[str]:

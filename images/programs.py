@@ -7,12 +7,12 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from base.data import load_yaml
 from base.errors import LabError
 from base.paths import EXPERIMENTS
 from images import artifacts
+from model.cell import Cell
 
 # The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
 # are only in its dynamic symbols.
@@ -75,9 +75,9 @@ def made_of(engine: str) -> list[str]:
     return [engine, *made_of(profile["made_of"])] if "made_of" in profile else [engine]
 
 
-def driver(cell: Mapping[str, Any]) -> Path:
+def driver(cell: Cell) -> Path:
     """Return the driver for the board, linked with the cell's engine."""
-    engine, root = cell["engine"], artifacts.build_root()
+    engine, root = cell.engine, artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
     sources = [
@@ -94,7 +94,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
     if axis := profile.get("release"):
-        version = cell[axis]
+        version = cell.value(axis)
         name = version if len(parts) == 1 else f"{engine}-{version}"
         compiled = release_object(parts[-1], version, root)
         given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
@@ -118,11 +118,11 @@ def trials_folders(engine: str) -> list[Path]:
     return [folder for folder in folders if folder.is_dir()]
 
 
-def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
+def trials(cell: Cell, here: bool = False) -> Path:
     """Return the program that checks recovered databases, linked with the cell's engine: for the board or,
     with
     `here`, for this host."""
-    engine, root = cell["engine"], None if here else artifacts.build_root()
+    engine, root = cell.engine, None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     engines = made_of(engine)
     parts = [artifacts.WORKLOADS, *(artifacts.WORKLOADS / name for name in ("trials", "workloads"))]
@@ -134,7 +134,7 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
     sources.append(artifacts.WORKLOADS / "operations.yml")
-    version = cell[profile["release"]]
+    version = cell.value(profile["release"])
     name = version if len(engines) == 1 else f"{engine}-{version}"
     # stripped, it has a fifth of the size
     compiled, flags = release_object(engines[-1], version, root), f"{LINKED} -s"

@@ -17,6 +17,7 @@ from typing import Any
 
 from base.strict_json import UnfitError
 from model import engines
+from model.cell import Cell
 from model.engines.survival import CORRUPT
 
 FAILURES = ("a crash of the process", "a crash of the system", "a power failure")
@@ -45,10 +46,10 @@ def rule(engine: str, settings: Mapping[str, Any], mount_options: Iterable[str])
     return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
 
 
-def of(cell: Mapping[str, Any]) -> Durability:
+def of(cell: Cell) -> Durability:
     """Return what survives in `cell` (cell.json)."""
-    options = [*cell["profiles"]["fs"].get("mount", []), *cell.get("mount_options", "").split(",")]
-    engine = engines.name_in(cell)
+    options = [*cell.profiles["fs"].get("mount", []), *cell.mount_options.split(",")]
+    engine = cell.engine
     return rule(engine, engines.of(engine).requested(cell), options)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from base.arrays import Ints, ints
 from base.errors import BadInput
 from model import userfile
+from model.cell import Cell
 from model.statements import sqlfile
 
 NONE, RECORDED = "none", "trace"
@@ -30,21 +29,21 @@ def interval_ns(pace: str) -> int:
     return _UNIT_NS[found[2]] // int(found[1])
 
 
-def recorded_ns(cell: Mapping[str, Any]) -> Ints | None:
+def recorded_ns(cell: Cell) -> Ints | None:
     """Return when each transaction of a cell's trace is due, after the first; None without PACE=trace."""
-    if cell.get("pace", NONE) != RECORDED:
+    if cell.pace != RECORDED:
         return None
-    if "file" not in cell["profiles"]:
+    if "file" not in cell.profiles:
         raise BadInput("cell.json", "", f"pace is {RECORDED!r} without a trace", "profiles.file")
-    return ints(sqlfile.due_ns(userfile.parts(cell["profiles"]["file"]).transactions))
+    return ints(sqlfile.due_ns(userfile.parts(cell.profiles["file"]).transactions))
 
 
-def due_ns(cell: Mapping[str, Any], begins: Ints) -> Ints | None:
+def due_ns(cell: Cell, begins: Ints) -> Ints | None:
     """Return when each transaction was due, given when each began; None without a PACE.
 
     One that the trace does not have (phases.due) was due when it began.
     """
-    pace = cell.get("pace", NONE)
+    pace = cell.pace
     if pace == NONE or begins.size == 0:
         return None
     recorded = recorded_ns(cell)

@@ -59,7 +59,7 @@ def _given(run: Run) -> tuple[sqlfile.Statement, ...]:
     if "file" not in run.driver.config["driver"]:
         return ()
     try:
-        return userfile.parts(run.cell["profiles"].get("file", {})).transactions
+        return userfile.parts(run.cell.profiles.get("file", {})).transactions
     except sqlfile.SqlFileError:
         return ()  # again.of_the_file says so
 

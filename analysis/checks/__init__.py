@@ -142,4 +142,4 @@ def names(load: str = identity.DRIVER) -> list[str]:
 
 def reasons(run: Run) -> list[str]:
     """Return why the run is rejected; empty if it is not."""
-    return [reason for check in of_load(identity.load(run.cell)) for reason in check(run)]
+    return [reason for check in of_load(run.cell.load) for reason in check(run)]

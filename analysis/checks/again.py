@@ -42,7 +42,7 @@ def made(run: Run) -> list[str]:
 
 def of_the_file(run: Run) -> list[str]:
     """Of a file what was rendered is its transactions; of a user's (FILE) the cell's `file` is its name."""
-    profile, given = run.cell["profiles"].get("file"), run.driver.rendered
+    profile, given = run.cell.profiles.get("file"), run.driver.rendered
     ran = "file" in run.driver.config["driver"]
     if ran != (profile is not None):
         return ["config.json: a user's file was run" + (", and the cell has none" if ran else " by nobody")]
@@ -63,7 +63,7 @@ def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
     """The driver had as many databases as the file, and of each as many transactions; what these changed is
     what transactions.csv has of them."""
     config, count = run.driver.config, parts.databases
-    has = {userfile.databases(run.cell["profiles"]["file"]), databases.count(config)}
+    has = {userfile.databases(run.cell.profiles["file"]), databases.count(config)}
     if has != {count}:
         return [f"the cell's file has {count} databases, the cell and config.json have {sorted(has)}"]
     if count == 1:

@@ -14,14 +14,14 @@ from model.crash_points import policies
 
 def there(run: Run) -> list[str]:
     """Each trial of the cell's plan was tried, once; of a cell that asks for none, none was."""
-    asked = run.cell.get("crash", "none") != "none"
+    asked = run.cell.crash != "none"
     died = [int(number) for number in run.host.get("trials_died", ())]
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     tried = sorted([*died, *(number for table in tables for number in table["trial"])])
     if not asked:
         return ["there are trials, and the cell asks for none"] if run.trials else []
     # a process has few moments, all of which may be tried
-    wanted = len(kills.planned(run)) if run.cell["crash"] == policies.PROCESS else run.cell["cuts"]
+    wanted = len(kills.planned(run)) if run.cell.crash == policies.PROCESS else run.cell.cuts
     if tried == list(range(wanted)):
         return []
     missing = sorted(set(range(wanted)) - set(tried))
@@ -88,7 +88,7 @@ def ends(run: Run) -> list[str]:
     last, phases = run.driver.transactions.height, verdicts.phases_of(run.driver)
     # the first command may come behind transactions that change nothing
     at_first = prefixes.states(run.cell, phases, judged)[0].hash
-    planned = len(kills.planned(run)) if run.kills is not None else run.cell["cuts"]
+    planned = len(kills.planned(run)) if run.kills is not None else run.cell.cuts
     known = {0: ("begin", 0), planned - 1: ("end", last)}
     of_none = [
         f"as the run's {known[row['trial']][0]} it was to hold what was written, and trial {row['trial']} "

@@ -47,8 +47,8 @@ def command_ran(run: Run) -> list[str]:
     affair. The transactions that were noted are in it."""
     config = run.driver.config
     found = [] if config["status"] == "ok" else [f"the runner's status is {config['status']!r}, not 'ok'"]
-    if (line := config["command"]["line"]) != run.cell["command"]:
-        found.append(f"the command was {line[:200]!r}, and was to be {run.cell['command'][:200]!r}")
+    if (line := config["command"]["line"]) != run.cell.command:
+        found.append(f"the command was {line[:200]!r}, and was to be {run.cell.command[:200]!r}")
     phases = run.driver.phases["phase"].to_list()
     if phases != ["command", "drain"]:
         found.append(f"phases.csv has the phases {', '.join(phases) or 'none'}, not command, drain")

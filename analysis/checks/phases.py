@@ -15,7 +15,7 @@ from model import pace
 
 def instruction_ns(run: Run) -> int | None:
     """Return the virtual ns of an instruction that the cell asks for; None where times do not count them."""
-    return int(run.cell["cpu_ns"]) if run.counted else None
+    return int(run.cell.cpu_ns) if run.counted else None
 
 
 def due(run: Run) -> list[str]:
@@ -23,13 +23,13 @@ def due(run: Run) -> list[str]:
     begins = ints(run.driver.transactions["begin_ns"])
     times = pace.recorded_ns(run.cell)
     if times is not None and times.size != begins.size:
-        return [f"{begins.size} transactions, and the trace has {times.size} (PACE={run.cell['pace']})"]
+        return [f"{begins.size} transactions, and the trace has {times.size} (PACE={run.cell.pace})"]
     wanted = pace.due_ns(run.cell, begins)
     if wanted is None or not (early := np.flatnonzero(begins < wanted)).size:
         return []
     at = int(early[0])
     early_ns = wanted[at] - begins[at]
-    return [f"transaction {at} began {early_ns} ns before it was due (PACE={run.cell['pace']})"]
+    return [f"transaction {at} began {early_ns} ns before it was due (PACE={run.cell.pace})"]
 
 
 def counters_at_edges(run: Run) -> list[str]:

@@ -66,8 +66,8 @@ def outcomes(run: Run) -> list[str]:
         f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
     ]
-    lies = bool(run.cell["profiles"]["device"].get("ignores"))
-    return found + _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged, lies)
+    lies = bool(run.cell.profiles["device"].get("ignores"))
+    return found + _recovered(engines.of(run.cell.engine).RECOVERIES, run.judged, lies)
 
 
 def _recovered(known: Mapping[str, bool | None], judged: pl.DataFrame, lies: bool) -> list[str]:
@@ -101,8 +101,8 @@ def looks(run: Run) -> list[str]:
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     rows = {row["trial"]: row for table in tables for row in table.iter_rows(named=True)}
     kept = {int(one.name): one for place in trials.places(run.folder) for one in sampled.folders(place)}
-    count = run.cell["cuts"] if run.kills is None else len(kills.planned(run))
-    of_any, table = engines.of(engines.name_in(run.cell)).OF_ANY_SQLITE, oracle.table(run.cell)
+    count = run.cell.cuts if run.kills is None else len(kills.planned(run))
+    of_any, table = engines.of(run.cell.engine).OF_ANY_SQLITE, oracle.table(run.cell)
     found = []
     for number in sampled.numbers(run.cell, count):
         row = rows.get(number)

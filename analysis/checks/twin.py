@@ -92,7 +92,7 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
         planned_as="twin",
         events=run.events.clear(),
         missing=[],
-        cell={**run.cell, "probes": "none"},
+        cell=replace(run.cell, probes="none"),
         driver=twin.driver,
         board=twin.board,
         log=twin.log,

@@ -19,7 +19,7 @@ def render(run: Run, manifest: dict[str, Any], summary: dict[str, Any]) -> str:
         .render(
             summary=summary,
             manifest=manifest,
-            cell={name: value for name, value in run.cell.items() if name != "profiles"},
+            cell={name: value for name, value in run.cell.document().items() if name != "profiles"},
             device_time=device_time(run.board.device_time),
             not_held=NOT_HELD,
             without_content=told.WITHOUT,

@@ -71,7 +71,7 @@ def counters(run: Run) -> dict[str, int | None]:
     grew = run.driver.stat_difference()
     names = {"reads": "read_ios", "writes": "write_ios", "flushes": "flush_ios"}
     found = {name: grew.get(field) for name, field in names.items()}
-    if run.cell["board"] != "virtual":
+    if run.cell.board != "virtual":
         found["flushes"] = None
     sectors = grew.get("write_sectors")
     return {**found, "bytes_written": None if sectors is None else sectors * 512}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.crash import verdicts
+from model.cell import Cell
 from model.crash_points.policies import PROCESS
 from model.engines.survival import MOST_LOST
 
@@ -15,9 +16,9 @@ _LESS = 1 - 1e-9
 UNPLACED = 10
 
 
-def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+def contradictions(cell: Cell, summary: Mapping[str, Any]) -> list[str]:
     """Return what of summary.json's `crash` cannot be so."""
-    asked, told = cell.get("crash", "none"), summary.get("crash")
+    asked, told = cell.crash, summary.get("crash")
     if told is None or asked == "none":
         fits = (told is None) == (asked == "none")
         return (
@@ -25,16 +26,16 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
         )
     lost, found, unplaced = told["lost_acknowledged"], [], told.get("unplaced") or 0
     # a process may have fewer moments (analysis/crash/kills.py)
-    few = asked == PROCESS and told["cuts"] < cell["cuts"]
+    few = asked == PROCESS and told["cuts"] < cell.cuts
     for what, wanted, value in (
         ("failure", asked, told["failure"]),
-        *([] if few else [("cuts", cell["cuts"] - unplaced, told["cuts"])]),
+        *([] if few else [("cuts", cell.cuts - unplaced, told["cuts"])]),
         ("promised", verdicts.promised(cell), told["promised"]),
     ):
         if value != wanted:
             found.append(f"crash: {what} is {value!r}, by the cell {wanted!r}")
-    if unplaced * UNPLACED > cell["cuts"] or (unplaced and asked == PROCESS):
-        found.append(f"crash: {unplaced} of {cell['cuts']} cuts are of no moment of their boards")
+    if unplaced * UNPLACED > cell.cuts or (unplaced and asked == PROCESS):
+        found.append(f"crash: {unplaced} of {cell.cuts} cuts are of no moment of their boards")
     held = told["opened"] - told["corrupt"] - told["not_a_prefix"]
     if not 0 <= held <= told["opened"] <= told["mounted"] <= told["cuts"] - told.get("died", 0):
         found.append("crash: more were corrupt than opened, opened than mounted, or mounted than cut")

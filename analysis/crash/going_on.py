@@ -126,7 +126,7 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
         return []
     first = int(np.searchsorted(board.log.entries["begin_ns"].astype(np.int64), board.driver.window[0]))
     numbers = numbers[: devicelog.alike(own, other)]
-    commands = Commands(board.log.entries, Cache.of(run.cell["profiles"]["device"]))
+    commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
     found = []
     for trial in trials:
         of_call = trial.call is not None

@@ -129,7 +129,7 @@ def may_be_nowhere(run: Run, board: Board, trial: Trial) -> bool:
 
 def on(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:
     """Return the trials of a plan as a board's log has them, but those whose state no cut leaves there."""
-    commands = Commands(board.log.entries, Cache.of(run.cell["profiles"]["device"]))
+    commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
     numbers, choices = Numbers.of(board.driver, board.log), cuts.choices(run.cell, commands.cache)
     memory = lines.of(board.driver)
     found = [placed(commands, numbers, choices, trial, memory) for trial in planned]

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from model.cell import Cell
 from model.expected_state import oracle
 from model.expected_state.hashes import Held
 
@@ -20,7 +21,7 @@ from model.expected_state.hashes import Held
 _BACK = (0, 32, 1024, None)
 
 
-def states(cell: Mapping[str, Any], phases: list[str], tried: pl.DataFrame) -> Mapping[int, Held]:
+def states(cell: Cell, phases: list[str], tried: pl.DataFrame) -> Mapping[int, Held]:
     """Return what there must be after those numbers of transactions that decide what trials hold: at least
     after none, those acknowledged and those begun, and where a database is as after neither, those before.
 

@@ -16,6 +16,7 @@ from analysis.crash.prefixes import Known
 from analysis.run import Run
 from base.errors import BadInput
 from model import durability
+from model.cell import Cell
 from model.crash_points.cuts import Trial
 from model.crash_points.policies import POWER, PROCESS
 from model.engines.survival import MOST_LOST
@@ -74,7 +75,7 @@ def judge(run: Run) -> pl.DataFrame | None:
     return pl.concat([*judged, ended], how="diagonal").sort("trial")
 
 
-def of_board(board: Board, cell: Mapping[str, Any], tried: list[Trial]) -> pl.DataFrame:
+def of_board(board: Board, cell: Cell, tried: list[Trial]) -> pl.DataFrame:
     """Return the rows of one board's trials that nobody watched; tried: they are of these."""
     table = _tried(board, tried, None)
     return _judged(table, Known(prefixes.states(cell, phases_of(board.driver), table)), board.driver)
@@ -173,13 +174,13 @@ def _verdict() -> pl.Expr:
     )
 
 
-def promised(cell: Mapping[str, Any]) -> str:
+def promised(cell: Cell) -> str:
     """Return what the cell's settings promise of its failure, in words (model/engines/survival.py)."""
     survives = durability.of(cell)
-    return {PROCESS: survives.process, POWER: survives.power}.get(cell["crash"], survives.system)
+    return {PROCESS: survives.process, POWER: survives.power}.get(cell.crash, survives.system)
 
 
-def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
+def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
     """Return the trials that are not as the settings promise; none where they promise nothing."""
     if (promise := promised(cell)) not in MOST_LOST:
         return judged.clear()
@@ -197,7 +198,7 @@ def summary(run: Run) -> dict[str, Any] | None:
     recovery, work = (judged[name].drop_nulls() / 1e6 for name in ("recovery_ns", "lost_ns"))
     against = broken(cell, judged)
     return {
-        "failure": cell["crash"],
+        "failure": cell.crash,
         "cuts": judged.height,
         "unplaced": len(unplaced(run)),
         "died": int((verdict == DIED).sum()),

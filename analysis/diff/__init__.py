@@ -17,6 +17,7 @@ from analysis.schemas.ledger import LABELS, WAITS
 from base.errors import BadInput
 from base.identity import asked
 from model import durability, engines
+from model.cell import AXES, Cell
 
 COUNTS = ("syncs", "writes", "flushes", "fua")
 TIMES = ("cpu_ns", *WAITS)
@@ -117,7 +118,7 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
     """Return the reasons why the runs are not comparable."""
     a, b = runs
     reasons = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
-    ran = [engines.name_in(run.cell) for run in runs]
+    ran = [run.cell.engine for run in runs]
     # of two engines each is given texts of its own
     same = [("clock", "clocks")] + ([("sql_sha256", "SQL")] if ran[0] == ran[1] else [])
     reasons += [f"ENGINE is {ran[0]} and {ran[1]}"] if ran[0] != ran[1] else []
@@ -127,21 +128,21 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
                 f"different {what} ({_short(a.summary.get(key))} and {_short(b.summary.get(key))})"
             )
     for key in WORKLOAD:
-        if a.cell.get(key) != b.cell.get(key):
-            reasons.append(f"{key.upper()} is {a.cell.get(key)} and {b.cell.get(key)}")
+        if a.cell.value(key) != b.cell.value(key):
+            reasons.append(f"{key.upper()} is {a.cell.value(key)} and {b.cell.value(key)}")
     if not costs[0]["op"].equals(costs[1]["op"]):
         reasons.append("different operations")
     return reasons
 
 
-def _profiles(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+def _profiles(a: Cell, b: Cell) -> list[str]:
     """Return the differences between profiles that have the same name in both runs."""
     found = []
-    for axis in sorted(a["profiles"].keys() & b["profiles"].keys()):
-        if a.get(axis) != b.get(axis):
+    for axis in sorted(a.profiles.keys() & b.profiles.keys()):
+        if axis in AXES and a.value(axis) != b.value(axis):
             continue
         values = []
-        for profile in (a["profiles"][axis], b["profiles"][axis]):
+        for profile in (a.profiles[axis], b.profiles[axis]):
             values.append(dict(_settings(asked(profile))))
         differs = [
             path
@@ -168,8 +169,8 @@ def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[st
             yield (*path, key), value
 
 
-def _lacking(cell: Mapping[str, Any]) -> frozenset[str]:
-    return engines.lacking(engines.name_in(cell))
+def _lacking(cell: Cell) -> frozenset[str]:
+    return engines.lacking(cell.engine)
 
 
 def _short(value: Any) -> str:
@@ -179,20 +180,22 @@ def _short(value: Any) -> str:
 def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
     """Return a name for each run: the axes in which the cells differ, else its id."""
     a, b = (run.cell for run in runs)
-    without = {"profiles", *WORKLOAD, *(_lacking(a) & _lacking(b))}
-    keys = [key for key in a if key not in without and a[key] != b.get(key)]
+    without = {*WORKLOAD, *(_lacking(a) & _lacking(b))}
+    keys = [
+        key for key, value in a.axes() if key not in without and not (b.has(key) and b.value(key) == value)
+    ]
     if not keys:
         return runs[0].folder.resolve().name, runs[1].folder.resolve().name
     keys.sort(key=lambda key: (key not in NAMED, NAMED.index(key) if key in NAMED else 0))
     return _name(a, keys), _name(b, keys)
 
 
-def _name(cell: dict[str, Any], keys: list[str]) -> str:
+def _name(cell: Cell, keys: list[str]) -> str:
     words = []
     for key in keys:
         if key in _lacking(cell):
             continue
-        value = str(cell.get(key))
+        value = str(cell.value(key)) if cell.has(key) else "None"
         shown = value.upper() if key in ("journal_mode", "synchronous") else value
         words.append(shown if key in NAMED else f"{key}={value}")
     return style.clean(" ".join(words))

@@ -24,6 +24,7 @@ from analysis.stats import totals
 from base.errors import BadInput
 from base.text import printable
 from model import engines
+from model.cell import Cell
 
 SUFFIXES = (".svg", ".png", ".pdf")
 # what was written, or flushed, for no transaction, over the number of transactions
@@ -39,7 +40,7 @@ class Bar:
     """A run and what it is a bar of."""
 
     folder: Path
-    cell: dict[str, Any]
+    cell: Cell
     ledger: dict[str, Any]
     # per transaction, of all that the device was given; None where nobody counted them
     flushes: float | None = None
@@ -47,17 +48,15 @@ class Bar:
     @property
     def place(self) -> tuple[str, str]:
         """The cell's mode and filesystem; of an engine without modes its name."""
-        engine = engines.name_in(self.cell)
-        mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell["journal_mode"])
-        return mode, str(self.cell["fs"])
+        engine = self.cell.engine
+        mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell.journal_mode)
+        return mode, str(self.cell.fs)
 
     @property
     def rest(self) -> str:
         """All of the cell but mode and filesystem, as text."""
-        own = {
-            key: value for key, value in self.cell.items() if key not in ("journal_mode", "fs", "profiles")
-        }
-        profiles = {key: value for key, value in self.cell["profiles"].items() if key != "fs"}
+        own = {key: value for key, value in self.cell.axes() if key not in ("journal_mode", "fs")}
+        profiles = {key: value for key, value in self.cell.profiles.items() if key != "fs"}
         return json.dumps([own, profiles], sort_keys=True)
 
 
@@ -73,10 +72,11 @@ def bar_of(run: Stored) -> Bar:
 
 def differing(bar: Bar, other: Bar) -> list[str]:
     """Return `axis=value` of a bar for each axis but mode and filesystem in which another differs."""
+    here, there = dict(bar.cell.axes()), dict(other.cell.axes())
     return [
-        f"{key}={value or '-'}"
-        for key, value in ((key, bar.cell.get(key)) for key in dict.fromkeys((*bar.cell, *other.cell)))
-        if key not in ("journal_mode", "fs", "profiles", "at_default") and other.cell.get(key) != value
+        f"{key}={here.get(key) or '-'}"
+        for key in dict.fromkeys((*here, *there))
+        if key not in ("journal_mode", "fs") and here.get(key) != there.get(key)
     ]
 
 

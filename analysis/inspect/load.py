@@ -57,7 +57,7 @@ class Loaded:
 
     def reason(self, bits: int) -> str:
         """Return why a checkpoint was made, in the words of the run's filesystem."""
-        return words(bits, find(str(self.run.cell["profiles"]["fs"]["type"])).checkpoint_reasons)
+        return words(bits, find(str(self.run.cell.profiles["fs"]["type"])).checkpoint_reasons)
 
     def _origin(self) -> int:
         """Return the time that the views count from: the first thing done in the window, in ns."""

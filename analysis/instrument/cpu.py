@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from model.cell import Cell
+
 if TYPE_CHECKING:
     from analysis.ledger.build import Ledger
 
@@ -41,15 +43,15 @@ def effective(clock: Document) -> str | None:
     return str(whole) if whole and abs(ns - whole) <= TOLERANCE * whole else f"{ns:.3f}"
 
 
-def counted(cell: Document, clock: Document) -> int | None:
+def counted(cell: Cell, clock: Document) -> int | None:
     """Return the virtual ns of an instruction as read back; None in real time or if not read."""
     ns = effective(clock) if is_counted(cell) else None
     return int(ns) if ns is not None and ns.isdigit() else None
 
 
-def is_counted(cell: Document) -> bool:
+def is_counted(cell: Cell) -> bool:
     """Return whether each instruction has a fixed time in this cell."""
-    return cell.get("clock") == "virtual"
+    return cell.clock == "virtual"
 
 
 def sentence(summary: Document) -> str | None:
@@ -79,30 +81,30 @@ def share(made: Ledger | None) -> dict[str, float | None] | None:
     return {op: ran / took if took else None for op, ran, took in rows}
 
 
-def contradictions(cell: Document, summary: Document, manifest: Document) -> list[str]:
+def contradictions(cell: Cell, summary: Document, manifest: Document) -> list[str]:
     """Return the contradictions about CPU time in a run's documents."""
     return [*_times(cell, summary, manifest), *_in_real_time(cell, manifest), *_shares(summary)]
 
 
-def _times(cell: Document, summary: Document, manifest: Document) -> Iterator[str]:
+def _times(cell: Cell, summary: Document, manifest: Document) -> Iterator[str]:
     read_back = effective(manifest["clock"])
-    if is_counted(cell) and str(cell["cpu_ns"]) != read_back:
-        yield f"cpu_ns: cell says {cell['cpu_ns']!r}, read back says {read_back!r}"
+    if is_counted(cell) and str(cell.cpu_ns) != read_back:
+        yield f"cpu_ns: cell says {cell.cpu_ns!r}, read back says {read_back!r}"
     ns = counted(cell, manifest["clock"])
     if summary["cpu_ns"] != ns:
         yield f"cpu_ns: summary says {summary['cpu_ns']!r}, read back says {ns!r}"
 
 
-def _in_real_time(cell: Document, manifest: Document) -> Iterator[str]:
+def _in_real_time(cell: Cell, manifest: Document) -> Iterator[str]:
     """Reject a whole number of ns per instruction from an emulated CPU in real time.
 
     The kernel command line identifies an emulated CPU, whatever the board in the cell.
     """
-    if cell.get("clock") not in ("real", "kvm") or VIRTUAL_BOARD not in str(manifest["board"].get("cmdline")):
+    if cell.clock not in ("real", "kvm") or VIRTUAL_BOARD not in str(manifest["board"].get("cmdline")):
         return
     ns = measured(manifest["clock"])
     if ns is not None and any(each <= ns <= each * (1 + _READING) for each in _COUNTED_NS):
-        yield f"clock: {cell['clock']}, and an instruction took {ns} ns, as in virtual time alone"
+        yield f"clock: {cell.clock}, and an instruction took {ns} ns, as in virtual time alone"
 
 
 def _shares(summary: Document) -> Iterator[str]:

@@ -15,9 +15,11 @@ from analysis import observers
 from analysis.crash import fits
 from analysis.instrument import cpu
 from base.data import load_yaml
-from base.identity import contents, settings
+from base.identity import contents
 from base.paths import EXPERIMENTS
+from model import cell as cells
 from model import devices, engines, filesystems
+from model.cell import Cell
 from model.durability import NO_BARRIER
 from model.requested.values import AXES, probes, word
 
@@ -34,13 +36,13 @@ PROFILES = {
 _ROUNDED = 0.002
 
 
-def reasons(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def reasons(stored: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Return the contradictions between the documents.
 
     For a rejected run only identities are compared: other differences may be the reason for rejection.
     The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
     """
-    cell = settings(cell)
+    cell = cells.of(stored)
     contradictions = _one_run(summary, manifest, host)
     if summary["status"] != "ok":
         return contradictions
@@ -65,7 +67,7 @@ def workloads() -> dict[str, str]:
 def _known(axis: str) -> dict[str, str]:
     """Return {profile name: digest of its content} of an axis."""
     profiles = {path.stem: load_yaml(path) for path in sorted((EXPERIMENTS / axis).glob("*.yml"))}
-    return contents({"profiles": profiles})
+    return contents(profiles)
 
 
 def _differ(what: str, **values_by_document: Any) -> list[str]:
@@ -93,12 +95,12 @@ def _one_run(summary: Document, manifest: Document, host: Document) -> list[str]
     return contradictions
 
 
-def _emptied(cell: Document) -> list[str]:
+def _emptied(cell: Cell) -> list[str]:
     """Check that each profile has its required keys.
 
     A setting that is not requested would not be compared.
     """
-    profiles = cell["profiles"]
+    profiles = cell.profiles
     missing = [
         f"cell: the profile of {axis} has no {key}"
         for axis, keys in PROFILES.items()
@@ -113,19 +115,19 @@ def _emptied(cell: Document) -> list[str]:
     return missing + [f"cell: the {part} of the device is empty" for part in modelled if not device.get(part)]
 
 
-def _profiles(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _profiles(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that each axis value matches the content of its profile.
 
     The content of a local profile may appear under another name only if that name is unknown here.
     """
-    profiles, contradictions = cell["profiles"], []
-    for axis, digest in contents(cell).items():
+    profiles, contradictions = cell.profiles, []
+    for axis, digest in contents(cell.profiles).items():
         here = _known(axis)
         same = [name for name, content in here.items() if content == digest]
-        if cell.get(axis) in here and same and cell[axis] not in same:
-            contradictions += _differ(f"profile of {axis}", axis=cell[axis], content=same[0])
+        if cell.has(axis) and (name := cell.value(axis)) in here and same and name not in same:
+            contradictions += _differ(f"profile of {axis}", axis=name, content=same[0])
     fs, workload = profiles["fs"], profiles["workload"]
-    kind, _, data = cell["fs"].partition("-")
+    kind, _, data = cell.fs.partition("-")
     filesystem = filesystems.find(kind) if kind in filesystems.names() else None
     if filesystem:
         contradictions += _differ("filesystem", axis=kind, profile=fs["type"])
@@ -133,15 +135,15 @@ def _profiles(cell: Document, summary: Document, manifest: Document, host: Docum
         requested = [option.removeprefix("data=") for option in fs["mount"] if option.startswith("data=")]
         contradictions += _differ("data mode", axis=[data], profile=requested)
     # a driver's workload, or one of its phases; a workload's name may have a dash
-    whole = cell["workload"].replace("-", "_")
-    driver, _, phase = (whole, "", "") if whole in workloads() else cell["workload"].partition("-")
+    whole = cell.workload.replace("-", "_")
+    driver, _, phase = (whole, "", "") if whole in workloads() else cell.workload.partition("-")
     if driver in workloads():
         contradictions += _differ("workload", axis=driver, profile=workload["driver_workload"])
         contradictions += _differ("phases", axis=[phase] if phase else None, profile=workload.get("phases"))
     return contradictions
 
 
-def _effective(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _effective(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that every requested setting was effective, and that the cell requests it."""
     contradictions = [
         f"{setting['group']} {setting['name']}: requested {setting['requested']!r}, "
@@ -149,15 +151,15 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
         for setting in manifest["settings"]
         if not setting["equal"] or setting["requested"] != setting["effective"]
     ]
-    profiles, mount = cell["profiles"], manifest["filesystem"]["mount"] or {}
+    profiles, mount = cell.profiles, manifest["filesystem"]["mount"] or {}
     ran = engines.name_in(manifest)
-    contradictions += _differ("engine", cell=engines.name_in(cell), manifest=ran)
+    contradictions += _differ("engine", cell=cell.engine, manifest=ran)
     effective, engine = manifest[ran]["effective"], engines.of(ran)
     driver = {axis: manifest["driver"][axis] for axis in AXES if axis in manifest["driver"]}
-    asked = {axis: cell[axis] for axis in AXES if axis in cell}
+    asked = {axis: cell.value(axis) for axis in AXES if cell.has(axis)}
     for wanted, had in ((engine.requested(cell), effective), (asked, driver)):
         for key in {**wanted, **had}:
-            if key not in wanted and word(cell.get(key)) == word(had[key]):
+            if key not in wanted and word(cell.value(key) if cell.has(key) else None) == word(had[key]):
                 continue  # the engine's default, which it does not request
             if key not in wanted:
                 contradictions.append(f"cell: nothing asks for {key}; in effect {had[key]!r}")
@@ -171,10 +173,10 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
     return contradictions + _differ("filesystem", cell=profiles["fs"]["type"], read_back=mount.get("fs"))
 
 
-def _unasked(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _unasked(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that no setting that affects durability or writes is effective unless requested."""
     mount = manifest["filesystem"]["mount"] or {}
-    asked = {*cell["profiles"]["fs"]["mount"], *str(cell.get("mount_options", "")).split(",")}
+    asked = {*cell.profiles["fs"]["mount"], *cell.mount_options.split(",")}
     unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
     contradictions = [f"mount option {option}: in effect, and not requested" for option in unasked]
     ran = engines.name_in(manifest)
@@ -188,20 +190,20 @@ def _unasked(cell: Document, summary: Document, manifest: Document, host: Docume
     ]
 
 
-def _probes(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _probes(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that the attached probes are those of the cell, and that timing_source fits them."""
     probes_run = manifest["run"].get("probes")
     if not isinstance(probes_run, dict):
         return ["manifest: run.probes is missing"]
     wanted = probes(cell)
     # other observers are not probes; `filesystem` is the probe of the cell's filesystem
-    kind = cell["profiles"]["fs"]["type"]
+    kind = cell.profiles["fs"]["type"]
     names = sorted(name for name in wanted if name not in observers.names())
     requested = ",".join(kind if name == "filesystem" else name for name in names)
     contradictions = _differ("probes", cell=requested, run=probes_run.get("requested"))
     if not wanted and probes_run.get("attached") != 0:
         contradictions.append(f"probes: the cell asks for none, {probes_run.get('attached')} were attached")
-    sources = ["run"] if not wanted else ["twin"] if cell.get("clock") == "virtual" else ["twin", "traced"]
+    sources = ["run"] if not wanted else ["twin"] if cell.clock == "virtual" else ["twin", "traced"]
     if summary["timing_source"] not in sources:
         contradictions.append(
             f"timing_source is {summary['timing_source']!r}, of such a cell {' or '.join(sources)}"
@@ -211,10 +213,10 @@ def _probes(cell: Document, summary: Document, manifest: Document, host: Documen
     return contradictions
 
 
-def _numbers(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _numbers(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check rates, times and counts against the transactions that the cell requests."""
     counted, tps, seconds = manifest["transactions"], summary["tps"], summary["virtual_seconds"]
-    workload, n, contradictions = cell["profiles"]["workload"], cell["n"], []
+    workload, n, contradictions = cell.profiles["workload"], cell.n, []
     if phases := workload.get("phases"):
         contradictions += _differ("phases", cell=phases, run=list(counted))
     if of_n := workloads().get(workload["driver_workload"]):
@@ -234,7 +236,7 @@ def _numbers(cell: Document, summary: Document, manifest: Document, host: Docume
     return contradictions
 
 
-def _bytes(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _bytes(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that all counts of bytes agree."""
     written, contradictions = summary["block"]["bytes_written"], []
     if written is None:
@@ -277,9 +279,9 @@ def _causes(ledger: Document, told: dict[str, int], written: int) -> list[str]:
     return contradictions
 
 
-def _clocks(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _clocks(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that the clocks agree and that no part of the host's time exceeds the whole."""
-    clock = cell.get("clock")
+    clock = cell.clock
     contradictions = _differ(
         "clock", cell=clock, summary=summary["clock"], board=manifest["clock"].get("kind")
     )
@@ -299,12 +301,12 @@ def _clocks(cell: Document, summary: Document, manifest: Document, host: Documen
     return contradictions
 
 
-def _cpu(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _cpu(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check the time of an instruction and the CPU's share."""
     return cpu.contradictions(cell, summary, manifest)
 
 
-def _cuts(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def _cuts(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Check that the crash results fit the failure that the cell requests."""
     return fits.contradictions(cell, summary)
 

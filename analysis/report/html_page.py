@@ -21,9 +21,9 @@ from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
 from analysis.stats.report_tables import BLOCK_COLUMNS, Tables
-from base.schema import unused
 from base.version import version
 from model import engines
+from model.cell import unused
 
 HERE = Path(__file__).parent
 CAPTIONS = {
@@ -87,8 +87,8 @@ def render(
         }
         for name in ORDER
     ]
-    without = {"profiles", *engines.lacking(engines.name_in(run.cell)), *unused(run.cell)}
-    axes = {key: value for key, value in run.cell.items() if key not in without}
+    without = {*engines.lacking(run.cell.engine), *unused(run.cell)}
+    axes = {key: value for key, value in run.cell.axes() if key not in without}
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(
         summary=summary,
@@ -107,7 +107,7 @@ def render(
         engine=run.driver.engine,
         figures=figures,
         axes={key: axes[key] for key in order},
-        profiles=run.cell.get("profiles") or {},
+        profiles=run.cell.profiles,
         operations=list(tables.operations.iter_rows(named=True)),
         phases=list(tables.phases.iter_rows(named=True)),
         flags=list(tables.flags.head(20).iter_rows(named=True)),

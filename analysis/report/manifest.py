@@ -20,7 +20,7 @@ def build(run: Run) -> dict[str, Any]:
     probes = board.run.get("probes")
     return {
         "cell_id": run.cell_id,
-        "cell": run.cell,
+        "cell": run.cell.document(),
         "settings": [{**asdict(s), "equal": s.equal} for s in settings.compare(run)],
         **(_of_command(config) if "command" in config else _of_driver(run)),
         "filesystem": {

@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis.run_files import derived
+from analysis.run_files import cells, derived
 from analysis.run_files.reading import read_json
 from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInput
-from base.identity import cell_name, digest, settings
+from base.identity import cell_name, digest
+from model.cell import Cell
 from model.requested import values
 
 # keys of host.json that differ between any two runs
@@ -26,7 +27,7 @@ class Stored:
     """An analysed run: cell.json, summary.json, and its tables on demand."""
 
     folder: Path
-    cell: dict[str, Any]
+    cell: Cell
     summary: dict[str, Any]
 
     def table(self, name: str, columns: tuple[str, ...] = ()) -> pl.DataFrame:
@@ -80,23 +81,27 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
             raise BadInput(
                 folder, "", "a watched command's, which is no cell of the driver's", "a cell's run"
             )
-        derived.check(folder, of_command, "host.json", "summary.json")
-        return Stored(folder, read_json(folder / of_command), read_json(folder / "summary.json"))
+        return _read(folder, of_command)
     if not (folder / "cell.json").is_file():
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
-    derived.check(folder, "cell.json", "host.json", "summary.json")
-    return Stored(folder, settings(read_json(folder / "cell.json")), read_json(folder / "summary.json"))
+    return _read(folder, "cell.json")
 
 
-def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
+def _read(folder: Path, name: str) -> Stored:
+    derived.check(folder, name, "host.json", "summary.json")
+    path = folder / name
+    return Stored(folder, cells.of(path, read_json(path)), read_json(folder / "summary.json"))
+
+
+def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
     """Return which folder name, of the run or its cell, contradicts the documents; None if neither does.
 
-    cell: cell.json. A copied run with an edited cell keeps its old folder name.
+    document: cell.json. A copied run with an edited cell keeps its old folder name.
     """
     place = folder.resolve()
     for what, name, called in (
         ("run", host.get("run_id"), place.name),
-        ("cell", cell_name(cell), place.parent.name),
+        ("cell", cell_name(document), place.parent.name),
     ):
         if name != called:
             return f"the folder of its {what} is not called {name}"
@@ -104,7 +109,7 @@ def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> 
 
 
 def fingerprint(
-    cell: Mapping[str, Any], hashes: Mapping[str, str] | None, host: Mapping[str, Any]
+    clock: str | None, hashes: Mapping[str, str] | None, host: Mapping[str, Any]
 ) -> tuple[Any, ...] | None:
     """Return a value that differs between any two runs, whatever their names; None without raw files.
 
@@ -112,7 +117,7 @@ def fingerprint(
     """
     if not hashes:
         return None
-    times = [host.get(name) for name in TIMES] if cell.get("clock") == "virtual" else []
+    times = [host.get(name) for name in TIMES] if clock == "virtual" else []
     return digest(hashes), *times
 
 

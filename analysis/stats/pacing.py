@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -10,9 +9,10 @@ import polars as pl
 from analysis.adapters.driver import Driver
 from base.arrays import ints
 from model import pace
+from model.cell import Cell
 
 
-def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
+def summary(cell: Cell, ran: Driver) -> dict[str, Any] | None:
     """Return the entry `pace` of summary.json; None without PACE.
 
     busy_tps: transactions per second of time spent in transactions. late: number of transactions due
@@ -29,7 +29,7 @@ def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
     each = {op: number * 1e9 / ns for op, number, ns in spent.iter_rows() if ns}
     total = int((ends - begins).sum())
     return {
-        "asked": cell["pace"],
+        "asked": cell.pace,
         "late": int((due[1:] < ends[:-1]).sum()),
         "busy_tps": {**each, "all": rows.height * 1e9 / total if total else None},
     }

@@ -36,7 +36,7 @@ def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
     run_ids: dict[tuple[Any, ...], str] = {}
     for run, run_id in zip(runs, ids, strict=True):
         host = read_json(run.folder / "host.json")
-        fingerprint = stored.fingerprint(run.cell, host.get("raw_sha256"), host)
+        fingerprint = stored.fingerprint(run.cell.clock, host.get("raw_sha256"), host)
         if fingerprint and (other := run_ids.setdefault(fingerprint, run_id)) != run_id:
             raise BadInput(run.folder, "", f"it is a copy of the run {other}", "each run once")
     for folder, run_id in zip(folders, ids, strict=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Causes, Found, Number
+from model.cell import Cell
 
 VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
 
@@ -21,17 +22,17 @@ class Bar:
     build: str
     reading: str
     op: str
-    cell: Mapping[str, Any]
+    cell: Cell
     color: str
     light: bool
     hatched: bool
     outlined: bool = False  # the virtual board's, next to a lab board's
-    seeds: tuple[Mapping[str, Any], ...] = ()  # the same cell with other seeds: its runs count, too
+    seeds: tuple[Cell, ...] = ()  # the same cell with other seeds: its runs count, too
 
     @property
     def board(self) -> str:
         """The board that its cell is of."""
-        return str(self.cell["board"])
+        return str(self.cell.board)
 
     @property
     def look(self) -> tuple[str, str, str]:

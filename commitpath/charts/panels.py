@@ -66,7 +66,7 @@ def base_of(panel: Panel, bar: Bar) -> Bar:
 
 def unequal(a: Value, b: Value) -> tuple[str, ...]:
     """Marks of what is unequal between two values: durability, number of transactions."""
-    survives = (durability.of(dict(value.bar.cell)) for value in (a, b))
+    survives = (durability.of(value.bar.cell) for value in (a, b))
     marks = [UNDURABLE] if durability.differences(*survives) else []
     counts = {a.transactions, b.transactions} - {None}
     return tuple([*marks, UNCOUNTED] if len(counts) > 1 else marks)
@@ -118,7 +118,7 @@ def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
 
 def intervals(values: list[Value]) -> Iterator[str]:
     """What the whiskers of each board with a clock of its own are, and which of its cells have none."""
-    own = [value for value in values if value.found.runs and value.bar.cell["clock"] != "virtual"]
+    own = [value for value in values if value.found.runs and value.bar.cell.clock != "virtual"]
     for board in dict.fromkeys(value.bar.board for value in own):
         counts = [len(value.found.runs) for value in own if value.bar.board == board]
         several = sorted({number for number in counts if number > 1})
@@ -140,7 +140,7 @@ def survival(values: list[Value]) -> str:
     """What survives a power failure, for each journal mode and sync mode of a figure."""
     texts: dict[str, dict[str, None]] = {}
     for value in values:
-        power = dict(durability.of(dict(value.bar.cell)).rows())["a power failure"]
+        power = dict(durability.of(value.bar.cell).rows())["a power failure"]
         texts.setdefault(SHORT[power], {})[settings(value.bar)] = None
     return "After a power failure: " + "; ".join(f"{', '.join(who)}: {text}" for text, who in texts.items())
 
@@ -148,10 +148,10 @@ def survival(values: list[Value]) -> str:
 def settings(bar: Bar) -> str:
     """`WAL/FULL`: the settings that durability depends on; of another engine its name, and its own that are
     not at their default."""
-    engine = str(bar.cell["engine"])
+    engine = str(bar.cell.engine)
     if not engines.lacking(engine) & {"journal_mode", "synchronous"}:
-        return f"{bar.cell['journal_mode']}/{bar.cell['synchronous']}".upper()
-    requested = engines.of(engine).requested(dict(bar.cell))
+        return f"{bar.cell.journal_mode}/{bar.cell.synchronous}".upper()
+    requested = engines.of(engine).requested(bar.cell)
     known = axes()
     own = [f"{name}={v}" for name, v in requested.items() if v != known[name].spec["default"]]
     return " ".join([engine.upper(), *own])

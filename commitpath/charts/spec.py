@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from base.errors import BadInputError
 from base.text import did_you_mean
@@ -15,6 +14,7 @@ from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query
 from commitpath.sweep.grid import Expanded
+from model.cell import Cell
 
 # A dimension that is no axis of a cell: the operation.
 OP = "op"
@@ -47,12 +47,12 @@ class Spec:
         return [name for name in own if name not in metrics.METRICS]
 
 
-def ops_of(cell: Mapping[str, Any]) -> tuple[str, ...]:
+def ops_of(cell: Cell) -> tuple[str, ...]:
     """The operations of a cell's workload."""
-    return tuple(cell["profiles"]["workload"].get("phases", metrics.MIX))
+    return tuple(cell.profiles["workload"].get("phases", metrics.MIX))
 
 
-def completed(spec: Spec, cells: Sequence[Mapping[str, Any]]) -> Spec:
+def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:
     """The spec with own names of axes, and what its metric asks for. Raises BadInputError."""
     metrics.check(spec.metric)
     names = {name: own_name(getattr(spec, name).lower()) for name in ("x", "series", "facet")}
@@ -85,7 +85,9 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     if not cells:
         raise BadInputError(f"WHERE={spec.where}: no cell of grid {spec.grid} is like that")
     spec = completed(spec, cells)
-    varied = [name for name in axes() if name != "seed" and len({str(cell[name]) for cell in cells}) > 1]
+    varied = [
+        name for name in axes() if name != "seed" and len({str(cell.value(name)) for cell in cells}) > 1
+    ]
     for variable in ("x", "series", "facet"):
         name = getattr(spec, variable)
         if name and name not in (*varied, OP) and name not in metrics.METRICS:
@@ -126,15 +128,18 @@ def x_name(spec: Spec) -> str:
 
 
 def points_of(
-    spec: Spec, cells: Sequence[Mapping[str, Any]], varied: Sequence[str]
-) -> list[tuple[dict[str, str], list[Mapping[str, Any]]]]:
+    spec: Spec, cells: Sequence[Cell], varied: Sequence[str]
+) -> list[tuple[dict[str, str], list[Cell]]]:
     """(place, the seeds of its cell) of each point. BadInputError where two cells are at one place."""
-    found: dict[tuple[str, ...], tuple[dict[str, str], dict[str, Mapping[str, Any]], str]] = {}
+    found: dict[tuple[str, ...], tuple[dict[str, str], dict[str, Cell], str]] = {}
     rest = [name for name in varied if name not in spec.dimensions]
     for cell in cells:
-        own = " ".join(f"{name}={cell[name]}" for name in rest)
+        own = " ".join(f"{name}={cell.value(name)}" for name in rest)
         for op in ops_of(cell) if OP in spec.dimensions else [spec.op or metrics.WHOLE]:
-            at = {name: str(cell[name]) for name in spec.dimensions if name != OP} | {OP: op, "point": ""}
+            at = {name: str(cell.value(name)) for name in spec.dimensions if name != OP} | {
+                OP: op,
+                "point": "",
+            }
             if spec.form == "scatter":
                 at["point"] = f"{own} {op}"
             place = tuple(at.values())
@@ -144,7 +149,7 @@ def points_of(
                     f"GRID={spec.grid}: several of its cells are at one place, {other} and {own}; name "
                     f"{' and '.join(rest)} in SERIES or FACET, or choose one value with WHERE='{other}'"
                 )
-            seeds.setdefault(str(cell["seed"]), cell)
+            seeds.setdefault(str(cell.seed), cell)
     return [(at, list(seeds.values())) for at, seeds, _ in found.values()]
 
 

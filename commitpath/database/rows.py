@@ -15,6 +15,7 @@ from base.text import printable
 from commitpath.axes import axes
 from commitpath.database import store
 from commitpath.database.store import LABEL
+from model import cell as cells
 from model import durability
 
 Row = Mapping[str, Any]
@@ -117,6 +118,8 @@ def _column(column: str, value: Any) -> None:
 def _run(row: Row) -> None:
     cell = _at("cell", strict_json.parse, row["cell"])
     _at("cell", _cell(), cell)
+    for name, kind in cells.mistyped(cell):
+        raise UnfitError(f"cell: {name}: {cell[name]!r} is not {kind}")
     if (own := identity.cell_id(cell)) != row["cell_id"]:
         raise UnfitError(f"cell: it has another id: {own}")
     _at("reasons", _TEXTS, _at("reasons", strict_json.parse, row["reasons"]))

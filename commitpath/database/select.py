@@ -29,7 +29,9 @@ from base.text import did_you_mean
 from commitpath.axes import axes, newest, own_name
 from commitpath.database import rows, store, unknown
 from commitpath.identities import complete, current_id, other_profiles
+from model import cell as cells
 from model import engines
+from model.cell import Cell
 
 # What is shown where a run has no such axis.
 NONE = "-"
@@ -61,7 +63,7 @@ class Run:
     grids: frozenset[str]
     path: str | None
     reasons: tuple[str, ...]
-    cell: Mapping[str, Any]
+    cell: Cell
     stored: Mapping[str, Any] = field(repr=False)  # cell.json
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
@@ -71,7 +73,7 @@ class Run:
     @functools.cached_property
     def contents(self) -> dict[str, str]:
         """As base.identity.contents."""
-        return identity.contents(self.cell)
+        return identity.contents(self.cell.profiles)
 
     @functools.cached_property
     def cell_id(self) -> str:
@@ -90,7 +92,7 @@ class Run:
         if name == "cell":
             return [self.facts["cell"], self.cell_id]
         if name in self.contents:
-            profile = str(self.cell.get(name, ""))
+            profile = str(self.cell.value(name)) if self.cell.has(name) else ""
             return [profile, f"{profile}#{self.contents[name]}"]
         return [self.shown(name)] if name in FACTS or name in self.settings else []
 
@@ -113,13 +115,13 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     for row, stored in found:
         apart = unknown.defaults(stored) & several.get(row["lab"], set())
         now = current_id(stored, apart)
-        cell = complete(stored)
-        without = {"profiles", *engines.lacking(cell["engine"])}
+        cell = complete(cells.of(stored))
+        without = {*engines.lacking(cell.engine)}
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
         kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
         runs.append(
             Run(
-                settings={name: value for name, value in cell.items() if name not in without},
+                settings={name: value for name, value in cell.axes() if name not in without},
                 facts={
                     "lab": row["lab"],
                     "uname": kernel[2] if len(kernel) > 2 else "",
@@ -148,9 +150,7 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     return selected(told_apart(runs), selector)
 
 
-def marks(
-    row: rows.Row, cell: Mapping[str, Any], summary: Mapping[str, Any], own: str | None
-) -> Iterator[str]:
+def marks(row: rows.Row, cell: Cell, summary: Mapping[str, Any], own: str | None) -> Iterator[str]:
     """What is to be known of a run, though it counts. own: the label of the lab whose folders are here."""
     if own and summary and row["path"] is None:
         folder = RESULTS / identity.cell_name(json.loads(row["cell"])) / row["run_id"]
@@ -158,7 +158,7 @@ def marks(
     if summary and not summary.get("raw_held"):
         yield NOT_HELD
     for axis in other_profiles(cell):
-        yield other_content(axis, cell[axis])
+        yield other_content(axis, cell.value(axis))
 
 
 def other_content(axis: str, name: str) -> str:

@@ -20,6 +20,7 @@ from base.text import printable
 from commitpath import sweep_state
 from commitpath.database import rows, store
 from commitpath.identities import cell_id, complete, stored
+from model import cell as cells
 
 COLUMNS = rows.COLUMNS["run"]
 # runs of other labs, below their labels
@@ -199,7 +200,7 @@ def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
 def fingerprint(row: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """What no two runs of a lab share, whatever their cell is called; None where no file is known."""
     cell, manifest, host = (json.loads(row[name] or "{}") for name in ("cell", "manifest", "host"))
-    found = analysed_runs.fingerprint(cell, manifest.get("raw_sha256"), host)
+    found = analysed_runs.fingerprint(cell.get("clock"), manifest.get("raw_sha256"), host)
     return found and (row["lab"], *found)
 
 
@@ -240,8 +241,10 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
         if record := sweep_state.read_state(path):
             # an older commitpath had fewer axes
-            planned = complete(record["cell"])
-            records[f"{cell_id(planned)}-{record['repeat']}"] = {**record, "cell": planned}
+            planned = complete(cells.of(record["cell"]))
+            records[f"{cell_id(planned)}-{record['repeat']}"] = record | {
+                "cell": identity.canonical(stored(planned))
+            }
     before = {
         f"{row['cell_id']}-{row['repeat']}": row["reasons"]
         for row in connection.execute(
@@ -265,7 +268,7 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
             "repeat": record["repeat"],
             "status": "failed",
             "reasons": reasons,
-            "cell": identity.canonical(stored(record["cell"])),
+            "cell": record["cell"],
         }
         insert(connection, row)
         changed += 1

@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
@@ -19,6 +18,7 @@ from commitpath.papers import paper, study
 from commitpath.sweep import plan
 from commitpath.sweep.grid import Excluded, expand
 from commitpath.sweep.plan import Planned
+from model.cell import Cell
 
 # Where it is run, and whether it is watched there; each such place has its own results.
 PLACE = ("BOARD", "CLOCK", "DEVICE", "PROBES")
@@ -140,12 +140,12 @@ def planned(asked: Asked, repeats: int | None) -> tuple[dict[str, Planned], list
     return chosen, excluded
 
 
-def fits(cell: Mapping[str, Any], terms: list[tuple[str, list[str]]]) -> bool:
+def fits(cell: Cell, terms: list[tuple[str, list[str]]]) -> bool:
     """Whether a cell is one that a selector's terms name."""
-    return all(select.matches(str(cell[name]), patterns) for name, patterns in terms)
+    return all(select.matches(str(cell.value(name)), patterns) for name, patterns in terms)
 
 
-def drawn(asked: Asked) -> Iterator[Mapping[str, Any]]:
+def drawn(asked: Asked) -> Iterator[Cell]:
     """The cells of its figures."""
     chosen = load(asked)
     for path in chosen.figures:

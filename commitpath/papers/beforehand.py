@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from base.paths import RESULTS
 from commitpath.database.select import Run
@@ -15,6 +14,7 @@ from commitpath.sweep import plan
 from commitpath.sweep.plan import Planned
 from commitpath.sweep.progress import clock
 from commitpath.sweep_state import STATE, read_state
+from model.cell import Cell
 
 # Of a workload that does not say which.
 OPERATIONS = ("insert", "update", "delete")
@@ -66,9 +66,9 @@ def how_long(asked: Asked, left: Sequence[Planned], known: Sequence[Run]) -> str
     )
 
 
-def transactions(cell: Mapping[str, Any]) -> int:
+def transactions(cell: Cell) -> int:
     """How many a run of a cell has."""
-    return int(cell["n"]) * len(cell["profiles"]["workload"].get("phases", OPERATIONS))
+    return int(cell.n) * len(cell.profiles["workload"].get("phases", OPERATIONS))
 
 
 def beside(run: Run) -> float:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from analysis.schemas.ledger import LABELS
@@ -20,6 +20,7 @@ from commitpath.results.metrics import WHOLE
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
 from model import engines
+from model.cell import Cell
 
 # Of a claim that is reproduced by being equal, where claims.yml does not say why.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
@@ -68,7 +69,7 @@ def document(
 
 def builds_of(judged: list[Judged]) -> list[str]:
     """The SQLite releases of all readings, the headline's first."""
-    return list(dict.fromkeys(value.cell["sqlite"] for one in judged for value in values(one.readings)))
+    return list(dict.fromkeys(value.cell.sqlite for one in judged for value in values(one.readings)))
 
 
 def made_by(judged: list[Judged]) -> dict[str, dict[str, int]]:
@@ -126,7 +127,7 @@ def reading(result: ReadingResult, beside: ReadingResult | None = None) -> dict[
     return {
         "name": given.name,
         "words": dict(given.words),
-        "sqlite": result.pairs[0].left.cell["sqlite"],
+        "sqlite": result.pairs[0].left.cell.sqlite,
         "holds": given.holds,
         "verdict": result.verdict,
         "unmeasured": given.unmeasured,
@@ -162,12 +163,16 @@ def side(value: Value) -> dict[str, Any]:
     }
 
 
-def settings(cell: Mapping[str, Any]) -> dict[str, Any]:
+def settings(cell: Cell) -> dict[str, Any]:
     """A cell's axes that are not at their default, and the four that name it always, as far as its engine has
     them."""
     named = ("fs", "journal_mode", "synchronous", "sqlite")
-    known = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell["engine"])]
-    return {name: cell[name] for name, axis in known if name in named or cell[name] != axis.spec["default"]}
+    known = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell.engine)]
+    return {
+        name: cell.value(name)
+        for name, axis in known
+        if name in named or cell.value(name) != axis.spec["default"]
+    }
 
 
 def why(one: Judged, results: Results) -> list[dict[str, Any]]:
@@ -175,11 +180,11 @@ def why(one: Judged, results: Results) -> list[dict[str, Any]]:
     if not one.readings:
         return []
     first = one.readings[0]
-    build = first.pairs[0].left.cell["sqlite"]
+    build = first.pairs[0].left.cell.sqlite
     chosen = tuple(
         result
         for result in one.readings
-        if result.reading.name == first.reading.name and result.pairs[0].left.cell["sqlite"] == build
+        if result.reading.name == first.reading.name and result.pairs[0].left.cell.sqlite == build
     )
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for value in values(chosen):
@@ -190,7 +195,7 @@ def why(one: Judged, results: Results) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def why_row(cell: Mapping[str, Any], op: str, results: Results) -> dict[str, Any]:
+def why_row(cell: Cell, op: str, results: Results) -> dict[str, Any]:
     """A cell and operation: TPS as nobody watched, and what its watched run's ledger says."""
     timed = results.find(cell)
     row: dict[str, Any] = {

@@ -16,6 +16,7 @@ from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
 from commitpath.papers.study import Study
 from commitpath.results.query import Number, Results
 from commitpath.sweep.grid import expand
+from model.cell import Cell
 
 COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")
 
@@ -35,12 +36,12 @@ def make(
             cell_id(cell): str(one.reason) for cell, one in zip(cells, found, strict=True) if not one.runs
         }
         fits[op] = fitted(factors, rows, [one.number("tps", op) for one in found])
-    noisy = cells[0]["clock"] != "virtual"
+    noisy = cells[0].clock != "virtual"
     told = {op: words.told(made, op, noisy) for op, made in fits.items() if made}
     first = next(iter(told), None)
     notes = [" ".join(told[first] if op == first else told[op][:1]) for op in told]
-    if cells[0]["board"] != VIRTUAL:
-        notes.append(f"Of the medians of {cells[0]['board']}, a lab board, alone.")
+    if cells[0].board != VIRTUAL:
+        notes.append(f"Of the medians of {cells[0].board}, a lab board, alone.")
     if lost:
         notes.append(
             f"{len(lost)} of {len(cells)} cells have no run: {'; '.join(sorted(set(lost.values())))}."
@@ -66,7 +67,7 @@ def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Number]) -> F
         return None
 
 
-def read(content: Mapping[str, Any], cells: list[Mapping[str, Any]], data: Path) -> list[Factor]:
+def read(content: Mapping[str, Any], cells: list[Cell], data: Path) -> list[Factor]:
     """The factors of a figure's data, with the levels that its cells have."""
     rows = [row_of(content, cell, data) for cell in cells]
     found = []
@@ -79,7 +80,7 @@ def read(content: Mapping[str, Any], cells: list[Mapping[str, Any]], data: Path)
     return found
 
 
-def row_of(content: Mapping[str, Any], cell: Mapping[str, Any], data: Path) -> dict[str, str | None]:
+def row_of(content: Mapping[str, Any], cell: Cell, data: Path) -> dict[str, str | None]:
     """A cell's level of each factor; BadInputError for a value that is no level."""
     row: dict[str, str | None] = {}
     for name, how in content.items():
@@ -92,7 +93,7 @@ def row_of(content: Mapping[str, Any], cell: Mapping[str, Any], data: Path) -> d
             if row[parent] != level:
                 row[name] = None
                 continue
-        value = cell[how["axis"]]
+        value = cell.value(how["axis"])
         named = [level for level, values in how.get("levels", {}).items() if value in values]
         if "levels" in how and not named:
             raise BadInputError(f"{data}: factors: {name}: {how['axis']}={value} is none of its levels")

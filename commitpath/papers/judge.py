@@ -16,6 +16,7 @@ from commitpath.results.marks import marks
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
+from model.cell import Cell
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Value:
     interval: 95 % of the mean of its runs. gap: the verdict of a comparison that lacks it.
     """
 
-    cell: Mapping[str, Any]
+    cell: Cell
     op: str
     value: float | None
     reason: str | None
@@ -161,7 +162,7 @@ def measure(side: Side, metric: str, results: Results) -> Value:
     return pick(values, key=lambda value: value.value or 0)
 
 
-def value_of(results: Results, cell: Mapping[str, Any], metric: str, op: str) -> Value:
+def value_of(results: Results, cell: Cell, metric: str, op: str) -> Value:
     """A cell's value; none, and why, where a run has no such number, as of a recovery that did not end."""
     found = results.find(cell)
     run = found.runs[-1] if found.runs else None
@@ -183,7 +184,7 @@ def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
     )
 
 
-def cell_of(paper: Paper, settings: Mapping[str, Any]) -> dict[str, Any]:
+def cell_of(paper: Paper, settings: Mapping[str, Any]) -> Cell:
     """The cell with a paper's constants, in the headline's build, and these settings."""
     whole = at_most({**paper.constants, "sqlite": paper.builds[0], **settings}, paper.most)
     return make_cell({name.upper(): str(value) for name, value in whole.items()})

@@ -4,7 +4,6 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -16,6 +15,7 @@ from commitpath.database.select import Run
 from commitpath.results.marks import transactions
 from commitpath.results.metrics import WHOLE, number
 from commitpath.results.query import Results
+from model.cell import Cell
 
 # Means over the transactions of an operation, from the ledger: counts, KiB by label, ms by cause.
 COUNTS = ("syncs", "writes", "flushes", "fua")
@@ -54,7 +54,7 @@ def means(folder: Path) -> dict[str, dict[str, float]]:
     }
 
 
-def causes(results: Results, cell: Mapping[str, Any]) -> Causes | None:
+def causes(results: Results, cell: Cell) -> Causes | None:
     """What a watched run of the same configuration says; None where there is none with its tables."""
     if (run := results.watched(cell, stored=True)) is None:
         return None

@@ -70,9 +70,9 @@ def value_of(value: Value) -> dict[str, Any]:
         **{"tps": number.value, "low": number.low, "high": number.high, "interval": number.interval},
         "transactions": value.transactions,
         "marks": list(value.marks),
-        "survives": dict(durability.of(dict(bar.cell)).rows()),
+        "survives": dict(durability.of(bar.cell).rows()),
         "cell_id": cell_id(bar.cell),
-        "cell": {name: setting for name, setting in bar.cell.items() if name != "profiles"},
+        "cell": dict(bar.cell.axes()),
         "runs": [of_run(run) for run in found.runs or found.tried],
         "causes": causes_of(value),
     }

@@ -9,6 +9,7 @@ from typing import Any
 from commitpath.cell import make_cell
 from commitpath.results.metrics import WHOLE
 from commitpath.sweep.grid import at_most, checked
+from model.cell import Cell
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Side:
     takes: (cell, op); op is an operation, all, or weights insert:update:delete.
     """
 
-    takes: tuple[tuple[Mapping[str, Any], str], ...]
+    takes: tuple[tuple[Cell, str], ...]
     pick: str = "only"  # or best, worst
 
 
@@ -99,9 +100,7 @@ def sides(
         yield lists, Side((take({**base, **one}, words, most),))
 
 
-def take(
-    settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]
-) -> tuple[Mapping[str, Any], str]:
+def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:
     """(cell, op) of settings in which words may stand for values."""
     meant = {name: words.get(str(value), value) for name, value in settings.items()}
     op = str(meant.pop("op", WHOLE))
@@ -110,6 +109,6 @@ def take(
 
 # Many pairs share a cell, and a cell costs milliseconds.
 @functools.cache
-def cell_with(settings: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """The cell of checked settings; nobody changes it."""
+def cell_with(settings: tuple[tuple[str, str], ...]) -> Cell:
+    """The cell of checked settings."""
     return make_cell({name.upper(): text for name, text in settings})

@@ -79,7 +79,7 @@ def run_missing(given: dict[str, str], failure: str) -> None:
 def places(given: dict[str, str], run: Run) -> dict[str, str]:
     """The given axes but for sizes, and the place of a run: where its settings would be tried."""
     given = {name: text for name, text in given.items() if name.lower() not in SIZES}
-    return {**given, "FS": run.cell["fs"], "DEVICE": run.cell["device"]}
+    return {**given, "FS": run.cell.fs, "DEVICE": run.cell.device}
 
 
 def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -> list[str]:

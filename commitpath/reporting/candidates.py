@@ -98,10 +98,10 @@ def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: st
     for run in runs:
         if run.facts["status"] != "ok" or run.facts["lab"] != lab:
             continue
-        if run.cell["file"] and "file" not in wanted:
+        if run.cell.file and "file" not in wanted:
             continue  # a sweep of the others could not name its file
         if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
-            meant = {select.other_content(name, run.cell[name]) for name in contents}
+            meant = {select.other_content(name, run.cell.value(name)) for name in contents}
             if run.facts["lab"] == own and set(run.marks) - meant:
                 marked.append(run)
                 continue

@@ -26,7 +26,7 @@ def card(options: dict[str, str]) -> int:
     if path.is_dir():
         runs = query.current().every
         run = run_of_folder(options["FILE"], runs)
-        title, told, engine = str(path), values(run, runs), run.cell["engine"]
+        title, told, engine = str(path), values(run, runs), run.cell.engine
         # repeats and spread are of all of its cell
         notes = footnotes([run, *(other for other in same_cell(run, runs) if other is not run)])
         if run.facts["status"] != "ok":

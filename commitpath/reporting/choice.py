@@ -96,12 +96,12 @@ class Choice:
 def choice(swept_by: dict[str, str], results: Results, tried: Set[Key]) -> Choice:
     """What of the choice is measured. tried: the settings that have trials."""
     of_grid = {name: text for name, text in swept_by.items() if name != "GRID"}
-    found = {key(run.cell): run.cell for run in expand(swept_by["GRID"], of_grid).runs}
+    found = {key(dict(run.cell.axes())): run.cell for run in expand(swept_by["GRID"], of_grid).runs}
     names = [name for at, name in enumerate(CHOSEN) if len({one[at] for one in found}) > 1]
     missing = {}
     for setting, cell in found.items():
         if setting not in tried:
             why = results.find(cell).reason
-            label = " ".join(f"{name}={cell[name]}" for name in names)
+            label = " ".join(f"{name}={cell.value(name)}" for name in names)
             missing[label] = why or "its trials are of another kernel"
     return Choice(len(found) - len(missing), missing, swept_by)

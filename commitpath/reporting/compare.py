@@ -171,7 +171,7 @@ def check_contents(options: dict[str, str], a: Run, b: Run) -> None:
     """Refuse to take two contents of one profile's name for equal, unless a selector tells them apart."""
     for side in "AB":
         for name, patterns in select.parse(options[side]):
-            same_name = name in a.contents and a.cell.get(name) == b.cell.get(name)
+            same_name = name in a.contents and a.cell.value(name) == b.cell.value(name)
             if same_name and a.contents[name] != b.contents[name] and not any("#" in p for p in patterns):
                 raise BadInputError(
                     f"{side}={options[side]!r}: {name} is {a.shown(name)} in A and {b.shown(name)} in B, two "

@@ -105,24 +105,22 @@ def finish(figure: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], ca
 def measured(name: str, grid: Expanded, results: Results) -> Found:
     """The measured cells of a grid that cuts, in its order: those beside them that do not cut say what these
     write (durability_bytes.py). Raises BadInputError where none is measured."""
-    asked: dict[str, Mapping[str, Any]] = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
-    failures = {str(cell["crash"]) for cell in asked.values()}
+    asked = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
+    failures = {str(cell.crash) for cell in asked.values()}
     if len(cutting := failures - {"none"}) != 1:
         raise BadInputError(
             f"GRID={name}: its cells have CRASH={','.join(sorted(failures))}, and need one and the same "
             "that cuts; crash: in the grid's file sets it"
         )
     (failure,) = cutting
-    asked = {name: cell for name, cell in asked.items() if cell["crash"] == failure}
-    varied = [
-        axis for axis in next(iter(asked.values())) if axis != "profiles" and differs(asked.values(), axis)
-    ]
+    asked = {name: cell for name, cell in asked.items() if cell.crash == failure}
+    varied = [axis for axis, _ in next(iter(asked.values())).axes() if differs(asked.values(), axis)]
     rows, missing = list[Row](), dict[str, list[Mapping[str, str]]]()
     for cell in asked.values():
         runs = results.find(cell)
         trials = Trials.of(runs.runs, failure)
-        lacking = engines.lacking(cell["engine"]) & {*varied}
-        told = {axis: "" if axis in lacking else str(cell[axis]) for axis in varied}
+        lacking = engines.lacking(cell.engine) & {*varied}
+        told = {axis: "" if axis in lacking else str(cell.value(axis)) for axis in varied}
         if trials is None:
             missing.setdefault(runs.reason or "its runs have no trials", []).append(told)
             continue
@@ -137,4 +135,4 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
 
 def differs(cells: Any, axis: str) -> bool:
     """Whether cells differ in an axis."""
-    return len({str(cell.get(axis)) for cell in cells}) > 1
+    return len({str(cell.value(axis)) for cell in cells}) > 1

@@ -4,7 +4,7 @@ watched run of the same cell that nothing cut."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from base.errors import BadInputError
 from commitpath.axes import axes
@@ -108,12 +108,12 @@ def measured(found: Found, results: Results) -> Costs:
 
 def of_row(row: Row, results: Results) -> tuple[Run | None, str]:
     """The watched run of a row's cell that nothing cut, or None and why there is none."""
-    cell = {**row.runs[0].cell, **{name: axes()[name].spec["default"] for name in CUTS}}
+    cell = replace(row.runs[0].cell, **{name: axes()[name].spec["default"] for name in CUTS})
     run = results.watched(cell)
     if run is None:
         return None, "there is no watched run of it with CRASH=none that counts"
-    if run.cell["n"] != cell["n"]:
-        return None, f"its watched run has N={run.cell['n']}, and the cuts are of N={cell['n']}"
+    if run.cell.n != cell.n:
+        return None, f"its watched run has N={run.cell.n}, and the cuts are of N={cell.n}"
     if run.summary["block"]["bytes_written"] is None:
         return None, "its watched run does not say what it wrote"
     return run, ""

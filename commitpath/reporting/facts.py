@@ -12,6 +12,7 @@ from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
 from model import devices
+from model.cell import Cell
 
 # (implementer, part) of /proc/cpuinfo → the core's name: MIDR_EL1 in its Technical Reference Manual
 CORES = {("0x41", "0xd08"): "Cortex-A72", ("0x41", "0xd0b"): "Cortex-A76"}
@@ -29,7 +30,7 @@ def facts(run: Run) -> dict[str, str]:
         "cpu_ns": cpu.effective(manifest.get("clock") or {}),
         "mkfs": mkfs(run.cell, manifest),
         "scheduler": scheduler(manifest),
-        **device(run.cell["profiles"].get("device", {}), manifest),
+        **device(run.cell.profiles.get("device", {}), manifest),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -53,15 +54,15 @@ def memory(meminfo: str) -> str | None:
     return f"{int(told[1]) / 1024:.0f} MiB" if told else None
 
 
-def mkfs(cell: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
+def mkfs(cell: Cell, manifest: Mapping[str, Any]) -> str | None:
     """The release of the packages that make a run's filesystem, as the board lists them, and the options."""
-    profile = cell["profiles"].get("fs") or {}
-    if cell["fs"] not in axes()["fs"].choices():
+    profile = cell.profiles.get("fs") or {}
+    if cell.fs not in axes()["fs"].choices():
         return None
     # what is installed is no part of a setting
-    packages = load_profile("fs", cell["fs"])["packages"]
+    packages = load_profile("fs", cell.fs)["packages"]
     versions = (manifest.get("board") or {}).get("versions") or {}
-    options = [*profile.get("mkfs", []), *str(cell.get("mkfs_options", "")).split()]
+    options = [*profile.get("mkfs", []), *str(cell.mkfs_options).split()]
     if not all(versions.get(name) for name in packages):
         return None
     releases = ", ".join(f"{name} {versions[name]}" for name in packages)

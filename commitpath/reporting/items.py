@@ -88,14 +88,14 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
 def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     """Item → what the run says of it; without those it says nothing of."""
     documents: dict[str, Any] = {
-        "cell": {**run.cell, **run.settings},
+        "cell": {**run.cell.document(), **run.settings},
         "summary": run.summary,
         "manifest": run.document("manifest"),
         "repeats": repeats(run, runs),
         "read": facts(run),
     }
     found = {}
-    for item in items(run.cell["engine"]):
+    for item in items(run.cell.engine):
         value: Any = documents
         for part in item.place.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None

@@ -50,7 +50,7 @@ def setup(options: dict[str, str]) -> int:
         chosen = [run for run in select.selected(list(runs), selector) if run.facts["status"] == "ok"]
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
-    found = merged([(run.cell["engine"], values(run, runs)) for run in chosen])
+    found = merged([(run.cell.engine, values(run, runs)) for run in chosen])
     print(printable_lines([paragraph(found, chosen), *footnotes(chosen)]))
     print("\n".join(latex(found)))
     return 0
@@ -95,7 +95,7 @@ def paragraph(found: Reported, runs: Sequence[Run]) -> str:
     try:
         engines = [
             environment.from_string(load_profile("engine", engine)["setup"]).render(named(found, engine))
-            for engine in dict.fromkeys(run.cell["engine"] for run in runs)
+            for engine in dict.fromkeys(run.cell.engine for run in runs)
         ]
         text = environment.get_template("setup.txt.j2").render(
             named(found),
@@ -103,7 +103,7 @@ def paragraph(found: Reported, runs: Sequence[Run]) -> str:
             operations=listed(list(operations)),
             cells=cells(runs),
             cpu_share=cpu_share(runs),
-            sql_files=listed(list(dict.fromkeys(run.cell["file"] for run in runs if run.cell.get("file")))),
+            sql_files=listed(list(dict.fromkeys(run.cell.file for run in runs if run.cell.file))),
         )
     except UndefinedError as error:
         raise LabError(f"no set-up text: the runs do not say all it needs: {error}") from error

@@ -98,7 +98,7 @@ def limit_ms(text: str) -> float | None:
 
 def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
     """Return what is to be known of a LOSS that is a time, where transactions have no pace."""
-    if limit_ms(loss) is None or all(run.cell["pace"] != "none" for run in runs):
+    if limit_ms(loss) is None or all(run.cell.pace != "none" for run in runs):
         return []
     return [
         f"LOSS={loss} is time of the run, in which transactions follow one another at once; PACE gives them "

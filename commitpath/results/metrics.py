@@ -115,10 +115,10 @@ def written(run: Run, metric: str) -> float | None:
     if not run.summary.get("ledger"):
         return None
     if metric == "checkpoints":
-        told = run.document("manifest")[str(run.cell["engine"])].get("properties", {})
+        told = run.document("manifest")[str(run.cell.engine)].get("properties", {})
         numbers = [int(count) for name, count in told.items() if name.startswith(CHECKPOINTS)]
         return sum(numbers) if numbers else syncs_of(RESULTS / str(run.path), "database")
-    own = {label for label, _ in engines.of(str(run.cell["engine"])).FILES.values()} - {"other"}
+    own = {label for label, _ in engines.of(str(run.cell.engine)).FILES.values()} - {"other"}
     sums = run.summary["ledger"]["bytes"].items()
     return float(sum(size for label, size in sums if (label in own) == (metric == "pages"))) / PAGE
 

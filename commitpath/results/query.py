@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from analysis.stats import spread
 from base.identity import contents
@@ -18,6 +18,7 @@ from commitpath.identities import cell_id
 from commitpath.results import metrics
 from commitpath.results.marks import transactions
 from commitpath.results.measurements import samples
+from model.cell import Cell
 
 # (grid, settings, reason) of cells that grids leave out.
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
@@ -65,7 +66,7 @@ class Found:
             return None
         newest = self.runs[-1]
         own = op != metrics.WHOLE and op in newest.summary["tps"]
-        return int(newest.cell["n"]) if own else transactions(newest)
+        return int(newest.cell.n) if own else transactions(newest)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Results:
             if run.facts["status"] == "ok" and not run.marks and run.summary.get("ledger"):
                 self._watched.setdefault(unwatched(run.cell), []).append(run)
 
-    def find(self, *cells: Mapping[str, Any]) -> Found:
+    def find(self, *cells: Cell) -> Found:
         """The runs of a cell that count, or why none does; of several seeds of one all together."""
         runs = [run for cell in cells for run in self.by_cell.get(cell_id(cell), [])]
         good = [run for run in runs if run.facts["status"] == "ok"]
@@ -122,16 +123,16 @@ class Results:
             return Found("excluded", "it was not asked for", asked=False)
         return Found("missing", "it was not run")
 
-    def watched(self, cell: Mapping[str, Any], stored: bool = False) -> Run | None:
+    def watched(self, cell: Cell, stored: bool = False) -> Run | None:
         """A watched run of the same configuration, None where there is none.
 
         Equal in all but probes and n; of those with the n nearest to the cell's the newest.
         stored: only of those whose files are here.
         """
         runs = [run for run in self._watched.get(unwatched(cell), []) if run.path or not stored]
-        return min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell["n"])), default=None)
+        return min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell.n)), default=None)
 
-    def causes(self, cell: Mapping[str, Any], op: str) -> Causes | None:
+    def causes(self, cell: Cell, op: str) -> Causes | None:
         """What a watched run of the same configuration did; None where there is none, and of a mix."""
         run = self.watched(cell)
         if run is None or ":" in op:
@@ -140,18 +141,18 @@ class Results:
         return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
 
 
-def unwatched(cell: Mapping[str, Any]) -> tuple[str, ...]:
+def unwatched(cell: Cell) -> tuple[str, ...]:
     """The configuration of a cell: all but its probes and its number of transactions."""
-    names = {*axes(), *cell} - {"probes", "n", "profiles"}
-    return (*(f"{name}={cell.get(name)}" for name in sorted(names)), *contents(cell).values())
+    settings = sorted(f"{name}={value}" for name, value in cell.axes() if name not in ("probes", "n"))
+    return (*settings, *contents(cell.profiles).values())
 
 
-def is_cell(settings: Mapping[str, str], cell: Mapping[str, Any]) -> bool:
+def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
     """Whether settings as a grid spells them, the others at their defaults, are those of a cell."""
-    fixed = cell["profiles"]["workload"].get("fixed", {})
+    fixed = cell.profiles["workload"].get("fixed", {})
     given = {own_name(name): text for name, text in settings.items()}
     return all(
-        select.spelled(name, given.get(name, str(axis.spec["default"]))) == str(cell[name])
+        select.spelled(name, given.get(name, str(axis.spec["default"]))) == str(cell.value(name))
         for name, axis in axes().items()
         if name != "seed" and name not in fixed
     )
@@ -172,11 +173,14 @@ def current() -> Results:
         return Results(select.load(connection), store.label(connection))
 
 
-def fitting(cells: Iterable[Mapping[str, Any]], where: str) -> list[Mapping[str, Any]]:
+def fitting(cells: Iterable[Cell], where: str) -> list[Cell]:
     """The cells that a selector's terms name (select.parse)."""
     terms = select.parse(where)
     return [
         cell
         for cell in cells
-        if all(select.matches(str(cell.get(name, "")), patterns) for name, patterns in terms)
+        if all(
+            select.matches(str(cell.value(name)) if cell.has(name) else "", patterns)
+            for name, patterns in terms
+        )
     ]

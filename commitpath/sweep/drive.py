@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -25,6 +24,7 @@ from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.plan import Planned
 from commitpath.sweep_state import STATE, read_state, write_whole
 from images import emulator
+from model.cell import Cell
 
 # Fewer are run before our emulator is built.
 MANY_BOARDS = 20
@@ -53,10 +53,10 @@ def carry_out(
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
     on_slurm = slurm.arguments() if executor == "slurm" else []
-    for name in {run.cell["board"] for run in runs.values()}:
+    for name in {run.cell.board for run in runs.values()}:
         board = ansible.board(name)
         if board["board_kind"] != "virtual" and any(
-            run.cell["board"] == name and run.cell["clock"] == "virtual" for run in runs.values()
+            run.cell.board == name and run.cell.clock == "virtual" for run in runs.values()
         ):
             raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
     places.check_runs(run.cell for run in runs.values())
@@ -64,7 +64,7 @@ def carry_out(
         plan.write(runs, excluded)
         todo = plan.forget_stale(runs)
         if todo:
-            boards = [ansible.board(runs[key].cell["board"]) for key in todo]
+            boards = [ansible.board(runs[key].cell.board) for key in todo]
             ensure_packages(virtual=any(board["board_kind"] == "virtual" for board in boards))
             for key in todo:
                 sql_check.check(runs[key].cell)
@@ -79,9 +79,9 @@ def carry_out(
         return report(runs, excluded, todo, stored)
 
 
-def offer_emulator(cells: Iterable[Mapping[str, Any]]) -> None:
+def offer_emulator(cells: Iterable[Cell]) -> None:
     """Say what would make boards in virtual time faster, where it is not there and was not refused."""
-    boards = sum(cell["clock"] == "virtual" for cell in cells)
+    boards = sum(cell.clock == "virtual" for cell in cells)
     if boards > MANY_BOARDS and not os.environ.get("COMMITPATH_EMULATOR") and emulator.can_be_built():
         print(
             f"{boards} runs on Debian's QEMU; `make emulator` (10 minutes, once) builds one that takes "
@@ -107,7 +107,7 @@ def planned(
 def in_order(runs: dict[str, Planned]) -> dict[str, Planned]:
     """The runs as they are begun: on a lab board in an order that is drawn, as what changes there with time
     must not look like a setting's effect."""
-    if all(run.cell["board"] == "virtual" for run in runs.values()):
+    if all(run.cell.board == "virtual" for run in runs.values()):
         return runs
     keys = list(runs)
     random.Random(ORDER_SEED).shuffle(keys)
@@ -144,7 +144,7 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
         record = records[0] or records[1]
         if record is None:
             raise LabError(f"Snakemake left runs undone; why: {STATE}/log/snakemake.log")
-        record |= {"cell": runs[key].cell, "repeat": runs[key].repeat}
+        record |= {"cell": runs[key].cell.document(), "repeat": runs[key].repeat}
         write_whole(STATE / "failed" / key, json.dumps(record))
 
 

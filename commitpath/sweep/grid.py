@@ -19,6 +19,7 @@ from commitpath.cell import make_cell
 from commitpath.identities import cell_id
 from commitpath.profiles import load_profile
 from model import synthetic
+from model.cell import Cell
 
 GRIDS = EXPERIMENTS / "grids"
 
@@ -28,7 +29,7 @@ class GridRun:
     """One run that a grid asks for: a cell (its seed in it) and which repeat of it."""
 
     grid: str
-    cell: Mapping[str, Any]
+    cell: Cell
     repeat: int
 
     @property
@@ -123,7 +124,7 @@ def expand(
 class Found:
     """Cells of one grid, and the settings left out of it with their reasons."""
 
-    cells: list[dict[str, Any]]
+    cells: list[Cell]
     excluded: list[tuple[dict[str, str], str]]
 
 

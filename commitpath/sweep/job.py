@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,14 @@ from commitpath.sweep.plan import run_status
 from commitpath.sweep_state import STATE, read_state, write_whole
 from images import artifacts, programs
 from images.qemu import die_with_parent
+from model import cell as cells
+from model.cell import Cell
 
 # With it a run on a board begins.
 FIRST_PLAY = "provision.yml"
 
 
-def prepare(cell: Mapping[str, Any], watched: bool) -> None:
+def prepare(cell: Cell, watched: bool) -> None:
     """Build what a cell's runs share: driver, and in virtual time the board's snapshot.
 
     watched: the one with the probes attached, from the one without.
@@ -35,7 +37,7 @@ def prepare(cell: Mapping[str, Any], watched: bool) -> None:
     from commitpath.payload import payload
     from commitpath.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
-    entry = ansible.board(cell["board"])
+    entry = ansible.board(cell.board)
     driver = programs.driver(cell)
 
     def snapshots() -> None:
@@ -43,11 +45,11 @@ def prepare(cell: Mapping[str, Any], watched: bool) -> None:
         if watched:
             ensure_watched(cell, saved, payload(cell), virtual_board(cell))
 
-    if cell["clock"] == "virtual":
+    if cell.clock == "virtual":
         again_if_damaged(snapshots)
 
 
-def stored_run(cell: Mapping[str, Any], repeat: int) -> Path | None:
+def stored_run(cell: Cell, repeat: int) -> Path | None:
     """The newest run of this cell and repeat that a sweep stored and that may count."""
     for path in sorted((RESULTS / cell_name(cell)).glob("*/host.json"), reverse=True):
         folder = path.parent
@@ -59,12 +61,12 @@ def stored_run(cell: Mapping[str, Any], repeat: int) -> Path | None:
     return None
 
 
-def run(cell: Mapping[str, Any], repeat: int) -> Path:
+def run(cell: Cell, repeat: int) -> Path:
     """The run of a cell and repeat, made if it is not stored, and analysed; its folder."""
     from analysis.__main__ import main as analyse
     from commitpath.experiment import run_once
 
-    folder = stored_run(cell, repeat) or answered(cell["board"], lambda: run_once(cell, repeat=repeat))
+    folder = stored_run(cell, repeat) or answered(cell.board, lambda: run_once(cell, repeat=repeat))
     if run_status(folder) is None and analyse([str(folder)]) > 1:
         raise LabError(f"the run cannot be analysed (kept in {folder.relative_to(RESULTS)})")
     if run_status(folder) != "ok":
@@ -107,9 +109,9 @@ def job(what: str, key: str, group: str = "") -> None:
         try:
             mark: dict[str, Any] = {}
             if what == "prepare":
-                prepare(planned["cell"], watched="+" in group)
+                prepare(cells.of(planned["cell"]), watched="+" in group)
             else:
-                folder = run(planned["cell"], planned["repeat"])
+                folder = run(cells.of(planned["cell"]), planned["repeat"])
                 mark["run"] = str(folder.relative_to(RESULTS))
         except (LabError, OSError, subprocess.SubprocessError) as error:
             before = read_state(failed) or {"attempts": 0}

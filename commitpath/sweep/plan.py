@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from base import identity
 from base.errors import LabError
@@ -17,6 +16,7 @@ from commitpath import crash, observers
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
 from commitpath.sweep_state import STATE, read_state, write_whole
+from model.cell import Cell
 
 # Settings that a prepared board depends on, beside its device's geometry and its table: runs
 # that have these in common share its snapshot. A mistake here costs time, never a wrong
@@ -35,7 +35,7 @@ class Planned:
     """One run of a plan. grids: every grid that asks for it."""
 
     key: str
-    cell: Mapping[str, Any]
+    cell: Cell
     repeat: int
     grids: tuple[str, ...]
 
@@ -45,18 +45,18 @@ class Planned:
 
         `<board>`, or `<board>+<probes>` where it is saved again with its probes attached.
         """
-        profiles = self.cell["profiles"]
-        packages = observers.packages(self.cell["probes"].split(","))
+        profiles = self.cell.profiles
+        packages = observers.packages(self.cell.probes.split(","))
         shared = {
-            **{name: self.cell[name] for name in (*BOARD_SETTINGS, *TABLE_SETTINGS)},
+            **{name: self.cell.value(name) for name in (*BOARD_SETTINGS, *TABLE_SETTINGS)},
             "profiles": {"fs": profiles["fs"], "table": profiles["workload"]["table"]},
-            **({"file": self.cell["file"]} if self.cell["file"] else {}),
+            **({"file": self.cell.file} if self.cell.file else {}),
             **({"packages": packages} if packages else {}),
         }
         board = identity.digest(shared)[:10]
-        if not self.cell["probes"] or self.cell["clock"] != "virtual":
+        if not self.cell.probes or self.cell.clock != "virtual":
             return board
-        watched = "".join([self.cell["probes"], *profiles.get("observers", {}).values()])
+        watched = "".join([self.cell.probes, *profiles.get("observers", {}).values()])
         return f"{board}+{hashlib.sha256(watched.encode()).hexdigest()[:4]}"
 
     @property
@@ -67,8 +67,8 @@ class Planned:
     @property
     def boards(self) -> int:
         """Boards at a time: the run's and its untraced twin's if any; then those that try its cuts."""
-        of_run = 2 if self.cell["probes"] else 1
-        return of_run if self.cell["crash"] == "none" else max(of_run, crash.boards())
+        of_run = 2 if self.cell.probes else 1
+        return of_run if self.cell.crash == "none" else max(of_run, crash.boards())
 
 
 def with_bases(groups: Iterable[str]) -> set[str]:
@@ -96,7 +96,7 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
     content = {
         "runs": {
             run.key: {
-                "cell": run.cell,
+                "cell": run.cell.document(),
                 "repeat": run.repeat,
                 "group": run.group,
                 "grids": run.grids,

@@ -24,7 +24,7 @@ def command(runs: Mapping[str, Planned], jobs: int, retries: int, on_slurm: Sequ
 
     on_slurm: slurm.arguments(); none where the jobs run here.
     """
-    boards = sorted({run.cell["board"] for run in runs.values()})
+    boards = sorted({run.cell.board for run in runs.values()})
     labs = {name for name in boards if ansible.board(name)["board_kind"] == "lab"}
     # by number, as a resource's name is an identifier and a board's need not be one
     units = {f"board_{number}": 1 if name in labs else jobs for number, name in enumerate(boards)}

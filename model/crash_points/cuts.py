@@ -9,12 +9,12 @@ splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from model.cell import Cell
 from model.crash_points.durable import SECTOR, Cache, Commands
 from model.crash_points.lines import State
 from model.crash_points.policies import EVERYTHING, IN_ORDER, NOTHING, REORDERED, SUBSET, SUFFIX, SYSTEM, TORN
@@ -76,7 +76,7 @@ def digest(line: str) -> str:
 
 
 def plan(
-    cell: Mapping[str, Any],
+    cell: Cell,
     entries: np.ndarray,
     window: tuple[int, int],
     unsynced: Unsynced = _NONE_UNSYNCED,
@@ -86,12 +86,12 @@ def plan(
     The first has the device as the window began and the last as it ended, each with all that it was given:
     what they find is known.
     """
-    commands = Commands(entries, Cache.of(cell["profiles"]["device"]))
+    commands = Commands(entries, Cache.of(cell.profiles["device"]))
     first, last = commands.arrived(window[0]), commands.arrived(window[1])
     if first == last:
         return []
     policies = choices(cell, commands.cache)
-    random = Random(cell["cut_seed"], STREAM)
+    random = Random(cell.cut_seed, STREAM)
     marked = np.flatnonzero(commands.is_flush[first:last] | commands.is_fua[first:last]) + first
     pairs = [
         (command, where, policy)
@@ -99,7 +99,7 @@ def plan(
         for where in ("before", "after")
         for policy in differing(commands, policies, moment(commands, command, where))
     ]
-    most = max(cell["cuts"] - 2, 0)
+    most = max(cell.cuts - 2, 0)
     suspected = list[tuple[int, str, str]]()
     for behind, most_of_them in ((unsynced.none, most), (unsynced.fewer, most // _BETWEEN)):
         # the first policy keeps the least
@@ -122,14 +122,12 @@ def plan(
     ends = [(first, "before", EVERYTHING), (last - 1, "after", EVERYTHING)]
     chosen = sorted([*suspected, *pairs, *between], key=lambda one: (moment(commands, *one[:2]), *one))
     each = [ends[0], *chosen, ends[1]]
-    return [
-        _trial(commands, number, *one, Random(cell["cut_seed"], number)) for number, one in enumerate(each)
-    ]
+    return [_trial(commands, number, *one, Random(cell.cut_seed, number)) for number, one in enumerate(each)]
 
 
-def choices(cell: Mapping[str, Any], cache: Cache) -> tuple[str, ...]:
+def choices(cell: Cell, cache: Cache) -> tuple[str, ...]:
     """Return what a device may do. Where only the kernel is gone, all that it was given arrives."""
-    if cell["crash"] == SYSTEM:
+    if cell.crash == SYSTEM:
         return (EVERYTHING,)
     return REORDERED if cache.reorders else IN_ORDER
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from model.cell import Cell
 from model.crash_points import cuts
 from model.crash_points.ran import Ran
 from model.workloads import Random
@@ -55,14 +56,14 @@ class Kill:
         return f"{self.number} call {' '.join(map(str, words))}\n"
 
 
-def plan(cell: Mapping[str, Any], ran: Ran) -> list[Kill]:
+def plan(cell: Cell, ran: Ran) -> list[Kill]:
     """Return the trials of a run whose calls were noted, in the order of their moments.
 
     The first is before anything was done and the last as all is: what they find is known.
     """
     if ran.vfs is None or ran.vfs.is_empty():
         return []
-    random = Random(cell["cut_seed"], cuts.STREAM)
+    random = Random(cell.cut_seed, cuts.STREAM)
     begin, *calls = ran.vfs.iter_rows(named=True)
     end = calls.pop() if calls else begin
     moments = [one for call in calls for one in _of_call(call, random)]
@@ -70,7 +71,7 @@ def plan(cell: Mapping[str, Any], ran: Ran) -> list[Kill]:
         Kill(0, ACKNOWLEDGED, row["end_ns"], transaction=row["transaction"])
         for row in ran.transactions.iter_rows(named=True)
     ]
-    moments = cuts.drawn(moments, min(len(moments), cell["cuts"] - 2), random)
+    moments = cuts.drawn(moments, min(len(moments), cell.cuts - 2), random)
     moments.sort(key=lambda one: (one.moment, one.call or 0, one.where))
     every = [_after(begin), *moments, _after(end)]
     return [Kill(**vars(one) | {"number": number}) for number, one in enumerate(every)]

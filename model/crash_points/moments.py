@@ -9,11 +9,11 @@ rest are at seeded commands and calls. What the device keeps and what the memory
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from model.cell import Cell
 from model.crash_points import cuts, lines, unsynced
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
@@ -45,18 +45,18 @@ class Moment(NamedTuple):
         return cls(cuts.time_of(*times, where), True, place, where)
 
 
-def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Ran) -> list[Trial]:
+def plan(cell: Cell, entries: np.ndarray, ran: Ran) -> list[Trial]:
     """Return the trials of a run, by the moments of their cuts; the first has all as the run's window begins,
     and the last as it ends."""
     memory = lines.of(ran)
     if memory is None or not len(memory):
-        logged = Commands(entries, Cache.of(cell["profiles"]["device"]))
+        logged = Commands(entries, Cache.of(cell.profiles["device"]))
         return cuts.plan(cell, entries, ran.window, unsynced.behind(cell, logged, ran))
-    commands = Commands(entries, Cache.of(cell["profiles"]["device"]))
+    commands = Commands(entries, Cache.of(cell.profiles["device"]))
     first, last = (commands.arrived(edge) for edge in ran.window)
     if first == last:
         return []
-    policies, random = cuts.choices(cell, commands.cache), Random(cell["cut_seed"], cuts.STREAM)
+    policies, random = cuts.choices(cell, commands.cache), Random(cell.cut_seed, cuts.STREAM)
 
     def every(found: list[Moment]) -> list[tuple[Moment, str, str]]:
         return [
@@ -70,7 +70,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Ran) -> list[Trial]:
         [Moment.of_command(commands, one, where) for one in marked.tolist() for where in ("before", "after")]
     )
     of_calls = every([Moment.of_call(memory, one, where) for one in range(len(memory)) for where in WHERE])
-    most = max(cell["cuts"] - 2, 0)
+    most = max(cell.cuts - 2, 0)
     chosen = [
         one
         for pairs in (of_commands, of_calls)
@@ -91,7 +91,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Ran) -> list[Trial]:
     ends = [(one, EVERYTHING, memory.choices(one.at)[0]) for one in (begin, end)]
     each = [ends[0], *sorted(chosen), ends[1]]
     return [
-        trial(commands, memory, number, *one, Random(cell["cut_seed"], number))
+        trial(commands, memory, number, *one, Random(cell.cut_seed, number))
         for number, one in enumerate(each)
     ]
 

@@ -11,14 +11,14 @@ finding one must not depend on the seed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from base.arrays import Ints, ints
 from model import durability
+from model.cell import Cell
 from model.crash_points.durable import Commands
 from model.crash_points.ran import Ran
 from model.engines.survival import MOST_LOST
@@ -33,16 +33,16 @@ class Unsynced(NamedTuple):
     fewer: list[int]
 
 
-def behind(cell: Mapping[str, Any], commands: Commands, ran: Ran) -> Unsynced:
+def behind(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
     """Return those of a run; where the settings promise nothing of each transaction there are none."""
     survives = durability.of(cell)
-    promise = survives.power if cell["crash"] == "power" else survives.system
+    promise = survives.power if cell.crash == "power" else survives.system
     if MOST_LOST.get(promise) is None:
         return Unsynced([], [])
     changed = ran.transactions.filter(pl.col("changes") > 0)
     begins, ends = (ints(changed[name]) for name in ("begin_ns", "end_ns"))
     # when a system crashes, its device keeps all that it was given
-    by_writes = cell["crash"] != "power"
+    by_writes = cell.crash != "power"
     cached = commands.cache.bytes and not by_writes
     barriers = commands.is_flush | commands.is_fua if cached else commands.is_write
     done = np.sort(commands.end[barriers & (commands.end > 0)])

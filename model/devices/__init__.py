@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from base.errors import BadInput
+from model.cell import Cell
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -65,7 +65,7 @@ def find(driver: str) -> Device:
     return _modules()[driver]
 
 
-def of(cell: Mapping[str, Any]) -> Device | None:
+def of(cell: Cell) -> Device | None:
     """The driver of a cell's device, None where the cell names none. Raises UnknownDriverError."""
-    driver = cell["profiles"].get("device", {}).get("driver")
+    driver = cell.profiles.get("device", {}).get("driver")
     return None if driver is None else find(str(driver))

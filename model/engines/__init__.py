@@ -15,6 +15,7 @@ from base.data import load_yaml
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
 from base.schema import schema
+from model.cell import Cell
 from model.operations import Transaction
 from model.workloads import Operation
 
@@ -71,10 +72,10 @@ class Engine(Protocol):
         """Return the letters of the calls that an explicit checkpoint (checkpoint_every) may make; None: with
         these settings it does nothing."""
 
-    def requested(self, cell: Mapping[str, Any]) -> dict[str, Any]:
+    def requested(self, cell: Cell) -> dict[str, Any]:
         """Return the settings that a cell asks for, by their names in config.json."""
 
-    def release(self, cell: Mapping[str, Any]) -> str | None:
+    def release(self, cell: Cell) -> str | None:
         """Return the release that a cell asks for; None: any."""
 
     def transactions(self, rendered: BinaryIO) -> Iterator[Transaction]:

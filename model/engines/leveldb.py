@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from model.cell import Cell
 from model.engines.survival import ALL, UNSYNCED
 from model.operations import Transaction
 from model.operations import kinds as all_kinds
@@ -75,12 +76,12 @@ def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     return re.compile(".*")
 
 
-def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+def requested(cell: Cell) -> dict[str, Any]:
     """Return the options that a cell asks for."""
-    return {"sync": cell["synchronous"]}
+    return {"sync": cell.synchronous}
 
 
-def release(cell: Mapping[str, Any]) -> str | None:
+def release(cell: Cell) -> str | None:
     """Return the release that a cell asks for: there is one, Debian's."""
     return None
 

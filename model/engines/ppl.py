@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from model.cell import Cell
 from model.engines import _counts, sqlite, ssl
 
 TITLE = "SQLite/PPL"
@@ -178,9 +179,9 @@ def _due(most: int, calls: pl.DataFrame) -> tuple[list[int], set[int]]:
     return amiss, made
 
 
-def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+def requested(cell: Cell) -> dict[str, Any]:
     """Return the settings that a cell asks for, as far as it does."""
-    return {name: cell[name] for name in _SETTINGS if name in cell}
+    return {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
 
 
 release = sqlite.release

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from model.cell import Cell
 from model.engines import _wal
 from model.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 from model.operations import Transaction
@@ -193,14 +194,14 @@ def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     return re.compile(f"({copied})?")
 
 
-def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+def requested(cell: Cell) -> dict[str, Any]:
     """Return the pragmas that a cell asks for, as far as it does."""
-    return {name: cell[name] for name in _SETTINGS if name in cell}
+    return {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
 
 
-def release(cell: Mapping[str, Any]) -> str | None:
+def release(cell: Cell) -> str | None:
     """Return the release that a cell asks for; None: any."""
-    return str(cell["sqlite"]) if "sqlite" in cell else None
+    return cell.sqlite if cell.has("sqlite") else None
 
 
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:

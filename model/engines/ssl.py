@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from model.cell import Cell
 from model.engines import _counts, sqlite
 from model.engines.survival import ALL, RECENT
 
@@ -237,10 +238,10 @@ def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bo
     return due, copied
 
 
-def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+def requested(cell: Cell) -> dict[str, Any]:
     """Return the settings that a cell asks for, as far as it does; `synchronous` if it is not the default."""
-    asked = {name: cell[name] for name in _SETTINGS if name in cell}
-    return asked | {name: cell[name] for name in (_SYNCHRONOUS,) if cell.get(name, "full") != "full"}
+    asked = {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
+    return asked | ({_SYNCHRONOUS: cell.synchronous} if cell.synchronous != "full" else {})
 
 
 release = sqlite.release

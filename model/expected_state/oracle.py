@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from model import operations, userfile, workloads
+from model.cell import Cell
 from model.expected_state import hashes, replayed
 from model.expected_state.hashes import Held, Text
 from model.workloads import Options
@@ -25,49 +26,49 @@ def can_tell(workload: Mapping[str, Any]) -> bool:
     return name == _SQL or hasattr(workloads.find(name), "row")
 
 
-def is_played(cell: Mapping[str, Any]) -> bool:
+def is_played(cell: Cell) -> bool:
     """Whether what a cell's database must hold is known by playing its SQL."""
-    return bool(cell["profiles"]["workload"]["driver_workload"] == _SQL)
+    return bool(cell.profiles["workload"]["driver_workload"] == _SQL)
 
 
-def after(cell: Mapping[str, Any], phases: list[str], asked: Iterable[int]) -> Mapping[int, Held]:
+def after(cell: Cell, phases: list[str], asked: Iterable[int]) -> Mapping[int, Held]:
     """Return what there is after those numbers of transactions of a run of those phases, at least.
 
     Raises ValueError where it is not known.
     """
     if is_played(cell):
-        return replayed.play(cell["profiles"]["file"], frozenset(asked)).after
+        return replayed.play(cell.profiles["file"], frozenset(asked)).after
     return dict(enumerate(after_each(cell, phases)))
 
 
-def check(cell: Mapping[str, Any]) -> None:
+def check(cell: Cell) -> None:
     """Raise ValueError where what a user's SQL leaves is not known; the text begins with the line."""
-    if is_played(cell) and userfile.text_of(cell["profiles"]["file"])[0] in userfile.USERS:
-        replayed.play(cell["profiles"]["file"])
+    if is_played(cell) and userfile.text_of(cell.profiles["file"])[0] in userfile.USERS:
+        replayed.play(cell.profiles["file"])
 
 
-def size(cell: Mapping[str, Any]) -> int:
+def size(cell: Cell) -> int:
     """Return the bytes of a cell's database, about."""
     if is_played(cell):
-        return replayed.play(cell["profiles"]["file"]).bytes
-    return int(cell["rows"] * cell["value_size"])
+        return replayed.play(cell.profiles["file"]).bytes
+    return int(cell.rows * cell.value_size)
 
 
-def table(cell: Mapping[str, Any]) -> str | None:
+def table(cell: Cell) -> str | None:
     """Return the table whose rows are known; None: all that there is is."""
-    found = workloads.find(str(cell["profiles"]["workload"]["driver_workload"]))
+    found = workloads.find(str(cell.profiles["workload"]["driver_workload"]))
     return None if is_played(cell) or found is None else found.TABLE
 
 
-def after_each(cell: Mapping[str, Any], phases: list[str]) -> list[Held]:
+def after_each(cell: Cell, phases: list[str]) -> list[Held]:
     """Return what there is after m transactions of a run of those phases, m from 0 on.
 
     Raises ValueError where the cell's workload is not made again.
     """
-    workload = workloads.find(name := str(cell["profiles"]["workload"]["driver_workload"]))
-    if workload is None or not can_tell(cell["profiles"]["workload"]):
+    workload = workloads.find(name := str(cell.profiles["workload"]["driver_workload"]))
+    if workload is None or not can_tell(cell.profiles["workload"]):
         raise ValueError(f"the rows of {name} are not known")
-    options = Options(cell["rows"], cell["n"], cell["value_size"], cell["seed"])
+    options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
 
     def of(key: int, value: bytes) -> int:
         return hashes.of_row(workload.row(key, Text(value)))

@@ -11,12 +11,11 @@ import contextlib
 import gzip
 import sqlite3
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from base import scratch
 from base.errors import BadInput
+from model.cell import Cell
 from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Held
 
@@ -34,7 +33,7 @@ _FOLDER = "files"
 _MOST_BYTES = 1 << 30
 
 
-def numbers(cell: Mapping[str, Any], count: int) -> list[int]:
+def numbers(cell: Cell, count: int) -> list[int]:
     """Return which of so many trials of a cell are sampled."""
     most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from base import identity
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
 from model import devices, engines, pace
+from model.cell import Cell, Profile
 from model.crash_points.policies import PROCESS
 from model.requested import mkfs
 from model.requested.values import AXES, word
@@ -42,31 +41,30 @@ class Expected:
     requested: str
 
 
-def steps(cell: Mapping[str, Any], trials: bool = False) -> dict[str, str]:
+def steps(cell: Cell, trials: bool = False) -> dict[str, str]:
     """Return the steps of a cell's run in their order → how each ends; trials: of a board of trials."""
     names: tuple[str, ...] = _STEPS
     if trials:
-        names = _KILLS if cell["crash"] == PROCESS else (*_STEPS, TRIALS)
-    return {step.format(load=identity.load(cell)): "ok" for step in names}
+        names = _KILLS if cell.crash == PROCESS else (*_STEPS, TRIALS)
+    return {step.format(load=cell.load): "ok" for step in names}
 
 
-def of(cell: dict[str, Any]) -> list[Expected]:
+def of(cell: Cell) -> list[Expected]:
     """Return every setting that a cell requests; of what it does not say, none."""
-    driver = identity.load(cell) == identity.DRIVER
+    driver = cell.load == identity.DRIVER
     return [*(_engine(cell) if driver else []), *_filesystem(cell), *_device(cell), *_board(cell)]
 
 
-def _profile(cell: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = cell["profiles"].get(name, {})
-    return found
+def _profile(cell: Cell, name: str) -> Profile:
+    return cell.profiles.get(name, {})
 
 
-def _engine(cell: dict[str, Any]) -> list[Expected]:
-    name, workload = engines.name_in(cell), _profile(cell, "workload")
+def _engine(cell: Cell) -> list[Expected]:
+    name, workload = cell.engine, _profile(cell, "workload")
     engine = engines.of(name)
-    found = [Expected(WORKLOAD, axis, word(cell[axis])) for axis in AXES if axis in cell]
-    if "pace" in cell:
-        found.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell["pace"]))))
+    found = [Expected(WORKLOAD, axis, word(cell.value(axis))) for axis in AXES if cell.has(axis)]
+    if cell.has("pace"):
+        found.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell.pace))))
     if (ran := workload.get("driver_workload")) is not None:
         found.append(Expected(WORKLOAD, "workload", word(ran)))
     if (phases := workload.get("phases")) is not None:
@@ -77,15 +75,15 @@ def _engine(cell: dict[str, Any]) -> list[Expected]:
     return found + [Expected(engine.TITLE, key, word(value)) for key, value in engine.requested(cell).items()]
 
 
-def _filesystem(cell: dict[str, Any]) -> list[Expected]:
+def _filesystem(cell: Cell) -> list[Expected]:
     fs, found = _profile(cell, "fs"), []
     if (kind := fs.get("type")) is not None:
         found.append(Expected(FILESYSTEM, "type", word(kind)))
-        made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.get("mkfs_options") or "")])
+        made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.mkfs_options or "")])
         found += [
             Expected(FILESYSTEM, f"mkfs {name}", value) for name, value in mkfs.asked(str(kind), made).items()
         ]
-    options = [*map(str, fs.get("mount", [])), *str(cell.get("mount_options") or "").split(",")]
+    options = [*map(str, fs.get("mount", [])), *str(cell.mount_options or "").split(",")]
     for option in options:
         if option.startswith("data="):
             found.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
@@ -94,7 +92,7 @@ def _filesystem(cell: dict[str, Any]) -> list[Expected]:
     return found
 
 
-def _device(cell: dict[str, Any]) -> list[Expected]:
+def _device(cell: Cell) -> list[Expected]:
     device, driver = _profile(cell, "device"), devices.of(cell)
     requested = {**device.get("geometry", {}), **device.get("timing", {})}
     if driver is not None and "size_mib" in device:
@@ -102,16 +100,16 @@ def _device(cell: dict[str, Any]) -> list[Expected]:
     return [Expected(DEVICE, name, word(value)) for name, value in sorted(requested.items())]
 
 
-def _board(cell: dict[str, Any]) -> list[Expected]:
-    found = [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []
-    if "cpu_ns" in cell and cell.get("clock") == VIRTUAL:
-        found.append(Expected(BOARD, "cpu_ns", word(cell["cpu_ns"])))
-    if cell.get("board", VIRTUAL) == VIRTUAL:
+def _board(cell: Cell) -> list[Expected]:
+    found = [Expected(BOARD, "clock", cell.clock)]
+    if cell.clock == VIRTUAL:
+        found.append(Expected(BOARD, "cpu_ns", word(cell.cpu_ns)))
+    if cell.board == VIRTUAL:
         found += _kernel(cell)
     return found
 
 
-def _kernel(cell: dict[str, Any]) -> list[Expected]:
+def _kernel(cell: Cell) -> list[Expected]:
     """Return the kernel that a virtual board is to have: what its release begins with or, of a user's kernel,
     all of it (`uname -r`).
 
@@ -119,7 +117,7 @@ def _kernel(cell: dict[str, Any]) -> list[Expected]:
     another time, of which no file here says what it is.
     """
     profile = _profile(cell, "kernel")
-    path = EXPERIMENTS / "kernel" / f"{cell['kernel']}.yml"
+    path = EXPERIMENTS / "kernel" / f"{cell.kernel}.yml"
     if not profile and path.is_file():
         profile = load_yaml(path)
     if "release" not in profile:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
+from model.cell import Cell
 from model.filesystems import Superblock, find
 
 
@@ -43,10 +42,10 @@ def parts(kind: str, options: str) -> list[str]:
     ]
 
 
-def journalled(cell: Mapping[str, Any]) -> bool:
+def journalled(cell: Cell) -> bool:
     """Return whether a cell's filesystem is made with what it has of a journal."""
-    fs = cell["profiles"]["fs"]
-    given = parts(fs["type"], " ".join([*fs.get("mkfs", ()), cell.get("mkfs_options", "")]))
+    fs = cell.profiles["fs"]
+    given = parts(fs["type"], " ".join([*fs.get("mkfs", ()), cell.mkfs_options]))
     return not any(re.fullmatch(find(fs["type"]).unjournalled, part) for part in given)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+from model.cell import Cell
 
 # Axes of a cell that the driver reads back under their own name; the engine's are its module's.
 AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
@@ -16,7 +17,7 @@ def word(value: Any) -> str:
     return str(value).strip().lower()
 
 
-def probes(cell: Mapping[str, Any]) -> list[str]:
+def probes(cell: Cell) -> list[str]:
     """Return the probes that a cell asks for; empty with `none`."""
-    asked = [name.strip() for name in str(cell.get("probes", "all")).split(",")]
+    asked = [name.strip() for name in str(cell.probes).split(",")]
     return [name for name in asked if name not in ("", "none")]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from some_cell import some_cell
 
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
 from base.identity import cell_id, cell_name
@@ -394,7 +395,9 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
     rendered = b"" if workload == "null" else b"".join(text for text, _ in _made(n))
     (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered, mtime=0))
     run = {
-        "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in expected.steps({})],
+        "steps": [
+            {"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in expected.steps(some_cell())
+        ],
         "probes": {"requested": "block,ext4,flush,writeback", "attached": 9, "expected": 9},
         "observers": ["blktrace", "probes"],
         "root_reads": 0,

@@ -35,7 +35,7 @@ def test_a_run_without_a_ledger(name: str, tmp_path: Path) -> None:
     shutil.unpack_archive(Path(__file__).parent / f"samples/{name}.tar.xz", tmp_path)
     whole = stages.build(tmp_path / "run")
     assert unledgered.records(whole) == []
-    run = replace(whole, cell={**whole.cell, "probes": "block,filesystem"}, ledger=None, content=None)
+    run = replace(whole, cell=replace(whole.cell, probes="block,filesystem"), ledger=None, content=None)
     assert unledgered.syncs(run) == [] == unledgered.frames(run)
     told = " ".join(unledgered.records(run))
     assert "records of bio, which no probe that was asked for writes" in told

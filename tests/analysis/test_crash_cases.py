@@ -27,7 +27,7 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize("name", crash_cases.names())
 def test_each_is_sound(name: str) -> None:
     found = crash_cases.case(name)
-    assert found.cell["crash"] == "power" and found.description
+    assert found.cell.crash == "power" and found.description
     assert len(found.shows) > 1, "a verdict alone is held by too much"
 
 
@@ -70,7 +70,7 @@ def test_a_cut_by_a_command_that_keeps_some(left: runs.Twin, good: crash_cases.C
     assert left.log is not None
     flush = next(
         number
-        for number in cuts.Commands(left.log.entries, cuts.Cache.of(good.cell["profiles"]["device"]))
+        for number in cuts.Commands(left.log.entries, cuts.Cache.of(good.cell.profiles["device"]))
         .is_flush.nonzero()[0]
         .tolist()
         if number > 20

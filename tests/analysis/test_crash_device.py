@@ -6,9 +6,11 @@ import random
 
 import numpy as np
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY
 from model.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
+from model.cell import Cell
 from model.crash_points import cuts, policies
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import SECTOR, Cache, Commands
@@ -124,12 +126,10 @@ def test_a_device_that_ignores_fua_loses_such_a_write() -> None:
     assert Commands(entries, CACHED).losable(20).tolist() == []
 
 
-def cell(**values: object) -> dict[str, object]:
+def cell(**values: object) -> Cell:
     geometry = {"cache_kib": 512, "cache_reorder": 1, "block_bytes": 512, "program_bytes": 4096}
-    return {
-        **{"crash": "power", "cuts": 50, "cut_seed": 1, "profiles": {"device": {"geometry": geometry}}},
-        **values,
-    }
+    profiles = {"device": {"geometry": geometry}}
+    return some_cell(**{"crash": "power", "cuts": 50, "cut_seed": 1, "profiles": profiles, **values})
 
 
 def planned(entries: np.ndarray, **values: object) -> list[Trial]:
@@ -139,7 +139,7 @@ def planned(entries: np.ndarray, **values: object) -> list[Trial]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_trial_is_what_its_device_may_do(seed: int) -> None:
     entries = some_log(seed, count=80)
-    commands = Commands(entries, Cache.of(cell()["profiles"]["device"]))  # type: ignore[index]
+    commands = Commands(entries, Cache.of(cell().profiles["device"]))
     trials = planned(entries, cut_seed=seed)
     assert [trial.number for trial in trials] == list(range(50))
     assert [trial.moment for trial in trials[1:-1]] == sorted(trial.moment for trial in trials[1:-1])

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import placed
 from analysis.crash.placed import Numbers
 from model.block_operations import FLUSH, WRITE
+from model.cell import Cell
 from model.crash_points import cuts, lines, moments, policies
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
@@ -28,9 +30,9 @@ RECORD = [("copy", 1030, 150), ("clean", 1030, 150)]
 NUMBERS = Numbers(0, 8, 10)
 
 
-def cell(**values: Any) -> dict[str, Any]:
+def cell(**values: Any) -> Cell:
     own = {"crash": "power", "cuts": 60, "cut_seed": 1, "profiles": {"device": {"geometry": GEOMETRY}}}
-    return own | values
+    return some_cell(**own | values)
 
 
 def entries(shift: int = 0) -> np.ndarray:
@@ -109,7 +111,7 @@ def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[
 def board(shift: int = 0) -> tuple[Commands, Memory]:
     memory = lines.of(ran(shift))
     assert memory is not None
-    return Commands(entries(), Cache.of(cell()["profiles"]["device"])), memory
+    return Commands(entries(), Cache.of(cell().profiles["device"])), memory
 
 
 def place(one: Trial, shift: int = 0) -> Trial | None:

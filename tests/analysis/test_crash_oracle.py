@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 import pytest
+from some_cell import some_cell
 
 from model import engines, workloads
+from model.cell import Cell
 from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Text
 from model.workloads import Options
@@ -25,9 +26,10 @@ PARTSUPPLY = (
 )
 
 
-def cell(workload: str, **values: int) -> dict[str, Any]:
+def cell(workload: str, **values: int) -> Cell:
     options = {"rows": 40, "n": 30, "value_size": 100, "seed": 3}
-    return {**options, **values, "profiles": {"workload": {"driver_workload": workload}}}
+    profiles = {"workload": {"driver_workload": workload}}
+    return some_cell(**{**options, **values, "profiles": profiles})
 
 
 @pytest.mark.parametrize(
@@ -39,15 +41,15 @@ def test_sqlite_holds_it(workload: str, size: int) -> None:
     states = oracle.after_each(made, PHASES[workload])
     again = workloads.find(workload)
     assert again
-    options = Options(made["rows"], made["n"], size, made["seed"])
+    options = Options(made.rows, made.n, size, made.seed)
     database = sqlite3.connect(":memory:", isolation_level=None)
     if workload == "partsupply":
         database.execute(PARTSUPPLY)
-        rows = [(1 + number, f"{number:08d}" + "i" * (size - 8)) for number in range(made["rows"])]
+        rows = [(1 + number, f"{number:08d}" + "i" * (size - 8)) for number in range(made.rows)]
         database.executemany("INSERT INTO partsupply VALUES(?,15000,1000,9999,771.64,?)", rows)
     else:
         database.execute(SAMPLE)
-        database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made["rows"])
+        database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made.rows)
     assert states[0] == hashes.table(database, again.TABLE)
     render = engines.of("sqlite").rendered
     for number, transaction in enumerate(workloads.again(again, options, PHASES[workload]), 1):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from some_cell import some_cell
 
 from analysis import checks, pipeline, stages
 from analysis.adapters.device_logs.flashsim import HEADER
@@ -128,7 +129,7 @@ def test_a_place_is_found_where_there_is_one(seed: int, reorders: bool) -> None:
     drain, numbers = own[2:], Numbers(0, 2, 10)
     generator.shuffle(drain)
     geometry = {"cache_kib": 512, "cache_reorder": reorders, "block_bytes": 512, "program_bytes": 4096}
-    cell = {"crash": "power", "cuts": 40, "cut_seed": seed, "profiles": {"device": {"geometry": geometry}}}
+    cell = some_cell(crash="power", cuts=40, cut_seed=seed, profiles={"device": {"geometry": geometry}})
     board = log(*own[:2], *drain)
     possible = list(states(board, numbers, reorders))
     for one in cuts.plan(cell, entries(*own), (0, 1000)):

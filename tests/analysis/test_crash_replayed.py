@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.crash import prefixes
 from model import userfile
+from model.cell import Cell
 from model.expected_state import hashes, oracle, replayed
 from model.expected_state.hashes import Looks
 
 TRACE = (Path(__file__).parent / "samples/crash.trace").read_text()
 
 
-def cell(text: str, kind: str = "sql") -> dict[str, Any]:
+def cell(text: str, kind: str = "sql") -> Cell:
     parts = userfile.parts({kind: text})
     profiles = {"workload": {"driver_workload": "sql"}, "file": {kind: text}}
-    return {"n": len(parts.transactions), "profiles": profiles}
+    return some_cell(n=len(parts.transactions), profiles=profiles)
 
 
-def every(made: dict[str, Any]) -> list[hashes.Held]:
-    return list(oracle.after(made, ["sql"], range(made["n"] + 1)).values())
+def every(made: Cell) -> list[hashes.Held]:
+    return list(oracle.after(made, ["sql"], range(made.n + 1)).values())
 
 
 def test_it_is_what_sqlite_holds() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from edited import edit_trial
+from some_cell import some_cell
 
 from analysis import checks, pipeline, stages
 from analysis.crash import verdicts
@@ -35,7 +36,8 @@ def run_dir(tmp_path: Path) -> Path:
 
 def states(folder: Path) -> list[hashes.Held]:
     cell = json.loads((folder / "cell.json").read_text())
-    return list(oracle.after(cell, ["sql"], range(cell["n"] + 1)).values())
+    made = some_cell(**cell)
+    return list(oracle.after(made, ["sql"], range(made.n + 1)).values())
 
 
 def test_the_recorded_run_holds(run_dir: Path) -> None:

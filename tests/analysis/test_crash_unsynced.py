@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY
 from model.block_operations import FLUSH, FUA, WRITE
+from model.cell import Cell
 from model.crash_points import moments, unsynced
 from model.crash_points.durable import Cache, Commands
 
@@ -18,14 +21,17 @@ COUNT, EVERY = 600, 100
 SKIPPED = list(range(EVERY - 1, COUNT, EVERY))
 
 
-def cell(**values: Any) -> dict[str, Any]:
+def cell(**values: Any) -> Cell:
     geometry = {"cache_kib": 512, "cache_reorder": 1, "block_bytes": 512, "program_bytes": 4096}
-    return {
-        **{"engine": "sqlite", "journal_mode": "wal", "synchronous": "full", "mount_options": ""},
-        **{"crash": "power", "cuts": 50, "cut_seed": 1},
-        "profiles": {"device": {"geometry": geometry | values.pop("geometry", {})}, "fs": {"mount": []}},
-        **values,
+    profiles = {"device": {"geometry": geometry | values.pop("geometry", {})}, "fs": {"mount": []}}
+    chosen = {
+        "journal_mode": "wal",
+        "synchronous": "full",
+        "crash": "power",
+        "cuts": 50,
+        "profiles": profiles,
     }
+    return some_cell(**{**chosen, **values})
 
 
 def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
@@ -54,7 +60,7 @@ def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
 def suspected(skipped: list[int], barrier: str = "flush", **values: Any) -> list[int]:
     entries, ran = transactions(skipped, barrier)
     made = cell(**values)
-    found = unsynced.behind(made, Commands(entries, Cache.of(made["profiles"]["device"])), ran)
+    found = unsynced.behind(made, Commands(entries, Cache.of(made.profiles["device"])), ran)
     assert found.fewer == []
     return found.none
 
@@ -121,10 +127,10 @@ def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None
         op=pl.Series(["update" if number % 2 else "insert" for number in range(COUNT)])
     )
     made = cell(journal_mode="delete", synchronous="extra")
-    found = unsynced.behind(made, Commands(entries, Cache.of(made["profiles"]["device"])), ran)
+    found = unsynced.behind(made, Commands(entries, Cache.of(made.profiles["device"])), ran)
     due = [1000 + 100 * (number + 1) for number in SKIPPED[:-1]]
     assert found.none == [] and entries["begin_ns"][found.fewer].tolist() == due
     for seed in range(20):
-        plan = moments.plan({**made, "cut_seed": seed}, entries, ran)
+        plan = moments.plan(replace(made, cut_seed=seed), entries, ran)
         cut = {one.moment for one in plan if len(one.lost) == one.losable}
         assert {moment - 1 for moment in due} <= cut, seed

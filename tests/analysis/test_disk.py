@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.covariates import Covariates
 from analysis.adapters.known import Known
@@ -91,6 +92,6 @@ def test_without_a_journal_nothing_is_seen_to_wait_for_it() -> None:
     plan = {"runs": {"run": {"probes": ["ext4"]}}}
     board = SimpleNamespace(mount=SimpleNamespace(fs="ext4"), data_mode="ordered")
     for options, no_wait in (("-b 1024", True), ("-O quota,^has_journal", False)):
-        cell = {"profiles": {"fs": {"type": "ext4", "mkfs": ["-q"]}}, "mkfs_options": options}
+        cell = some_cell(profiles={"fs": {"type": "ext4", "mkfs": ["-q"]}}, mkfs_options=options)
         found = disk.rehearsed(run(plan=plan, board=board, known=one, cell=cell))
         assert any("no wait for a journal" in line for line in found) == no_wait

@@ -7,8 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.drivertables import CALLS
+from model.cell import Cell
 from model.crash_points import kill_points
 
 # op, file, offset, bytes; each begins 10 ns after the one before and takes 4
@@ -38,8 +40,8 @@ def a_run(*calls: tuple[str, str, int | None, int | None], transactions: int = 1
     return SimpleNamespace(vfs=pl.DataFrame(rows, schema=CALLS), transactions=ran)
 
 
-def cell(cuts: int = 100, seed: int = 1) -> dict[str, int]:
-    return {"cuts": cuts, "cut_seed": seed}
+def cell(cuts: int = 100, seed: int = 1) -> Cell:
+    return some_cell(cuts=cuts, cut_seed=seed)
 
 
 def test_each_call_that_changes_a_file_and_each_acknowledgement_once() -> None:

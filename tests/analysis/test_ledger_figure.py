@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from some_cell import some_cell
 
 from analysis.figures import ledger
 from analysis.figures.ledger import main
@@ -97,6 +98,6 @@ def test_both_panels_have_everything(tmp_path: Path) -> None:
 
 
 def test_axes_that_only_one_of_two_runs_has_are_named(tmp_path: Path) -> None:
-    one, other = (ledger.Bar(tmp_path, cell, {}) for cell in ({"n": 1}, {"n": 1, "pace": "1/s"}))
+    one, other = (ledger.Bar(tmp_path, cell, {}) for cell in (some_cell(n=1), some_cell(n=1, pace="1/s")))
     assert ledger.differing(one, other) == ["pace=-"]
     assert ledger.differing(other, one) == ["pace=1/s"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import synthetic
+from some_cell import some_cell
 
 from analysis import checks, stages
 from analysis import run as runs
@@ -37,7 +38,7 @@ def change_run(raw: Path, **changes: Any) -> None:
 
 def steps(folder: Path, **ends: str) -> dict[str, Any]:
     """A plan's two runs with the steps that every run has, but for how some end."""
-    made = [{"name": name, "ends": ends.get(name, end)} for name, end in expected.steps({}).items()]
+    made = [{"name": name, "ends": ends.get(name, end)} for name, end in expected.steps(some_cell()).items()]
     return {"run": planned_run(folder, steps=made), "twin": planned_run(folder, "twin", steps=made)}
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 from edited import edit, edit_trial
+from some_cell import some_cell
 
 from analysis import checks, stages
 from analysis.checks import tried
 from model import engines, workloads
+from model.cell import Cell
 from model.expected_state import oracle, sampled
 from model.workloads import Options
 
@@ -24,10 +26,10 @@ PHASES = ["insert", "update", "delete"]
 SAMPLED = 10
 
 
-def database(path: Path, cell: dict[str, Any], transactions: int) -> None:
+def database(path: Path, cell: Cell, transactions: int) -> None:
     """Make the database of a cell's run as it is after so many transactions."""
-    options = Options(cell["rows"], cell["n"], cell["value_size"], cell["seed"])
-    again = workloads.find(cell["profiles"]["workload"]["driver_workload"])
+    options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
+    again = workloads.find(cell.profiles["workload"]["driver_workload"])
     assert again
     made, render = sqlite3.connect(path, isolation_level=None), engines.of("sqlite").rendered
     made.execute("CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL)")
@@ -67,7 +69,7 @@ def run_dir(tmp_path: Path) -> Path:
     assert judged is not None
     row = judged.row(SAMPLED, named=True)
     shutil.rmtree(place(folder), ignore_errors=True)
-    database(tmp_path / "sample.db", document(folder, "cell.json"), row["transactions"])
+    database(tmp_path / "sample.db", some_cell(**document(folder, "cell.json")), row["transactions"])
     pack([tmp_path / "sample.db"], place(folder))
     found = {name: row[name] for name in sampled.FOUND}
     edit(folder / "host.json", trials_looks={str(SAMPLED): found | {"said": ""}})
@@ -101,7 +103,7 @@ def unread_and_broken(folder: Path) -> None:
 def other_files(folder: Path) -> None:
     """Board and host agree on what is not in the files."""
     made = folder.parent / "sample.db"
-    database(made, document(folder, "cell.json"), 1)
+    database(made, some_cell(**document(folder, "cell.json")), 1)
     pack([made], place(folder))
 
 
@@ -147,9 +149,9 @@ def test_a_difference_rejects_the_run(
 
 def test_a_journal_is_played_back(tmp_path: Path) -> None:
     """Files of a transaction that is under way: its database is as before."""
-    cell = {"rows": 200, "n": 1, "value_size": 3072, "seed": 1}
-    workload = {"profiles": {"workload": {"driver_workload": "apsys17"}}}
-    database(tmp_path / "sample.db", cell | workload, 0)
+    profiles = {"workload": {"driver_workload": "apsys17"}}
+    cell = some_cell(rows=200, n=1, value_size=3072, seed=1, profiles=profiles)
+    database(tmp_path / "sample.db", cell, 0)
     made = sqlite3.connect(tmp_path / "sample.db", isolation_level=None)
     made.execute("PRAGMA cache_size=1")
     made.execute("BEGIN")
@@ -157,6 +159,6 @@ def test_a_journal_is_played_back(tmp_path: Path) -> None:
     pack(sorted(tmp_path.glob("sample.db*")), tmp_path / "kept")
     made.execute("COMMIT")
     assert len([*(tmp_path / "kept").iterdir()]) == 2
-    assert sampled.rows(tmp_path / "kept", "sample") == oracle.after_each(cell | workload, [])[0]
+    assert sampled.rows(tmp_path / "kept", "sample") == oracle.after_each(cell, [])[0]
     (tmp_path / "kept/sample.db-journal.gz").unlink()
-    assert sampled.rows(tmp_path / "kept", "sample") != oracle.after_each(cell | workload, [])[0]
+    assert sampled.rows(tmp_path / "kept", "sample") != oracle.after_each(cell, [])[0]

@@ -42,7 +42,7 @@ def test_the_sample_is_good(folder: Path) -> None:
         *(("wal.db", "database"), ("wal.db-journal", "journal"), ("wal.db-wal", "wal")),
     }
     assert sum(one["bytes"] for one in summary["causes"]) == summary["block"]["bytes_written"]
-    assert stored.read(folder, any_load=True).cell["command"] == "python3 insert.py"
+    assert stored.read(folder, any_load=True).cell.command == "python3 insert.py"
 
 
 def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:

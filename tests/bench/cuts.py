@@ -18,7 +18,6 @@ Exit code 1 where two differ. CPU seconds are of all of the host's CPUs; other w
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -37,6 +36,7 @@ from commitpath.plan import Plan, make  # noqa: E402
 from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from images import programs  # noqa: E402
 from images.board import VirtualBoard  # noqa: E402
+from model.cell import Cell  # noqa: E402
 
 CELL = {
     "DEVICE": "emmc-5.0",
@@ -56,9 +56,7 @@ STEPS = {
 }
 
 
-def ours(
-    board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan
-) -> tuple[Parts, Parts, pl.DataFrame]:
+def ours(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan) -> tuple[Parts, Parts, pl.DataFrame]:
     """A run and its cuts: the parts of the boards' time and of the host's, and the trials."""
     assert planned.trials is not None
     begin = time.monotonic()
@@ -110,10 +108,10 @@ def main(*words: str) -> int:
     given = variables.by_their_names(given)
     variables.check("bench-cuts", given)
     cell = make_cell({**variables.by_their_names(CELL), **given})
-    if cell["crash"] == "none" or cell["probes"]:
+    if cell.crash == "none" or cell.probes:
         raise BadInputError("bench-cuts is of cells with CRASH that nothing watches")
     ensure_packages()
-    entry = ansible.board(cell["board"])
+    entry = ansible.board(cell.board)
     board, planned = virtual_board(cell), make(cell, entry)
     saved = ensure_snapshot(cell, programs.driver(cell), entry)
     boards, host, judged = ours(board, saved, cell, planned)

@@ -18,7 +18,6 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -28,6 +27,7 @@ from commitpath.cell import make_cell  # noqa: E402
 from commitpath.payload import prepared_variables  # noqa: E402
 from commitpath.prepared import prepared_board, virtual_board  # noqa: E402
 from images import programs, qemu  # noqa: E402
+from model.cell import Cell  # noqa: E402
 
 # Where arm64 Linux puts a position-independent executable under norandmaps.
 EXECUTABLE = 0xAAAAAAAA0000
@@ -49,7 +49,7 @@ def driver_symbols(driver: Path) -> Symbols:
     return sorted_symbols([(EXECUTABLE + int(address, 16), name) for address, name in found])
 
 
-def kernel_symbols(cell: dict[str, Any], driver: Path) -> Symbols:
+def kernel_symbols(cell: Cell, driver: Path) -> Symbols:
     """The kernel's functions and its modules', from a board prepared for this cell."""
     variables = prepared_variables(cell, driver, board("virtual"))
     with prepared_board(virtual_board(cell), variables) as (login, _, _):

@@ -6,7 +6,6 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import polars as pl
 from boards import RUN, Parts, at_once
@@ -21,6 +20,7 @@ from commitpath.plan import Plan
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
 from model.block_operations import OP, WRITE
+from model.cell import Cell
 from model.crash_points import cuts, policies
 from model.crash_points.durable import SECTOR, Cache, Commands
 
@@ -95,9 +95,9 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
         return Peer(found, times, parts, device_log(output, planned, Path(work)), ran)
 
 
-def lost(cell: dict[str, Any], peer: Peer) -> list[str]:
+def lost(cell: Cell, peer: Peer) -> list[str]:
     """Which FLUSHes' states lack what was acknowledged before the next thing was durable: a FLUSH or FUA."""
-    commands = Commands(peer.log.entries, Cache.of(cell["profiles"]["device"]))
+    commands = Commands(peer.log.entries, Cache.of(cell.profiles["device"]))
     begins, ends = (peer.driver.transactions[name].to_numpy() for name in ("begin_ns", "end_ns"))
     flushes, found = commands.is_flush.nonzero()[0], []
     until = []
@@ -128,9 +128,9 @@ def steps(peer: Peer) -> list[str]:
     ]
 
 
-def states(log: DeviceLog, cell: dict[str, Any], flushes: list[int]) -> list[tuple[int, cuts.Trial]]:
+def states(log: DeviceLog, cell: Cell, flushes: list[int]) -> list[tuple[int, cuts.Trial]]:
     """Of FLUSHes by their number: right after each all is lost that may be, right before each nothing."""
-    commands = Commands(log.entries, Cache.of(cell["profiles"]["device"]))
+    commands = Commands(log.entries, Cache.of(cell.profiles["device"]))
     numbers = commands.is_flush.nonzero()[0].tolist()
     found: list[tuple[int, cuts.Trial]] = []
     for flush in flushes:
@@ -173,7 +173,7 @@ def writer(log: DeviceLog, sector: int, before: int) -> int:
     return max(wrote.nonzero()[0].tolist(), default=-1)
 
 
-def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, peer: Peer) -> Compared:
+def same(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan, peer: Peer) -> Compared:
     """Do the run once more over dm-log-writes, and compare the device's own states with the log's.
 
     In the drain and in the umount behind it several threads of the kernel write at once, in any order. States

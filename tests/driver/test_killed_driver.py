@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 from conftest import NEWEST, WORKLOADS, binary, library
+from some_cell import some_cell
 
 from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS
@@ -25,6 +26,7 @@ from analysis.crash import prefixes
 from commitpath import looks
 from commitpath.cell import make_cell
 from images import artifacts
+from model.cell import Cell
 from model.crash_points import kill_points
 from model.expected_state import oracle, sampled
 
@@ -110,7 +112,7 @@ def killed(
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def cell(mode: str) -> dict[str, Any]:
+def cell(mode: str) -> Cell:
     """The cell of such a run."""
     return make_cell({**SIZES, "JOURNAL_MODE": mode, "CRASH": "process"})
 
@@ -120,7 +122,7 @@ def planned(folder: Path) -> list[kill_points.Kill]:
     calls = drivertables.calls(folder / "out/vfs.csv")
     transactions = drivertables.transactions(folder / "out/transactions.csv")
     ran: Any = SimpleNamespace(vfs=calls, transactions=transactions)
-    return kill_points.plan({"cuts": 100_000, "cut_seed": 1}, ran)
+    return kill_points.plan(some_cell(cuts=100_000, cut_seed=1), ran)
 
 
 def outcomes(folder: Path) -> list[str]:

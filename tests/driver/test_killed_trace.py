@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import NEWEST, binary
+from some_cell import some_cell
 from test_killed_driver import in_mode, memory, programs
 
 from analysis.adapters import drivertables
@@ -15,6 +16,7 @@ from analysis.adapters.trials import KILLS, table
 from analysis.crash import prefixes
 from base.paths import ROOT
 from model import userfile
+from model.cell import Cell
 from model.crash_points import kill_points
 from model.statements import sqlfile
 
@@ -43,14 +45,14 @@ ENGINES = {
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_what_comes_up_is_as_after_so_many_transactions(
-    name: str, cell: dict[str, Any], tmp_path: Path, memory: Path
+    name: str, cell: Cell, tmp_path: Path, memory: Path
 ) -> None:
     engine, settings = ENGINES[name]
     linked = programs(binary(NEWEST if engine == "sqlite" else f"engine-{engine}"), engine)
     (memory / "db").mkdir()
     database = memory / "db/sample.db"
     common = ["--workload", "sql", "--value-size", "1", "--rows", "0", "--database", database]
-    run = [*common, "--n", str(cell["n"]), "--file", tmp_path / "transactions", *settings, "--vfs-log"]
+    run = [*common, "--n", str(cell.n), "--file", tmp_path / "transactions", *settings, "--vfs-log"]
     subprocess.run([linked.driver, "populate", *common, "--file", tmp_path / "schema"], check=True)
     populated = database.read_bytes()
     first = [linked.driver, "run", *run, "--output-dir", memory / "out"]
@@ -59,7 +61,7 @@ def test_what_comes_up_is_as_after_so_many_transactions(
     ran: Any = SimpleNamespace(
         vfs=calls, transactions=drivertables.transactions(memory / "out/transactions.csv")
     )
-    plan = kill_points.plan({"cuts": 100_000, "cut_seed": 1}, ran)
+    plan = kill_points.plan(some_cell(cuts=100_000, cut_seed=1), ran)
     (memory / "plan").write_text("".join(one.line() for one in plan))
     for left in (memory / "db").iterdir():
         left.unlink()
@@ -77,4 +79,4 @@ def test_what_comes_up_is_as_after_so_many_transactions(
         assert held is not None and lost is not None and -1 <= lost <= 0, row
         assert states[held].rows == row["rows"]
     # where nothing was lost there is nothing else to look at
-    assert set(states) <= {*tried["acknowledged"], *tried["begun"]} == set(range(cell["n"] + 1))
+    assert set(states) <= {*tried["acknowledged"], *tried["begun"]} == set(range(cell.n + 1))

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from base.version import version
 from commitpath.axes import probe_files
 from commitpath.database import store, sync
 from commitpath.identities import cell_id, stored
+from model.cell import Cell
 
 OPS = ("insert", "update", "delete")
 RUN_ID = "20261121T000000Z-1"
@@ -26,8 +27,8 @@ def database(path: Path) -> Path:
 
 def add(
     path: Path,
-    cells: Iterable[Mapping[str, Any]],
-    tps: Callable[[Mapping[str, Any]], float],
+    cells: Iterable[Cell],
+    tps: Callable[[Cell], float],
     status: str = "ok",
     grid: str = "made-up",
     run_id: str = RUN_ID,
@@ -40,7 +41,7 @@ def add(
             connection.execute("INSERT OR REPLACE INTO grid_run VALUES (?, ?, ?, ?)", values)
 
 
-def row(cell: Mapping[str, Any], tps: float, status: str, run_id: str) -> dict[str, Any]:
+def row(cell: Cell, tps: float, status: str, run_id: str) -> dict[str, Any]:
     """A run's row."""
     ok = status == "ok"
     told = json.dumps(summary(cell, tps) | {"run_id": run_id}) if ok else None
@@ -59,52 +60,52 @@ def row(cell: Mapping[str, Any], tps: float, status: str, run_id: str) -> dict[s
     }
 
 
-def host(cell: Mapping[str, Any], run_id: str) -> dict[str, Any]:
+def host(cell: Cell, run_id: str) -> dict[str, Any]:
     """The parts of host.json that every run has."""
     return {"run_id": run_id, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
 
 
-def manifest(cell: Mapping[str, Any], run_id: str) -> dict[str, Any]:
+def manifest(cell: Cell, run_id: str) -> dict[str, Any]:
     """The parts of manifest.json that every run has."""
-    profiles = cell["profiles"]
-    files = probe_files(cell["probes"], profiles["fs"]["type"])
-    watching = {"requested": ",".join(files), "attached": 9 if cell["probes"] else 0}
-    driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
+    profiles = cell.profiles
+    files = probe_files(cell.probes, profiles["fs"]["type"])
+    watching = {"requested": ",".join(files), "attached": 9 if cell.probes else 0}
+    driver = {name: cell.value(name) for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
     return {
         "cell_id": cell_id(cell),
         "settings": [],
-        "engine": cell["engine"],
+        "engine": cell.engine,
         "sqlite": {
-            "version": cell["sqlite"],
+            "version": cell.sqlite,
             "effective": {
-                "journal_mode": cell["journal_mode"],
-                "synchronous": cell["synchronous"],
-                "page_size": cell["page_size"],
-                "cache_size": cell["cache_size"],
-                "wal_autocheckpoint": cell["wal_autocheckpoint"],
-                "journal_size_limit": cell["journal_size_limit"],
+                "journal_mode": cell.journal_mode,
+                "synchronous": cell.synchronous,
+                "page_size": cell.page_size,
+                "cache_size": cell.cache_size,
+                "wal_autocheckpoint": cell.wal_autocheckpoint,
+                "journal_size_limit": cell.journal_size_limit,
             },
         },
         "driver": driver | {"workload": profiles["workload"]["driver_workload"]},
-        "transactions": dict.fromkeys(profiles["workload"].get("phases", OPS), cell["n"]),
+        "transactions": dict.fromkeys(profiles["workload"].get("phases", OPS), cell.n),
         "sql": {},
         "filesystem": {"mount": {"fs": profiles["fs"]["type"], "options": ["rw"]}},
         "device": {},
         "board": {"kernel": None},
         "run": {"probes": watching},
         "host": host(cell, run_id),
-        "clock": {"kind": cell["clock"], "instruction_ps": 1000 * cell["cpu_ns"]},
+        "clock": {"kind": cell.clock, "instruction_ps": 1000 * cell.cpu_ns},
         "raw_sha256": {},
     }
 
 
-def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
+def summary(cell: Cell, tps: float) -> dict[str, Any]:
     """The parts of summary.json that figures read."""
-    ops = cell["profiles"]["workload"].get("phases", OPS)
+    ops = cell.profiles["workload"].get("phases", OPS)
     rates = {op: tps * FACTOR[op] for op in ops}
-    seconds = sum(cell["n"] / rate for rate in rates.values())
-    number = cell["n"] * len(ops)
-    watched = bool(cell["probes"])
+    seconds = sum(cell.n / rate for rate in rates.values())
+    number = cell.n * len(ops)
+    watched = bool(cell.probes)
     label = dict.fromkeys(LABELS, 0.0) | {"database page": 8192.0}
     costs = {"block_writes": 6.0, "bytes_written": 65536.0, "flushes": 1.5, "fua": 2.25}
     per_transaction = dict.fromkeys((*ops, "all"), label)
@@ -115,7 +116,7 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
         "cell_id": cell_id(cell),
         "run_id": RUN_ID,
         "raw_held": True,
-        "clock": cell["clock"],
+        "clock": cell.clock,
         "timing_source": "twin" if watched else "run",
         "watching_cost": {"all": 0.0} if watched else None,
         "lost_events": 0,

@@ -2,7 +2,6 @@
 
 import functools
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from commitpath.identities import cell_id
 from commitpath.papers import asked, beside, document, figures, judge, page, paper
 from commitpath.results.query import Results
 from commitpath.sweep.grid import Expanded, expand
+from model.cell import Cell
 
 PAPER = "apsys17"
 
@@ -54,8 +54,8 @@ def database(tmp_path: Path) -> Path:
     return fixture.database(tmp_path / "made-up.sqlite")
 
 
-def rate(cell: Mapping[str, Any]) -> float:
-    return 300.0 if cell["journal_mode"] == "wal" else 30.0
+def rate(cell: Cell) -> float:
+    return 300.0 if cell.journal_mode == "wal" else 30.0
 
 
 def add_lab(path: Path, one: asked.Asked, runs: int) -> None:
@@ -119,25 +119,21 @@ def test_what_was_not_asked_for_is_not_lacking(database: Path, tmp_path: Path) -
 
 
 def test_what_is_asked_for_in_part() -> None:
-    def cells(**given: str) -> list[dict[str, Any]]:
-        return [
-            dict(run.cell) for run in asked.planned(asked.read({"PAPER": PAPER, **given}), None)[0].values()
-        ]
+    def cells(**given: str) -> list[Cell]:
+        return [run.cell for run in asked.planned(asked.read({"PAPER": PAPER, **given}), None)[0].values()]
 
     whole = cells()
     lab = cells(BOARD="pi")
     # what is watched is worth nothing there
-    assert len(lab) == sum(not cell["probes"] for cell in whole)
-    assert {(cell["board"], cell["clock"], cell["device"], cell["probes"]) for cell in lab} == {
-        ("pi", "real", "own", "")
-    }
+    assert len(lab) == sum(not cell.probes for cell in whole)
+    assert {(cell.board, cell.clock, cell.device, cell.probes) for cell in lab} == {("pi", "real", "own", "")}
     few = cells(BOARD="pi", FIGURE="fig3d", N="20", ROWS="50", WHERE="sqlite=newest mode=delete")
-    assert sorted((cell["n"], cell["rows"], cell["journal_mode"]) for cell in few) == [
+    assert sorted((cell.n, cell.rows, cell.journal_mode) for cell in few) == [
         (20, 0, "delete"),
         (20, 50, "delete"),
     ]
     # no number gets larger
-    assert {cell["n"] for cell in cells(FIGURE="fig1", N="5000")} == {1000, 5000}
+    assert {cell.n for cell in cells(FIGURE="fig1", N="5000")} == {1000, 5000}
     assert len(cells(FIGURE="fig1 table1")) == len(cells(FIGURE="fig1")) + len(cells(FIGURE="table1"))
 
 

@@ -115,7 +115,7 @@ def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
     fixture.add(
         database,
         [bar.cell for bar in panel.bars],
-        lambda cell: 100.0 if cell["synchronous"] == "full" else 250.0,
+        lambda cell: 100.0 if cell.synchronous == "full" else 250.0,
     )
     drawn = fill(panel, query.read(database))
     assert [value.marks for value in drawn.values] == [(), ("‡",), ("§",)]
@@ -145,7 +145,7 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     chosen = study.load(PAPER)
     figures.one(chosen, query.read(database), data, tmp_path)
     assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
-    fixture.add(database, cells, lambda cell: 200.0 if cell["journal_mode"] == "wal" else 20.0)
+    fixture.add(database, cells, lambda cell: 200.0 if cell.journal_mode == "wal" else 20.0)
     figures.one(chosen, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}

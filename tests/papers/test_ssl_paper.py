@@ -1,7 +1,6 @@
 """The study of SQLite/SSL: a ratio for each trace, what is told of time and of a watched run, its cells."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -13,29 +12,30 @@ from base.errors import BadInputError, LabError
 from commitpath.cell import make_cell
 from commitpath.charts import panels
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
+from commitpath.identities import cell_id, stored
 from commitpath.papers import document, judge, page, paper, study
 from commitpath.results import metrics
 from commitpath.results.metrics import number
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most, expand
+from model.cell import Cell
 
 TRACES = ["androbench", "gmail", "kakaotalk", "facebook", "browser", "twitter"]
 # Table 4
 LATENCY = [925, 11.5, 36.2, 4.7, 7.1, 17.1]
 
 
-def run(cell: Mapping[str, Any], tps: float, **summary: Any) -> Run:
+def run(cell: Cell, tps: float, **summary: Any) -> Run:
     """A run as the database has it, of one operation."""
-    rates = {"tps": {"sql": tps, "all": tps / 2}, "virtual_seconds": 2 * cell["n"] / tps, "syncs": {}}
+    rates = {"tps": {"sql": tps, "all": tps / 2}, "virtual_seconds": 2 * cell.n / tps, "syncs": {}}
     facts = {"lab": "local", "commit": "abc", "uname": "6.12", "status": "ok", "cell": cell_id(cell)}
-    settings = {name: value for name, value in cell.items() if name != "profiles"}
-    engine = str(cell["engine"])
-    effective = {"journal_mode": "wal", "synchronous": "full", "log_medium": cell["log_medium"]}
+    settings = dict(cell.axes())
+    engine = str(cell.engine)
+    effective = {"journal_mode": "wal", "synchronous": "full", "log_medium": cell.log_medium}
     mount = {"mount": {"fs": "ext4", "options": ["rw"]}}
     manifest = {"engine": engine, engine: {"effective": effective}, "filesystem": mount}
     return Run(
-        *(settings, {**facts, "run": "r1", "repeat": "1"}, frozenset(), "a/r1", (), dict(cell), dict(cell)),
+        *(settings, {**facts, "run": "r1", "repeat": "1"}, frozenset(), "a/r1", (), cell, stored(cell)),
         {**rates, **summary},
         {"manifest": json.dumps(manifest)},
     )
@@ -44,7 +44,7 @@ def run(cell: Mapping[str, Any], tps: float, **summary: Any) -> Run:
 def test_its_cells_are_swept_and_few() -> None:
     runs = expand(paper.load("ssl").grid).runs
     assert len({cell_id(one.cell) for one in runs}) == len(runs) <= 110
-    watched = {one.grid for one in runs if one.cell["probes"]}
+    watched = {one.grid for one in runs if one.cell.probes}
     assert watched == {"ssl-watched"}
     drawn_cells = {
         cell_id(bar.cell)
@@ -60,7 +60,7 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
     whole = paper.load("ssl")
     (claim,) = (one for one in whole.claims if one.id == "L-07")
     takes = [(pair.left.takes[0][0], pair.right.takes[0][0]) for pair in claim.readings[0].pairs]
-    assert [left["workload"] for left, _ in takes] == [f"synthetic-{name}" for name in TRACES]
+    assert [left.workload for left, _ in takes] == [f"synthetic-{name}" for name in TRACES]
     for ratios, says in ((LATENCY, "reproduced"), (LATENCY[::-1], "direction only")):
         runs = [run(left, 10) for left, _ in takes]
         runs += [run(right, 10 * ratio) for (_, right), ratio in zip(takes, ratios, strict=True)]
@@ -156,7 +156,7 @@ def test_a_traces_transactions_are_lowered_where_fewer_are_asked_for() -> None:
     assert at_most(settings, {"n": 5000})["n"] == "984"
     assert at_most(settings, {}) == settings
     runs = expand("ssl-traces", most={"n": 20}).runs
-    assert {one.cell["n"] for one in runs} == {20}
+    assert {one.cell.n for one in runs} == {20}
 
 
 def test_a_figure_names_another_engines_settings() -> None:

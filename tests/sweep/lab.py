@@ -8,10 +8,13 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import commands
+from some_cell import some_cell
 
 from analysis import pipeline
 from analysis.crash import verdicts
@@ -23,6 +26,7 @@ from commitpath.axes import probe_files
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id, cell_name, stored
 from model import devices, engines
+from model.cell import Cell
 from model.engines.survival import MOST_LOST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,13 +79,14 @@ class Lab:
         """
         known = {name: value for name, value in axes.items() if name.isupper()}
         cell = make_cell({"ROWS": "100", "N": "10", **known})
-        cell |= {name: value for name, value in axes.items() if name not in known}
-        cell["profiles"]["device"] |= device or {}
+        profiles = {**cell.profiles, "device": {**cell.profiles["device"], **(device or {})}}
+        others = {name: value for name, value in axes.items() if name not in known}
+        cell = replace(cell, profiles=profiles, others=others)
         self.number += 1
         run_id = f"20261121T{self.number:06}Z-1"
         folder = self.results / cell_name(cell) / run_id
         (folder / "raw").mkdir(parents=True)
-        raw = RAW | ({"raw/clock.txt": f"{self.number}\n".encode()} if cell["clock"] == "real" else {})
+        raw = RAW | ({"raw/clock.txt": f"{self.number}\n".encode()} if cell.clock == "real" else {})
         for name, content in raw.items():
             (folder / name).write_bytes(content)
         (folder / "cell.json").write_text(canonical(stored(cell)) + "\n")
@@ -97,15 +102,15 @@ class Lab:
         if repeat is not None:
             host["repeat"] = repeat
         write(folder / "host.json", host)
-        ops = cell["profiles"]["workload"].get("phases", OPS)
+        ops = cell.profiles["workload"].get("phases", OPS)
         rates = {op: tps * factor for op, factor in zip(OPS, (1, 1.1, 1.2), strict=True) if op in ops}
         rates["all"] = tps * 1.05 if len(ops) > 1 else rates[ops[0]]
         sql_bytes = bytes_written // 4
         made = manifest(cell) | {"sql": {"sql_bytes": sql_bytes}, "raw_sha256": hashes}
         made["host"] = {name: value for name, value in host.items() if name != "raw_sha256"}
         write(folder / "manifest.json", made)
-        watched = bool(cell["probes"])
-        each = bytes_written / (len(ops) * cell["n"])
+        watched = bool(cell.probes)
+        each = bytes_written / (len(ops) * cell.n)
         costs = {"block_writes": 2.0, "bytes_written": each, "flushes": 1.0, "fua": 0.1}
         summary = {
             "version": version(),
@@ -115,20 +120,20 @@ class Lab:
             "run_id": run_id,
             "raw_held": True,
             "wall_seconds": host["wall_seconds"],
-            "clock": cell["clock"],
+            "clock": cell.clock,
             "timing_source": "twin" if watched else "run",
             "watching_cost": dict.fromkeys((*ops, "all"), 0.0) if watched else None,
-            "cpu_ns": cell["cpu_ns"] if cell["clock"] == "virtual" else None,
+            "cpu_ns": cell.cpu_ns if cell.clock == "virtual" else None,
             "cpu_share": None,
             "tps": rates,
             "syncs": dict.fromkeys(ops, 4.0 if watched else None),
             "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
             "per_transaction": dict.fromkeys(ops, costs if watched else dict.fromkeys(costs)),
             "ledger": None,
-            "crash": crash(cell, **took or {}) if cell["crash"] != "none" else None,
+            "crash": crash(cell, **took or {}) if cell.crash != "none" else None,
             "write_amplification": bytes_written / sql_bytes if sql_bytes else None,
             "lost_events": 0,
-            "virtual_seconds": len(ops) * cell["n"] / rates["all"],
+            "virtual_seconds": len(ops) * cell.n / rates["all"],
         }
         write(folder / "summary.json", summary)
         derived.write(folder)
@@ -169,36 +174,36 @@ def write(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def manifest(cell: dict[str, Any]) -> dict[str, Any]:
+def manifest(cell: Cell) -> dict[str, Any]:
     """The parts of a manifest that reporting reads."""
-    name = cell["engine"]
+    name = cell.engine
     engine = engines.of(name)
     told = {"version": engine.release(cell) or "1.23", "effective": engine.requested(cell)}
     if name == identity.FIRST_ENGINE:
         told["compile_options"] = ["THREADSAFE=1"]
     else:
         told[engine.PROPERTIES] = {"compression": "none"}
-    options = ["rw", *cell["profiles"]["fs"]["mount"]]
-    workload = cell["profiles"]["workload"]
-    driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
-    files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
-    probes = {"requested": ",".join(files), "attached": len(cell["probes"].split(","))}
+    options = ["rw", *cell.profiles["fs"]["mount"]]
+    workload = cell.profiles["workload"]
+    driver = {name: cell.value(name) for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
+    files = probe_files(cell.probes, cell.profiles["fs"]["type"])
+    probes = {"requested": ",".join(files), "attached": len(cell.probes.split(","))}
     return {
         "cell_id": cell_id(cell),
         "cell": cell,
         "settings": [],
-        "transactions": dict.fromkeys(workload.get("phases", OPS), cell["n"]),
-        "run": {"probes": probes if cell["probes"] else probes | {"attached": 0}},
+        "transactions": dict.fromkeys(workload.get("phases", OPS), cell.n),
+        "run": {"probes": probes if cell.probes else probes | {"attached": 0}},
         # as long as a loop of 100 000 instructions shows it
-        "clock": {"kind": cell["clock"], "instruction_ps": 1000 * cell["cpu_ns"] + 1},
+        "clock": {"kind": cell.clock, "instruction_ps": 1000 * cell.cpu_ns + 1},
         "engine": name,
         name: told,
         "driver": driver | {"workload": workload["driver_workload"]},
-        "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
+        "filesystem": {"mount": {"fs": cell.profiles["fs"]["type"], "options": options}},
         "device": {
             "write_cache": "write back",
             "queue": {"scheduler": "[none] mq-deadline"},
-            "parameters": parameters(cell["profiles"]["device"]),
+            "parameters": parameters(cell.profiles["device"]),
         },
         "board": {
             "kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64",
@@ -211,14 +216,14 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def crash(
-    cell: dict[str, Any], worst: int = 0, mean: float = 0.0, corrupt: int = 0, unopened: int = 0
+    cell: Cell, worst: int = 0, mean: float = 0.0, corrupt: int = 0, unopened: int = 0
 ) -> dict[str, Any]:
     """What summary.json says of a run's trials; every second one lost something, if any did."""
-    promised, cuts = verdicts.promised(cell), cell["cuts"]
+    promised, cuts = verdicts.promised(cell), cell.cuts
     most = MOST_LOST.get(promised, cuts)
     broken = (corrupt + unopened or int(worst > (cuts if most is None else most))) * (promised in MOST_LOST)
     return {
-        "failure": cell["crash"],
+        "failure": cell.crash,
         "cuts": cuts,
         "died": 0,
         "mounted": cuts,
@@ -236,8 +241,8 @@ def crash(
     }
 
 
-def parameters(device: dict[str, Any]) -> dict[str, str]:
+def parameters(device: Mapping[str, Any]) -> dict[str, str]:
     """A device's attributes as its driver shows them."""
-    size = devices.of({"profiles": {"device": device}}).size(device["size_mib"])
+    size = devices.of(some_cell(profiles={"device": device})).size(device["size_mib"])
     told = {**device["geometry"], **device["timing"], **size, "power": 1}
     return {name: str(value) for name, value in told.items()}

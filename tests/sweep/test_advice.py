@@ -7,6 +7,7 @@ from lab import Lab
 
 from commitpath.reporting.choice import CHOSEN, needs
 from commitpath.sweep.grid import expand
+from model.cell import Cell
 
 WHERE = {"FS": "f2fs", "DEVICE": "emmc-5.0"}
 SIZES = {name.upper(): str(value) for name, value in needs()["trials"].items()}
@@ -14,19 +15,19 @@ SETTINGS = [run.cell for run in expand(needs()["grid"]).runs]
 POWER = {**WHERE, "SURVIVE": "power"}
 
 
-def tried(lab: Lab, cell: dict[str, object], tps: float, failure: str = "power", **took: float) -> None:
+def tried(lab: Lab, cell: Cell, tps: float, failure: str = "power", **took: float) -> None:
     """A run with trials of a setting of the choice."""
-    chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+    chosen = {name.upper(): str(cell.value(name)) for name in CHOSEN}
     lab.run(tps, took=took, CRASH=failure, **WHERE, **SIZES, **chosen)
 
 
-def loses(cell: dict[str, object]) -> dict[str, int]:
+def loses(cell: Cell) -> dict[str, int]:
     """What the power takes of a setting, as of a device that keeps its word."""
-    if cell["journal_mode"] in ("memory", "off") or cell["synchronous"] == "off":
+    if cell.journal_mode in ("memory", "off") or cell.synchronous == "off":
         return {"corrupt": 4}
-    if cell["synchronous"] == "normal":
+    if cell.synchronous == "normal":
         return {"worst": 9}
-    return {"worst": int((cell["journal_mode"], cell["synchronous"]) == ("delete", "full"))}
+    return {"worst": int((cell.journal_mode, cell.synchronous) == ("delete", "full"))}
 
 
 def test_of_two_of_the_settings_no_advice_is_given(lab: Lab) -> None:
@@ -45,7 +46,7 @@ def test_of_two_of_the_settings_no_advice_is_given(lab: Lab) -> None:
 
 def test_a_setting_without_trials_is_not_advised_whatever_it_promises(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
-        if (cell["journal_mode"], cell["synchronous"]) == ("persist", "full"):
+        if (cell.journal_mode, cell.synchronous) == ("persist", "full"):
             # quick, and as durable as any, by its promise
             lab.run(9000, MODE="persist", SYNC="full", ROWS="1000", N="20", PROBES="none", **WHERE)
             continue
@@ -86,7 +87,7 @@ def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
 
 def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
-        full = (cell["journal_mode"], cell["synchronous"]) == ("truncate", "full")
+        full = (cell.journal_mode, cell.synchronous) == ("truncate", "full")
         tried(lab, cell, 900 if full else 100 + place, **{"corrupt": 3} if full else loses(cell))
     out = lab.ok("advise", **POWER)
     assert "\njournal_mode=truncate synchronous=full" not in out
@@ -99,7 +100,7 @@ def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab)
 def test_the_speed_is_that_of_the_larger_runs_and_what_is_lost_that_of_the_trials(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
         tried(lab, cell, 100 + place, **loses(cell))
-        chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+        chosen = {name.upper(): str(cell.value(name)) for name in CHOSEN}
         lab.run(1000 + place, **WHERE, ROWS="5000", N="50", **chosen)
     out = lab.ok("advise", **POWER, ROWS="5000")
     assert re.search(r"^journal_mode=wal synchronous=full wal_autocheckpoint=100 +1060.5", out, re.M)
@@ -107,8 +108,8 @@ def test_the_speed_is_that_of_the_larger_runs_and_what_is_lost_that_of_the_trial
 
 
 def test_another_failure_is_by_trials_where_there_are_any(lab: Lab) -> None:
-    keeps = next(cell for cell in SETTINGS if cell["journal_mode"] == "wal")
-    fails = next(cell for cell in SETTINGS if cell["journal_mode"] == "truncate")
+    keeps = next(cell for cell in SETTINGS if cell.journal_mode == "wal")
+    fails = next(cell for cell in SETTINGS if cell.journal_mode == "truncate")
     tried(lab, keeps, 100, failure="os")
     tried(lab, fails, 200, failure="os", worst=3)
     out = lab.ok("advise", **WHERE, SURVIVE="os")
@@ -137,7 +138,7 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     assert sweep in said
     assert f"FILE='{path}'" in said
     for place, cell in enumerate(SETTINGS):
-        chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+        chosen = {name.upper(): str(cell.value(name)) for name in CHOSEN}
         sizes = {"CUTS": SIZES["CUTS"], "PROBES": "none"}
         lab.run(
             100 + place, took=loses(cell), ROWS="0", N="2", CRASH="power", **WHERE, **mine, **sizes, **chosen

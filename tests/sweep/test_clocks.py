@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from some_cell import some_cell
 
 from commitpath.database.select import Run
 from commitpath.sweep import clocks
@@ -23,7 +24,7 @@ def test_runs_that_are_alike_have_the_same_times(tmp_path: Path, monkeypatch: py
             grids=frozenset(),
             path=name,
             reasons=(),
-            cell={},
+            cell=some_cell(),
             stored={"seed": seed},
             summary={"run_id": name, "clock": "virtual"},
             _documents={"host": json.dumps(host)},

@@ -31,11 +31,11 @@ def test_product_variants_seeds_and_repeats(tmp_path: Path) -> None:
     )
     assert len(found.runs) == 2 * 2 * 3 * 2
     assert len({run.key for run in found.runs}) == len(found.runs)
-    assert {(run.cell["journal_mode"], run.cell["synchronous"]) for run in found.runs} == {
+    assert {(run.cell.journal_mode, run.cell.synchronous) for run in found.runs} == {
         ("wal", "normal"),
         ("delete", "full"),
     }
-    assert {run.cell["rows"] for run in found.runs} == {100}
+    assert {run.cell.rows for run in found.runs} == {100}
 
 
 def test_shuffled_is_the_same_set_in_one_other_order(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ from base.errors import BadInputError
 from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
+from commitpath.identities import cell_id, stored
 from commitpath.papers import asked, document, judge, page, paper, verdict
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
 from model import engines
+from model.cell import Cell
 
 HEAD = """
 title: A paper of a test
@@ -34,9 +35,9 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
     cell = make_cell({"ROWS": "100", "N": "10", "PROBES": "none", "SQLITE": "3.8.11.1", **axes})
     summary = {
         "tps": {"insert": tps, "update": tps / 2, "delete": tps / 4, "all": tps},
-        "syncs": {"insert": 4.0 if cell["journal_mode"] == "delete" else 1.01},
+        "syncs": {"insert": 4.0 if cell.journal_mode == "delete" else 1.01},
         "block": {"bytes_written": 300_000},
-        "virtual_seconds": 3 * cell["n"] / tps,
+        "virtual_seconds": 3 * cell.n / tps,
     }
     facts = {
         "lab": "local",
@@ -47,7 +48,7 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
         "run": "r1",
         "repeat": "1",
     }
-    settings = {name: value for name, value in cell.items() if name != "profiles"}
+    settings = dict(cell.axes())
     reasons = () if status == "ok" else ("2 events lost",)
     return Run(
         settings,
@@ -56,7 +57,7 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
         None,
         reasons,
         cell,
-        cell,
+        stored(cell),
         summary,
         {"manifest": json.dumps(manifest(cell))},
     )
@@ -170,8 +171,8 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     assert mix.pairs[0].left.value == pytest.approx(12 / (10 / 100 + 1 / 50 + 1 / 25))
     assert [pair.left.op for pair in best.pairs] == ["insert", "update"]
     assert best.verdict == best.pairs[0].verdict == "reproduced"
-    assert best.pairs[0].left.cell["journal_mode"] == "wal"
-    assert best.pairs[0].right.cell["journal_mode"] == "truncate"
+    assert best.pairs[0].left.cell.journal_mode == "wal"
+    assert best.pairs[0].right.cell.journal_mode == "truncate"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_our_papers_cells_are_in_their_grids() -> None:
             assert {cell_id(cell) for cell, _ in takes} <= swept, claim.id
 
 
-def wanted(pair: Any) -> list[tuple[Mapping[str, Any], str]]:
+def wanted(pair: Any) -> list[tuple[Cell, str]]:
     """Both sides' cells."""
     return [*pair.left.takes, *pair.right.takes]
 
@@ -214,7 +215,7 @@ def test_the_command_with_every_run_there(lab: Lab) -> None:
     done = lab.results / ".sweep/done"
     done.mkdir(parents=True)
     for one in expand("apsys17").runs:
-        folder = lab.run(100 if one.cell["journal_mode"] == "wal" else 10, **variables(one.cell))
+        folder = lab.run(100 if one.cell.journal_mode == "wal" else 10, **variables(one.cell))
         (done / one.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
     printed = lab.ok("reproduce", PAPER="apsys17")
     assert "P-02  reproduced" in printed
@@ -223,14 +224,14 @@ def test_the_command_with_every_run_there(lab: Lab) -> None:
     assert "<h1>" in (lab.results / "papers/apsys17/claims.html").read_text()
 
 
-def variables(cell: Mapping[str, Any]) -> dict[str, str]:
+def variables(cell: Cell) -> dict[str, str]:
     """make's variables for a cell: those of a virtual board's machine where it has one, of cuts where it has
     any, and of settings those that its engine has."""
-    machine = () if cell["clock"] == "virtual" else ("cpu_ns", "kernel")
-    cuts = ("cuts", "cut_seed") if cell["crash"] == "none" else ()
-    without = {"profiles", *machine, *cuts, *engines.lacking(cell["engine"])}
-    found = {name.upper(): str(value) for name, value in cell.items() if name not in without}
-    return {**found, "PROBES": cell["probes"] or "none"}
+    machine = () if cell.clock == "virtual" else ("cpu_ns", "kernel")
+    cuts = ("cuts", "cut_seed") if cell.crash == "none" else ()
+    without = {*machine, *cuts, *engines.lacking(cell.engine)}
+    found = {name.upper(): str(value) for name, value in cell.axes() if name not in without}
+    return {**found, "PROBES": cell.probes or "none"}
 
 
 def store(lab: Lab, one: asked.Asked, repeats: int = 1) -> int:
@@ -240,7 +241,7 @@ def store(lab: Lab, one: asked.Asked, repeats: int = 1) -> int:
     runs, _ = asked.planned(one, repeats)
     for run in runs.values():
         axes = variables(run.cell)
-        tps = (100 if run.cell["journal_mode"] == "wal" else 10) + run.repeat
+        tps = (100 if run.cell.journal_mode == "wal" else 10) + run.repeat
         folder = lab.run(tps, repeat=run.repeat, **axes)
         (done / run.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
     return len(runs)

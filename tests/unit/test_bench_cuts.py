@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog
 from model.block_operations import FLUSH, WRITE
@@ -19,7 +20,7 @@ import logged
 # pairs of a write and its FLUSH; those behind the first 10 are the drain's
 PAIRS, DRAIN = 12, 10
 GEOMETRY = {"cache_kib": 512, "cache_reorder": 0, "block_bytes": 512, "program_bytes": 4096}
-CELL = {"profiles": {"device": {"geometry": GEOMETRY}}}
+CELL = some_cell(profiles={"device": {"geometry": GEOMETRY}})
 
 
 def log(exchanged: tuple[int, int] = (0, 0)) -> DeviceLog:

@@ -27,14 +27,14 @@ def make(*variables: str, target: str = "experiment") -> subprocess.CompletedPro
 
 def test_defaults_are_the_apsys17_default_cell() -> None:
     cell = cells.make_cell({})
-    assert (cell["journal_mode"], cell["synchronous"], cell["fs"]) == ("delete", "full", "ext4-ordered")
-    assert (cell["rows"], cell["n"], cell["value_size"]) == (100_000, 1000, 3072)
-    assert "phases" not in cell["profiles"]["workload"]
+    assert (cell.journal_mode, cell.synchronous, cell.fs) == ("delete", "full", "ext4-ordered")
+    assert (cell.rows, cell.n, cell.value_size) == (100_000, 1000, 3072)
+    assert "phases" not in cell.profiles["workload"]
 
 
 def test_a_workload_sets_what_it_fixes() -> None:
     cell = cells.make_cell({"WORKLOAD": "mobibench", "ROWS": "0"})
-    assert (cell["rows"], cell["n"], cell["value_size"]) == (0, 1000, 100)
+    assert (cell.rows, cell.n, cell.value_size) == (0, 1000, 100)
 
 
 def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
@@ -114,8 +114,8 @@ def test_id_follows_every_setting() -> None:
 
 
 def test_probes_none_and_all() -> None:
-    assert cells.make_cell({"PROBES": "none"})["probes"] == ""
-    assert cells.make_cell({"PROBES": "all"})["probes"].split(",") == axes.probe_names()
+    assert cells.make_cell({"PROBES": "none"}).probes == ""
+    assert cells.make_cell({"PROBES": "all"}).probes.split(",") == axes.probe_names()
 
 
 def test_every_profile_satisfies_its_schema() -> None:
@@ -244,7 +244,7 @@ def test_a_kernel_is_an_axis_of_the_virtual_board(monkeypatch: pytest.MonkeyPatc
 
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:
     cell = cells.make_cell({"FS": "xfs", "PROBES": "block,filesystem"})
-    assert cell["probes"] == "block,filesystem"
+    assert cell.probes == "block,filesystem"
     environment = cell_env(cell, "/db").splitlines()
     assert {"PROBES=block,xfs", "EXPECTED_PROBES=11", "FS_TYPE=xfs"} <= set(environment)
 

@@ -4,16 +4,16 @@ from typing import Any
 
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
+from commitpath.identities import cell_id, stored
 from commitpath.results.query import Results
 
 
 def run(number: int, path: str | None = "here", status: str = "ok", **axes: str) -> Run:
     cell = make_cell({"ROWS": "100", **axes})
     facts = {"lab": "local", "status": status, "cell": cell_id(cell), "run": f"r{number}", "repeat": "1"}
-    summary: dict[str, Any] = {"clock": "virtual", "ledger": {} if not cell["probes"] else {"labels": 1}}
-    settings = {name: value for name, value in cell.items() if name != "profiles"}
-    return Run(settings, facts, frozenset(), path, ("lost",), cell, cell, summary, {})
+    summary: dict[str, Any] = {"clock": "virtual", "ledger": {} if not cell.probes else {"labels": 1}}
+    settings = dict(cell.axes())
+    return Run(settings, facts, frozenset(), path, ("lost",), cell, stored(cell), summary, {})
 
 
 def test_the_watched_run_is_that_of_the_nearest_n_and_of_those_the_newest() -> None:

@@ -1,8 +1,10 @@
 """The durability rule, as SQLite's documentation states it."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
+from some_cell import some_cell
 
 from model import durability
 from model.durability import rule
@@ -42,13 +44,13 @@ def test_every_setting_has_a_rule() -> None:
 
 @pytest.mark.parametrize("option", sorted(durability.NO_BARRIER))
 def test_without_barriers_power_may_corrupt(option: str) -> None:
-    cell = {
-        "synchronous": "full",
-        "mount_options": f"noatime,{option}",
-        "journal_mode": "wal",
-        "profiles": {"fs": {"mount": ["data=ordered"]}},
-    }
+    cell = some_cell(
+        synchronous="full",
+        mount_options=f"noatime,{option}",
+        journal_mode="wal",
+        profiles={"fs": {"mount": ["data=ordered"]}},
+    )
     assert durability.of(cell) == durability.Durability(ALL, ALL, CORRUPT)
-    assert durability.differences(*map(durability.of, (cell, cell | {"mount_options": ""}))) == [
+    assert durability.differences(*map(durability.of, (cell, replace(cell, mount_options="")))) == [
         ("a power failure", CORRUPT, ALL)
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from some_cell import some_cell
 
 from base.errors import BadInputError, LabError
 from commitpath.sweep import drive
@@ -123,11 +124,11 @@ def test_a_board_of_ours_is_found_by_its_name(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_long_sweep_offers_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = [{"clock": "virtual"}] * 21
+    cells = [some_cell(clock="virtual")] * 21
     drive.offer_emulator(cells)
     assert capsys.readouterr().err.startswith("21 runs on Debian's QEMU; `make emulator` (10 minutes, once) ")
     drive.offer_emulator(cells[1:])
-    drive.offer_emulator([{"clock": "real"}] * 21)
+    drive.offer_emulator([some_cell(clock="real")] * 21)
     monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
     drive.offer_emulator(cells)
     monkeypatch.delenv("COMMITPATH_EMULATOR")

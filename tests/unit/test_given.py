@@ -59,9 +59,9 @@ def test_it_is_told_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     moved = shutil.copy(first, tmp_path / "other/any name.deb")
     a, b = (cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"}) for path in (first, moved))
-    assert identities.cell_id(a) == identities.cell_id(b) and a["kernel"] == b["kernel"]
+    assert identities.cell_id(a) == identities.cell_id(b) and a.kernel == b.kernel
     assert str(tmp_path) not in str(a)
-    assert a["profiles"]["kernel"]["release"] == RELEASE
+    assert a.profiles["kernel"]["release"] == RELEASE
     other = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{image(tmp_path / 'other', b'MZ2')}"})
     assert identities.cell_id(other) != identities.cell_id(a)
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_booted_is_one_line(tmp_path: Path) -> None:
 
 def test_what_changes_after_it_was_looked_at_is_not_taken(tmp_path: Path) -> None:
     path = image(tmp_path)
-    profile = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})["profiles"]["kernel"]
+    profile = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"}).profiles["kernel"]
     assert given.parts(profile) == [str(path)]
     image(tmp_path, b"MZ of another")
     with pytest.raises(LabError, match="has changed since it was inspected"):

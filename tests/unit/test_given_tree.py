@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from commitpath import cell as cells
 from commitpath import identities, observers
 from images import given
 from images.given import deb, tree
+from model.cell import Cell
 
 RELEASE = "6.99.1-own"
 # of a .config
@@ -64,7 +64,7 @@ def built(tmp_path: Path) -> Path:
     return folder
 
 
-def make(folder: Path, **variables: str) -> dict[str, Any]:
+def make(folder: Path, **variables: str) -> Cell:
     given.look.cache_clear()
     return cells.make_cell({**NULL_BLK, **variables, "KERNEL": f"tree:{folder}"})
 
@@ -79,7 +79,7 @@ def test_a_tree_is_told_by_its_content(built: Path, tmp_path: Path) -> None:
     """Wherever it is; each of image, config, symbols and modules is part of it, and no path."""
     cell = make(built)
     assert str(tmp_path) not in str(cell)
-    assert cell["profiles"]["kernel"]["release"] == RELEASE
+    assert cell.profiles["kernel"]["release"] == RELEASE
     moved = Path(shutil.copytree(built, tmp_path / "moved"))
     assert identities.cell_id(make(moved)) == identities.cell_id(cell)
     write(moved, "drivers/one.c", "not built")
@@ -199,7 +199,7 @@ def test_modules_need_its_source_and_programs_of_here(built: Path, tmp_path: Pat
 
 
 def laid_out(folder: Path, made: Path) -> Path:
-    profile = make(folder)["profiles"]["kernel"]
+    profile = make(folder).profiles["kernel"]
     subprocess.run([ROOT / "images/kernels/tree.sh", made, *given.parts(profile)], check=True)
     return made
 
@@ -227,7 +227,7 @@ def test_what_is_copied(built: Path, tmp_path: Path) -> None:
 
 
 def test_a_tree_that_changes_after_it_was_looked_at_is_not_taken(built: Path) -> None:
-    profile = make(built)["profiles"]["kernel"]
+    profile = make(built).profiles["kernel"]
     assert given.parts(profile) == [str(built), str(built)]
     write(built, "fs/one/one.ko", "of another")
     with pytest.raises(LabError, match="has changed since it was inspected"):

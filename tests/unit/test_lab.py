@@ -34,7 +34,7 @@ def test_what_is_built_for_a_lab_board(
     cell = make_cell({**LAB, **more})
     variables = payload.prepared_variables(cell, programs.driver(cell), ENTRY)
     payload.board_files(variables)
-    assert set(built) <= {"build", "driver", "sqlite", cell["sqlite"]}, built
+    assert set(built) <= {"build", "driver", "sqlite", cell.sqlite}, built
 
 
 def test_what_is_installed_for_a_lab_board() -> None:

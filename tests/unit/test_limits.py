@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,8 @@ def words(array: str) -> list[str]:
 
 def axes_by_option() -> dict[str, str]:
     """The driver's options that an axis sets → the axis, from the command line that a run has."""
-    marked = make_cell({}) | {
-        name: f"<{name}>" for name in axes.axes() if name not in ("clock", "engine", "pace", "probes")
-    }
+    marks = {name: f"<{name}>" for name in axes.axes() if name not in ("clock", "engine", "pace", "probes")}
+    marked = replace(make_cell({}), **marks)
     line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "db"), re.MULTILINE)
     assert line
     (text,) = shlex.split(line[1])

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from base.paths import ROOT
 from commitpath import cell as cells
 from commitpath import identities, observers, profiles
 from commitpath.payload import observer_scripts, payload
+from model.cell import Cell
 
 # Counts what the device has done when the watching begins and ends.
 COUNTER = """
@@ -219,7 +221,7 @@ def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_pat
 SCRIPT = 'kprobe:vfs_fsync_range { printf("%llu %s\\n", nsecs(monotonic), comm); }\n'
 
 
-def of_script(folder: Path, text: str = SCRIPT, **variables: str) -> dict:
+def of_script(folder: Path, text: str = SCRIPT, **variables: str) -> Cell:
     """The cell of a bpftrace script of that content."""
     (folder / "mine.bt").write_text(text)
     return cells.make_cell({"OBSERVERS": f"all,{folder / 'mine.bt'}", **variables})
@@ -234,7 +236,7 @@ def test_a_users_script_is_the_cells_by_its_content(tmp_path: Path) -> None:
     sent = payload(cell)
     assert sent["observers/bpftrace.bt"].decode() == SCRIPT
     # the twin has neither
-    assert not [name for name in payload({**cell, "probes": ""}) if "bpftrace" in name]
+    assert not [name for name in payload(replace(cell, probes="")) if "bpftrace" in name]
 
 
 def test_a_script_goes_with_the_probes_and_its_observer_with_a_script(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from some_cell import some_cell
 
 from analysis.schemas import documents
 from base import identity
@@ -30,7 +32,7 @@ def test_a_plan_is_whole(variables: dict[str, str]) -> None:
     documents.check("plan", json.loads(json.dumps(document)))
     assert document == plan.make(make_cell(variables), entry).document
     assert document["cell_id"] == cell_id(cell)
-    twin = bool(cell["probes"]) and cell["clock"] == "virtual"
+    twin = bool(cell.probes) and cell.clock == "virtual"
     assert list(document["runs"]) == (["run", "twin"] if twin else ["run"])
     for one, run in zip(made.runs, document["runs"].values(), strict=True):
         assert run["files"] == {name: hashlib.sha256(text).hexdigest() for name, text in one.files.items()}
@@ -39,7 +41,7 @@ def test_a_plan_is_whole(variables: dict[str, str]) -> None:
         assert steps == f"STEPS='{planned}'"
     if twin:
         assert document["runs"]["twin"]["observers"] == []
-        assert made.runs[1].cell == {**cell, "probes": ""}
+        assert made.runs[1].cell == replace(cell, probes="")
 
 
 def test_every_step_is_one_that_the_board_knows() -> None:
@@ -47,7 +49,7 @@ def test_every_step_is_one_that_the_board_knows() -> None:
     ways = [line.split(")")[0] for line in script.splitlines() if line.endswith(";;")]
     labels = {word for way in ways for word in way.split()}
     for load in (identity.DRIVER, identity.COMMAND):
-        assert expected.steps({"load": load}).keys() <= labels
+        assert expected.steps(some_cell(load=load)).keys() <= labels
         assert (ansible.PLAYBOOKS / f"loads/{load}.sh").is_file()
 
 
@@ -59,7 +61,7 @@ def test_the_plan_expects_what_the_cell_requests() -> None:
     for name, value in {
         ("SQLite", "journal_mode"): "wal",
         ("SQLite", "synchronous"): "normal",
-        ("SQLite", "version"): cell["sqlite"],
+        ("SQLite", "version"): cell.sqlite,
         ("engine", "name"): "sqlite",
         ("workload", "n"): "7",
         ("filesystem", "type"): "f2fs",

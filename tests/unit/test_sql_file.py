@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from base import identity
+import model.cell
 from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import identities, payload, plan
+from model.cell import Cell
 from model.statements import sqlfile
 
 MARK = sqlfile.MARK
@@ -31,7 +32,7 @@ begin; delete from item; rollback transaction;
 LATEST_BOARD = {"board_device": "/dev/target", "board_kind": "virtual"}
 
 
-def make(tmp_path: Path, text: str | bytes, **variables: str) -> dict:
+def make(tmp_path: Path, text: str | bytes, **variables: str) -> Cell:
     """The cell of a file of that content."""
     path = tmp_path / "mine.sql"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -142,12 +143,11 @@ def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:
     other = make(tmp_path, SHOP.replace("a; b", "a; c"))
     assert one == same
     assert identities.cell_id(one) != identities.cell_id(other)
-    assert (one["n"], one["profiles"]["file"]) == (4, {"sql": SHOP})
+    assert (one.n, one.profiles["file"]) == (4, {"sql": SHOP})
     assert str(tmp_path) not in json.dumps(identities.stored(one))
     # as another command reads it from cell.json
-    assert identity.cell_id(
-        identities.stored(identities.complete(identities.stored(one)))
-    ) == identities.cell_id(one)
+    read = model.cell.of(identities.stored(one))
+    assert identities.cell_id(identities.complete(read)) == identities.cell_id(one)
 
 
 def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_over_several_files_each_has_the_same_part() -> None:
     assert {one.database for one in parts.schema} == set(range(11))
     # the first transactions alone are of some of the databases, which are all there
     short = cells.make_cell({"WORKLOAD": "synthetic-facebook-11", "N": "3"})
-    assert short["profiles"]["file"]["databases"] == 11
+    assert short.profiles["file"]["databases"] == 11
     assert payload.packed(short)[1].count(b"\0") == 3
 
 
@@ -91,7 +91,7 @@ def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> None:
     cell = cells.make_cell({"WORKLOAD": "synthetic-browser", "ENGINE": "ssl", "SEED": "2"})
-    assert (cell["n"], cell["file"], cell["rows"]) == (1522, "", 0)
+    assert (cell.n, cell.file, cell.rows) == (1522, "", 0)
     assert len(str(cell)) < 10_000
     short = cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "7"})
     schema, transactions = payload.packed(short)

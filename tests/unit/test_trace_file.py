@@ -96,7 +96,7 @@ def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> Non
     (tmp_path / "mine.trace").write_text(SEVERAL)
     asked = {"WORKLOAD": "trace", "FILE": str(tmp_path / "mine.trace")}
     cell = cells.make_cell(asked)
-    assert cell["profiles"]["file"] == {"trace": SEVERAL, "databases": 2}
+    assert cell.profiles["file"] == {"trace": SEVERAL, "databases": 2}
     told = payload.driver_env(cell, "sample.db")["DRIVER_OPTIONS"]
     assert "--databases 2" in told
     assert "--databases 2" in payload.populated(cell)["populate_options"]
@@ -109,7 +109,7 @@ def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> Non
     assert persistent.mib(cells.make_cell({**small, "LOG_SIZE": str(20 << 20)})) == 128
     (tmp_path / "mine.trace").write_text(SEVERAL.replace("make 3", "only 7\nmake 3"))
     cell = cells.make_cell(asked)
-    assert (cell["n"], "databases" in cell["profiles"]["file"]) == (2, False)
+    assert (cell.n, "databases" in cell.profiles["file"]) == (2, False)
     assert "--databases" not in payload.driver_env(cell, "sample.db")["DRIVER_OPTIONS"]
 
 
@@ -170,7 +170,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None
 def test_a_trace_is_a_cells(tmp_path: Path) -> None:
     (tmp_path / "mine.trace").write_text(GOLDEN)
     cell = cells.make_cell({"WORKLOAD": "trace", "FILE": str(tmp_path / "mine.trace"), "ENGINE": "ssl"})
-    assert (cell["n"], cell["file"], cell["profiles"]["file"]) == (
+    assert (cell.n, cell.file, cell.profiles["file"]) == (
         3,
         sqlfile.name(GOLDEN),
         {"trace": GOLDEN},

@@ -100,7 +100,7 @@ def test_a_short_name_is_the_axis() -> None:
 
 @pytest.mark.parametrize("text", ["1e5", "1E5", "100000", "+100000"])
 def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
-    assert make_cell({"ROWS": text})["rows"] == 100_000
+    assert make_cell({"ROWS": text}).rows == 100_000
     assert "; 1e3 is 1000" in axes()["rows"].allowed()
 
 

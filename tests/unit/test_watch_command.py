@@ -32,17 +32,17 @@ def test_a_command_has_a_cell_of_the_axes_that_are_its(cache: Path, tmp_path: Pa
     script.write_text("echo\n")
     given = {"CMD": "sh script.sh", "FILES": str(script), "PACKAGES": "python3,strace", "FS": "f2fs"}
     cell = watch.command_cell(given)
-    assert (cell["load"], cell["fs"], cell["command"]) == ("command", "f2fs", "sh script.sh")
-    assert not {"journal_mode", "n", "rows", "workload", "engine"} & cell.keys()
+    assert (cell.load, cell.fs, cell.command) == ("command", "f2fs", "sh script.sh")
+    assert not {"journal_mode", "n", "rows", "workload", "engine"} & dict(cell.axes()).keys()
     # every board has python3
-    assert cell["packages"] == ["strace"]
-    assert artifacts.kept(cell["files"]["script.sh"]).read_text() == "echo\n"
-    name = identity.cell_name({**cell, "at_default": []})
+    assert cell.packages == ["strace"]
+    assert artifacts.kept(cell.files["script.sh"]).read_text() == "echo\n"
+    name = identity.cell_name({**cell.document(), "at_default": []})
     assert name.startswith("command-f2fs-constant-v2")
     # another command, another file: another cell
     script.write_text("echo 1\n")
     others = [watch.command_cell(given), watch.command_cell({**given, "CMD": "true"})]
-    assert len({identity.cell_name({**one, "at_default": []}) for one in (cell, *others)}) == 3
+    assert len({identity.cell_name({**one.document(), "at_default": []}) for one in (cell, *others)}) == 3
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_lab_board_is_taken_with_what_it_has(cache: Path, monkeypatch: pytest.
     monkeypatch.setattr(watch.ansible, "inventory", lambda: boards)
     monkeypatch.setitem(axes()["board"].spec, "enum", ["virtual", "bench"])
     given = {"CMD": "true", "BOARD": "bench", "CLOCK": "real", "DEVICE": "own", "PROBES": "none"}
-    assert watch.command_cell(given)["board"] == "bench"
+    assert watch.command_cell(given).board == "bench"
     large = cache / "large"
     large.write_bytes(bytes(2 << 20))
     for more, said in (
@@ -93,15 +93,15 @@ def test_a_lab_board_is_taken_with_what_it_has(cache: Path, monkeypatch: pytest.
 
 def test_an_arm64_program_is_taken(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "program").write_bytes(elf(183))
-    assert watch.command_cell({"CMD": "./program", "FILES": str(tmp_path / "program")})["files"]
+    assert watch.command_cell({"CMD": "./program", "FILES": str(tmp_path / "program")}).files
 
 
 def test_it_takes_the_axes_that_its_cell_has_and_refuses_the_others(cache: Path) -> None:
     cell = watch.command_cell({"CMD": "true"})
-    assert {"board", "clock", "kernel", "fs", "probes"} <= cell.keys()
+    assert {"board", "clock", "kernel", "fs", "probes"} <= dict(cell.axes()).keys()
     for name, axis in axes().items():
         given = {"CMD": "true", axis.variable: str(axis.spec["default"])}
-        if name in cell:
+        if cell.has(name):
             variables.check("watch", given)
         else:
             with pytest.raises(BadInputError, match=f"^{axis.variable}: .*make watch takes CMD"):

@@ -21,13 +21,13 @@ least: {rows: 3}
 """
 TOLD = """
 import json
-from analysis import consistent
+from analysis.report import consistency
 from commitpath.cell import make_cell
 from commitpath.payload import payload
 
 cell = make_cell({"WORKLOAD": "again"})
 environment = payload(cell)["cell.env"].decode()
-print(json.dumps([consistent.workloads()["again"], sorted(cell["profiles"]["workload"]), environment]))
+print(json.dumps([consistency.workloads()["again"], sorted(cell.profiles["workload"]), environment]))
 """
 
 
@@ -67,4 +67,4 @@ def test_no_list_names_a_workload() -> None:
 def test_a_limit_is_told_with_its_file() -> None:
     with pytest.raises(BadInputError, match=r"takes at least 1 \(experiments/workload/apsys17-delete.yml\)"):
         cells.make_cell({"WORKLOAD": "apsys17-delete", "ROWS": "0"})
-    assert cells.make_cell({"WORKLOAD": "apsys17", "ROWS": "0"})["rows"] == 0
+    assert cells.make_cell({"WORKLOAD": "apsys17", "ROWS": "0"}).rows == 0

@@ -13,6 +13,7 @@ from typing import Any
 
 from analysis.adapters.devicelog import DeviceLog
 from model import devices
+from model.cell import Cell
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class Reader:
     wear: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, Any] | None]
 
 
-def of(cell: Mapping[str, Any]) -> Reader | None:
+def of(cell: Cell) -> Reader | None:
     """Return the reader of a cell's device, None where it keeps no log. Raises UnknownDriverError."""
     device = devices.of(cell)
     if device is None or not device.logs:
         return None
-    module = importlib.import_module(f"{__name__}.{cell['profiles']['device']['driver']}")
+    module = importlib.import_module(f"{__name__}.{cell.profiles['device']['driver']}")
     found: Reader = module.READER
     return found

@@ -1,0 +1,135 @@
+"""Cells: one complete configuration of a run, with a field for each axis of experiments/schema.yml.
+
+docs/reference/formats.md describes the document under cell.json. `of` makes a cell from it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from base import identity
+from base.errors import BadInputError
+from base.schema import schema
+
+Profile = Mapping[str, Any]
+# Entries of watch.json, the cell of a watched command, in addition to axes.
+_OF_COMMAND = ("load", "command", "files", "packages")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A configuration. `dataclasses.replace` changes an axis."""
+
+    board: str
+    clock: str
+    cpu_ns: int
+    kernel: str
+    device: str
+    fs: str
+    mkfs_options: str
+    mount_options: str
+    engine: str
+    journal_mode: str
+    synchronous: str
+    sqlite: str
+    page_size: int
+    cache_size: int
+    wal_autocheckpoint: int
+    journal_size_limit: int
+    log_size: int
+    log_full: int
+    dirty_pages: int
+    log_medium: str
+    pcm_line: int
+    pcm_write_ns: int
+    not_repeatable: str
+    checkpoint_write: str
+    recovery_rule: str
+    sector_size: int
+    page_record: str
+    checkpoint_every: int
+    workload: str
+    file: str
+    rows: int
+    n: int
+    value_size: int
+    pace: str
+    seed: int
+    crash: str
+    cuts: int
+    cut_seed: int
+    probes: str
+    observers: str
+    # content of the profiles that axes name, by axis
+    profiles: Mapping[str, Profile]
+    # what the run measures (base/identity.py), and of a watched command what it is given
+    load: str = identity.DRIVER
+    command: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    packages: Sequence[str] = ()
+    # axes of another lab or version, which have no field here
+    others: Mapping[str, Any] = field(default_factory=dict)
+    # axes that the document lacks, because they came later or have no effect; the field has the default
+    absent: frozenset[str] = frozenset()
+
+    def has(self, name: str) -> bool:
+        """Return whether the cell's document has an axis of this name."""
+        return (name in AXES and name not in self.absent) or name in self.others
+
+    def value(self, name: str) -> Any:
+        """Return the value of the axis with this name. Raises KeyError for an unknown one."""
+        return getattr(self, name) if name in AXES else self.others[name]
+
+    def axes(self) -> Iterator[tuple[str, Any]]:
+        """Yield (name, value) of each axis that the document has."""
+        yield from ((name, getattr(self, name)) for name in AXES if name not in self.absent)
+        yield from self.others.items()
+
+    def document(self) -> dict[str, Any]:
+        """Return cell.json's object, or watch.json's, in its order and without `at_default`."""
+        own = {name: getattr(self, name) for name in _OF_COMMAND} if self.load == identity.COMMAND else {}
+        return dict(sorted({**dict(self.axes()), **own, "profiles": self.profiles}.items()))
+
+
+_NO_AXES = {"profiles", *_OF_COMMAND, "others", "absent"}
+# Axes in the schema's order, and the type of each.
+AXES: dict[str, type] = {one.name: one.type for one in fields(Cell) if one.name not in _NO_AXES}  # type: ignore[misc]
+
+
+def of(document: Mapping[str, Any]) -> Cell:
+    """Return the cell of a document, stored or not. An axis that it lacks has the schema's default.
+
+    Raises BadInputError for an axis of another type. Whether a board could run it is not checked.
+    """
+    specs = schema()["properties"]
+    values = {name: document.get(name, specs[name]["default"]) for name in AXES}
+    for name, kind in mistyped(document):
+        raise BadInputError(f"cell: {name}: {document[name]!r} is not {kind}")
+    without = {*AXES, "profiles", "at_default"}
+    own = {}
+    if identity.load(document) == identity.COMMAND:
+        own = {name: document[name] for name in _OF_COMMAND if name in document}
+        without |= set(_OF_COMMAND)
+    return Cell(
+        **values,
+        **own,
+        profiles=document["profiles"],
+        others={name: value for name, value in document.items() if name not in without},
+        absent=frozenset(AXES.keys() - document.keys()),
+    )
+
+
+def mistyped(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (axis, what it must be) of each axis in a document whose value has another type."""
+    for name, kind in AXES.items():
+        if type(document.get(name, kind())) is not kind:
+            yield name, "a whole number" if kind is int else "text"
+
+
+def unused(cell: Cell) -> set[str]:
+    """Return the axes without effect in a cell because of another axis's value (x-unless)."""
+    return {
+        axis
+        for axis, spec in schema()["properties"].items()
+        if any(cell.value(other) in values for other, values in spec.get("x-unless", {}).items())
+    }
