@@ -1,13 +1,13 @@
-"""From the raw files of a run to checked tables, figures and a report."""
+"""Evaluate a finished run: check its raw files, then write tables, figures and a report."""
 
 import logging
 import os
 import sys
 from pathlib import Path
 
-# Where matplotlib keeps its list of fonts, and looks for settings: those of a user's home would draw
-# figures that nobody else's are like. In the environment that runs this, unless that is the system's.
+# matplotlib's font list and settings are kept in the virtual environment.
+# Settings in a user's home would change the figures.
 if sys.prefix != sys.base_prefix:
     os.environ["MPLCONFIGDIR"] = str(Path(sys.prefix) / "matplotlib")
-    # where that is another user's it takes a temporary folder, and would say so in two lines
+    # if the folder is not writable, matplotlib warns and uses a temporary one
     logging.getLogger("matplotlib").setLevel(logging.ERROR)

@@ -1,7 +1,7 @@
 """python -m analysis RUN_DIR: redo a run's tables, figures, summary and report.
 
 Exit status: 0 the run is good, 1 it is rejected (reasons in summary.json), 2 wrong usage,
-3 an input file cannot be read; what was there before is then left as it was.
+3 an input file cannot be read; earlier outputs are then left unchanged.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis import pipeline, terminal
+from analysis import pipeline
 from analysis.command import text
+from analysis.report import terminal
 from base.errors import BadInput
 from base.text import printable_lines
 
@@ -34,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     of_command = summary.get("command")
     if not options.quiet:
         table = text.table if of_command else terminal.table
-        said = printable_lines(table(summary, options.run / "report.html").split("\n"))
-        print(terminal.colored(said) if sys.stdout.isatty() else said)
+        output = printable_lines(table(summary, options.run / "report.html").split("\n"))
+        print(terminal.colored(output) if sys.stdout.isatty() else output)
     if of_command and of_command["failed"]:
         print(f"commitpath: {of_command['failed']} (kept in {options.run})", file=sys.stderr)
         return 1

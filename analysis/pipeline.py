@@ -1,4 +1,4 @@
-"""Redo everything after raw/: tables, figures, manifest, summary, report."""
+"""Analyse a run: rebuild tables, figures, manifest, summary and report from raw/."""
 
 from __future__ import annotations
 
@@ -12,25 +12,17 @@ from typing import IO, Any
 
 import polars as pl
 
-from analysis import (
-    checks,
-    consistent,
-    derived,
-    documents,
-    figures,
-    manifest,
-    report,
-    stages,
-    summary,
-    tables,
-    write,
-)
-from analysis import ledger_schema as schema
+from analysis import checks, figures, stages
 from analysis import run as runs
 from analysis.command import report as command_report
 from analysis.command import summary as command_summary
 from analysis.command import tables as command_tables
 from analysis.ledger.build import Ledger
+from analysis.report import consistency, html_page, manifest, summary
+from analysis.run_files import derived, table_files
+from analysis.schemas import documents
+from analysis.schemas import ledger as schema
+from analysis.stats import report_tables
 from base import identity, scratch
 
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", derived.NAME)
@@ -40,8 +32,8 @@ _LOCK = ".analysis.lock"
 def analyse(folder: Path) -> dict[str, Any]:
     """Rebuild all outputs of the run in `folder` and return its summary.
 
-    They are written beside the old ones and swapped in at the end.
-    Raises BadInput, and then the old outputs are as they were.
+    They are written to a temporary folder and swapped in at the end. Raises BadInput; the old outputs are
+    then unchanged.
     """
     if (folder / identity.document({"load": identity.COMMAND})).is_file():
         return _analyse_command(folder)
@@ -49,33 +41,33 @@ def analyse(folder: Path) -> dict[str, Any]:
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
-            write.parquet(run.content.table, fresh / "tables/content.parquet")
-            write.csv(run.content.table, fresh / "tables/content.csv")
+            table_files.parquet(run.content.table, fresh / "tables/content.parquet")
+            table_files.csv(run.content.table, fresh / "tables/content.csv")
         if run.judged is not None:
-            write.parquet(run.judged, fresh / "tables/trials.parquet")
-            write.csv(run.judged, fresh / "tables/trials.csv")
+            table_files.parquet(run.judged, fresh / "tables/trials.parquet")
+            table_files.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
-        page = report.render(run, built, effective, result, pictures)
+        page = html_page.render(run, built, effective, result, pictures)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
         derived.write(fresh, folder, fresh)
         put(fresh, folder)
     return result
 
 
-def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], dict[str, Any]]:
-    """Return the run in `folder`, its tables, manifest and summary; nothing is written. Raises BadInput."""
+def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, Any], dict[str, Any]]:
+    """Return the run in `folder`, its tables, manifest and summary; write no files. Raises BadInput."""
     run = stages.build(folder)
-    built, effective = tables.build(run), manifest.build(run)
+    built, effective = report_tables.build(run), manifest.build(run)
     result = summary.build(run, built, checks.reasons(run))
-    if contradictions := consistent.reasons(run.cell.document(), result, effective, run.host):
+    if contradictions := consistency.reasons(run.cell.document(), result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
 
 
 def _analyse_command(folder: Path) -> dict[str, Any]:
-    """The same of a watched command, which has no tables of transactions."""
+    """Rebuild the outputs of a watched command, which has no tables of transactions."""
     run = stages.build(folder)
     built, effective = command_tables.build(run), manifest.build(run)
     result = command_summary.build(run, built, checks.reasons(run))
@@ -86,7 +78,7 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
         frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
         frames |= {name: getattr(run.ledger, name) for name in (*schema.TABLES, "reads") if run.ledger}
         for name, table in frames.items():
-            write.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
+            table_files.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
         page = command_report.render(run, effective, result)
@@ -96,16 +88,16 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
     return result
 
 
-def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> None:
-    """Write each table as Parquet, and as CSV too but for the long lists of events."""
+def write_tables(folder: Path, built: report_tables.Tables, ledger: Ledger | None) -> None:
+    """Write each table as Parquet, and as CSV except the long lists of events."""
     folder.mkdir()
-    for name in tables.names():
+    for name in report_tables.names():
         table: pl.DataFrame = getattr(built, name)
-        write.parquet(table, folder / f"{name}.parquet")
+        table_files.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
-            write.csv(table, folder / f"{name}.csv")
+            table_files.csv(table, folder / f"{name}.csv")
     for name in (*schema.TABLES, "reads") if ledger else ():
-        write.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
+        table_files.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
@@ -114,10 +106,10 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def put(fresh: Path, folder: Path) -> None:
-    """Put all outputs in place, one analysis of a run after the other.
+    """Move all outputs into place, under a lock.
 
-    derived.json is gone first and comes last: half of it, after a kill, is for every reader a run that is
-    to be analysed again.
+    derived.json is removed first and written last. After an interruption its absence marks a run that must be
+    analysed again.
     """
     with _alone(folder):
         derived.remove(folder)
@@ -127,12 +119,12 @@ def put(fresh: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Hold a lock of the run's; the kernel lets go of it when the process ends, however that ends."""
+    """Hold the run's lock; the kernel releases it when the process ends."""
     path = folder / _LOCK
     while True:
         with scratch.lock_file(path) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is_there(lock, path):  # who held it before has removed it
+            if not _is_there(lock, path):  # removed by the previous holder
                 continue
             try:
                 yield
@@ -142,7 +134,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _is_there(file: IO[str], path: Path) -> bool:
-    """Whether an open file is still the one of that name."""
+    """Return whether an open file still has that path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
@@ -150,7 +142,7 @@ def _is_there(file: IO[str], path: Path) -> bool:
 
 
 def _swap(new: Path, place: Path, old: Path) -> None:
-    """Put `new` in `place`; a folder cannot be replaced in one step, so what was there goes to `old`."""
+    """Move `new` to `place`. A folder cannot be replaced atomically: an existing one is moved to `old`."""
     if os.path.lexists(place) and (new.is_dir() or place.is_dir()):
         place.replace(old)
     new.replace(place)

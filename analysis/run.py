@@ -1,4 +1,4 @@
-"""A run's folder: where its files are, and all of its raw input once read."""
+"""Read a run's folder: its cell, documents and raw files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cells, content, databases, events, observers, stored_files
+from analysis import content, observers
 from analysis.adapters import (
     board,
     command,
@@ -23,8 +23,10 @@ from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
-from analysis.files import read_document
 from analysis.ledger import build
+from analysis.run_files import cells, databases, stored_files
+from analysis.run_files.reading import read_document
+from analysis.schemas import events
 from base import identity
 from base.errors import BadInput
 from model import devices
@@ -75,12 +77,12 @@ class Run:
 
     @property
     def probes(self) -> list[str]:
-        """The probes that the cell asks for; empty with `none`."""
+        """The probes that the cell requests; empty with `none`."""
         return values.probes(self.cell)
 
     @property
     def devices(self) -> list[str]:
-        """The devices under the filesystem, major:minor: those that a witness watched, or that has a log."""
+        """The devices under the filesystem (major:minor), from another recorder or the device log."""
         for witness in self.witnesses.values():
             return witness.devices
         return [self.log.device] if self.log else []
@@ -92,41 +94,41 @@ class Run:
 
     @property
     def scripted(self) -> bool:
-        """Whether a script of the user's ran beside the probes."""
+        """Whether a user's observer ran together with the probes."""
         return bool(self.probes) and "observers" in self.cell.profiles
 
     @property
     def counted(self) -> bool:
-        """Whether a time is a number of instructions of the run alone.
+        """Whether times depend only on the instructions of the run.
 
-        In real time it is not, nor where a script of the user's runs in between for as long as it likes. The
-        published times of such a run are the untraced twin's, and the difference is what watching cost.
+        That is false in real time, and with a user's observer, which may run for any time. The reported times
+        of such a run are its baseline's, and the difference is the cost of observation.
         """
         return self.board.run.get("clock") == "virtual" and not self.scripted
 
     @property
     def partition(self) -> partition.Partition | None:
-        """The partition under test, None of a whole device. Raises BadInput."""
+        """The partition under test; None for a whole device. Raises BadInput."""
         return partition.of(self.board.device)
 
     @property
     def witnesses(self) -> dict[str, observers.Witness]:
-        """Who saw the block commands, beside the probes and the device itself, by observer."""
+        """The recorders of block commands other than probes and device, by observer."""
         return {name: seen.witness for name, seen in self.seen.items() if seen.witness}
 
     @property
     def contents(self) -> dict[str, observers.Content]:
-        """Who kept what was written, by observer."""
+        """The recorders of written content, by observer."""
         return {name: seen.content for name, seen in self.seen.items() if seen.content}
 
     @property
     def timing(self) -> Driver:
-        """Whose times are reported: the untraced twin's, without one the run's own."""
+        """The driver's record for reported times: the baseline's, else the run's."""
         return self.twin.driver if self.twin else self.driver
 
     @property
     def timed_log(self) -> devicelog.DeviceLog | None:
-        """The log of the device of the run whose times are reported; None where it keeps none."""
+        """The device log of the run with the reported times; None without a log."""
         return self.twin.log if self.twin else self.log
 
     @property
@@ -138,25 +140,24 @@ class Run:
 
     @property
     def expected(self) -> list[Expected]:
-        """The settings that the cell requests, and what its plan has beside them: a plan is evidence, and
-        takes no check away."""
+        """The settings that the cell requests, and those that only its plan requests."""
         own = expected.of(self.cell)
         planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
         return own + [one for one in planned if one not in own]
 
     @property
     def has_ledger(self) -> bool:
-        """Whether all that the ledger is made from was to be recorded."""
+        """Whether the cell requests all probes that the ledger requires."""
         return "all" in self.probes or set(self.probes) >= LEDGER_PROBES
 
     @property
     def run_id(self) -> str | None:
-        """Which run it is, as host.json says; None without one."""
+        """The run's id in host.json; None without that file."""
         return self.host.get("run_id")
 
     @property
     def databases(self) -> tuple[str, ...]:
-        """Base names of the databases' files; of a command none is known."""
+        """Base names of the databases' files; unknown for a command."""
         return databases.names(self.driver.config)
 
     @property
@@ -166,14 +167,14 @@ class Run:
 
 
 def _read_host(path: Path) -> dict[str, Any]:
-    """Return host.json, {} if it is not there. Raises BadInput if it is anything else."""
+    """Return host.json, or {} if it is missing. Raises BadInput if it is invalid."""
     if not path.exists():
         return {}
     return read_document(path, "host")
 
 
 def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the plan, None where there is none. Raises BadInput if it is of another cell."""
+    """Return the plan, or None if it is missing. Raises BadInput if it belongs to another cell."""
     if not path.exists():
         return None
     plan = read_document(path, "plan")
@@ -183,7 +184,7 @@ def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def read(folder: Path) -> Run:
-    """Read cell.json, host.json and raw/ of the run in `folder`; analysis/stages.py makes the rest.
+    """Read cell.json, host.json and raw/ of the run in `folder`; analysis/stages.py builds the rest.
 
     Raises BadInput.
     """
@@ -235,7 +236,7 @@ def _read_load(folder: Path, of_command: bool) -> Driver:
 
 
 def _mounted(ran: Driver) -> str:
-    """Return a path below the mount that a load wrote to: the database, or a file in a command's folder."""
+    """Return a path on the mount under test: the database, or a file in a command's folder."""
     if "command" in ran.config:
         return str(PurePosixPath(ran.config["command"]["folder"], "file"))
     return str(ran.config["driver"]["database"])
@@ -250,7 +251,7 @@ def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twi
 
 
 def _reader(path: Path, cell: Cell) -> Reader | None:
-    """Return the reader of the log of the cell's device, None where it keeps none. Raises BadInput."""
+    """Return the reader of the device's log, or None without a log. Raises BadInput."""
     try:
         return device_logs.of(cell)
     except devices.UnknownDriverError as error:
@@ -258,7 +259,7 @@ def _reader(path: Path, cell: Cell) -> Reader | None:
 
 
 def _device_log(reader: Reader | None, raw: Path) -> devicelog.DeviceLog | None:
-    """Return what the device wrote down, None where it has no log."""
+    """Return the device log, or None if there is none."""
     path = raw / "device.bin"
     if reader is None or not path.is_file():
         return None

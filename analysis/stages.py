@@ -1,20 +1,21 @@
-"""A run's parts, each made of those before it: read, ledger, content, crash."""
+"""Build a run stage by stage: read, ledger, content, crash. Each uses the stages before it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from analysis import content, databases
+from analysis import content
 from analysis.adapters import drivertables, proberecords
 from analysis.content import file_roles, reused
 from analysis.crash import verdicts
 from analysis.ledger import build as ledger_build
 from analysis.ledger import lives, records
 from analysis.run import Run, read
+from analysis.run_files import databases
 from base import identity
 from model import engines
 
-_CPU_NS = 2  # ns of an instruction that the ledger's limits are for
+_CPU_NS = 2  # ns per instruction assumed by the ledger's limits
 
 
 def build(folder: Path) -> Run:
@@ -27,7 +28,7 @@ def build(folder: Path) -> Run:
 
 
 def _ledger(run: Run) -> ledger_build.Ledger | None:
-    """Return the ledger, None where not all that it is made from was recorded."""
+    """Return the ledger, or None if some of its input was not recorded."""
     ran, layout = run.driver, run.board.layout
     watched = (run.folder / "raw/probes.bin").is_file()
     recorded = run.has_ledger and watched and len(run.devices) == 1
@@ -60,12 +61,12 @@ def _ledger(run: Run) -> ledger_build.Ledger | None:
 
 
 def _of_a_command(_name: str) -> str:
-    """Return what any file of a command's is called: its name says nothing of what is in it."""
+    """Return the role of any file of a command: its name does not identify its content."""
     return "other"
 
 
 def _witness_bytes(run: Run) -> None:
-    """Ask the bytes what they say of the ledger, where both are there."""
+    """Check the ledger against the bytes written, if both were recorded."""
     if run.ledger is None:
         return
     for kept in run.contents.values():
@@ -92,7 +93,7 @@ def _witness_bytes(run: Run) -> None:
 
 
 def _recognise(run: Run) -> None:
-    """Say which files of a command's are SQLite's by what they hold, and ask the bytes of the rest."""
+    """Recognise a command's SQLite files by their content, then check the bytes of the rest."""
     if run.ledger is None:
         return
     unknown = content.Given("", {}, run.folder / "raw/board", run.board.superblock)

@@ -7,8 +7,8 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator
 
-from analysis.calibration import measure, table
 from analysis.figures import style
+from analysis.instrument.calibration import measure, table
 from base import scratch
 from base.errors import LabError
 from base.paths import RESULTS

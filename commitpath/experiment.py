@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from analysis import stored_files
+from analysis.run_files import stored_files
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
@@ -312,7 +312,7 @@ def experiment(cell: Cell, repeat: int, limit: float) -> int:
 
             code = analyse([str(folders[-1])]) or code
     if repeat > 1:
-        from analysis import repeats
+        from analysis.stats import repeats
 
         analysed = [folder for folder in folders if (folder / "summary.json").is_file()]
         for folder in folders:

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from analysis import known
 from analysis.adapters.probe_selftest import read as read_known
+from analysis.instrument import probe_selftest
 from base import identity, scratch
 from base.errors import LabError
 from base.progress import step
@@ -258,7 +258,7 @@ def prove(cell: Cell, watched: Path, files: Mapping[str, bytes], board: VirtualB
     kind = cell.profiles["fs"]["type"]
     with artifacts.work_folder() as work:
         output.extract(work)
-        found = known.wrong(
+        found = probe_selftest.wrong(
             read_known(work / "raw"),
             probe_files(cell.probes, kind),
             kind,

@@ -1,1 +1,1 @@
-"""One adapter per source, each into the schema of analysis.events."""
+"""One adapter per source, each into the schema of analysis.schemas.events."""

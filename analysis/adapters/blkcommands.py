@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from analysis import events
 from analysis.adapters.blkrecords import AHEAD, DISCARD, FLUSH, FUA, META, SYNC, WRITE
+from analysis.schemas import events
 
 # What a command is, in the bits of a small code, so that words are looked up, not made: three bits
 # from 17 on, three from 27 on, and 31 of an action, then whether it has data.

@@ -14,7 +14,7 @@ from typing import Any
 
 from analysis.adapters import covariates, layouts
 from analysis.adapters.layout import Layout
-from analysis.files import integer, read_document, read_pairs, read_text
+from analysis.run_files.reading import integer, read_document, read_pairs, read_text
 from base.errors import BadInput
 from model.filesystems import Filesystem, UnknownFilesystemError, find
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
-from analysis.files import read_document
+from analysis.run_files.reading import read_document
 
 # of what it printed, what is shown
 SHOWN_LINES = 20

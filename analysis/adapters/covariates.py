@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.files import read_document, shown
+from analysis.run_files.reading import read_document, shown
 from base.errors import BadInput
 
 # {"unreadable": why} of a value that the board could not read

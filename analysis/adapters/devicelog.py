@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from analysis import events
+from analysis.schemas import events
 from model.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
 
 ENTRY = np.dtype(

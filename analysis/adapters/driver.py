@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import polars as pl
 
-from analysis import databases, events
 from analysis.adapters import drivertables, rendered
 from analysis.adapters.drivertables import STAT_FIELDS
 from analysis.adapters.rendered import Rendered
-from analysis.files import read_document
+from analysis.run_files import databases
+from analysis.run_files.reading import read_document
+from analysis.schemas import events
 from base.errors import BadInput
 from model import engines
 from model.engines import Engine

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.files import columns, read_csv, shown
-from analysis.ledger_schema import FILE, FILES
+from analysis.run_files.reading import columns, read_csv, shown
+from analysis.schemas.ledger import FILE, FILES
 from base.errors import BadInput
 from model import operations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis.files import SHOWN, integer, read_text
+from analysis.run_files.reading import SHOWN, integer, read_text
 from base.errors import BadInput
 
 _HEADER = "group:block:super:gdt:bbitmap:ibitmap:itable"

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.arrays import Bools, Ints
 from base.errors import BadInput
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
-from analysis.files import shown
+from analysis.run_files.reading import shown
 from base.errors import BadInput
 
 _OP, _WRITE, _FLUSH, _FUA, _PREFLUSH = 0xFF, 1, 2, 1 << 17, 1 << 18  # linux/blk_types.h

@@ -1,6 +1,6 @@
 """What known-sequence.sh left of its writes and syncs: what was done, what was counted, what was recorded.
 
-playbooks/board/known-sequence.sh says which files those are; known.py compares.
+playbooks/board/known-sequence.sh says which files those are; analysis/instrument/probe_selftest.py compares.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.adapters import covariates, partition, proberecords
 from analysis.adapters.proberecords import TYPES
-from analysis.files import read_pairs, read_text
+from analysis.run_files.reading import read_pairs, read_text
 from base.errors import BadInput
 
 READ, WRITE, FLUSH, PREFLUSH = 0, 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH

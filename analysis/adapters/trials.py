@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.adapters import devicelog, driver
 from analysis.adapters.device_logs import Reader
-from analysis.files import read_csv
+from analysis.run_files.reading import read_csv
 from base.errors import BadInput, BadInputError
 from model.crash_points.policies import FOLDER
 

@@ -13,7 +13,7 @@ from analysis.adapters.layout import JOURNAL
 from analysis.adapters.proberecords import taken
 from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, at, ints
 from model.filesystems import find
 

@@ -12,11 +12,11 @@ import re
 
 import polars as pl
 
-from analysis import events
 from analysis.adapters import devicelog, drivertables
 from analysis.adapters.partition import ELSEWHERE
 from analysis.observers import Witness
 from analysis.run import Run
+from analysis.schemas import events
 from model.block_operations import PREFLUSH
 
 FIELDS = ("reads", "bytes_read", "writes", "bytes_written", "flushes", "discards")

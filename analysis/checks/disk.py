@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis import known
 from analysis.adapters import partition
 from analysis.checks import counts
+from analysis.instrument import probe_selftest
 from analysis.run import Run
 from model.requested import mkfs
 
@@ -59,7 +59,7 @@ def rehearsed(run: Run) -> list[str]:
     if run.known is None or run.plan is None:
         return ["raw/known: the probe self-test on this partition is missing"]
     kind = run.board.mount.fs if run.board.mount else ""
-    reasons = known.wrong(
+    reasons = probe_selftest.wrong(
         *(run.known, run.plan["runs"]["run"]["probes"], kind),
         journals_data=run.board.data_mode == "journal",
         journalled=mkfs.journalled(run.cell),

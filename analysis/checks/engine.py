@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analysis import databases
 from analysis.adapters.driver import Driver
 from analysis.run import Run
+from analysis.run_files import databases
 
 
 def as_set(run: Run) -> list[str]:

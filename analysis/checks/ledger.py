@@ -18,7 +18,7 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.files import pages as blocks
 from analysis.ledger.pieces import OF_ROLE
-from analysis.ledger_schema import LABELS, WAITS
+from analysis.schemas.ledger import LABELS, WAITS
 from base.arrays import Bools, Ints, LastBefore, at, ints
 from model.filesystems import find
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from analysis import observers
 from analysis.adapters import command, device_logs
-from analysis.files import read_text
 from analysis.run import Run
+from analysis.run_files.reading import read_text
 from model import devices, filesystems
 
 _KERNEL = re.compile(

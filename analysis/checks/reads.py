@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA
-from analysis.checks.calls import first
+from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.arrays import ints
 from model.filesystems import find
 

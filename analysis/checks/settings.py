@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import cpu
+from analysis.instrument import cpu
 from analysis.run import Run
 from model import engines, filesystems
 from model.requested import expected, mkfs

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from analysis import databases
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import paired
 from analysis.run import Run
+from analysis.run_files import databases
 from model import userfile, workloads
 from model.statements import sqlfile
 from model.workloads import Options, Table, Workload

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis import cpu
 from analysis.content import coverage
-from analysis.report import device_time, environment
+from analysis.instrument import cpu
+from analysis.report.html_page import device_time, environment
 from analysis.run import Run
-from analysis.stored_files import NOT_HELD
+from analysis.run_files.stored_files import NOT_HELD
 
 
 def render(run: Run, manifest: dict[str, Any], summary: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, tables
 from analysis.adapters import command
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, failures, loss
@@ -14,15 +13,17 @@ from analysis.checks.ledger import unattributed_share
 from analysis.command import transactions
 from analysis.command.tables import Tables
 from analysis.content import coverage
+from analysis.instrument import cpu
+from analysis.report.summary import notes, timed_wall_seconds, verdict
 from analysis.run import Run
-from analysis.summary import notes, timed_wall_seconds, verdict
+from analysis.stats import report_tables
 from base.version import version
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     """Return the summary. Values that were not recorded are None."""
-    watched = "commands" in tables.observed(run)
-    written = counts.count(counts.window_blocks(run, tables.block_source(run)))
+    watched = "commands" in report_tables.observed(run)
+    written = counts.count(counts.window_blocks(run, report_tables.block_source(run)))
     seconds = command_seconds(run.timing)
     return {
         "version": version(),

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from analysis import tables
 from analysis.checks import counts
 from analysis.ledger import lives
 from analysis.ledger.background_io import thread_names
 from analysis.ledger.build import Ledger
 from analysis.run import Run
+from analysis.stats import report_tables
 from base.arrays import ints
 
 NAMELESS = "(no name known)"
@@ -31,7 +31,7 @@ class Tables:
 
 def build(run: Run) -> Tables:
     """Return the tables of a watched command."""
-    commands = counts.window_blocks(run, tables.block_source(run))
+    commands = counts.window_blocks(run, report_tables.block_source(run))
     kinds = (
         commands.group_by("kind")
         .agg(commands=pl.len(), bytes=pl.col("sectors").sum() * 512)

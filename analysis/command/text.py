@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.content import coverage
-from analysis.stored_files import NOT_HELD
-from analysis.terminal import number, refused
+from analysis.report.terminal import number, refused
+from analysis.run_files.stored_files import NOT_HELD
 
 MOST = 12  # rows shown of a table
 

@@ -21,8 +21,8 @@ from analysis.content import blocks, units, verdicts
 from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Finding, Verdicts
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import LABEL, LABELS, WITNESSED, Kind
 from analysis.observers import Content as Kept
+from analysis.schemas.ledger import LABEL, LABELS, WITNESSED, Kind
 from base.arrays import Ints, ints
 from model.block_operations import OP, WRITE
 

@@ -18,7 +18,7 @@ from analysis.adapters import e2fsprogs
 from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
 from analysis.content.evidence import Evidence
-from analysis.files import integer
+from analysis.run_files.reading import integer
 from base.arrays import Bools, Ints
 from base.errors import BadInput
 

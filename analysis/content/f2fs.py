@@ -15,7 +15,7 @@ from analysis.content.evidence import Evidence
 from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
 from analysis.content.verdicts import Finding, confirmed, contradicted
-from analysis.files import integer
+from analysis.run_files.reading import integer
 from base.arrays import Ints, at
 
 SEALED = ("inode/node", "checkpoint pack")

@@ -21,8 +21,8 @@ from analysis.content import units
 from analysis.ledger import lives
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
-from analysis.ledger_schema import FILE, FILES, LABEL
 from analysis.observers import Content as Kept
+from analysis.schemas.ledger import FILE, FILES, LABEL
 from base.arrays import Ints, ints
 from model import engines
 

@@ -8,7 +8,7 @@ from analysis.content import btree, rollback, wal
 from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages
 from analysis.content.verdicts import Finding, contradicted
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.arrays import Ints
 
 

@@ -15,8 +15,8 @@ import polars as pl
 from analysis.adapters.layout import DATA
 from analysis.content import FOLDER, blocks, log_of, records_of, units
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import LABEL, LABELS
 from analysis.observers import Content as Kept
+from analysis.schemas.ledger import LABEL, LABELS
 from base.arrays import Ints, ints
 
 _UNATTRIBUTED = "unattributed"

@@ -15,8 +15,8 @@ from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages, hashes
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.content.versions import Versions
-from analysis.ledger_schema import LABELS
 from analysis.observers import Content as Kept
+from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, LastBefore, at, ints
 from base.errors import BadInput
 from model.engines.sqlite import FILES

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Places
-from analysis.ledger_schema import FILES, LABELS
+from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Ints, at, expand, ints
 
 DEVICE = frozenset(("flush", "read", "discard"))  # kinds of commands that write nothing

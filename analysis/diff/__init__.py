@@ -1,4 +1,4 @@
-"""Two runs of one workload, aligned transaction by transaction: what changed, and by how much."""
+"""Compare two runs of one workload, transaction by transaction."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis import events, stored
 from analysis.figures import style
-from analysis.ledger_schema import LABELS, WAITS
-from analysis.stored import Stored
+from analysis.run_files import stored
+from analysis.run_files.stored import Stored
+from analysis.schemas import events
+from analysis.schemas.ledger import LABELS, WAITS
 from base.errors import BadInput
 from base.identity import asked
 from model import durability, engines
@@ -29,7 +30,7 @@ NAMED = ("board", "device", "fs", "journal_mode", "synchronous")  # axes whose v
 
 @dataclass(frozen=True)
 class Diff:
-    """What `compare` found. `names` are what the runs are called: where their cells differ."""
+    """The result of `compare`. `names` are the axis values in which the cells differ."""
 
     a: Stored
     b: Stored
@@ -83,7 +84,7 @@ def _survives(run: Stored) -> durability.Durability:
 
 
 def _costs(run: Stored) -> pl.DataFrame:
-    """transaction, op, nth of its op, METRICS; latencies as nobody watched."""
+    """Return transaction, op, nth of its op, METRICS; latencies are those without observation."""
     table = run.table("costs", ("transaction", "op", *METRICS)).sort("transaction")
     unwatched = run.table("latencies", ("op", "latency_ns"))
     if not table["op"].cast(pl.String).equals(unwatched["op"].cast(pl.String)):
@@ -96,7 +97,7 @@ def _costs(run: Stored) -> pl.DataFrame:
 
 
 def _totals(run: Stored) -> dict[str, float]:
-    """The window's counts and bytes, with what no transaction did, and its timed region."""
+    """Return the window's counts and bytes, including background work, and the timed region."""
     ledger = run.table("ledger", ("rwbs", "bytes")).select(pl.col("rwbs").cast(pl.String), "bytes")
     ledger = ledger.with_columns(events.block_kind(sectors="bytes"))
     writes = ledger.filter(pl.col("kind").str.starts_with("write"))
@@ -114,26 +115,28 @@ def _totals(run: Stored) -> dict[str, float]:
 
 
 def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataFrame]) -> list[str]:
-    """Why the runs' numbers should not be set side by side."""
+    """Return the reasons why the runs are not comparable."""
     a, b = runs
-    found = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
+    reasons = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
     ran = [run.cell.engine for run in runs]
     # of two engines each is given texts of its own
     same = [("clock", "clocks")] + ([("sql_sha256", "SQL")] if ran[0] == ran[1] else [])
-    found += [f"ENGINE is {ran[0]} and {ran[1]}"] if ran[0] != ran[1] else []
+    reasons += [f"ENGINE is {ran[0]} and {ran[1]}"] if ran[0] != ran[1] else []
     for key, what in same:
         if a.summary.get(key) != b.summary.get(key):
-            found.append(f"different {what} ({_short(a.summary.get(key))} and {_short(b.summary.get(key))})")
+            reasons.append(
+                f"different {what} ({_short(a.summary.get(key))} and {_short(b.summary.get(key))})"
+            )
     for key in WORKLOAD:
         if a.cell.value(key) != b.cell.value(key):
-            found.append(f"{key.upper()} is {a.cell.value(key)} and {b.cell.value(key)}")
+            reasons.append(f"{key.upper()} is {a.cell.value(key)} and {b.cell.value(key)}")
     if not costs[0]["op"].equals(costs[1]["op"]):
-        found.append("different operations")
-    return found
+        reasons.append("different operations")
+    return reasons
 
 
 def _profiles(a: Cell, b: Cell) -> list[str]:
-    """Say of each profile of one name that it differs, and in what; other names say it themselves."""
+    """Return the differences between profiles that have the same name in both runs."""
     found = []
     for axis in sorted(a.profiles.keys() & b.profiles.keys()):
         if axis in AXES and a.value(axis) != b.value(axis):
@@ -158,7 +161,7 @@ def _profiles(a: Cell, b: Cell) -> list[str]:
 
 
 def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Return (its path, value) of each setting of a profile."""
+    """Yield (path, value) of each setting of a profile."""
     for key, value in profile.items():
         if isinstance(value, dict) and value:
             yield from _settings(value, *path, key)
@@ -175,7 +178,7 @@ def _short(value: Any) -> str:
 
 
 def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
-    """Call each run by the axes in which their cells differ, or by its id if they do not."""
+    """Return a name for each run: the axes in which the cells differ, else its id."""
     a, b = (run.cell for run in runs)
     without = {*WORKLOAD, *(_lacking(a) & _lacking(b))}
     keys = [

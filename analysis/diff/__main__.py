@@ -23,12 +23,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--force", action="store_true", help="compare runs that are not comparable, marked")
     options = parser.parse_args(arguments)
     try:
-        found = diff.compare(options.a, options.b, options.force)
-        report = page.write(found)
+        result = diff.compare(options.a, options.b, options.force)
+        report = page.write(result)
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
-    print(printable_lines([*terminal.table(found).split("\n"), "", f"report: {report}"]))
+    print(printable_lines([*terminal.table(result).split("\n"), "", f"report: {report}"]))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The picture of a diff: bytes by label and time by cause of each operation, then each transaction."""
+"""Draw a diff: bytes by label and time by cause of each operation, then each transaction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from analysis.diff import TIMES, WHOLE, Diff
 from analysis.figures import bars, style
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 
 TIME_COLORS = {
     "cpu_ns": "#8C8C8C",
@@ -59,7 +59,7 @@ def _bars(
 
 
 def _latencies(axes: Axes, diff: Diff) -> None:
-    """Each transaction's latency in both runs, in the order of their execution."""
+    """Draw each transaction's latency in both runs, in order of execution."""
     style.grid(axes, "y")
     for side, name, color in zip("ab", diff.names, SIDES, strict=True):
         values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
@@ -71,7 +71,7 @@ def _latencies(axes: Axes, diff: Diff) -> None:
     if low > 0:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.2g}")
-        # over more than a decade, what stands between its ends would be printed over each other
+        # over more than a decade, minor labels would overlap
         top = diff.pairs.select(pl.max_horizontal("latency_ns_a", "latency_ns_b").max()).item()
         wide = top > 10 * low
         axes.yaxis.set_minor_formatter("" if wide else lambda value, _: f"{value:.2g}")

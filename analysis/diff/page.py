@@ -1,4 +1,4 @@
-"""diff.html, one file that opens offline, with diff.json and every pair of transactions beside it."""
+"""Write diff.html (a single file), diff.json and transactions.csv with every pair."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from analysis import report
 from analysis.diff import WHOLE, Diff, figure, terminal, words
 from analysis.figures import style
-from analysis.stored import Stored
-from analysis.write import csv
+from analysis.report import html_page
+from analysis.run_files.stored import Stored
+from analysis.run_files.table_files import csv
 from base import scratch
 
 
 def write(diff: Diff) -> Path:
-    """Write the diff's folder beside the folders of the cells, or beside a run that is in none; the page's
-    path."""
+    """Write the diff's folder next to the cells' folders, or next to the run, and return the page's path."""
     name = f"{_name(diff.a)}--{_name(diff.b)}"
     place = diff.a.folder.resolve().parent
     if place.name == diff.a.summary["cell_name"]:
@@ -55,7 +54,7 @@ def _json(diff: Diff) -> dict[str, object]:
 
 
 def _page(diff: Diff, svg: Path) -> str:
-    template = report.environment().get_template("diff.html.j2")
+    template = html_page.environment().get_template("diff/diff.html.j2")
     tables = [
         ("Whole run, totals" if op == WHOLE else f"Per {op}", terminal.rows(means))
         for op, means in diff.means.items()

@@ -1,4 +1,4 @@
-"""A diff as text: marks, sentences, and a table for each operation."""
+"""Render a diff as text: warnings, sentences, and a table for each operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDTH = 16
 
 
 def table(diff: Diff) -> str:
-    """The whole diff for a terminal of 80 columns."""
+    """Return the whole diff for a terminal of 80 columns."""
     folders = [_place(run.folder) for run in (diff.a, diff.b)]
     lines = [f"a  {folders[0]}  {diff.names[0]}", f"b  {folders[1]}  {diff.names[1]}", ""]
     lines += marks(diff)
@@ -41,13 +41,13 @@ def table(diff: Diff) -> str:
 
 
 def _place(folder: Path) -> Path:
-    """Return where a run is, of a link where it leads to: below the working directory, else absolute."""
+    """Return the path of a run, links resolved: relative to the working directory if below it."""
     here, path = Path.cwd(), folder.resolve() if folder.is_symlink() else folder.absolute()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def marks(diff: Diff) -> list[str]:
-    """What a reader must know before the numbers: one line each."""
+    """Return the warnings that precede the numbers, a line each."""
     lines = [f"NOT COMPARABLE, forced: {reason}" for reason in diff.forced]
     if diff.unpaired:
         lines.append(f"NOT ALIGNED: {diff.unpaired} transactions have no counterpart")
@@ -57,20 +57,20 @@ def marks(diff: Diff) -> list[str]:
 
 
 def rows(means: dict[str, tuple[float, float]], total: bool = False) -> list[tuple[str, str, str, str]]:
-    """(name, a, b, b − a) of every metric that is not zero in both, with units. total: counts are whole."""
-    found = []
+    """Return (name, a, b, b − a) of every metric not zero in both. total: counts are integers."""
+    lines = []
     for name, (a, b) in means.items():
         if not a and not b:
             continue
         unit, factor, digits = _unit(name, total)
         title = TITLES.get(name, name if name in COUNTS else f"  {name}")
         change = f"{(b - a) * factor:+,.{digits}f}".replace("-", "−")
-        found.append((title + unit, f"{a * factor:,.{digits}f}", f"{b * factor:,.{digits}f}", change))
-    return found
+        lines.append((title + unit, f"{a * factor:,.{digits}f}", f"{b * factor:,.{digits}f}", change))
+    return lines
 
 
 def _unit(metric: str, total: bool) -> tuple[str, float, int]:
-    """(unit with its comma, factor, digits) in which a metric is shown."""
+    """Return (", unit", factor, digits) for a metric."""
     if metric in COUNTS:
         return "", 1.0, 0 if total else 2
     return (", ms", 1e-6, 3) if metric.endswith("_ns") else (", KiB", 1 / 1024, 1)

@@ -1,17 +1,17 @@
-"""What changed, in words: "WAL saves 3.0 syncs, 2.1 flushes and 21 KiB of filesystem journal"."""
+"""Describe a diff in sentences: "WAL saves 3.0 syncs, 2.1 flushes and 21 KiB of filesystem journal"."""
 
 from __future__ import annotations
 
 from analysis.diff import WHOLE, Diff
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 
-# Below these a difference is not worth a word.
+# Smallest differences that are mentioned.
 COUNT, BYTES, SHARE = 0.05, 512, 0.02
 COUNTED = {"syncs": "syncs", "flushes": "flushes", "fua": "FUA writes"}
 
 
 def sentences(diff: Diff) -> list[str]:
-    """One sentence for each operation and one for the whole run; b is told against a."""
+    """Return a sentence for each operation and for the whole run: b compared with a."""
     return [_sentence(diff, key) for key in diff.means]
 
 
@@ -31,18 +31,18 @@ def _sentence(diff: Diff, key: str) -> str:
 
 
 def _changes(means: dict[str, tuple[float, float]], total: bool) -> tuple[list[str], list[str]]:
-    """(what b has less of, what it has more of)."""
-    found: list[tuple[float, str]] = []
+    """Return (decreases, increases) from a to b."""
+    changes: list[tuple[float, str]] = []
     for name, word in COUNTED.items():
         a, b = means[name]
         if abs(a - b) >= (1 if total else COUNT):
-            found.append((a - b, f"{_count(abs(a - b), total)} {word}"))
+            changes.append((a - b, f"{_count(abs(a - b), total)} {word}"))
     written = max(means["bytes"])
     labels = [(means[label][0] - means[label][1], label) for label in LABELS]
-    told = [(d, label) for d, label in labels if abs(d) >= max(BYTES, SHARE * written)]
-    for d, label in sorted(told, key=lambda item: -abs(item[0])):
-        found.append((d, f"{amount(abs(d))} of {label}"))
-    return [text for d, text in found if d > 0], [text for d, text in found if d < 0]
+    large = [(d, label) for d, label in labels if abs(d) >= max(BYTES, SHARE * written)]
+    for d, label in sorted(large, key=lambda item: -abs(item[0])):
+        changes.append((d, f"{amount(abs(d))} of {label}"))
+    return [text for d, text in changes if d > 0], [text for d, text in changes if d < 0]
 
 
 def _time(pair: tuple[float, float], key: str) -> str:
@@ -63,14 +63,14 @@ def _count(value: float, total: bool) -> str:
 
 
 def amount(size: float) -> str:
-    """`size` bytes as KiB or MiB."""
+    """Return `size` bytes as KiB or MiB."""
     if size >= 2**20:
         return f"{size / 2**20:.1f} MiB"
     return f"{size / 1024:.{0 if size >= 10240 else 1}f} KiB"
 
 
 def duration(ns: float) -> str:
-    """`ns` as µs, ms or s with three digits."""
+    """Return `ns` as µs, ms or s with three digits."""
     for unit, factor in (("s", 1e9), ("ms", 1e6)):
         if ns >= factor:
             return f"{ns / factor:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""Exports of an analysed run, for the tools that others know (docs/reference/formats.md)."""
+"""Export an analysed run to the formats of other tools (docs/reference/formats.md)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis import derived, stored, write
 from analysis.export import blktrace, iolog, trace_events
-from analysis.files import check_unlinked
-from analysis.stored import Stored
+from analysis.run_files import derived, stored, table_files
+from analysis.run_files.reading import check_unlinked
+from analysis.run_files.stored import Stored
 from base import scratch
 from base.errors import BadInput
 
@@ -36,17 +36,17 @@ def _csv(run: Stored, folder: Path) -> None:
         nested = [name for name, kind in table.schema.items() if kind.is_nested()]
         if nested:
             raise BadInput(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
-        write.csv(table, folder / f"{path.stem}.csv")
+        table_files.csv(table, folder / f"{path.stem}.csv")
 
 
 def _tables(run: Stored) -> list[Path]:
-    found = sorted((run.folder / "tables").glob("*.parquet"))
-    if not found:
+    paths = sorted((run.folder / "tables").glob("*.parquet"))
+    if not paths:
         raise BadInput(run.folder / "tables", "", "no table", f"those of `make analyse RUN={run.folder}`")
-    return found
+    return paths
 
 
-# Format: what makes it, and how its result is used.
+# {format: (its exporter, how to use the result)}.
 FORMATS: dict[str, tuple[Callable[[Stored, Path], None], str]] = {
     "perfetto": (_perfetto, "open trace.json in ui.perfetto.dev or chrome://tracing"),
     "parquet": (_parquet, "one file a table"),
@@ -60,9 +60,9 @@ FORMATS: dict[str, tuple[Callable[[Stored, Path], None], str]] = {
 
 
 def export(folder: Path, formats: list[str]) -> list[Path]:
-    """Write the run in `folder` to export/<format>/ beside its tables; return these folders.
+    """Write the run in `folder` to export/<format>/ and return these folders.
 
-    All of them or none: what an earlier export left is replaced only when everything is made.
+    Earlier exports are replaced only after all formats succeed.
     Raises BadInput.
     """
     run = stored.read(folder)

@@ -1,11 +1,12 @@
-"""python -m analysis.export RUN_DIR FORMAT: write a run in another tool's format."""
+"""python -m analysis.export RUN_DIR FORMAT: export a run to another tool's format."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from analysis import export, stored
+from analysis import export
+from analysis.run_files import stored
 from base.errors import BadInput
 from base.text import printable
 

@@ -1,9 +1,9 @@
-"""A blktrace file of a run that blktrace did not watch, for blkparse, btt and iowatcher.
+"""Export a run as blktrace files, for blkparse, btt and iowatcher.
 
 Made from the ledger: for each command that the device got a Q when the first of its bios was queued, a D when
-it was issued and a C when it was done (linux/blktrace_api.h). What blktrace itself would also say
-of a bio before (G, I, M) is not known. Where blktrace watched, its own files are what is exported, as
-records of version 7: blkparse 1.3 reads no others.
+it was issued and a C when it was done (linux/blktrace_api.h). Earlier
+events of a bio (G, I, M) are unknown. If blktrace observed the run, its own files are exported, as records of
+version 7: blkparse 1.3 reads no others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import stored_files
 from analysis.adapters import device_logs
 from analysis.adapters.blkrecords import (
     AHEAD,
@@ -32,7 +31,8 @@ from analysis.adapters.blkrecords import (
     WRITE,
     as_first,
 )
-from analysis.stored import Stored
+from analysis.run_files import stored_files
+from analysis.run_files.stored import Stored
 from base.errors import BadInput
 
 USE = "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target -o t.svg"
@@ -46,20 +46,20 @@ _AFTER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META}
 
 
 def _bits(rwbs: str) -> int:
-    """Return the category bits of what the kernel's blk_fill_rwbs wrote; ValueError if it is unknown."""
+    """Return the category bits of an rwbs string (blk_fill_rwbs). Raises ValueError if unknown."""
     before = rwbs.startswith("F") and len(rwbs) > 1
     operation, after = rwbs[before : before + 1], rwbs[1 + before :].removeprefix("E")
     try:
-        found = _OPERATION[operation] | (FLUSH if before else 0)
+        bits = _OPERATION[operation] | (FLUSH if before else 0)
         for letter in after:
-            found |= _AFTER[letter]
+            bits |= _AFTER[letter]
     except KeyError as error:
         raise ValueError(rwbs) from error
-    return found
+    return bits
 
 
 def export(run: Stored, folder: Path) -> None:
-    """Write the trace of a run, as it was recorded or as its ledger tells it. Raises BadInput."""
+    """Write the trace of a run, as recorded or from its ledger. Raises BadInput."""
     source = run.folder / "raw/blktrace"
     for part in ("raw/blktrace", "raw/device.bin"):
         stored_files.check(run.folder, part)
@@ -80,7 +80,7 @@ def export(run: Stored, folder: Path) -> None:
 def write(ledger: pl.DataFrame, device: int, path: Path) -> None:
     """Write the commands of `ledger` (COLUMNS) on `device` (major << 20 | minor) to `path`.
 
-    Raises BadInput if there is none, or one that blktrace has no word for.
+    Raises BadInput without commands, or if blktrace cannot express one.
     """
     commands = ledger.sort("command").with_columns(pl.col("rwbs", "comm").cast(pl.String))
     if commands.is_empty():

@@ -1,4 +1,4 @@
-"""A replay file for fio: `fio --read_iolog`, version 3, that keeps every flush.
+"""Export a run as a replay file for fio (`fio --read_iolog`, version 3) that keeps every flush.
 
 fio reads blktrace files itself, but there a queued write that carries a flush becomes a sync
 and its data is dropped (handle_trace_flush in fio's blktrace.c takes no length): each commit
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis import events
+from analysis.schemas import events
 from base.errors import BadInput
 
 FILE = "target"  # a name, not a device: --replay_redirect says where it goes
@@ -33,7 +33,7 @@ ACTIONS = {
 def write(ledger: pl.DataFrame, path: Path) -> None:
     """Write the block commands of `ledger` (command, rwbs, sector, bytes, issue_ns) to `path`.
 
-    Raises BadInput if there is none, or one that fio has no action for.
+    Raises BadInput without commands, or if fio has no action for one.
     """
     commands = (
         ledger.sort("command")

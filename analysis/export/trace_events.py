@@ -1,4 +1,4 @@
-"""A trace for Perfetto's UI (ui.perfetto.dev) and chrome://tracing: Chrome's Trace Event JSON.
+"""Export a run to Perfetto (ui.perfetto.dev) and chrome://tracing: Chrome's Trace Event JSON.
 
 Lanes are threads of three "processes": SQLite (transactions, file operations), the filesystem
 (syncs, journal) and the block device (commands by kind, and how many are in flight). Slices of
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analysis.stored import Stored
+from analysis.run_files.stored import Stored
 
 SQLITE, FILESYSTEM, DEVICE = 1, 2, 3
 PROCESSES = {SQLITE: "SQLite", FILESYSTEM: "filesystem", DEVICE: "block device"}
 
 
 class Slice(NamedTuple):
-    """One thing on a lane; times in ns."""
+    """An interval on a lane; times in ns."""
 
     begin: int
     end: int
@@ -52,7 +52,7 @@ def write(run: Stored, path: Path) -> None:
 
 
 def _events(run: Stored) -> Iterator[str]:
-    """Every event of the trace as JSON."""
+    """Yield every event of the trace as JSON."""
     transactions = run.table("transactions", ("transaction", "op", "begin_ns", "end_ns"))
     ledger = run.table("ledger", ("command", "kind", "rwbs", "issue_ns", "complete_ns"))
     for pid, name in PROCESSES.items():
@@ -75,7 +75,7 @@ def _events(run: Stored) -> Iterator[str]:
 
 
 def _calls(run: Stored) -> Iterator[tuple[int, str, list[Slice]]]:
-    """The lanes between transactions and block commands: (process, name, slices)."""
+    """Yield the lanes between transactions and block commands: (process, name, slices)."""
     vfs = run.table("vfs", ("call", "op", "file", "begin_ns", "end_ns"))
     vfs = vfs.with_columns(name=pl.concat_str("op", "file", separator=" "))
     yield SQLITE, "file operations", _slices(vfs, "name", "call", "transaction", "offset", "bytes")
@@ -95,25 +95,25 @@ def _calls(run: Stored) -> Iterator[tuple[int, str, list[Slice]]]:
 
 
 def _slices(table: pl.DataFrame, name: str, *args: str) -> list[Slice]:
-    """A slice for each row of `table`, in order of begin, with those of `args` that it has."""
-    found = []
+    """Return a slice for each row of `table`, in order of begin, with its non-null `args`."""
+    slices = []
     for row in table.sort("begin_ns", maintain_order=True).iter_rows(named=True):
-        known = {arg: row[arg] for arg in args if row.get(arg) is not None}
-        found.append(Slice(row["begin_ns"], row["end_ns"], row[name], known))
-    return found
+        values = {arg: row[arg] for arg in args if row.get(arg) is not None}
+        slices.append(Slice(row["begin_ns"], row["end_ns"], row[name], values))
+    return slices
 
 
 def _labels(run: Stored) -> dict[int, dict[str, int]]:
-    """{command: {label: bytes}} of the writes."""
-    found: dict[int, dict[str, int]] = {}
+    """Return {command: {label: bytes}} of the writes."""
+    labels: dict[int, dict[str, int]] = {}
     pieces = run.table("pieces", ("command", "label", "bytes"))
     for command, label, size in pieces.group_by("command", "label").agg(pl.col("bytes").sum()).iter_rows():
-        found.setdefault(command, {})[label] = size
-    return found
+        labels.setdefault(command, {})[label] = size
+    return labels
 
 
 def _commands(rows: pl.DataFrame, labels: dict[int, dict[str, int]]) -> list[Slice]:
-    """A slice for each block command, from issue to completion."""
+    """Return a slice for each block command, from issue to completion."""
     known = (
         "command",
         "sector",
@@ -138,7 +138,7 @@ def _commands(rows: pl.DataFrame, labels: dict[int, dict[str, int]]) -> list[Sli
 
 
 def _threads(slices: list[Slice], numbers: Iterator[int]) -> list[int]:
-    """A thread for each slice, new ones from `numbers`, so that no two of one overlap."""
+    """Return a thread for each slice, so that slices of a thread do not overlap."""
     free: list[int] = []
     busy: list[tuple[int, int]] = []  # (end, thread)
     tids = []
@@ -153,7 +153,7 @@ def _threads(slices: list[Slice], numbers: Iterator[int]) -> list[int]:
 
 
 def _lane(pid: int, name: str, slices: list[Slice], tids: list[int]) -> Iterator[str]:
-    """The threads of a lane, named alike and in order, and its slices."""
+    """Yield the threads of a lane, with the same name, and its slices."""
     for tid in sorted(set(tids)):
         yield _json(ph="M", name="thread_name", pid=pid, tid=tid, args={"name": name})
         yield _json(ph="M", name="thread_sort_index", pid=pid, tid=tid, args={"sort_index": tid})
@@ -166,7 +166,7 @@ def _lane(pid: int, name: str, slices: list[Slice], tids: list[int]) -> Iterator
 def _flows(
     run: Stored, sql: dict[int, tuple[Slice, int]], commands: dict[int, tuple[Slice, int]]
 ) -> Iterator[str]:
-    """An arrow from each transaction to each command it paid for, alone or with others."""
+    """Yield an arrow from each transaction to each command attributed to it."""
     own = run.table("ledger", ("command", "transaction")).select("command", "transaction")
     shared = run.table("shares", ("command", "transaction")).select("command", "transaction")
     pairs = pl.concat([own, shared]).drop_nulls().unique(maintain_order=True)
@@ -181,7 +181,7 @@ def _flows(
 
 
 def _in_flight(ledger: pl.DataFrame) -> Iterator[str]:
-    """The number of commands in the device, at each change."""
+    """Yield the number of commands in flight, at each change."""
     steps = pl.concat(
         [
             ledger.select(ts="issue_ns", step=pl.lit(1)),
@@ -194,7 +194,7 @@ def _in_flight(ledger: pl.DataFrame) -> Iterator[str]:
 
 
 def _json(**event: Any) -> str:
-    """One event; its `ts` and `dur`, in ns, become microseconds."""
+    """Return an event as JSON, with `ts` and `dur` converted from ns to microseconds."""
     times = {key: event.pop(key) for key in ("ts", "dur") if key in event}
     text = json.dumps(event, separators=(",", ":"))
     extra = "".join(f',"{key}":{ns // 1000}.{ns % 1000:03d}' for key, ns in times.items())

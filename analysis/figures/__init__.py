@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.figures import blocks, latency, syncs, traffic, zoom
-from analysis.tables import Tables
+from analysis.stats.report_tables import Tables
 
 FIGURES = {
     "latency": latency.render,

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis.figures import bars, style
-from analysis.tables import Tables
+from analysis.stats.report_tables import Tables
 
 
 def render(tables: Tables, path: Path) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.figures import style
-from analysis.tables import Tables
+from analysis.stats.report_tables import Tables
 from model import operations
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from analysis import stored
 from analysis.figures import bars, style
-from analysis.stored import Stored
-from analysis.terminal import whole
+from analysis.run_files import stored
+from analysis.run_files.stored import Stored
+from analysis.stats import totals
 from base.errors import BadInput
 from base.text import printable
 from model import engines
@@ -67,7 +67,7 @@ def bar_of(run: Stored) -> Bar:
     made = run.summary.get("ledger") or {}
     if not {"per_transaction", "flushes_per_transaction"} <= set(made):
         raise BadInput(run.folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
-    return Bar(run.folder, run.cell, made, whole(run.summary)["flushes"])
+    return Bar(run.folder, run.cell, made, totals.per_transaction(run.summary)["flushes"])
 
 
 def differing(bar: Bar, other: Bar) -> list[str]:

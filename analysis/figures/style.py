@@ -20,7 +20,7 @@ mpl.use("svg")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import tables
+from analysis.stats import report_tables
 from base import scratch
 from model import engines
 
@@ -135,11 +135,11 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
-def main(render: Callable[[tables.Tables, Path], bool]) -> None:
+def main(render: Callable[[report_tables.Tables, Path], bool]) -> None:
     """Render a figure from the tables of an analysed run. Arguments: RUN_DIR OUT.svg."""
     if len(sys.argv) != 3:
         sys.exit("usage: python -m analysis.figures.NAME RUN_DIR OUT.svg")
     folder = Path(sys.argv[1]) / "tables"
-    loaded = {name: pl.read_parquet(folder / f"{name}.parquet") for name in tables.names()}
-    if not render(tables.Tables(**loaded), Path(sys.argv[2])):
+    loaded = {name: pl.read_parquet(folder / f"{name}.parquet") for name in report_tables.names()}
+    if not render(report_tables.Tables(**loaded), Path(sys.argv[2])):
         sys.exit("nothing to draw: the run has no such events")

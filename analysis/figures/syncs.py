@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.figures import bars, style
-from analysis.tables import Tables
+from analysis.stats.report_tables import Tables
 
 
 def render(tables: Tables, path: Path) -> bool:

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.patches import Patch
 
 from analysis.figures import style
-from analysis.tables import Tables
+from analysis.stats.report_tables import Tables
 
 _BINS = (24, 160)  # minimum and maximum
 _COMMANDS = 40  # about so many commands per bin

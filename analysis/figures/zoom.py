@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
-from analysis.events import file_kind
 from analysis.figures import bars, style
-from analysis.tables import Tables
+from analysis.schemas.events import file_kind
+from analysis.stats.report_tables import Tables
 from model import operations
 
 _TRANSACTIONS = 3

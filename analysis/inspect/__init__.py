@@ -1,1 +1,1 @@
-"""A page to look at one run: `inspect.html`, which opens offline and holds all of its data."""
+"""Write inspect.html: an interactive timeline of a run or block trace, in a single offline file."""

@@ -1,4 +1,4 @@
-// What the page shows, and how it answers to what the reader does.
+// The state of the page, and its response to the user's input.
 
 import { Palette } from "./colors.mjs";
 import { laneNames, switches } from "./controls.mjs";

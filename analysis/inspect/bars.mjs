@@ -1,4 +1,4 @@
-// Where the bar of a row is.
+// Compute the position of a row's bar.
 
 import { GUTTER } from "./stage.mjs";
 import { lowerBound } from "./table.mjs";

@@ -1,7 +1,7 @@
-"""A block trace that no run of ours made: blktrace's files, or the text of blkparse, ftrace or perf.
+"""Read an external block trace: blktrace's files, or the text of blkparse, ftrace or perf.
 
-It tells of block commands: who queued and what the device did, when. It tells of no statement, no sync and no
-file, so nothing is tied to a cause.
+It has only block commands: submitter, type and times. It lacks statements, syncs and files, so commands are
+not attributed to a cause.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import polars as pl
 
 from analysis.adapters import blkevents, blkformat, blkparsed
 from analysis.adapters.blkrecords import COMPLETE, MAGIC, MAGIC2, QUEUE
-from analysis.events import BLOCK_KINDS
 from analysis.figures import style
 from analysis.inspect import lacks, traced
 from analysis.inspect.lacks import counted
+from analysis.schemas.events import BLOCK_KINDS
 from base.errors import BadInput, BadInputError
 
 # Lanes of a page: of the processes that had most commands, each kind of theirs; the others share lanes.
 _PROCESSES = 6
 _OTHERS = "others"
 _WORDS = {"write metadata": "metadata write", "write FUA": "FUA write"}
-# a completion without an issue is of no process
+# process of completions without an issue
 _COMPLETED = "no issue:"
 _FAILED, _UNFINISHED = ", failed", ", no end"
 _STATES = ("", _FAILED, _UNFINISHED)
 # the first CPU's file may be given in place of what all are called before that
 _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
-# bytes of a text by which it is told from blktrace's records
+# bytes read to distinguish text from blktrace's records
 _LOOKED_AT = 4096
 # with which blktrace's records begin, in either byte order: what is wrong with the other is told
 _MAGICS = {magic.to_bytes(4, order) for magic in (MAGIC, MAGIC2) for order in ("little", "big")}
 
 
 class Trace(NamedTuple):
-    """What a page shows."""
+    """The input of a page."""
 
     name: str
     found: traced.Traced
@@ -51,7 +51,7 @@ class Trace(NamedTuple):
 
 
 def place(given: str) -> Path:
-    """Return where the page of a trace goes: beside it."""
+    """Return the path of a trace's page, in the same folder."""
     return Path(_PER_CPU.sub("", given) + ".inspect.html")
 
 

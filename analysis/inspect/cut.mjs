@@ -1,4 +1,4 @@
-// The moment when the power was cut, and what did not outlive it: of a page of a trial.
+// Draw the power cut of a trial, and the transactions and commands lost or kept.
 
 import { barOf } from "./bars.mjs";
 import { GUTTER } from "./stage.mjs";

@@ -1,4 +1,4 @@
-"""The cut of a trial on the timeline of its run: when it was, and what did not outlive it."""
+"""Place a trial's power cut on the timeline of its run, with the lost transactions and commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from base.errors import BadInputError
 
 
 def place(run: Path, trial: str) -> Path:
-    """Return where the page of a trial is: beside that of its run."""
+    """Return the path of a trial's page, next to its run's page."""
     return run / f"inspect-trial-{int(trial)}.html"
 
 

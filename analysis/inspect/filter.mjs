@@ -1,4 +1,4 @@
-// What is shown: kinds of bytes and commands, operations, and how work is tied to a transaction.
+// Filter rows by label, operation, and attribution to a transaction.
 
 export const NO_OP = "no transaction";
 export const HOW = {

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Format numbers, sizes and times.
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 

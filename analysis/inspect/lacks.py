@@ -1,4 +1,4 @@
-"""What a block trace that no run made lacks, in sentences."""
+"""Describe the gaps of an external block trace in sentences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST = 7
 
 
 def lacks(events: Events, found: Traced) -> list[str]:
-    """Say what commands lack."""
+    """Return a sentence for each gap in the commands."""
     unfinished = found.commands["end_ns"].null_count()
     number = (
         (unfinished, "command has", "commands have", "no completion in the trace: shown without a length"),

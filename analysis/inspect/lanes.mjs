@@ -1,4 +1,4 @@
-// The lanes: where each thing of the run is drawn, from the statement down to the device.
+// The lanes of the timeline, from the statement down to the device.
 
 import { COLORED } from "./colors.mjs";
 import { size, shortSize } from "./format.mjs";

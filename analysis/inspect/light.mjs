@@ -1,4 +1,4 @@
-// What is lit up: the chain of what is pointed at or chosen, over the dimmed rest.
+// Highlight the chain of the hovered or chosen row; dim the rest.
 
 import { barOf } from "./bars.mjs";
 import { mix } from "./colors.mjs";

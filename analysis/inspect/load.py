@@ -1,4 +1,4 @@
-"""The tables that the views read: sorted by time, and numbered by row."""
+"""Load the tables of a run for its views, sorted by time and numbered by row."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import ledger_schema as schema
-from analysis import observers, stored
+from analysis import observers
+from analysis.run_files import stored
+from analysis.schemas import ledger as schema
 from base.errors import BadInput
 from model.filesystems import find, words
 
@@ -29,7 +30,7 @@ class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
     def __init__(self, folder: Path, *, any_load: bool = False) -> None:
-        """Read them. Raises BadInput if one is not there, or not as analysis/ledger_schema.py says."""
+        """Read them. Raises BadInput if one is not there, or not as analysis/schemas/ledger.py says."""
         self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()

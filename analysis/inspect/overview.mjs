@@ -1,4 +1,4 @@
-// The whole run at a glance: the bytes written over time, by what they were.
+// Draw the overview: bytes written over time, by label.
 
 import { pixel } from "./colors.mjs";
 

@@ -1,4 +1,4 @@
-"""Columns as the page takes them: typed arrays, deflated, in base64.
+"""Pack columns for the page: typed arrays, deflated, in base64.
 
 A column is stored in the narrowest type that holds it; `delta` stores the differences of
 successive values, which are small where the values are sorted. None is -1: no number here is

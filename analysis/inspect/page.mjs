@@ -1,4 +1,4 @@
-// The page: unpack the run, draw it, and connect the reader's hands to it.
+// Start the page: unpack the run, draw it, and attach the controls.
 
 import { App } from "./app.mjs";
 import { buttons, keys, switches } from "./controls.mjs";

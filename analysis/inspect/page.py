@@ -1,4 +1,4 @@
-"""inspect.html: the tables of a run, packed, with the code that draws them."""
+"""Render inspect.html: the packed tables of a run, with the code that draws them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import ledger_schema as schema
 from analysis.figures import style
 from analysis.inspect import blktrace, lacks
 from analysis.inspect.load import NEEDED, Loaded
 from analysis.inspect.pack import pack
+from analysis.schemas import ledger as schema
 from model import operations
 
 # {table: (its columns for the page, those stored as differences)}

@@ -1,4 +1,4 @@
-// What is under the pointer.
+// Find the row under the pointer.
 
 import { lowerBound } from "./table.mjs";
 import { GUTTER } from "./stage.mjs";

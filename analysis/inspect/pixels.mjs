@@ -1,4 +1,4 @@
-// A picture made pixel by pixel: a run has more commands than a canvas can be asked for rectangles.
+// Draw pixel by pixel: a run has too many commands for canvas rectangles.
 
 /** Pixels of a canvas, in device pixels; drawn with `put`. */
 export class Pixels {

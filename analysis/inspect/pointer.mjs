@@ -1,4 +1,4 @@
-// The mouse and the finger on the stage.
+// Mouse and touch input on the stage.
 
 import { journalText } from "./details.mjs";
 import { byId, make } from "./dom.mjs";

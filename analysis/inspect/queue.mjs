@@ -1,4 +1,4 @@
-// The device's queue: how many commands it had at a time.
+// Compute and draw the depth of the device queue over time.
 
 import { mix, pixel } from "./colors.mjs";
 import { eachBin, Levels } from "./levels.mjs";

@@ -1,4 +1,4 @@
-// The run: its tables, and what belongs to what.
+// The tables of a run, and the links between their rows.
 
 import { size } from "./format.mjs";
 import { Groups } from "./table.mjs";

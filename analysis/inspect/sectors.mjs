@@ -1,4 +1,4 @@
-// The sectors that were read, written or discarded over time, coloured by what they were.
+// Draw sectors read, written or discarded over time, coloured by label.
 
 import { pixel } from "./colors.mjs";
 import { Folds, Scales } from "./folds.mjs";

@@ -1,4 +1,4 @@
-"""The block commands of a trace: what the device did from when to when, and who queued it."""
+"""Build the block commands of a trace: times, type and submitting process."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import events as schema
 from analysis.adapters import blkflushes, blkowners, blkpairs, blkremaps
 from analysis.adapters.blkcommands import codes, words
 from analysis.adapters.blkevents import ERROR_UNKNOWN, Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHROUGH, QUEUE, REMAP, WRITE
+from analysis.schemas import events as schema
 
 _OPERATIONS = {"write metadata": "write", "write FUA": "write"}
 _CSV = {
@@ -23,7 +23,7 @@ _CSV = {
 
 
 class Traced(NamedTuple):
-    """What a trace says of commands."""
+    """The commands of a trace."""
 
     commands: pl.DataFrame  # in the order of `begin_ns`: observers' columns, `queue_ns`, `issue_ns`
     orphans: pl.DataFrame  # completions of no command, with the same columns

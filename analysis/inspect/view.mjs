@@ -1,4 +1,4 @@
-// What of the run is to be seen: a stretch of time, and of the scale of sectors.
+// The visible range of time and of sectors.
 
 const SHORTEST = 200; // ns
 

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from analysis.ledger.records import Few
-from analysis.ledger_schema import NO_TRANSACTION
+from analysis.schemas.ledger import NO_TRANSACTION
 from base.arrays import Bools, Ints, LastBefore, inside, ints
 
 CLOSE, DRAIN, BETWEEN, COLLECTION, WRITE_BACK, JOURNAL, ENGINE_JOB, ELSEWHERE, UNKNOWN = range(

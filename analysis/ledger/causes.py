@@ -24,7 +24,7 @@ from analysis.adapters.proberecords import taken
 from analysis.ledger.background_io import ELSEWHERE, BackgroundReasons, Jobs
 from analysis.ledger.records import Columns, Few
 from analysis.ledger.timeline import Timeline
-from analysis.ledger_schema import HOW
+from analysis.schemas.ledger import HOW
 from base.arrays import Ints, inside, ints, pairs, preceding, unique
 
 IN, WAITED, SHARED, BEHIND = range(len(HOW))

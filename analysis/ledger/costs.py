@@ -17,7 +17,7 @@ import polars as pl
 from analysis.adapters.proberecords import taken
 from analysis.ledger.chunks import Settled
 from analysis.ledger.records import Few
-from analysis.ledger_schema import COSTS, KINDS, LABELS, WAITS
+from analysis.schemas.ledger import COSTS, KINDS, LABELS, WAITS
 from base.arrays import Intervals, Ints, expand, ints, length_within, union
 from model import block_operations, engines
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from analysis.ledger.records import Few
-from analysis.ledger_schema import FILES
+from analysis.schemas.ledger import FILES
 from base.arrays import Ints, LastBefore, at, expand, ints
 from model.engines import known_role
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from analysis import ledger_schema as schema
 from analysis.adapters.proberecords import taken
 from analysis.ledger.files import Inodes, Named
 from analysis.ledger.records import Few
 from analysis.ledger.timeline import Timeline
-from analysis.ledger_schema import CALLERS, FILES
+from analysis.schemas import ledger as schema
+from analysis.schemas.ledger import CALLERS, FILES
 from base.arrays import Ints, ints, pairs, unique
 from model import block_operations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis import events
+from analysis.schemas import events
 from base.arrays import Ints, ints
 
 # Columns that identify a command in both; a device cannot tell metadata writes.

@@ -16,7 +16,7 @@ from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import Parts
 from analysis.ledger.records import Columns
 from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
-from analysis.ledger_schema import FILES, LABELS
+from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Bools, Ints, expand
 from model import engines
 from model.block_operations import OP, READ, WRITE

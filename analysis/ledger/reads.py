@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis.ledger_schema import READS
+from analysis.schemas.ledger import READS
 from base.arrays import LastBefore, ints
 
 _OF_COMMAND = ("transaction", "no_transaction", "waited")

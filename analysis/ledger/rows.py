@@ -12,7 +12,7 @@ from analysis.adapters.layout import SECTOR, Layout
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
 from analysis.ledger.runs import DIRECTORY
-from analysis.ledger_schema import KINDS, LABELS
+from analysis.schemas.ledger import KINDS, LABELS
 from base.arrays import Ints, at, ints
 from model import block_operations
 

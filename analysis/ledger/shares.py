@@ -17,7 +17,7 @@ import polars as pl
 from analysis.ledger.background_io import COLLECTION
 from analysis.ledger.causes import Cause, Groups
 from analysis.ledger.pieces import Pieces
-from analysis.ledger_schema import NO_TRANSACTION
+from analysis.schemas.ledger import NO_TRANSACTION
 from base.arrays import Ints, at, expand
 
 _TRANSACTIONS = 40  # bits of a key of command and transaction; the first numbers are the reasons

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import ledger_schema as schema
 from analysis.ledger import reads
 from analysis.ledger.background_io import thread_names
 from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
+from analysis.schemas import ledger as schema
 from base.arrays import Ints, ascending, at, inside, ints
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import events
 from analysis.adapters.blkcommands import codes, words
 from analysis.adapters.blkpairs import pair
 from analysis.adapters.blkrecords import (
@@ -24,8 +23,9 @@ from analysis.adapters.blkrecords import (
     read_file,
 )
 from analysis.adapters.partition import Partition
-from analysis.files import read_text
 from analysis.observers import Given, Observer, Seen, Witness
+from analysis.run_files.reading import read_text
+from analysis.schemas import events
 from base.arrays import distinct
 from base.errors import BadInput
 

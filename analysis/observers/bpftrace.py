@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.files import read_text
 from analysis.observers import Given, Observer, Seen
+from analysis.run_files.reading import read_text
 
 # `nsecs(monotonic)`, a blank, and what is said of that moment
 _TIMED = re.compile(r"^[ \t]*([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""raw/probes.bin as events: what the probes saw, in the schema of analysis.events."""
+"""raw/probes.bin as events: what the probes saw, in the schema of analysis.schemas.events."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import events
 from analysis.adapters import proberecords
 from analysis.adapters.partition import Partition
 from analysis.adapters.proberecords import CALLERS, RECORD, TYPES
 from analysis.observers import Given, Observer, Seen
+from analysis.schemas import events
 from model.filesystems import words
 
 # enum wb_reason of linux/backing-dev-defs.h
@@ -42,7 +42,7 @@ class Losses:
 def read(
     path: Path, reasons: tuple[str, ...] = (), partition: Partition | None = None
 ) -> tuple[pl.DataFrame, Losses]:
-    """Return the events of a file in the schema of analysis.events, and what was lost. Raises BadInput.
+    """Return the events of a file (analysis/schemas/events.py), and what was lost. Raises BadInput.
 
     `reasons` are the names of the bits of a checkpoint's reason (Filesystem.checkpoint_reasons).
     """
@@ -152,7 +152,7 @@ def _word(field: str, word: Callable[[int], str]) -> pl.Expr:
 
 
 def _events(name: str, table: pl.DataFrame, **columns: pl.Expr) -> pl.DataFrame:
-    """Return a table's rows in the schema of analysis.events, `columns` in place of its own."""
+    """Return a table's rows in the schema of analysis.schemas.events, `columns` in place of its own."""
     dev = _word("dev", events.device_name)
     own = {"source": pl.lit("probe"), "event": pl.lit(name), "dev": dev} | columns
     kept = {field: pl.col(field) for field in ("begin_ns", "end_ns", "tid", "comm", "file") if field in table}

@@ -1,1 +1,1 @@
-"""One transaction on a terminal: what it made SQLite, the filesystem and the device do."""
+"""Print one transaction and its work in SQLite, filesystem and device, as a tree."""

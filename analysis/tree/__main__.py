@@ -1,4 +1,4 @@
-"""python -m analysis.tree RUN_DIR TRANSACTION: the ledger of one transaction as a tree.
+"""python -m analysis.tree RUN_DIR TRANSACTION: print the ledger of one transaction as a tree.
 
 TRANSACTION is its number or `slowest`. Exit status: 0 done, 2 wrong usage, 3 a table cannot be read.
 """
@@ -9,8 +9,8 @@ import re
 import sys
 from pathlib import Path
 
-from analysis.files import shown
 from analysis.inspect.load import Loaded
+from analysis.run_files.reading import shown
 from analysis.tree import terminal
 from base.errors import BadInput
 

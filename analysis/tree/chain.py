@@ -1,4 +1,4 @@
-"""The chain of one transaction as a tree: file operation, sync, commit or checkpoint, command."""
+"""Build the tree of one transaction: file operation, sync, commit or checkpoint, command."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Node:
     text: str
     color: str
     bytes: int | None = None
-    times: int = 1  # alike lines that it stands for
+    times: int = 1  # number of equal lines folded into it
     children: list[Node] = field(default_factory=list)
 
 
 def tree(run: Loaded, transaction: int) -> Node:
-    """Return the transaction with all that was done for it below."""
+    """Return the transaction with all work attributed to it as children."""
     row = run["transactions"].row(transaction, named=True)
     root = _node(row, f"{row['op']} {transaction}", operations.color(row["op"]))
     shares = run["shares"].filter(pl.col("transaction") == transaction)
@@ -67,7 +67,7 @@ def tree(run: Loaded, transaction: int) -> Node:
 
 
 def _rows(table: pl.DataFrame, which: pl.Expr) -> Iterator[tuple[int, Row]]:
-    """Yield (row number, row) of those rows of a table."""
+    """Yield (row number, row) of the matching rows."""
     for row in table.with_row_index("row").filter(which).iter_rows(named=True):
         yield row.pop("row"), row
 
@@ -109,7 +109,7 @@ def _command(row: Row, share: dict[int, float]) -> Node:
 
 
 def _deferred(row: Row) -> Node:
-    """A command that another made written, with the part of it that is the transaction's content."""
+    """Return a deferred command, with the bytes that hold the transaction's content."""
     by = WORDS[row["no_transaction"]] if row["made_by"] is None else f"by transaction {row['made_by']}"
     color = (style.LABELS | style.COMMANDS)[row["kind"]]
     text = style.clean(f"deferred, {by}: {row['rwbs']} {row['kind']}")
@@ -117,7 +117,7 @@ def _deferred(row: Row) -> Node:
 
 
 def _folded(node: Node) -> Node:
-    """Return the tree in the order of time, with neighbours that say the same as one line."""
+    """Return the tree in order of time, with equal neighbours folded into one line."""
     groups: dict[int, list[Node]] = defaultdict(list)
     last: Node | None = None
     for child in sorted(map(_folded, node.children), key=lambda child: child.begin):
@@ -126,10 +126,10 @@ def _folded(node: Node) -> Node:
         else:
             groups[len(groups) - 1].append(child)
         last = child
-    return replace(node, children=[_one(group) for group in groups.values()])
+    return replace(node, children=[_merged(group) for group in groups.values()])
 
 
-def _one(group: list[Node]) -> Node:
+def _merged(group: list[Node]) -> Node:
     sizes = [node.bytes for node in group if node.bytes is not None]
     return replace(
         group[0],

@@ -1,4 +1,4 @@
-"""Lines for a terminal: as wide as it is, coloured where it can."""
+"""Render a transaction's tree for a terminal, with its width and colours."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TextIO
 
 import polars as pl
 
-from analysis import ledger_schema as schema
 from analysis.figures import style
 from analysis.inspect.load import Loaded
+from analysis.schemas import ledger as schema
 from analysis.tree.chain import Node, tree
 from base.text import printable
 from model import operations
 
 _SLOWEST = 5
-# What a transaction cost in numbers, as the table has it: the word, and its plural.
+# Counts of a transaction: noun, plural ending.
 _COUNTS = (("sync", "s"), ("write", "s"), ("flush", "es"))
 _WAITS = {
     "cpu_ns": "CPU",
@@ -31,7 +31,7 @@ _WAITS = {
 
 @dataclass(frozen=True)
 class Terminal:
-    """What the output can show: columns (None: any number), colour, and drawing characters."""
+    """Capabilities of the output: columns (None: any number), colour, box-drawing characters."""
 
     columns: int | None
     color: bool
@@ -39,7 +39,7 @@ class Terminal:
 
     @classmethod
     def of(cls, stream: TextIO) -> Terminal:
-        """Return what `stream` can show."""
+        """Return the capabilities of `stream`."""
         tty = stream.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
         columns = shutil.get_terminal_size().columns if tty else None
@@ -58,13 +58,13 @@ class Terminal:
 
 
 def _nearest(red: int, green: int, blue: int) -> int:
-    """Return the colour of the 6x6x6 cube that terminals of 256 colours have nearest to this one."""
+    """Return the nearest colour of the 6x6x6 cube of 256-colour terminals."""
     steps = [0 if part < 48 else 1 if part < 115 else (part - 35) // 40 for part in (red, green, blue)]
     return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
 
 
 def lines(run: Loaded, transaction: int | None, terminal: Terminal) -> list[str]:
-    """Return the view of one transaction (None: there is none), then the run's tops."""
+    """Return one transaction (None: the run has none), then the run's largest items."""
     summary = run.run.summary
     head = f"{summary['cell_name']}  {summary['run_id']}  {summary['status'].upper()}"
     out = [terminal.line("", head)]
@@ -123,7 +123,7 @@ def _written(run: Loaded) -> dict[str, float]:
 
 
 def _nobody(run: Loaded) -> dict[str, float]:
-    """Return the bytes that were written for no transaction, by reason."""
+    """Return the bytes written without a transaction, by reason."""
     whole = run["ledger"].select("command", "no_transaction", share=pl.lit(1.0))
     parts = pl.concat([whole, run["shares"].select("command", "no_transaction", "share")]).drop_nulls()
     size = run["pieces"].group_by("command").agg(pl.col("bytes").sum())
@@ -160,9 +160,9 @@ def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
 
 
 def show(run: Loaded, transaction: int | None) -> None:
-    """Print the view; a reader that leaves early (`| head`) is no error."""
+    """Print the view. A pipe closed early (`| head`) is not an error."""
     try:
         print("\n".join(lines(run, transaction, Terminal.of(sys.stdout))), flush=True)
     except BrokenPipeError:
-        # what is left in the buffer has nowhere to go
+        # discard the rest of the buffer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis import stored_files
-from analysis.files import read_document
+from analysis.run_files import stored_files
+from analysis.run_files.reading import read_document
 from base.errors import BadInput, BadInputError, LabError
 from commitpath.database.store import LABEL
 

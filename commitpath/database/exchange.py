@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from analysis import stored
-from analysis.files import read_json
+from analysis.run_files import stored
+from analysis.run_files.reading import read_json
 from base import identity, progress, scratch
 from base.errors import BadInput, BadInputError
 from base.paths import RESULTS

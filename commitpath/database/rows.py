@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis import documents
+from analysis.schemas import documents
 from base import identity, strict_json
 from base.strict_json import UnfitError
 from base.text import printable

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from analysis.stored_files import NOT_HELD
+from analysis.run_files.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
 from base.paths import RESULTS, is_closed

@@ -9,9 +9,9 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import derived
-from analysis import stored as analysed_runs
-from analysis.files import check_regular
+from analysis.run_files import derived
+from analysis.run_files import stored as analysed_runs
+from analysis.run_files.reading import check_regular
 from base import identity, scratch, strict_json
 from base.errors import BadInput
 from base.paths import RESULTS

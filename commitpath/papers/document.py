@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from commitpath.axes import axes
 from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis import report, stored
-from analysis.ledger_schema import LABELS, WAITS
+from analysis.report import html_page
+from analysis.run_files import stored
+from analysis.schemas.ledger import LABELS, WAITS
 from base.paths import RESULTS
 from commitpath.database.select import Run
 from commitpath.results.marks import transactions
@@ -25,7 +26,7 @@ def device_ms(run: Run) -> dict[str, float]:
     """Where the device's time went, ms per transaction by cause, the largest first; {} if it counts none."""
     counters = run.document("manifest").get("device", {}).get("time", {})
     count = transactions(run)
-    return {cause: 1000 * seconds / count for cause, seconds, _ in report.device_time(counters)}
+    return {cause: 1000 * seconds / count for cause, seconds, _ in html_page.device_time(counters)}
 
 
 @dataclass(frozen=True)

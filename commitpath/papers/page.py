@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, FileSystemLoader
 
-from analysis import report
+from analysis.report import html_page
 from commitpath.charts.model import VIRTUAL
 from commitpath.papers import beside, verdict
 from commitpath.papers.texts import number
@@ -29,14 +29,14 @@ TIMES = {
 
 def render(content: Content, figures: Sequence[Path] = ()) -> str:
     """The page of a document (document.py). figures: files of which it shows the SVG ones."""
-    environment = report.environment()
+    environment = html_page.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
     environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected, grouped=grouped)
     columns = columns_of(content)
     return environment.get_template("claims.html.j2").render(
         doc=content,
-        figures={path.stem: report.data_uri(path) for path in figures if path.suffix == ".svg"},
+        figures={path.stem: html_page.data_uri(path) for path in figures if path.suffix == ".svg"},
         tables={path.stem: beside.rows(path) for path in figures if path.suffix == ".json"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),

@@ -14,7 +14,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, TemplateError
 
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.errors import BadInputError, LabError
 from commitpath.papers.judge import cell_of, of_artifact
 from commitpath.papers.measured import COUNTS, TIMES, causes, device_ms

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import cpu
+from analysis.instrument import cpu
 from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile

@@ -12,8 +12,8 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from analysis import report
 from analysis.figures import bars, style
+from analysis.report import html_page
 from base import scratch
 from base.text import printable
 from commitpath.reporting import counted, ratios
@@ -115,7 +115,7 @@ def kernels(matched: Sequence[Matched]) -> list[str]:
 
 def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *figures: Path) -> None:
     """Write the page and its figure, of which the first is in the page; the suffix says the format."""
-    environment = report.environment()
+    environment = html_page.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
     ordered = sorted(matched, key=lambda cell: cell.label)
@@ -126,7 +126,7 @@ def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *f
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),
             cells=cells(ordered),
-            figure=report.data_uri(figures[0]),
+            figure=html_page.data_uri(figures[0]),
             changed=counted.CHANGED,
         )
         with scratch.whole(page) as part:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.terminal import seconds
+from analysis.report.terminal import seconds
 from commitpath.database.select import Run
 
 # What of a cell says how large the tried run was and who watched, and nothing of what a cut takes.

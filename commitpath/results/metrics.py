@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis import stored
+from analysis.run_files import stored
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import did_you_mean

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis import spread
+from analysis.stats import spread
 from base.identity import contents
 from commitpath.axes import axes, own_name
 from commitpath.database import rows, select, store, sync

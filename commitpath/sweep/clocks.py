@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 
-from analysis import repeats
+from analysis.stats import repeats
 from base.paths import RESULTS
 from commitpath.database.select import Run
 

@@ -3,7 +3,7 @@
 # usage: calibrate.sh CALIBRATE.FIO DEVICE > raw.json
 #
 # Prints a JSON object: {measure: {depth, fio: fio's job, stats: the device's counters}};
-# analysis/calibration.py makes a table from it.
+# analysis/instrument/calibration.py makes a table from it.
 set -euo pipefail
 jobs=$1
 export DEVICE=$2

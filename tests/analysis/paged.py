@@ -11,7 +11,7 @@ from analysis.adapters.layout import of_regions
 from analysis.content import blocks, units
 from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import STATES, Finding, decide
-from analysis.ledger_schema import FILES, LABELS
+from analysis.schemas.ledger import FILES, LABELS
 from model.engines import files
 
 

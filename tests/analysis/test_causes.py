@@ -15,7 +15,7 @@ from analysis.audit import views
 from analysis.checks import ledger as checks
 from analysis.ledger import attribution, build
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import NO_TRANSACTION
+from analysis.schemas.ledger import NO_TRANSACTION
 
 CLOSE, DRAIN = 600, 1600  # us: where the phases of a trace that ends at 600 begin
 

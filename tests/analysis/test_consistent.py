@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis import pipeline
-from analysis.consistent import reasons
+from analysis.report.consistency import reasons
 
 HERE = Path(__file__).parent
 SAMPLES = sorted(HERE.glob("sample-*.tar.xz"))

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 import zstandard
 
-from analysis import checks, manifest, stages
+from analysis import checks, stages
 from analysis.checks import cross_check
 from analysis.observers import Content, Given, content
 from analysis.observers.content import HEADER, MAGIC, NOT_KEPT, PUT_BACK, RECORD
+from analysis.report import manifest
 from base.errors import BadInput
 from model.block_operations import DISCARD, FLUSH, FUA, WRITE
 

@@ -15,8 +15,8 @@ from analysis import checks, content, stages
 from analysis import run as runs
 from analysis.content import coverage
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import FILE, LABEL
 from analysis.observers import Content as Kept
+from analysis.schemas.ledger import FILE, LABEL
 from model import engines
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -12,8 +12,9 @@ import synthetic
 from edited import edit
 from tiny import cost
 
-from analysis import checks, cpu, pipeline, stages
-from analysis import ledger_schema as schema
+from analysis import checks, pipeline, stages
+from analysis.instrument import cpu
+from analysis.schemas import ledger as schema
 
 
 def folder_of(tmp_path: Path, cpu_ns: int = 2, ps: Any = 2001, twin_ps: Any = 2001) -> Path:

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 from some_cell import some_cell
 
-from analysis import checks, pipeline, stages, terminal
+from analysis import checks, pipeline, stages
 from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import align, context
 from analysis.crash.align import Numbers
+from analysis.report import terminal
 from model.block_operations import FLUSH, FUA, WRITE
 from model.crash_points import cuts, policies
 from model.crash_points.cuts import Trial

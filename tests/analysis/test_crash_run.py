@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, stages, terminal
+from analysis import checks, pipeline, stages
 from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
 from analysis.crash import verdicts
+from analysis.report import terminal
 from model.engines import survival
 from model.expected_state import oracle
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, stages, terminal
+from analysis import checks, pipeline, stages
 from analysis.crash import sectors
+from analysis.report import terminal
 from base.errors import BadInput
 
 HERE = Path(__file__).parent

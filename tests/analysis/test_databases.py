@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from edited import edit
 
-from analysis import audit, checks, documents, pipeline, stages
+from analysis import audit, checks, pipeline, stages
+from analysis.schemas import documents
 from base.errors import BadInput
 from model import userfile
 

@@ -15,11 +15,13 @@ import pytest
 import synthetic
 from edited import unhold
 
-from analysis import checks, export, pipeline, stages, summary, tables, terminal
+from analysis import checks, export, pipeline, stages
 from analysis.adapters.device_logs import flashsim
 from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
 from analysis.checks import counts
+from analysis.report import summary, terminal
+from analysis.stats import report_tables
 from model.block_operations import FUA
 
 HERE = Path(__file__).parent
@@ -55,7 +57,7 @@ def test_the_recorded_run_holds(recorded: Path) -> None:
     told = counts.by_source(run)
     assert sorted(told) == ["device log", "probe", "stat"]
     assert told["probe"]["writes"] == told["device log"]["writes"] == told["stat"]["writes"] > 100
-    built = summary.build(run, tables.build(run), [])
+    built = summary.build(run, report_tables.build(run), [])
     assert built["twin_commands"] == {"run": 261, "twin": 261, "same": True, "first_difference": None}
     assert built["lost_events"] == 0
 
@@ -116,7 +118,7 @@ def test_what_the_device_lost_rejects(run_dir: Path) -> None:
         "the device's log lost 3 commands",
         "raw/device.bin lost 3 commands with 285 of 1048576 in it",
     ]
-    assert summary.build(run, tables.build(run), [])["lost_events"] == 3
+    assert summary.build(run, report_tables.build(run), [])["lost_events"] == 3
 
 
 def quicker(entries: np.ndarray) -> np.ndarray:
@@ -173,7 +175,7 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
     change(run_dir / "twin/raw/device.bin", change_place)
     run = stages.build(run_dir)
     assert checks.reasons(run) == []
-    built = summary.build(run, tables.build(run), [])
+    built = summary.build(run, report_tables.build(run), [])
     assert built["twin_commands"]["same"] is False
     first = built["twin_commands"]["first_difference"]
     assert 50 < first < 200
@@ -221,6 +223,6 @@ def test_a_long_unwatched_run_needs_no_log(run_dir: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(flashsim, "_LOG_ENTRIES", 200)
     run = stages.build(run_dir)
     assert checks.reasons(run) == []
-    assert summary.build(run, tables.build(run), [])["lost_events"] == 0
+    assert summary.build(run, report_tables.build(run), [])["lost_events"] == 0
     change(run_dir / "raw/device.bin", lambda entries: entries, lost=0)
     assert any("in the window: device log" in reason for reason in checks.reasons(stages.build(run_dir)))

@@ -11,9 +11,10 @@ import pytest
 import tiny
 from edited import edit
 
-from analysis import derived, diff
+from analysis import diff
 from analysis.diff import terminal, words
 from analysis.diff.__main__ import main
+from analysis.run_files import derived
 from base.errors import BadInput
 
 MS = 1_000_000

@@ -10,7 +10,8 @@ import pytest
 import synthetic
 from edited import unhold
 
-from analysis import documents, pipeline
+from analysis import pipeline
+from analysis.schemas import documents
 from base import strict_json
 from base.strict_json import UnfitError
 

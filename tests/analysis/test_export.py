@@ -15,8 +15,9 @@ import polars as pl
 import pytest
 import tiny
 
-from analysis import derived, export, stored_files
+from analysis import export
 from analysis.export.__main__ import main
+from analysis.run_files import derived, stored_files
 from base.errors import BadInput
 
 HERE = Path(__file__).parent

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis import terminal
 from analysis.adapters.device_logs import flashsim
+from analysis.report import terminal
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
 

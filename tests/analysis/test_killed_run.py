@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, stages, terminal
+from analysis import checks, pipeline, stages
+from analysis.report import terminal
 from model.expected_state import oracle
 
 HERE = Path(__file__).parent

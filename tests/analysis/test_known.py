@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import known
 from analysis.adapters import probe_selftest as adapter
 from analysis.adapters.probe_selftest import PREFLUSH, Known
 from analysis.adapters.proberecords import RECORD, TYPES
+from analysis.instrument import probe_selftest
 from base.errors import BadInput
 
 DISK, OTHER = 1 << 20, 2 << 20
@@ -24,7 +24,7 @@ def test_where_data_is_journalled_a_bio_may_have_one_page(journals_data: bool) -
     rows["b"][0], rows["n"], rows["flags"][0] = 1, [8, 1], 1
     one = Known([], {}, {}, DISK, DISK, rows, (0, 0), True)
     expected = [] if journals_data else ["bio: no bio with more than one page"]
-    assert known.wrong(one, ["bio"], "ext4", journals_data) == expected
+    assert probe_selftest.wrong(one, ["bio"], "ext4", journals_data) == expected
 
 
 def beside(writes: int, **changes: Any) -> Known:
@@ -44,9 +44,9 @@ def beside(writes: int, **changes: Any) -> Known:
 
 
 def test_flushes_of_a_partitions_disk_are_in_a_bracket() -> None:
-    assert known._commands(beside(3, flushes=(4, 1, 3))) == ["flushes: 1 to 3 recorded, 4 expected"]
+    assert probe_selftest._commands(beside(3, flushes=(4, 1, 3))) == ["flushes: 1 to 3 recorded, 4 expected"]
     # of a whole device they are its own
-    assert known._commands(beside(3, flushes=None)) == ["flushes: 1 recorded, 0 expected"]
+    assert probe_selftest._commands(beside(3, flushes=None)) == ["flushes: 1 recorded, 0 expected"]
 
 
 @pytest.mark.parametrize(("mode", "cached"), [("write back", True), ("write through", False)])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis import known
 from analysis.adapters.probe_selftest import Known
 from analysis.adapters.proberecords import RECORD, TYPES
+from analysis.instrument import probe_selftest
 
 DISK = 8 << 20
 
@@ -33,15 +33,15 @@ def recorded(bios: list[tuple[int, int]]) -> Known:
     ],
 )
 def test_a_page_that_is_written_in_part_is_one(bios: list[tuple[int, int]], found: list[str]) -> None:
-    assert known._bios(recorded(bios)) == found
+    assert probe_selftest._bios(recorded(bios)) == found
 
 
 def test_pages_of_reads_are_not_those_of_writes_and_each_read_has_some() -> None:
     ran = recorded([(8, 1), (8, 1)])
     of_bio = ran.rows["type"] == TYPES["bio"]
     ran.rows["b"][np.flatnonzero(of_bio)[0]] = 0  # REQ_OP_READ
-    assert known._bios(ran) == []
+    assert probe_selftest._bios(ran) == []
     ran.rows["flags"][np.flatnonzero(of_bio)[0]] = 0
     unpaged = ran.rows[np.delete(np.arange(ran.rows.size), np.flatnonzero(~of_bio)[0])]
     ran = Known([], {}, {}, DISK, DISK, unpaged, (0, 0), True)
-    assert known._bios(ran) == ["reads without pages: 1 recorded, 0 expected"]
+    assert probe_selftest._bios(ran) == ["reads without pages: 1 recorded, 0 expected"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.adapters import layout, layouts
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.errors import BadInput
 
 SUPERBLOCK = {

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from some_cell import some_cell
 
-from analysis import derived, stored
 from analysis.figures import ledger
 from analysis.figures.ledger import main
-from analysis.terminal import whole
+from analysis.report.terminal import whole
+from analysis.run_files import derived, stored
 from base.identity import canonical, cell_name
 
 PROFILES = {"fs": {"type": "ext4"}, "device": {"driver": "null_blk"}}

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 from edited import edit_trial
 
-from analysis import checks, pipeline, stages, terminal
+from analysis import checks, pipeline, stages
+from analysis.report import terminal
 from model.crash_points import lines
 from model.expected_state import oracle
 

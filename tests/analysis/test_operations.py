@@ -10,9 +10,9 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from analysis import tables
 from analysis.adapters import drivertables
 from analysis.checks import rendered
+from analysis.stats import report_tables
 from base.errors import BadInput
 from model import operations
 from model.operations import Transaction
@@ -81,7 +81,7 @@ def test_a_phase_may_have_several_kinds_and_no_unknown_one(tmp_path: Path) -> No
 def test_rates_of_a_mix_are_over_the_whole_phase(tmp_path: Path) -> None:
     phases = pl.DataFrame({"phase": ["mix"], "begin_ns": [0], "end_ns": [100]})
     ran = SimpleNamespace(transactions=drivertables.transactions(written(tmp_path, MIX)), phases=phases)
-    rows = {row["op"]: row for row in tables.times(cast("Any", ran)).iter_rows(named=True)}
+    rows = {row["op"]: row for row in report_tables.times(cast("Any", ran)).iter_rows(named=True)}
     assert {op: row["tps"] for op, row in rows.items()} == {"read": 2e7, "update": 1e7, "scan": 1e7}
     assert rows["update"]["max_ns"] == 20
 

@@ -8,10 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis import persistent, tables, terminal
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.checks import persistent as check
+from analysis.ledger import persistent_memory
+from analysis.report import terminal
+from analysis.stats import report_tables
 
 TEXT = "transaction,file,lines,bytes\n0,statements,5,250\n1,statements,50,3200\n2,statements,1,40\n"
 # of all: a header, and a checkpoint's, besides
@@ -51,7 +53,7 @@ def wrong(own: Driver, twin: Driver | None = None) -> list[str]:
 def test_what_it_says_is_added_up(path: Path) -> None:
     own = driver(path)
     assert wrong(own) == wrong(own, own) == []
-    found = persistent.summary(own)
+    found = persistent_memory.summary(own)
     assert found == {
         **{"label": "statement log (PCM)", "bytes": 3618, "lines": 58, "ns": 29000},
         "per_transaction": {
@@ -63,7 +65,7 @@ def test_what_it_says_is_added_up(path: Path) -> None:
     lines = terminal.persistent({"persistent": found})
     assert lines[0].split() == ["statement", "log", "(PCM)", "insert", "delete", "all", "all"]
     assert lines[1].split()[-4:] == ["1.68", "0.04", "1.14", "4"] and "0.029 ms" in lines[3]
-    rows = tables._rows(own)
+    rows = report_tables._rows(own)
     assert rows["persistent_lines"].to_list() == [5, 50, 1]
     assert rows["persistent_bytes"].to_list() == [250, 3200, 40]
 

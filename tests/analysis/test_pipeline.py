@@ -12,10 +12,12 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import derived, events, pipeline
+from analysis import pipeline
 from analysis.diff.__main__ import main as diff
 from analysis.export.__main__ import main as export
 from analysis.inspect.__main__ import main as inspect
+from analysis.run_files import derived
+from analysis.schemas import events
 from analysis.tree.__main__ import main as tree
 
 

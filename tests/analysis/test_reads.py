@@ -12,10 +12,11 @@ import pytest
 from traced import DEVICE, FILE, FLUSHER, NONE, READ, Trace
 
 from analysis import checks as of_run
-from analysis import pipeline, stages, terminal
+from analysis import pipeline, stages
 from analysis.checks import counts, reads, witness
 from analysis.ledger import build
 from analysis.ledger.reads import summary
+from analysis.report import terminal
 
 HERE = Path(__file__).parent
 RAHEAD = 1 << 19

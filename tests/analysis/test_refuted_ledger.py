@@ -17,9 +17,10 @@ import polars as pl
 import pytest
 from edited import unhold
 
-from analysis import audit, pipeline, stages, terminal
+from analysis import audit, pipeline, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import commits, cross_check, ledger
+from analysis.report import terminal
 from base.errors import BadInput
 from model.block_operations import FUA
 

@@ -16,10 +16,12 @@ import pytest
 from edited import unhold
 from test_ledger_faults import records
 
-from analysis import audit, checks, stages, summary, tables, terminal
+from analysis import audit, checks, stages
 from analysis.adapters.proberecords import TYPES
 from analysis.audit import order
 from analysis.checks import baseline_times, failures, phases
+from analysis.report import summary, terminal
+from analysis.stats import report_tables
 
 HERE = Path(__file__).parent
 SAMPLES = {
@@ -236,6 +238,6 @@ def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: 
     run = stages.build(folder)
     found = checks.reasons(run)
     assert any("1 calls of SQLite failed: first call 7" in reason for reason in found), found
-    told = summary.build(run, tables.build(run), found)
+    told = summary.build(run, report_tables.build(run), found)
     assert told["failures"] == {"syncs": 0, "calls": 1, "commands": 0}
     assert terminal.refused(told)[0] == "ended with an error: 1 calls"

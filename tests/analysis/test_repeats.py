@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import derived, repeats
+from analysis.run_files import derived
+from analysis.stats import repeats
 from base.errors import BadInput
 from base.identity import cell_name
 

@@ -14,8 +14,8 @@ import synthetic
 from edited import edit
 
 from analysis import __main__ as command
-from analysis import stored_files
-from analysis.stored_files import NOT_HELD
+from analysis.run_files import stored_files
+from analysis.run_files.stored_files import NOT_HELD
 from analysis.tree import __main__ as tree
 from base.identity import cell_id
 

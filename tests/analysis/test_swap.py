@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import derived, pipeline
+from analysis import pipeline
+from analysis.run_files import derived
 
 
 def made(folder: Path, content: str) -> Path:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from analysis import checks, stages, summary, tables
+from analysis import checks, stages
+from analysis.report import summary
+from analysis.stats import report_tables
 from base.errors import BadInput
 
 # Cut at the end of a line, these are whole files that say less than they might.
@@ -36,7 +38,7 @@ def outcome(folder: Path) -> str:
     try:
         run = stages.build(folder)
         reasons = checks.reasons(run)
-        built = tables.build(run)
+        built = report_tables.build(run)
         summary.build(run, built, reasons)
     except BadInput as error:
         assert "\n" not in str(error)

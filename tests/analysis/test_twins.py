@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from analysis import twins
 from analysis.run import Run
+from analysis.stats import overhead
 
 
 def ran(latencies: np.ndarray) -> Any:
@@ -35,7 +35,7 @@ def test_the_interval_holds_the_cost_as_often_as_it_says() -> None:
     for _ in range(tries):
         untraced = random.normal(1e6, 1e5, 100).astype(np.int64)
         traced = (random.normal(1e6, 1e5, 100) / 0.95).astype(np.int64)
-        limits = (twins.interval(pair(traced, untraced)) or {})["insert"]
+        limits = (overhead.interval(pair(traced, untraced)) or {})["insert"]
         assert limits
         held += limits[0] <= 0.05 <= limits[1]
     assert 0.92 < held / tries < 0.98, held / tries
@@ -44,7 +44,7 @@ def test_the_interval_holds_the_cost_as_often_as_it_says() -> None:
 def test_the_cost_lies_in_its_interval() -> None:
     random = np.random.default_rng(1)
     run = pair(*(random.integers(900_000, 1_100_000, (2, 60))))
-    cost, limits = twins.cost(run), twins.interval(run)
+    cost, limits = overhead.cost(run), overhead.interval(run)
     assert cost and limits
     assert set(limits) == {"insert", "all"}
     for op, ends in limits.items():

@@ -19,7 +19,7 @@ from analysis import stages
 from analysis.adapters.layout import JOURNAL
 from analysis.audit import waits
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import WAITS
+from analysis.schemas.ledger import WAITS
 
 SHARES = ("journal_wait_ns", "other_wait_ns")
 WAITED = "syncs of the thread 1005 waited for nothing that is recorded"

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from analysis import checks, pipeline, stages, stored
+from analysis import checks, pipeline, stages
 from analysis.__main__ import main as analyse
 from analysis.content.file_roles import role
 from analysis.inspect.load import Loaded
+from analysis.run_files import stored
 from base.errors import BadInput
 
 HERE = Path(__file__).parent

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived
-from analysis import ledger_schema as schema
+from analysis.run_files import derived
+from analysis.schemas import ledger as schema
 
 TRANSACTIONS = {
     "transaction": pl.Int64,

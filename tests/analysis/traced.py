@@ -15,7 +15,7 @@ from synthetic import probe_record, probes_bin
 from analysis.adapters.layout import Layout
 from analysis.adapters.proberecords import RECORD, TYPES
 from analysis.ledger import build, records
-from analysis.ledger_schema import LABELS, VFS
+from analysis.schemas.ledger import LABELS, VFS
 
 DEV = 253 << 20
 DRIVER, JBD2, FLUSHER = 77, 50, 30

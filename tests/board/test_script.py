@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis import pipeline, terminal
+from analysis import pipeline
 from analysis.observers import told
+from analysis.report import terminal
 from commitpath.cell import make_cell
 from commitpath.experiment import run_once
 

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from test_vfs_log import calls, inside
 
-from analysis import databases
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.audit import order
+from analysis.run_files import databases
 from model.engines import sqlite
 
 LEVELS = ("off", "normal", "full", "extra")

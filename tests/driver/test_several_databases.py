@@ -6,8 +6,8 @@ import pytest
 from conftest import NEWEST, Driver, binary
 from test_order import ran
 
-from analysis import databases
 from analysis.ledger import contents
+from analysis.run_files import databases
 from base.arrays import ints
 from commitpath.profiles import load_profile
 from model.statements import sqlfile, tracefile

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived
 from analysis.inspect.load import NEEDED
-from analysis.ledger_schema import LABELS as ALL_LABELS
+from analysis.run_files import derived
+from analysis.schemas.ledger import LABELS as ALL_LABELS
 
 SECTORS = {"database": 300_000, "journal": 900_000, "wal": 1_200_000, "directory": 2_080}
 LABELS = {

@@ -10,8 +10,9 @@ import pytest
 from conftest import Page
 from selenium import webdriver
 
-from analysis import derived, pipeline
+from analysis import pipeline
 from analysis.inspect.__main__ import main as inspect
+from analysis.run_files import derived
 
 HERE = Path(__file__).parent
 TRIAL = 5  # one acknowledged transaction is lost, while the next waits for its journal's sync

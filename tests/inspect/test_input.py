@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 import synthetic_ledger
 
-from analysis import derived
 from analysis.inspect.__main__ import main
 from analysis.inspect.pack import pack
+from analysis.run_files import derived
 
 
 def no_tables(run: Path) -> None:

@@ -11,7 +11,7 @@ from conftest import Page
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 
-from analysis import ledger_schema as schema
+from analysis.schemas import ledger as schema
 
 Pages = Callable[..., Page]
 ROW = 40

@@ -5,7 +5,7 @@ from pathlib import Path
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-STYLE = Path(__file__).resolve().parents[2] / "analysis/style.css"
+STYLE = Path(__file__).resolve().parents[2] / "analysis/report/style.css"
 
 
 def test_no_number_is_broken(browser: webdriver.Chrome, tmp_path: Path) -> None:

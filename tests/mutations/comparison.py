@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from analysis import pipeline
-from analysis.ledger_schema import LABELS, WAITS
+from analysis.schemas.ledger import LABELS, WAITS
 
 # Shares that are reported as the sound run's: of all bytes written, of the transactions' time, of a number.
 BYTES, TIME, NUMBER = 0.001, 0.01, 0.01

@@ -36,7 +36,7 @@ import numpy as np  # noqa: E402
 from faults import FAULTS, description  # noqa: E402
 from recording import AbsentError, Recording  # noqa: E402
 
-from analysis.files import shown  # noqa: E402
+from analysis.run_files.reading import shown  # noqa: E402
 from base import progress  # noqa: E402
 from base.errors import BadInput, BadInputError  # noqa: E402
 from commitpath import command_line, variables  # noqa: E402

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import zstandard
 
-from analysis import stored_files
 from analysis.adapters import devicelog, proberecords
 from analysis.observers import content
+from analysis.run_files import stored_files
 
 LOG_HEADER = 32  # bytes of device.bin before its entries
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from analysis.ledger_schema import LABELS
+from analysis.schemas.ledger import LABELS
 from base.identity import canonical
 from base.version import version
 from commitpath.axes import probe_files

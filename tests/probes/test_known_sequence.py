@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import known
 from analysis.adapters.probe_selftest import Known, read
 from analysis.adapters.proberecords import TYPES
+from analysis.instrument import probe_selftest
 from commitpath.payload import all_probes
 from commitpath.prepared import known_sequence
 from images.board import RunOutput
@@ -33,11 +33,11 @@ def test_what_is_lost_is_seen(on_board: Callable[..., RunOutput], tmp_path: Path
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
     output.extract(tmp_path)
     told, probes = read(tmp_path / "raw"), [*all_probes()]
-    assert known.wrong(told, probes, fs) == []
+    assert probe_selftest.wrong(told, probes, fs) == []
     assert set(told.counted) == set(OWN[fs][0])
     for names, number in ((EACH + OWN[fs][0], 1), (ANY + OWN[fs][1], None)):
         for name in names:
-            assert known.wrong(without(told, name, number), probes, fs), name
-    assert known.wrong(dataclasses.replace(told, lost=(1, 0)), probes, fs)
+            assert probe_selftest.wrong(without(told, name, number), probes, fs), name
+    assert probe_selftest.wrong(dataclasses.replace(told, lost=(1, 0)), probes, fs)
     # what is not watched is not counted
-    assert known.wrong(without(told, "flush", None), ["block"], fs) == []
+    assert probe_selftest.wrong(without(told, "flush", None), ["block"], fs) == []

@@ -16,8 +16,9 @@ from typing import Any
 import commands
 from some_cell import some_cell
 
-from analysis import derived, pipeline, stored_files
+from analysis import pipeline
 from analysis.crash import verdicts
+from analysis.run_files import derived, stored_files
 from base import identity
 from base.identity import canonical
 from base.version import version

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.calibration import measure, table
+from analysis.instrument.calibration import measure, table
 from commitpath import calibrate
 from commitpath.calibrate import DEPTHS, figure, source_iops
 

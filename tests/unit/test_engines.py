@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import ledger_schema as schema
 from analysis.figures import style
+from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from some_cell import some_cell
 
-from analysis import derived
+from analysis.run_files import derived
 from base import identity
 from base.errors import BadInput, LabError
 from commitpath import ansible, commands, crash, experiment, packed, plan

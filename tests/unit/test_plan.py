@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from some_cell import some_cell
 
-from analysis import documents
+from analysis.schemas import documents
 from base import identity
 from commitpath import ansible, commands, plan
 from commitpath.cell import make_cell

@@ -62,7 +62,7 @@ AXIS = """
 """
 # What a manifest lacks that says nothing but its engine: of a known engine all else.
 MANIFESTS = """
-from analysis import documents
+from analysis.schemas import documents
 from base import strict_json
 def unfit(engine):
     try:

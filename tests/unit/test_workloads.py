@@ -21,13 +21,13 @@ least: {rows: 3}
 """
 TOLD = """
 import json
-from analysis import consistent
+from analysis.report import consistency
 from commitpath.cell import make_cell
 from commitpath.payload import payload
 
 cell = make_cell({"WORKLOAD": "again"})
 environment = payload(cell)["cell.env"].decode()
-print(json.dumps([consistent.workloads()["again"], sorted(cell.profiles["workload"]), environment]))
+print(json.dumps([consistency.workloads()["again"], sorted(cell.profiles["workload"]), environment]))
 """
 
 

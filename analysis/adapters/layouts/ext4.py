@@ -9,7 +9,7 @@ from pathlib import Path
 from analysis.adapters import e2fsprogs
 from analysis.adapters.e2fsprogs import Inode
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, Layout, of_regions
-from analysis.files import integer
+from analysis.run_files.reading import integer
 from base.errors import BadInput
 from model.filesystems import Superblock
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from analysis.adapters.layout import META, PACK, Layout, of_regions
-from analysis.files import integer
+from analysis.run_files.reading import integer
 from base.errors import BadInput
 from model.filesystems import Superblock
 

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, SECTOR, Layout, of_regions
-from analysis.files import integer, read_text
+from analysis.run_files.reading import integer, read_text
 from base.errors import BadInput
 from model.filesystems import Superblock
 

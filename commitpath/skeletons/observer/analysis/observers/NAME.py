@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.files import read_text
 from analysis.observers import Given, Observer, Seen
+from analysis.run_files.reading import read_text
 
 _FILES = ("begin", "end")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.adapters.layout import Layout, of_regions
-from analysis.files import integer
+from analysis.run_files.reading import integer
 from model.filesystems import Superblock
 
 

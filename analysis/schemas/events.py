@@ -1,7 +1,7 @@
-"""The one schema every source is turned into: tables/events.parquet.
+"""Define the common schema of events from all sources: tables/events.parquet.
 
-A row is a thing that happened from `begin_ns` to `end_ns` (CLOCK_MONOTONIC of the board; equal
-for a point in time). Columns that a source does not know are null.
+A row is an event from `begin_ns` to `end_ns` (CLOCK_MONOTONIC of the board; equal
+for a point in time). Columns that a source lacks are null.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "end_ns": pl.Int64,
     "transaction": pl.Int64,
     "phase": pl.String,
-    "op": pl.String,  # operations.py; null for what has none
+    "op": pl.String,  # operations.py; null for events without one
     "tid": pl.Int64,
     "comm": pl.String,
     "dev": pl.String,  # major:minor
@@ -42,7 +42,7 @@ _RWBS = r"^(F?)(DE|[WDRFN])(F?)"
 
 
 def device_name(number: int) -> str:
-    """Return a dev_t of the kernel's, major << 20 | minor, as major:minor."""
+    """Return a kernel dev_t (major << 20 | minor) as major:minor."""
     return f"{number >> 20}:{number & 0xFFFFF}"
 
 
@@ -65,9 +65,9 @@ def merge(frames: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def block_kind(rwbs: str = "rwbs", sectors: str = "sectors") -> pl.Expr:
-    """Expression: the kind (one of BLOCK_KINDS) of a block command.
+    """Return an expression for the kind (one of BLOCK_KINDS) of a block command.
 
-    A flush is REQ_OP_FLUSH: `FF` in the kernel's tracepoints, `FN` in blkparse's words.
+    A flush is REQ_OP_FLUSH: `FF` in the kernel's tracepoints, `FN` in blkparse's text.
     """
     operation = pl.col(rwbs).str.extract(_RWBS, 2)
     fua = pl.col(rwbs).str.extract(_RWBS, 3) == "F"

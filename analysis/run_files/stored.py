@@ -1,4 +1,4 @@
-"""A run as `make analyse` left it: what reads its tables reads nothing of raw/ again."""
+"""Open an analysed run: its cell, summary and tables, without reading raw/ again."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cells, derived
-from analysis import ledger_schema as schema
-from analysis.files import read_json
+from analysis.run_files import cells, derived
+from analysis.run_files.reading import read_json
+from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInput
 from base.identity import cell_name, digest
 from model.cell import Cell
 from model.requested import values
 
-# host.json's, which no two runs share
+# keys of host.json that differ between any two runs
 TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """An analysed run: cell.json, summary.json, and its tables when they are asked for."""
+    """An analysed run: cell.json, summary.json, and its tables on demand."""
 
     folder: Path
     cell: Cell
     summary: dict[str, Any]
 
     def table(self, name: str, columns: tuple[str, ...] = ()) -> pl.DataFrame:
-        """Return tables/`name`.parquet. Raises BadInput if it, or one of `columns`, is not there."""
+        """Return tables/`name`.parquet. Raises BadInput if the table or one of `columns` is missing."""
         path = self.folder / "tables" / f"{name}.parquet"
         if not path.is_file():
             raise self._without(path)
@@ -46,7 +46,10 @@ class Stored:
         return table
 
     def _without(self, path: Path) -> BadInput:
-        """Return why a table is not there: to analyse a run again makes no ledger that it cannot have."""
+        """Return the error for a missing table.
+
+        Analysing again does not create a ledger for a run without the necessary observers.
+        """
         if path.stem not in schema.TABLES or self.summary.get("ledger", path) is not None:
             return BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
         probes = values.probes(self.cell)
@@ -61,14 +64,14 @@ class Stored:
 
     @property
     def rejected(self) -> list[str]:
-        """Why the run does not count; empty if it does."""
+        """The reasons for which the run was rejected; empty if it was accepted."""
         return [] if self.summary.get("status") == "ok" else list(self.summary.get("reasons", ["?"]))
 
 
 def read(folder: Path, *, any_load: bool = False) -> Stored:
-    """Open the analysed run in `folder`. Raises BadInput, also where a file was changed since.
+    """Open the analysed run in `folder`. Raises BadInput, also if a file changed since.
 
-    any_load: of a watched command, too; what asks for transactions takes none.
+    any_load: also accept a watched command, which has no transactions.
     """
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
@@ -91,9 +94,9 @@ def _read(folder: Path, name: str) -> Stored:
 
 
 def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
-    """Return which name of a run's folder is not what its documents say; None if both are.
+    """Return which folder name, of the run or its cell, contradicts the documents; None if neither does.
 
-    document: cell.json. A run whose cell was edited in a copy is called what it was before.
+    document: cell.json. A copied run with an edited cell keeps its old folder name.
     """
     place = folder.resolve()
     for what, name, called in (
@@ -108,9 +111,9 @@ def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any])
 def fingerprint(
     clock: str | None, hashes: Mapping[str, str] | None, host: Mapping[str, Any]
 ) -> tuple[Any, ...] | None:
-    """Return what no two runs share, whatever they are called; None where no raw file is known.
+    """Return a value that differs between any two runs, whatever their names; None without raw files.
 
-    In virtual time two runs may have the same files, but not the same times on the host.
+    In virtual time two runs may have identical files, but not identical times on the host.
     """
     if not hashes:
         return None
@@ -119,7 +122,7 @@ def fingerprint(
 
 
 def read_named(folder: Path) -> Stored:
-    """Open an analysed run that lies as it was stored, below its cell's folder. Raises BadInput."""
+    """Open an analysed run that is in its original place, below its cell's folder. Raises BadInput."""
     run = read(folder)
     if wrong := misnamed(folder, read_json(folder / "cell.json"), read_json(folder / "host.json")):
         raise BadInput(folder, "", wrong, "results/<cell name>/<run id>, as it was stored")

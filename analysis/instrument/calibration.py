@@ -1,13 +1,13 @@
-"""Table of a calibration (playbooks/board/calibrate.sh) against the sources of its device profile."""
+"""Compare a calibration (playbooks/board/calibrate.sh) with the sources of its device profile."""
 
 from typing import Any
 
-# measures whose time is that of a write and its sync
+# measures that time a write and its sync together
 PAIRS = ("write_fdatasync_4k",)
 
 
 def measure(name: str, entry: dict[str, Any]) -> dict[str, float]:
-    """One measure: latency us, IOPS, MB/s, and where the device says the time went."""
+    """Return latency (us), IOPS and MB/s of a measure."""
     job = entry["fio"]["jobs"][0]
     side = job["write" if name.startswith("write") else "read"]
     seconds = side["runtime"] / 1000
@@ -17,7 +17,7 @@ def measure(name: str, entry: dict[str, Any]) -> dict[str, float]:
 
 
 def causes(entry: dict[str, Any], limit: int = 4) -> str:
-    """The largest causes of time by the device's own counters, in percent."""
+    """Return the largest causes of time, in percent, from the device's counters."""
     times = {k[5:-3]: v for k, v in entry["stats"].items() if k.startswith("time_") and k != "time_ns" and v}
     total = sum(times.values())
     ranked = sorted(times.items(), key=lambda item: -item[1])[:limit]
@@ -25,7 +25,7 @@ def causes(entry: dict[str, Any], limit: int = 4) -> str:
 
 
 def table(profile: dict[str, Any], raw: dict[str, Any]) -> list[str]:
-    """Lines of two tables: all measures, and those with a source."""
+    """Return the lines of two tables: all measures, and those with a source."""
     lines = [f"{'measure':28} {'us':>10} {'IOPS':>9} {'MB/s':>8}  device's time"]
     results = {name: measure(name, entry) for name, entry in raw.items()}
     for name, result in results.items():

@@ -1,4 +1,4 @@
-"""Reading text, JSON and CSV strictly: all of a file or one clear error."""
+"""Read text, JSON and CSV strictly: a whole file, or one clear error."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import documents
+from analysis.schemas import documents
 from base import strict_json
 from base.errors import BadInput
 
-# Characters of a field that an error shows.
+# Longest text shown in an error, in characters.
 SHOWN = 80
-# Bytes of a field of a CSV file that every reader takes alike.
+# Bytes of a CSV field that all readers parse in the same way.
 _PLAIN = (string.ascii_letters + string.digits + "-_./").encode()
 _CHUNK = 1 << 20
 
@@ -26,13 +26,13 @@ def read_text(path: Path, *, whole_lines: bool = True) -> str:
     """Return the text of `path`; bytes that are not UTF-8 become U+FFFD.
 
     Raises BadInput if the file is missing, or (with `whole_lines`) if its last line has no
-    newline: a file cut short.
+    newline, as in a truncated file.
     """
     return _whole(path, whole_lines).decode("utf-8", errors="replace")
 
 
 def check_regular(path: Path) -> None:
-    """Raise BadInput at what is no regular file: to open a FIFO waits, and a device may have no end."""
+    """Raise BadInput unless `path` is a regular file: a FIFO would block, a device may be endless."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -43,7 +43,7 @@ def check_regular(path: Path) -> None:
 
 
 def check_unlinked(folder: Path, name: str) -> None:
-    """Raise BadInput where FOLDER/NAME is a link or lies below one, and so is none of the folder."""
+    """Raise BadInput if FOLDER/NAME is a link or lies below one, and so may be outside the folder."""
     path = folder
     for part in Path(name).parts:
         path = path / part
@@ -75,7 +75,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_document(path: Path, name: str) -> dict[str, Any]:
-    """Return the JSON object in `path`, which is `name` of schema.yml. Raises BadInput."""
+    """Return the JSON object in `path`, checked against `name` of schema.yml. Raises BadInput."""
     value = read_json(path)
     try:
         documents.check(name, value)
@@ -90,8 +90,7 @@ def read_csv(
     """Return the rows of a CSV file whose header must be exactly the keys of `schema`.
 
     Columns are pl.Int64 or pl.String; only those in `optional` may have empty fields (null).
-    Raises BadInput with the line that is wrong: what Polars' fast reader does not take is gone
-    through by hand.
+    Raises BadInput with the line of the error: files that Polars' fast reader rejects are parsed here.
     """
     names = list(schema)
     if columns(path) != names:
@@ -107,8 +106,10 @@ def read_csv(
 
 
 def _is_plain(path: Path, width: int) -> bool:
-    """Whether Polars reads a CSV file as this module does: it also takes ' 1' and '+1' for integers, and a
-    line cut short for one with empty fields."""
+    """Return whether Polars parses a CSV file as this module does.
+
+    Polars also accepts ' 1' and '+1' as integers, and a truncated line as one with empty fields.
+    """
     lines = commas = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -121,25 +122,25 @@ def _is_plain(path: Path, width: int) -> bool:
 
 
 def columns(path: Path) -> list[str]:
-    """Return the names in the first line of a CSV file. Raises BadInput at a file cut short."""
+    """Return the names in the first line of a CSV file. Raises BadInput if it is truncated."""
     return _header(path).rstrip("\r").split(",")
 
 
 def _header(path: Path) -> str:
-    """Return the first line, without the rest in memory. Raises BadInput at a file cut short."""
+    """Return the first line without reading the rest. Raises BadInput if the file is truncated."""
     check_regular(path)
     with contextlib.suppress(OSError), path.open("rb") as file:
         first = file.readline()
         file.seek(-1, os.SEEK_END)
         if file.read(1) == b"\n":
             return first.rstrip(b"\n").decode("utf-8", errors="replace").rstrip("\r")
-    return read_text(path)  # which says what is wrong, or the file is empty
+    return read_text(path)  # raises the error, unless the file is empty
 
 
 def _read_by_line(
     path: Path, text: str, schema: dict[str, type[pl.DataType]], optional: tuple[str, ...]
 ) -> pl.DataFrame:
-    """Read a CSV file so that every error has a line number."""
+    """Parse a CSV file line by line, so that every error has a line number."""
     columns: dict[str, list[Any]] = {name: [] for name in schema}
     for number, line in enumerate(text.split("\n")[1:-1], 2):
         fields = line.rstrip("\r").split(",")
@@ -166,7 +167,7 @@ def integer(path: Path, line: int, name: str, text: str) -> int:
 
 
 def shown(text: str) -> str:
-    """Return the text in quotes, cut where it is long."""
+    """Return the text in quotes, truncated to SHOWN characters."""
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 

@@ -1,4 +1,4 @@
-"""derived.json: which files an analysis read and wrote, so that a change of them by hand is noticed."""
+"""Hash the files that an analysis read and wrote (derived.json), to detect later changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from analysis.files import read_json
+from analysis.run_files.reading import read_json
 from base.errors import BadInput
 
 NAME = "derived.json"
@@ -16,20 +16,24 @@ DOCUMENTS = ("cell.json", "watch.json", "host.json", "manifest.json", "summary.j
 
 
 def content(*folders: Path) -> dict[str, Any]:
-    """Return what derived.json says of the documents and tables in `folders`: `files` {name: SHA-256};
-    of a file that is in several the last one. A file that is in none is not named."""
-    found = {}
+    """Return the content of derived.json for `folders`: `files` {name: SHA-256}.
+
+    Of a file in several folders, the last counts. Missing files are left out.
+    """
+    hashes = {}
     for folder in folders:
         paths = [folder / name for name in DOCUMENTS] + sorted((folder / "tables").glob("*"))
         for path in paths:
             if path.is_file():
-                found[str(path.relative_to(folder))] = _hash(path)
-    return {"files": found}
+                hashes[str(path.relative_to(folder))] = _hash(path)
+    return {"files": hashes}
 
 
 def fault(folder: Path, *names: str) -> str | None:
-    """Return which of the files `names` of an analysed run is not as its analysis read or wrote it,
-    or why that cannot be said; None if all are."""
+    """Return the first of `names` that changed since the analysis, or why that is unknown.
+
+    Return None if no file changed.
+    """
     try:
         files = read_json(folder / NAME).get("files")
     except BadInput as error:
@@ -44,19 +48,19 @@ def fault(folder: Path, *names: str) -> str | None:
 
 
 def check(folder: Path, *names: str) -> None:
-    """Raise BadInput at the first of the files that is not as `make analyse` left it."""
+    """Raise BadInput if a file changed since `make analyse`."""
     if wrong := fault(folder, *names):
         raise BadInput(folder, "", wrong, f"an analysed run: make analyse RUN={folder}")
 
 
 def write(folder: Path, *sources: Path) -> None:
-    """Write derived.json of the files in `sources` to `folder`."""
+    """Write derived.json to `folder`, with the files in `sources`."""
     text = json.dumps(content(*(sources or (folder,))), indent=2, sort_keys=True)
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
 def remove(folder: Path) -> None:
-    """Leave no derived.json, whatever is there: the run is to be analysed again."""
+    """Remove derived.json, so that the run must be analysed again."""
     path = folder / NAME
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)

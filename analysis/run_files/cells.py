@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from analysis.files import SHOWN, read_json
+from analysis.run_files.reading import SHOWN, read_json
 from base import identity
 from base.errors import BadInput
 from model import cell as cells

@@ -1,4 +1,4 @@
-"""The ledger's tables, their columns and the words in them (docs/reference/formats.md).
+"""Define the ledger's tables, their columns and enumerated values (docs/reference/formats.md).
 
 Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
 """
@@ -33,7 +33,7 @@ NO_TRANSACTION = (
     "another partition",
     "unknown",
 )
-# Roles of the engines' files (model/engines/); `directory` is where they are.
+# Roles of the engines' files (model/engines/); `directory` contains them.
 FILES = (*engines.files(), "other", "directory")
 KINDS = (*LABELS, "flush", "read", "discard")
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")
@@ -43,7 +43,7 @@ NOBODY = pl.Enum(NO_TRANSACTION)
 
 Kind = DataType | DataTypeClass
 Schema = dict[str, Kind]
-# columns of numbers that may have none
+# nullable columns of numbers
 NULLABLE = frozenset(
     (
         *("sector", "queue_ns", "tid", "transaction", "made_by", "vfs_call", "sync"),
@@ -60,16 +60,16 @@ LEDGER: Schema = {
     "queue_ns": pl.Int64,  # when the first of its bios was queued, Q; null: without bios
     "issue_ns": pl.Int64,
     "complete_ns": pl.Int64,
-    "tid": pl.Int64,  # who submitted its (first) bio
+    "tid": pl.Int64,  # submitter of its (first) bio
     "comm": pl.Categorical,
-    "transaction": pl.Int64,  # made the device write it; null: none, or several: see `shares`
-    "no_transaction": NOBODY,  # why it is for none; null: it is for one, or see `shares`
+    "transaction": pl.Int64,  # caused the write; null: none, or several: see `shares`
+    "no_transaction": NOBODY,  # reason without a transaction; null: it has one, or see `shares`
     "op": pl.Categorical,
     "phase": pl.Categorical,  # by the time of issue
     "how": pl.Enum(HOW),
-    "vfs_call": pl.Int64,  # row of `vfs`: what was under way in SQLite, or waited for it
-    "sync": pl.Int64,  # row of `syncs`, likewise
-    "commit": pl.Int64,  # number of the journal's commit it is part of
+    "vfs_call": pl.Int64,  # row of `vfs`: the call in progress, or waiting for it
+    "sync": pl.Int64,  # row of `syncs`: in progress, or waiting for it
+    "commit": pl.Int64,  # number of its journal commit
     "checkpoint": pl.Int64,  # row of `checkpoints`
 }
 PIECES: Schema = {
@@ -79,25 +79,25 @@ PIECES: Schema = {
     "file": FILE,
     "inode": pl.Int64,
     "offset": pl.Int64,  # in the file; null for metadata
-    "of": LABEL,  # what a block of the filesystem journal is a copy of; null: the journal's own
+    "of": LABEL,  # label of the block copied into the filesystem journal; null: journal metadata
     "vfs_call": pl.Int64,  # the last xWrite of that page before the bio
-    "moved": pl.Boolean,  # the filesystem's garbage collector had the page moved
+    "moved": pl.Boolean,  # moved by the filesystem's garbage collector
     "sector": pl.Int64,
-    "home": pl.Int64,  # sector of the block that a page of the block device is
+    "home": pl.Int64,  # sector of the metadata block in a page of the block device
 }
-# of a piece, what its bytes say (analysis/content/): null where they say nothing, or were not kept
+# result of the content check of a piece (analysis/content/); null: undecided, or bytes not kept
 WITNESSED: Schema = {"confirmed": pl.Boolean, "rule": pl.Categorical}
 SHARES: Schema = {
     "command": pl.Int64,
-    "transaction": pl.Int64,  # null: the part that no transaction caused
-    "no_transaction": NOBODY,  # why, of such a part
+    "transaction": pl.Int64,  # null: a share without a transaction
+    "no_transaction": NOBODY,  # reason for such a share
     "share": pl.Float64,
 }
 DEFERRED: Schema = {
     "command": pl.Int64,
-    "transaction": pl.Int64,  # that wrote what these bytes hold, to a page cache or a log
-    "made_by": pl.Int64,  # the later one that made the device write them; null: none
-    "no_transaction": NOBODY,  # why none
+    "transaction": pl.Int64,  # wrote this content to a page cache or a log
+    "made_by": pl.Int64,  # the later one that caused the device write; null: none
+    "no_transaction": NOBODY,  # reason without one
     "bytes": pl.Float64,
 }
 # One row per part of a read command that has one label.
@@ -135,7 +135,7 @@ COMMITS: Schema = {
     "end_ns": pl.Int64,
     "sync_commit": pl.Int64,
     "blocks": pl.Int64,  # logged: descriptors, copies and the commit block
-    "waiting": pl.Int64,  # transactions that waited for it
+    "waiting": pl.Int64,  # number of transactions that waited
 }
 CHECKPOINTS: Schema = {
     "checkpoint": pl.Int64,
@@ -154,8 +154,8 @@ VFS: Schema = {
     "offset": pl.Int64,
     "bytes": pl.Int64,
     "transaction": pl.Int64,
-    "page": pl.Int64,  # of the database, that is logged with this write; null: none, or not recorded
-    "database": pl.Int64,  # that the file is of, from 1; null: there is one, or it is of none
+    "page": pl.Int64,  # database page logged with this write; null: none, or not recorded
+    "database": pl.Int64,  # number of the file's database, from 1; null: a single database, or none
 }
 WAITS = ("data_wait_ns", "journal_wait_ns", "flush_wait_ns", "other_wait_ns")
 COSTS: Schema = {
@@ -164,15 +164,15 @@ COSTS: Schema = {
     "op": pl.Categorical,
     "latency_ns": pl.Int64,
     "syncs": pl.Int64,  # the filesystem's
-    "vfs_syncs": pl.Int64,  # those that SQLite's calls must have made
-    "bytes": pl.Float64,  # that it made the device write: its own and its shares
-    "for_others": pl.Float64,  # of these, what holds pages that earlier ones had written
-    "deferred": pl.Float64,  # beside these, what holds pages that it had written, and others made written
+    "vfs_syncs": pl.Int64,  # those caused by the engine's calls
+    "bytes": pl.Float64,  # device writes it caused: alone, and its shares
+    "for_others": pl.Float64,  # part of `bytes` with content of earlier transactions
+    "deferred": pl.Float64,  # not in `bytes`: its content, written because of others
     **dict.fromkeys(LABELS, pl.Float64),
     "flushes": pl.Float64,
     "fua": pl.Float64,
     "writes": pl.Float64,
-    "cpu_ns": pl.Int64,  # null, as the waits, of a command's: nobody recorded it
+    "cpu_ns": pl.Int64,  # null, as are the waits, for a watched command: not recorded
     **dict.fromkeys(WAITS, pl.Int64),
 }
 TABLES: dict[str, Schema] = {

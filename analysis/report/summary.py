@@ -1,4 +1,4 @@
-"""summary.json: the stable interface for scripts (docs/reference/formats.md)."""
+"""Build summary.json, the stable interface for scripts (docs/reference/formats.md)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, paced, persistent, tables, twins
 from analysis.adapters import device_logs, devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
@@ -15,27 +14,29 @@ from analysis.checks.file_calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import coverage
 from analysis.crash import verdicts
-from analysis.ledger import attribution, reads
+from analysis.instrument import cpu
+from analysis.ledger import attribution, persistent_memory, reads
 from analysis.ledger.build import Ledger
-from analysis.ledger_schema import FILES, LABELS
 from analysis.run import Run
-from analysis.tables import Tables
+from analysis.schemas.ledger import FILES, LABELS
+from analysis.stats import overhead, pacing, report_tables
+from analysis.stats.report_tables import Tables
 from base.version import version
 from model import engines
 from model.engines import Engine
 
-# What a block command is, without its times.
+# Columns that identify a block command, without times.
 _COMMAND = ("rwbs", "sector", "sectors")
 _LATENCIES = ("p50", "p95", "p99", "max")
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
-    """Return the summary. A value that has no meaning (nothing ran, no probe) is None."""
+    """Return the summary. A value without meaning (nothing ran, no probe) is None."""
     operations = {row["op"]: row for row in built.operations.iter_rows(named=True)}
     seconds = timed_seconds(run.timing)
     written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
-    watched = "commands" in tables.observed(run)
+    watched = "commands" in report_tables.observed(run)
     return {
         "version": version(),
         **verdict(reasons),
@@ -46,14 +47,14 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "clock": run.board.run.get("clock"),
         "tps": {
             **{op: row["tps"] for op, row in operations.items()},
-            "all": twins.rate(run.timing),
+            "all": overhead.rate(run.timing),
         },
-        **({"pace": kept} if (kept := paced.summary(run.cell, run.timing)) else {}),
+        **({"pace": kept} if (kept := pacing.summary(run.cell, run.timing)) else {}),
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "cpu_share": cpu.share(run.ledger),
-        "watching_cost": twins.cost(run),
-        "watching_cost_interval": twins.interval(run),
+        "watching_cost": overhead.cost(run),
+        "watching_cost_interval": overhead.interval(run),
         "twin_commands": twin_commands(run),
         "latency_us": {
             op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
@@ -72,7 +73,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger, run.driver.engine),
-        **({"persistent": of_memory} if (of_memory := persistent.summary(run.driver)) else {}),
+        **({"persistent": of_memory} if (of_memory := persistent_memory.summary(run.driver)) else {}),
         "content": coverage.summary(run.content),
         "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
@@ -89,74 +90,75 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
 
 
 def flash(run: Run) -> dict[str, Any] | None:
-    """Return what the flash of the device programmed and erased; None of a device that has none."""
+    """Return the programs and erases of the device's flash; None without flash."""
     reader = device_logs.of(run.cell)
     return reader.wear(run.board.device, run.board.device_time) if reader else None
 
 
 def _us(ns: float | None) -> float | None:
-    """Return microseconds; None of an operation that the untraced twin did not run."""
+    """Return microseconds; None for an operation that the baseline did not run."""
     return None if ns is None else ns / 1000
 
 
 def notes(run: Run) -> dict[str, list[str]]:
-    """Return what observers say of what they recorded; nothing where they say nothing."""
-    said = [note for seen in run.seen.values() for note in seen.notes]
-    return {"notes": said} if said else {}
+    """Return the observers' notes on their records; {} without notes."""
+    lines = [note for seen in run.seen.values() for note in seen.notes]
+    return {"notes": lines} if lines else {}
 
 
 def not_checked(run: Run) -> list[str]:
-    """Say what of a run nothing was recorded to check by."""
-    found = covariates.unknown(run)
+    """Return the checks that were impossible because nothing was recorded."""
+    unchecked = covariates.unknown(run)
     if run.ledger is not None and run.content is None:
-        found.append("whether what was written is what the ledger says: its bytes were not kept")
-    return found
+        unchecked.append("whether what was written is what the ledger says: its bytes were not kept")
+    return unchecked
 
 
 def verdict(reasons: list[str]) -> dict[str, Any]:
-    """Return status and reasons: one reason, and the run does not count."""
+    """Return status and reasons; a single reason rejects the run."""
     printable = ("".join(c if c.isprintable() else "?" for c in reason) for reason in reasons)
-    told = list(dict.fromkeys(printable))
-    return {"status": "rejected" if told else "ok", "reasons": told}
+    distinct = list(dict.fromkeys(printable))
+    return {"status": "rejected" if distinct else "ok", "reasons": distinct}
 
 
 def timed_seconds(ran: Driver) -> float | None:
-    """Seconds of the timed region on the board's clock; None if it has no end."""
+    """Return the seconds of the timed region on the board's clock; None if it did not end."""
     return (ran.timed[1] - ran.timed[0]) / 1e9 if ran.timed else None
 
 
 def timed_wall_seconds(run: Run) -> float | None:
-    """Seconds of the timed region on the host's clock: what its clock said, or the board's if
-    that goes at the same pace; None if nobody took the time."""
+    """Return the seconds of the timed region on the host's clock; None if not measured.
+
+    In real time the board's clock is used.
+    """
     if run.board.run.get("clock") == "virtual":
         return run.host.get("timed_seconds")
     return timed_seconds(run.timing)
 
 
 def twin_commands(run: Run) -> dict[str, Any] | None:
-    """Whether the twin's device got the run's commands (operation, sector, size), in that order.
+    """Compare the command sequence (operation, sector, size) of the baseline with the run's.
 
-    None where one of the two has no log of its device. Watching takes time, and so may let what
-    goes by the clock (a journal, the flusher) come at another place: that they differ is no fault.
+    Return None if a device log is missing. A difference is not a fault: observation takes time, which may
+    shift work that follows the clock (a journal, the flusher).
     """
     if run.twin is None or run.log is None or run.twin.log is None:
         return None
-    own = run.log.within(*run.driver.window)
-    twins = run.twin.log.within(*run.twin.driver.window)
-    alike = devicelog.alike(own, twins)
-    first = None if alike == own.size == twins.size else alike
-    return {"run": own.size, "twin": twins.size, "same": first is None, "first_difference": first}
+    commands = run.log.within(*run.driver.window)
+    baseline = run.twin.log.within(*run.twin.driver.window)
+    alike = devicelog.alike(commands, baseline)
+    first = None if alike == commands.size == baseline.size else alike
+    return {"run": commands.size, "twin": baseline.size, "same": first is None, "first_difference": first}
 
 
 def sequence_hash(commands: pl.DataFrame) -> str:
-    """SHA-256 of the window's commands (op and flags, sector, size) in the order of their issue."""
+    """Return the SHA-256 of the window's commands (op and flags, sector, size) in order of issue."""
     ordered = commands.sort("begin_ns", maintain_order=True).select(_COMMAND)
     return hashlib.sha256(ordered.write_csv(include_header=False).encode()).hexdigest()
 
 
 def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
-    """What was written, by label, and which files' syncs flushed: bytes of the window, and means
-    over the transactions of each operation and of all."""
+    """Return bytes by label and flushes by synced file: of the window, and means per transaction."""
     if made is None:
         return None
     flushed_for = (*(role for role in FILES if role in engines.roles(engine)), "no sync")
@@ -182,7 +184,7 @@ def _by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, di
 
 
 def _flushes(made: Ledger, flushed_for: tuple[str, ...]) -> pl.DataFrame:
-    """Return op, and for each transaction its flushes by the file whose sync they were for."""
+    """Return op and, for each transaction, its flushes by the file that was synced."""
     flush = made.ledger.filter(pl.col("kind") == "flush").select("command", "transaction", "sync")
     shared = flush.drop("transaction").join(made.shares, on="command")
     whole = flush.join(made.shares, on="command", how="anti").with_columns(share=pl.lit(1.0))

@@ -1,4 +1,4 @@
-"""The files of a stored run that are evidence, and whether they are still what was stored."""
+"""Hash the raw files of a stored run, and detect changed, missing and added ones."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis import derived
-from analysis.files import check_regular, check_unlinked, read_json
+from analysis.run_files import derived
+from analysis.run_files.reading import check_regular, check_unlinked, read_json
 from base.errors import BadInput
 
-# what is said of a run whose host.json has no raw_sha256
+# message for a run without raw_sha256 in host.json
 NOT_HELD = "its raw files are not held: it was stored without their hashes"
 
 
 def hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of raw/, twin/ and crash/, by its name below the run's folder.
 
-    Raises BadInput at what is neither a regular file nor a folder, or is a link.
+    Raises BadInput at a link, and at anything except regular files and folders.
     """
     places = [folder / part for part in ("raw", "twin", "crash")]
     names = [str(path.relative_to(folder)) for place in places for path in (place, *place.rglob("*"))]
@@ -29,13 +29,13 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 def hash_of(folder: Path, name: str) -> str:
-    """Return the SHA-256 of a file below a run's folder. Raises BadInput at what is no file of its own."""
+    """Return the SHA-256 of a file of a run. Raises BadInput unless it is a regular file, not a link."""
     check_own(folder, name)
     return _hash(folder / name)
 
 
 def check_own(folder: Path, name: str) -> None:
-    """Raise BadInput at what is no regular file of a run's folder, but a link or below one, too."""
+    """Raise BadInput unless the name is a regular file, neither a link nor below one."""
     check_unlinked(folder, name)
     check_regular(folder / name)
 
@@ -46,10 +46,10 @@ def _hash(path: Path) -> str:
 
 
 def check(folder: Path, part: str) -> None:
-    """Raise BadInput if raw files of an analysed run are not as they were stored, or gone, or more.
+    """Raise BadInput if raw files of an analysed run were changed, removed or added.
 
-    part: the name of a file below the run's folder, or of a folder, then all that is in it.
-    manifest.json has the hashes of host.json, and those of a run that was stored without any.
+    part: a file or folder below the run's folder; a folder includes all files in it.
+    The hashes are those of manifest.json, which also covers runs stored without hashes.
     """
     derived.check(folder, "manifest.json")
     held = read_json(folder / "manifest.json").get("raw_sha256") or {}
@@ -61,7 +61,7 @@ def check(folder: Path, part: str) -> None:
 
 
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:
-    """Raise BadInput at the first file that is not as it was stored, by the hashes of host.json."""
+    """Raise BadInput at the first file that differs from the hashes of host.json."""
     for name in sorted({*now, *stored}):
         if name not in now:
             raise BadInput(folder / name, "", "it is gone", "what host.json says was stored (raw_sha256)")

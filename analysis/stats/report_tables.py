@@ -1,7 +1,7 @@
-"""The answers as tables: what each transaction, operation and phase cost.
+"""Build the tables of the report: the cost of each transaction, operation and phase.
 
-A sync or block command belongs to the transaction within whose [begin_ns, end_ns) it was
-issued, so the counts of all transactions never exceed those of the window.
+A sync or block command belongs to the transaction during which it was issued (begin_ns <= t < end_ns).
+Therefore the counts of all transactions never exceed those of the window.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass, fields
 import numpy as np
 import polars as pl
 
-from analysis import events
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, disk
 from analysis.run import Run
+from analysis.schemas import events
 from model import engines
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
-# Kinds of events, and the probes of which one at least must be there. Block commands have witnesses beside
-# the probes in every watched run.
+# Kinds of events, and the probes that record them (one suffices). Every observed run has another recorder of
+# block commands.
 OBSERVED = {
     "syncs": ("filesystem",),
     "filesystem": ("filesystem", "flush", "writeback"),
@@ -30,7 +30,7 @@ _PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 @dataclass(frozen=True)
 class Tables:
-    """Everything that figures and reports are drawn from. Times are ns, sizes bytes."""
+    """The input of figures and reports. Times are ns, sizes bytes."""
 
     events: pl.DataFrame  # events.SCHEMA
     transactions: pl.DataFrame  # one row a transaction
@@ -40,8 +40,8 @@ class Tables:
     blocks: pl.DataFrame  # op, kind of command, commands and bytes, and those per transaction
     commands: pl.DataFrame  # the block commands of the window with kind, op, transaction, phase
     flags: pl.DataFrame  # rwbs, commands, bytes in the window
-    latencies: pl.DataFrame  # op, latency_ns of each transaction as nobody watched
-    observed: pl.DataFrame  # kind of event (OBSERVED), watched: whether somebody looked for them
+    latencies: pl.DataFrame  # op, latency_ns of each transaction without observation
+    observed: pl.DataFrame  # kind of event (OBSERVED), watched: whether it was recorded
 
 
 def build(run: Run) -> Tables:
@@ -50,7 +50,7 @@ def build(run: Run) -> Tables:
     source = block_source(run)
     commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
     if sent := disk.sent_for(run):
-        # of a partition: a flush that was sent for it, if for others, too
+        # on a partition: keep the flushes issued for it, even if shared with others
         others = (pl.col("kind") == "flush") & pl.col("begin_ns").is_in(sent["others"]["issue_ns"].implode())
         commands = commands.filter(~others)
     commands = _attribute(commands, rows, run.driver.phases)
@@ -82,7 +82,7 @@ def build(run: Run) -> Tables:
 
 
 def _rows(driver: Driver) -> pl.DataFrame:
-    """Return the transactions, with what they wrote to persistent memory where the engine had some."""
+    """Return the transactions, with their writes to persistent memory if the engine used any."""
     if driver.persistent is None:
         return driver.transactions
     columns = {f"persistent_{name}": name for name in ("lines", "bytes")}
@@ -95,7 +95,7 @@ def _rows(driver: Driver) -> pl.DataFrame:
 
 
 def observed(run: Run) -> set[str]:
-    """The kinds of events (OBSERVED) that somebody looked for; counts of the others are unknown."""
+    """Return the kinds of events (OBSERVED) that were recorded; counts of others are unknown."""
     if not run.probes:
         return set()
     return {
@@ -114,7 +114,7 @@ def _syncs(run: Run) -> pl.DataFrame:
 
 
 def block_source(run: Run) -> str:
-    """Return whose block commands a watched run's tables use: the probe's, else another witness's."""
+    """Return the source of block commands: the probe, else another recorder."""
     if any(name in ("block", "all") for name in run.probes):
         return "probe"
     for name in run.witnesses:
@@ -123,12 +123,12 @@ def block_source(run: Run) -> str:
 
 
 def names() -> list[str]:
-    """Return the names of the tables, as the files are called."""
+    """Return the names of the tables, which are also file names."""
     return [field.name for field in fields(Tables)]
 
 
 def _inside(times: np.ndarray, table: pl.DataFrame) -> np.ndarray:
-    """Return for each time the row of `table` in whose [begin_ns, end_ns) it lies, or -1."""
+    """Return for each time the row of `table` with begin_ns <= time < end_ns, or -1."""
     begins, ends = table["begin_ns"].to_numpy(), table["end_ns"].to_numpy()
     if not begins.size:
         return np.full(times.shape, -1)
@@ -137,7 +137,7 @@ def _inside(times: np.ndarray, table: pl.DataFrame) -> np.ndarray:
 
 
 def _attribute(found: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
-    """Fill transaction, op and phase of events by the time they were issued."""
+    """Set transaction, op and phase of events by their time of issue."""
     times = found["begin_ns"].to_numpy()
     row = pl.Series("transaction", _inside(times, transactions), dtype=pl.Int64)
     in_phase = _inside(times, phases).tolist()
@@ -164,7 +164,7 @@ def _file_kinds(sync: pl.DataFrame, databases: tuple[str, ...]) -> pl.Series:
 
 
 def block_sums() -> list[pl.Expr]:
-    """Expressions: BLOCK_COLUMNS of a group of block commands."""
+    """Return expressions for BLOCK_COLUMNS of a group of block commands."""
     kind = pl.col("kind")
     write = kind.str.starts_with("write")
     return [
@@ -185,9 +185,9 @@ def _add_sums(
     roles: tuple[str, ...],
     seen: set[str],
 ) -> pl.DataFrame:
-    """Append the sums of syncs by role of the file and of block commands to each row of `table`.
+    """Append sums of syncs (by file role) and of block commands to each row of `table`.
 
-    What nobody looked for is null.
+    Sums of events that were not recorded are null.
     """
     by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in roles]
     syncs = [pl.len().alias("syncs"), *by_kind]
@@ -223,10 +223,10 @@ def _phases(
 
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
-    """One row an operation: costs as they were watched, times as nobody watched (Run.timing)."""
+    """Return a row per operation: costs from the observed run, times from Run.timing."""
     costs = transactions.group_by("op", maintain_order=True).agg(
         transactions=pl.len(),
-        # unknown, if it is of any
+        # unknown if unknown for any transaction
         unchanged=pl.when(pl.col("changes").null_count() == 0).then((pl.col("changes") == 0).sum()),
         syncs=pl.col("syncs").mean(),
         **{name: pl.col(name).mean() for name in BLOCK_COLUMNS},
@@ -235,9 +235,9 @@ def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
 
 
 def times(ran: Driver) -> pl.DataFrame:
-    """One row an operation: latencies in ns, time of the phases that have it, `tps` (None if that is 0).
+    """Return a row per operation: latencies in ns, time of its phases, `tps` (None if that time is 0).
 
-    Where a phase is a mix, the rate of each of its operations is over the whole phase.
+    In a mixed phase the rate of each operation is over the whole phase.
     """
     latency = pl.col("end_ns") - pl.col("begin_ns")
     rows = ran.transactions.group_by("op", maintain_order=True).agg(

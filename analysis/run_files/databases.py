@@ -1,4 +1,4 @@
-"""A run's databases: one, or each in `databases` of config.json (docs/reference/formats.md)."""
+"""List a run's databases: one, or those in `databases` of config.json (docs/reference/formats.md)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-# what a maximum is called; other numbers that are counted add up
+# prefixes of counters that are maxima; other counters are sums
 _MOST = ("most ", "longest ")
-# what config.json has of a database that it has of no run
-_OF_ONE = ("path", "transactions", "changes")
+# keys of config.json that only a database has
+_PER_DATABASE = ("path", "transactions", "changes")
 
 
 class Database(NamedTuple):
-    """One of them."""
+    """A database of a run."""
 
     number: int  # from 1, as vfs.csv has it
-    title: str  # before what is said of it; "" of the only one
-    config: dict[str, Any]  # config.json as of it alone
+    title: str  # prefix of messages; "" for a single database
+    config: dict[str, Any]  # config.json with only its values
     ran: int  # transactions
 
 
 def count(config: Mapping[str, Any]) -> int:
-    """Return how many there are."""
+    """Return the number of databases."""
     return len(config.get("databases", [])) or 1
 
 
 def names(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return their base names; of a command's none is known."""
+    """Return the base names of the databases; "" for a command."""
     if "database" not in config.get("driver", {}):
         return ("",)
     paths = [one["path"] for one in config.get("databases", [])] or [config["driver"]["database"]]
@@ -38,25 +38,27 @@ def names(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def paths(config: Mapping[str, Any]) -> list[str]:
-    """Return the path that the driver gives each of several, by the first one's (workloads/databases.c)."""
+    """Return the paths of all databases, derived from the first as in workloads/databases.c."""
     first = PurePosixPath(config["driver"]["database"])
     others = [f"{first.stem}-{number}{first.suffix}" for number in range(2, count(config) + 1)]
     return [str(first), *(str(first.with_name(name)) for name in others)]
 
 
 def of(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
-    """Yield each. ran: the run's transactions."""
+    """Yield each database. ran: the run's transactions."""
     several = config.get("databases")
     if several is None:
         yield Database(1, "", dict(config), ran)
         return
     for number, one in enumerate(several, 1):
-        own = {key: value for key, value in {**config, **one}.items() if key not in (*_OF_ONE, "databases")}
+        own = {
+            key: value for key, value in {**config, **one}.items() if key not in (*_PER_DATABASE, "databases")
+        }
         yield Database(number, f"database {number}: ", own, one["transactions"])
 
 
 def calls_of(calls: pl.DataFrame, number: int) -> pl.DataFrame:
-    """Return the calls of vfs.csv of a database's files."""
+    """Return the calls in vfs.csv on a database's files."""
     if "database" not in calls.columns:
         return calls
     own = calls["database"]
@@ -64,11 +66,11 @@ def calls_of(calls: pl.DataFrame, number: int) -> pl.DataFrame:
 
 
 def unsummed(config: Mapping[str, Any], properties: str, counted: re.Pattern[str]) -> list[str]:
-    """Return which numbers of all databases are not those of each, added up or the largest.
+    """Return the run's counters that are not the sum, or the maximum, of its databases' counters.
 
-    properties: the key of what the engine says of itself, counted: the names in it that are such numbers.
+    properties: the key of the engine's properties; counted: matches the names of counters in it.
     """
-    several, found = config.get("databases", []), list[str]()
+    several, wrong = config.get("databases", []), list[str]()
     for where in ("file_sizes", "file_sizes_before_close", properties):
         for name, total in config.get(where, {}).items() if several else ():
             if where == properties and not counted.fullmatch(name):
@@ -76,11 +78,11 @@ def unsummed(config: Mapping[str, Any], properties: str, counted: re.Pattern[str
             each = [_number(one.get(where, {}).get(name, 0)) for one in several]
             due = max(each) if name.startswith(_MOST) else sum(each)
             if due != _number(total):
-                found.append(f"{name}: {total}, and its databases make {due}")
-    return found
+                wrong.append(f"{name}: {total}, and its databases make {due}")
+    return wrong
 
 
 def _number(value: Any) -> int:
-    """Return a number as config.json has it; of what is none, one that none is."""
+    """Return a counter of config.json, or -1 if it is not a number."""
     text = str(value)
     return int(text) if text.isascii() and text.isdigit() else -1

@@ -1,4 +1,4 @@
-"""report.html: one file that opens offline and can be read on its own."""
+"""Render report.html: a single file that opens offline."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import cpu, terminal
 from analysis.content import coverage
 from analysis.figures import style
+from analysis.instrument import cpu
 from analysis.ledger import attribution
+from analysis.report import terminal
 from analysis.run import Run
-from analysis.stored_files import NOT_HELD
-from analysis.tables import BLOCK_COLUMNS, Tables
+from analysis.run_files.stored_files import NOT_HELD
+from analysis.stats import totals
+from analysis.stats.report_tables import BLOCK_COLUMNS, Tables
 from base.version import version
 from model import engines
 from model.cell import unused
 
+HERE = Path(__file__).parent
 CAPTIONS = {
     "zoom": (
         "From the statement to the device",
@@ -71,7 +74,7 @@ def render(
     summary: dict[str, Any],
     pictures: dict[str, Path],
 ) -> str:
-    """Return the page. Every value is escaped; only our own figures go in as they are."""
+    """Return the page. All values are escaped, except our own figures."""
     watched = dict(tables.observed.iter_rows())
     template = environment().get_template("report.html.j2")
     figures = [
@@ -94,8 +97,8 @@ def render(
         instruction_ns=cpu.measured(manifest["clock"]),
         virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
         watched=watched,
-        count=terminal.transactions(summary),
-        whole=terminal.whole(summary),
+        count=totals.transactions(summary),
+        whole=totals.per_transaction(summary),
         seconds=terminal.seconds,
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
@@ -116,9 +119,9 @@ def render(
 
 
 def environment() -> Environment:
-    """How a page is made: every value is escaped and shown without control characters."""
+    """Return the Jinja environment of pages: values are escaped and stripped of control characters."""
     made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([HERE, HERE.parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -132,7 +135,7 @@ def environment() -> Environment:
 
 
 def data_uri(path: Path) -> str:
-    """Return an SVG figure for an <img>: the ids of one do not meet those of another."""
+    """Return an SVG figure as data for an <img>, so that ids of several figures do not collide."""
     return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
@@ -153,14 +156,14 @@ def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:
 
 def _pivot(table: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:
     """Return {op: {kind: value}}."""
-    found: dict[str, dict[str, float]] = {}
+    by_operation: dict[str, dict[str, float]] = {}
     for row in table.iter_rows(named=True):
-        found.setdefault(row["op"], {})[row["kind"]] = row[value]
-    return found
+        by_operation.setdefault(row["op"], {})[row["kind"]] = row[value]
+    return by_operation
 
 
 def _shown(value: Any) -> Any:
-    """Return a value as the page shows it: no control characters, None as a dash."""
+    """Return a value as text without control characters; None as a dash."""
     if value is None:
         return "–"
     text = str(value)
@@ -168,7 +171,7 @@ def _shown(value: Any) -> Any:
 
 
 def number(value: float | None, digits: int = 2, factor: float = 1.0) -> str:
-    """Return a number with thousands set apart, a dash for None."""
+    """Return a number with thousands separators; None as a dash."""
     return "–" if value is None else f"{value * factor:,.{digits}f}"
 
 

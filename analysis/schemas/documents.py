@@ -1,4 +1,4 @@
-"""Are a stored run's documents (summary, manifest, host, plan, config, run) what they should be?"""
+"""Validate a stored run's documents (summary, manifest, host, plan, config, run) by schema.yml."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ import yaml
 from base.strict_json import UnfitError
 from model import engines
 
-SCHEMA = Path(__file__).with_name("schema.yml")
-# characters of what is wrong: a key has any number
-TOLD = 300
+SCHEMA = Path(__file__).parents[1] / "schema.yml"
+# longest message of an error, in characters: a key may have any length
+LONGEST = 300
 
 
 Validator = Callable[[Any], Any]
 
 
 def validator(schema: dict[str, Any]) -> Validator:
-    """Compile a JSON Schema (draft 7); what it returns raises UnfitError."""
+    """Compile a JSON Schema (draft 7) into a function that raises UnfitError."""
     compiled = fastjsonschema.compile(schema, use_default=False)
 
     def check(value: Any) -> None:
         try:
             compiled(value)
         except fastjsonschema.JsonSchemaValueException as error:
-            said = error.message.removeprefix("data").removeprefix(".").strip()
-            raise UnfitError(said if len(said) <= TOLD else f"{said[:TOLD]}…") from None
+            message = error.message.removeprefix("data").removeprefix(".").strip()
+            raise UnfitError(message if len(message) <= LONGEST else f"{message[:LONGEST]}…") from None
 
     return check
 
 
 def _of_engine(name: str) -> dict[str, Any]:
-    """What a manifest of a run of that engine must have."""
+    """Return the schema of a manifest for an engine."""
     return {"required": ["engine", name], "properties": {"engine": {"const": name}}}
 
 
 @functools.cache
 def _schema() -> dict[str, Any]:
-    """Return schema.yml with what it must say of each engine."""
-    # libyaml's reader takes a tenth of the time of PyYAML's own; for it a file must be one that is trusted
+    """Return schema.yml extended by the keys of each engine."""
+    # libyaml takes a tenth of the time of PyYAML; it must only read trusted files
     schema: dict[str, Any] = yaml.load(SCHEMA.read_text(encoding="utf-8"), yaml.CSafeLoader)
     manifest = schema["$defs"]["manifest"]
     manifest["properties"] |= {name: {"$ref": "#/$defs/engine"} for name in engines.names()}
@@ -62,5 +62,5 @@ def _document(name: str) -> Validator:
 
 
 def check(name: str, value: Any) -> None:
-    """Hold a value against `name` of schema.yml, "$defs". Raises UnfitError."""
+    """Check a value against `name` in "$defs" of schema.yml. Raises UnfitError."""
     _document(name)(value)

@@ -1,4 +1,4 @@
-"""The short answer on the terminal."""
+"""Render a run's summary as a table for the terminal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from analysis import cpu
 from analysis.content import coverage
+from analysis.instrument import cpu
 from analysis.ledger import attribution
-from analysis.stored_files import NOT_HELD
+from analysis.run_files.stored_files import NOT_HELD
+from analysis.stats import totals
 
-# what two views of the bytes differ in (docs/reference/ledger.md)
+# the two views of deferred bytes (docs/reference/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
 _PER_TRANSACTION = (
     "(writes, KiB and flushes are per transaction: in the row and column `all` of everything, with what is "
@@ -22,7 +23,7 @@ _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flush
 
 
 def table(summary: dict[str, Any], report: Path) -> str:
-    """Return a run's summary as a table of at most 80 columns, ended by the report's path."""
+    """Return the summary as a table of at most 80 columns, with the report's path as its last line."""
     rows: list[tuple[str, ...]] = [_HEAD, _whole(summary)]
     for op, latency in summary["latency_us"].items():
         cost = summary["per_transaction"][op]
@@ -46,7 +47,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
     if summary["ledger"]:
         out += [
             "",
-            *_labels(summary["ledger"], transactions(summary)),
+            *_labels(summary["ledger"], totals.transactions(summary)),
             *coverage.lines(summary["content"]),
             "",
         ]
@@ -72,31 +73,31 @@ def table(summary: dict[str, Any], report: Path) -> str:
 
 
 def beside(summary: dict[str, Any]) -> list[str]:
-    """Say, of a partition, for whom the disk was flushed and what others wrote to it."""
+    """Return, for a partition, the flushes by origin and the bytes that others wrote to the disk."""
     disk = summary["disk"]
     if disk is None:
         return []
     of, foreign = disk["flushes"], disk["foreign_bytes_written"]
-    said = [] if foreign is None else [f"others wrote {foreign / 1024:.0f} KiB to the disk meanwhile"]
+    lines = [] if foreign is None else [f"others wrote {foreign / 1024:.0f} KiB to the disk meanwhile"]
     if of:
-        said.append(
+        lines.append(
             f"of its {sum(of.values())} flushes {of['own']} were for the partition alone, {of['shared']} for "
             f"others, too, and {of['others']} for others alone"
         )
-    return textwrap.wrap("; ".join(said), 80, subsequent_indent="  ")
+    return textwrap.wrap("; ".join(lines), 80, subsequent_indent="  ")
 
 
 def persistent(summary: dict[str, Any]) -> list[str]:
-    """Return a table of what each operation writes to persistent memory, which no block command does."""
-    found = summary.get("persistent")
-    if not found or not found["per_transaction"]:
+    """Return a table of writes to persistent memory by operation."""
+    memory = summary.get("persistent")
+    if not memory or not memory["per_transaction"]:
         return []
-    cost = found["per_transaction"]
-    rows: list[tuple[str, ...]] = [(found["label"], *cost, "all")]
+    cost = memory["per_transaction"]
+    rows: list[tuple[str, ...]] = [(memory["label"], *cost, "all")]
     for name, text, factor, unit in (("bytes", "KiB", 1 / 1024, 1 / 1024), ("lines", "lines", 1.0, 1.0)):
         each = [number(row[name], 2, factor) for row in cost.values()]
-        rows.append((f"{text} per transaction", *each, number(found[name], 0, unit)))
-    charged = number(found["ns"], 3, 1e-6)
+        rows.append((f"{text} per transaction", *each, number(memory[name], 0, unit)))
+    charged = number(memory["ns"], 3, 1e-6)
     return [*_aligned(rows), f"no block command wrote these; {charged} ms were charged for the lines", ""]
 
 
@@ -146,12 +147,12 @@ def crash(found: dict[str, Any] | None, paced: dict[str, Any] | None = None) -> 
 
 
 def seconds(ms: float | None) -> str:
-    """Say a time, in ms below a second."""
+    """Return a time in s, or in ms below a second."""
     return f"{number(ms, 1)} ms" if ms is None or ms < 1000 else f"{number(ms, 2, 1e-3)} s"
 
 
 def sectors(found: dict[str, Any]) -> str:
-    """Say after how many cuts files had sectors that they never had; nothing where nobody looked."""
+    """Return the number of crash trials with zero or stale sectors in files; "" if not checked."""
     if not found.get("zero") or not found.get("stale"):
         return ""
     zero, stale = found["zero"], found["stale"]
@@ -162,46 +163,33 @@ def sectors(found: dict[str, Any]) -> str:
 
 
 def colored(text: str) -> str:
-    """Return a table for a terminal: the paragraph of a broken promise in red."""
+    """Return the table with a broken promise in red."""
     return re.sub(rf"^{BROKEN}.*(\n  .*)*", "\033[31m\\g<0>\033[0m", text, flags=re.MULTILINE)
 
 
-def transactions(summary: dict[str, Any]) -> int:
-    """Return how many transactions a run had."""
-    return round((summary["tps"]["all"] or 0) * (summary["virtual_seconds"] or 0))
-
-
-def whole(summary: dict[str, Any]) -> dict[str, float | None]:
-    """Return writes, flushes and bytes_written per transaction of all that the device was given, with what is
-    written at the close and by write-back; None where nothing counted them."""
-    count, names = transactions(summary), ("writes", "flushes", "bytes_written")
-    counted = {name: summary["block"][name] for name in names}
-    return {name: value / count if count and value is not None else None for name, value in counted.items()}
-
-
 def _whole(summary: dict[str, Any]) -> tuple[str, ...]:
-    """Return the first row of the table: all transactions, and everything that was written."""
-    each = whole(summary)
+    """Return the first row of the table: all transactions, and all bytes written."""
+    each = totals.per_transaction(summary)
     written = number(each["bytes_written"], 1, 1 / 1024), number(each["flushes"], 2)
     return ("all", number(summary["tps"]["all"], 1), "", "", "", number(each["writes"], 2), *written)
 
 
 def pace(paced: dict[str, Any] | None) -> list[str]:
-    """Say what the rates of a run with PACE are."""
+    """Describe the rates of a run with PACE."""
     if paced is None:
         return []
     busy = ", ".join(f"{op} {number(tps, 1)}" for op, tps in paced["busy_tps"].items())
     late = paced["late"]
-    said = (
+    lines = (
         f"PACE={paced['asked']}: TPS is the rate of the starts; transactions per second of the time in "
         f"transactions: {busy}; {late} transaction{'s' * (late != 1)} started late, as the one before had "
         "not ended"
     )
-    return textwrap.wrap(said, 80, subsequent_indent="  ")
+    return textwrap.wrap(lines, 80, subsequent_indent="  ")
 
 
 def flash(worn: dict[str, Any] | None) -> list[str]:
-    """Say what a flash device programmed and erased for what it was given."""
+    """Describe the programs and erases of a flash device."""
     if not worn or not worn["host_bytes"]:
         return []
     merged = (
@@ -210,41 +198,41 @@ def flash(worn: dict[str, Any] | None) -> list[str]:
         if worn["merges"]
         else ""
     )
-    said = (
+    lines = (
         f"device write amplification {number(worn['write_amplification'], 2)}: "
         f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed for "
         f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
         f"{worn['erases']:,} erases{merged}"
     )
-    return textwrap.wrap(said, 80, subsequent_indent="  ")
+    return textwrap.wrap(lines, 80, subsequent_indent="  ")
 
 
 def speed(summary: dict[str, Any]) -> str:
-    """Say how long the timed region took, on the board and for who waited."""
+    """Return the duration of the timed region, on the board and on the host."""
     seconds, wall = number(summary["virtual_seconds"], 3), number(summary["timed_wall_seconds"], 1)
     ratio = number(summary["virtual_per_wall"], 2)
     return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second"
 
 
 def emulation(summary: dict[str, Any]) -> list[str]:
-    """Say what virtual time counts, and how much of a transaction's time is the CPU's."""
-    said = textwrap.wrap(cpu.sentence(summary) or "", 80, subsequent_indent="  ")
+    """Describe virtual time, and the CPU's share of a transaction's time."""
+    lines = textwrap.wrap(cpu.sentence(summary) or "", 80, subsequent_indent="  ")
     if summary["cpu_share"] is None:
-        return said
+        return lines
     shares = ", ".join(f"{op} {number(value, 1, 100)} %" for op, value in summary["cpu_share"].items())
-    return [*said, "the CPU's share of a transaction's time, watched:", f"  {shares}"]
+    return [*lines, "the CPU's share of a transaction's time, watched:", f"  {shares}"]
 
 
 def refused(summary: dict[str, Any]) -> list[str]:
-    """Say what failed, what could not be checked, and what observers note."""
+    """Return errors, checks that were impossible, and observers' notes."""
     failed = [f"{number} {what}" for what, number in summary["failures"].items() if number]
-    said = [f"ended with an error: {', '.join(failed)}"] if failed else []
-    said += [f"not checked: {what}" for what in summary["not_checked"]]
-    return said + [line for note in summary.get("notes", ()) for line in textwrap.wrap(note, 80)]
+    lines = [f"ended with an error: {', '.join(failed)}"] if failed else []
+    lines += [f"not checked: {what}" for what in summary["not_checked"]]
+    return lines + [line for note in summary.get("notes", ()) for line in textwrap.wrap(note, 80)]
 
 
 def watching(summary: dict[str, Any]) -> list[str]:
-    """Say whose times these are, and what watching cost."""
+    """Return the source of the times, and the cost of observation."""
     source, cost = summary["timing_source"], summary["watching_cost"]
     if source == "twin":
         within = summary.get("watching_cost_interval")
@@ -252,19 +240,19 @@ def watching(summary: dict[str, Any]) -> list[str]:
             f"{op} {number(value, 2, 100)} %{between(within[op]) if within else ''}"
             for op, value in cost.items()
         ]
-        said = textwrap.wrap("  " + ", ".join(shares), 80, subsequent_indent="  ")
+        lines = textwrap.wrap("  " + ", ".join(shares), 80, subsequent_indent="  ")
         if within:
-            said.append("  (in brackets 95 % by what changed within the two runs, not from run to run)")
+            lines.append("  (in brackets 95 % by what changed within the two runs, not from run to run)")
         return [
             "times are the untraced twin's; watching cost, of TPS:",
-            *said,
+            *lines,
             *_twin_commands(summary["twin_commands"]),
         ]
     return ["times include what watching cost"] if source == "traced" else []
 
 
 def between(interval: list[float] | None) -> str:
-    """Say an interval of a share, in percent."""
+    """Return an interval of a share, in percent."""
     if interval is None:
         return " (too few for an interval)"
     low, high = (number(end, 1, 100) for end in interval)
@@ -272,7 +260,7 @@ def between(interval: list[float] | None) -> str:
 
 
 def _twin_commands(found: dict[str, Any] | None) -> list[str]:
-    """Say whether the twin's device got what the run's did."""
+    """Compare the device commands of the baseline with the run's."""
     if found is None:
         return []
     if found["same"]:
@@ -284,8 +272,7 @@ def _twin_commands(found: dict[str, Any] | None) -> list[str]:
 
 
 def _labels(ledger: dict[str, Any], count: int) -> list[str]:
-    """Return a table of what is written, by label: in all per transaction, of which there are count, and by
-    each operation."""
+    """Return a table of bytes written by label: per transaction (`count` of them), and by operation."""
     cost = ledger["per_transaction"]
     seen = [label for label, size in ledger["bytes"].items() if size or label == "unattributed"]
     operations = [op for op in cost if op != "all"]
@@ -302,7 +289,7 @@ def _labels(ledger: dict[str, Any], count: int) -> list[str]:
             rows.append((_VIEWS[view], *each, number(late[size], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
     unwritten = number(ledger["unwritten_bytes"], 0, 1 / 1024)
-    # not every filesystem has a garbage collector; what one moved is among the reasons
+    # bytes moved by a garbage collector are among the reasons
     said = [f"{unwritten} KiB of SQLite's files are of pages that SQLite had not written"]
     causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in attribution.sentences(ledger))
     return [
@@ -335,7 +322,7 @@ def _share(size: float, count: int) -> str:
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return rows as lines, the first column to the left and the others to the right."""
+    """Return rows as lines: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = (
         f"{row[0]:<{widths[0]}}  "

@@ -1,9 +1,9 @@
-"""What the probes recorded of a known sequence of writes and syncs, compared with what it was.
+"""Compare the probes' records of a known sequence of writes and syncs with that sequence.
 
-playbooks/board/known-sequence.sh runs it. A probe that is attached need not see all: on another
-kernel one was, and lost thousands of records. So before anything is believed of a kernel, each
-record's type is counted there. On a partition beside others that is done with each run, whose raw/known/
-it is: others of its disk write and flush meanwhile, so flushes are bracketed (checks/disk.py).
+playbooks/board/known-sequence.sh runs the sequence. An attached probe may still miss events: on one kernel,
+thousands of records were lost. Therefore each type of record is counted before a kernel is used. On a shared
+disk the sequence runs with every run (raw/known/). Other partitions write and flush meanwhile, so the
+number of flushes is bounded, not exact (checks/disk.py).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _PAGE_SECTORS = 8
 def wrong(
     known: Known, probes: Sequence[str], own: str, journals_data: bool = False, journalled: bool = True
 ) -> list[str]:
-    """Return what these probes did not record as it was, a line each; own: the filesystem's probe.
+    """Return a line for each difference between record and sequence; own: the filesystem's probe.
 
-    journals_data: the pages of files are written to a journal first, as pages of nobody's, and on some
-    kernels one by one. journalled: a sync may wait for a journal, a log or nodes, which are counted.
+    journals_data: file pages are written to a journal first, without an owner, on some kernels one by one.
+    journalled: a sync may wait for a journal, a log or nodes; these waits are counted.
     """
     checks: dict[str, Sequence[Callable[[Known], list[str]]]] = {
         "block": (_commands,),
@@ -34,17 +34,19 @@ def wrong(
         "wait": (_off_cpu,),
         "writeback": (_written_back,),
     }
-    found = [f"{lost} records were lost: {why}" for lost, why in zip(known.lost, _LOST, strict=True) if lost]
+    differences = [
+        f"{lost} records were lost: {why}" for lost, why in zip(known.lost, _LOST, strict=True) if lost
+    ]
     for name in probes:
-        found += [f"{name}: {line}" for check in checks.get(name, ()) for line in check(known)]
+        differences += [f"{name}: {line}" for check in checks.get(name, ()) for line in check(known)]
     if {"block", "bio"} <= set(probes):
-        found += _bios_as_commands(known)
+        differences += _bios_as_commands(known)
     if {"bio", "flush"} <= set(probes) and known.cached:
-        found += _empty_flushes(known)
-    return found
+        differences += _empty_flushes(known)
+    return differences
 
 
-_LOST = ("the ring was full", "what had begun was not seen to end")
+_LOST = ("the ring was full", "the end of an event was not recorded")
 
 
 def _differ(what: str, recorded: int, was: int) -> list[str]:
@@ -52,17 +54,17 @@ def _differ(what: str, recorded: int, was: int) -> list[str]:
 
 
 def _commands(known: Known) -> list[str]:
-    """As the kernel's own counters have them."""
+    """Compare commands with the kernel's counters."""
     commands = known.of("block", known.disk)
     writes, flushes = commands[operation(commands) == WRITE], commands[operation(commands) == FLUSH]
-    found = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
+    differences = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
     if known.flushes is None:
-        found += _differ("flushes", flushes.size, known.stat["flush_ios"])
+        differences += _differ("flushes", flushes.size, known.stat["flush_ios"])
     elif not known.flushes[1] <= known.flushes[0] <= known.flushes[2]:
         counted, least, most = known.flushes
-        found.append(f"flushes: {least} to {most} recorded, {counted} expected")
+        differences.append(f"flushes: {least} to {most} recorded, {counted} expected")
     return [
-        *found,
+        *differences,
         *_in_sequence(known, "block", "command"),
         *([] if flushes.size or not known.cached else ["no flushes"]),
         *([] if writes.size else ["no writes"]),
@@ -70,12 +72,17 @@ def _commands(known: Known) -> list[str]:
 
 
 def _in_sequence(known: Known, name: str, what: str) -> list[str]:
-    """All that are numbered from the device's first to its last have a record; others' are between."""
-    own, every = known.of(name, known.disk)["d"], known.of(name)["d"]
-    if not own.size:
+    """Check that no record is missing between the device's first and last number.
+
+    Numbers in between may belong to other devices.
+    """
+    numbers, all_numbers = known.of(name, known.disk)["d"], known.of(name)["d"]
+    if not numbers.size:
         return []
-    between = int(np.count_nonzero((every >= own.min()) & (every <= own.max())))
-    return _differ(f"numbers between the first and the last {what}", between, int(own.max() - own.min()) + 1)
+    between = int(np.count_nonzero((all_numbers >= numbers.min()) & (all_numbers <= numbers.max())))
+    return _differ(
+        f"numbers between the first and the last {what}", between, int(numbers.max() - numbers.min()) + 1
+    )
 
 
 def _bios(known: Known) -> list[str]:
@@ -100,12 +107,12 @@ def _bios(known: Known) -> list[str]:
 
 
 def _of_several_pages(known: Known) -> list[str]:
-    """The probe goes from page to page in some bio."""
+    """Check that some bio has more than one page."""
     return [] if (known.of("pages", known.disk)["n"] > 1).any() else ["no bio with more than one page"]
 
 
-def _unequal(one: dict[int, int], other: dict[int, int]) -> int:
-    return sum(one.get(key, 0) != other.get(key, 0) for key in one.keys() | other.keys())
+def _unequal(left: dict[int, int], right: dict[int, int]) -> int:
+    return sum(left.get(key, 0) != right.get(key, 0) for key in left.keys() | right.keys())
 
 
 def _pages(known: Known) -> list[str]:
@@ -124,22 +131,22 @@ def _pages(known: Known) -> list[str]:
 
 
 def _syncs(known: Known) -> list[str]:
-    """Of each file, by each way, with its flags and result; and no other of the filesystem."""
+    """Check each file's syncs by caller, flags and result, and the total of the filesystem."""
     syncs = known.of("sync", known.filesystem)
-    caller, found = syncs["flags"] >> 4, []
+    caller, differences = syncs["flags"] >> 4, []
     for file in known.files:
         for way, number in file.syncs.items():
             of_file = syncs[(syncs["a"] == file.inode) & (caller == CALLERS.index(way))]
             good = (of_file["flags"] & 1) == (way != "fsync")
             good &= ((of_file["flags"] & 2) != 0) == file.is_directory
             good &= of_file["n"] == 0
-            found += _differ(f"syncs of {file.name} by {way}", int(good.sum()), number)
+            differences += _differ(f"syncs of {file.name} by {way}", int(good.sum()), number)
     number = sum(sum(file.syncs.values()) for file in known.files)
-    return [*found, *_differ("syncs in all", syncs.size, number)]
+    return [*differences, *_differ("syncs in all", syncs.size, number)]
 
 
 def _names(known: Known) -> list[str]:
-    """A file's name is written the first time that it is synced."""
+    """Check the names, which are recorded at a file's first sync."""
     rows = known.of("name", known.filesystem)
     text = np.ascontiguousarray(rows).view(np.uint8).reshape(-1, rows.dtype.itemsize)[:, 40:64]
     names = {int(row["a"]): bytes(one).rstrip(b"\0").decode() for row, one in zip(rows, text, strict=True)}
@@ -151,7 +158,7 @@ def _names(known: Known) -> list[str]:
 
 
 def _data_waits(known: Known) -> list[str]:
-    """One within each sync of a file; of a directory some filesystems have none."""
+    """Check for a data wait in each sync of a file; directories may have none."""
     waits = known.of("data_wait", known.filesystem)
     return [
         line
@@ -166,14 +173,14 @@ def _data_waits(known: Known) -> list[str]:
 
 
 def _waits(known: Known) -> list[str]:
-    """Of a sync for its journal, log or nodes: each filesystem has some."""
+    """Check that some sync waited for a journal, log or nodes."""
     kinds = ("commit_wait", "node_wait")
     seen = any(known.of(name, known.filesystem).size for name in kinds)
     return [] if seen else ["no wait for a journal, log or nodes"]
 
 
 def _as_counted(known: Known) -> list[str]:
-    """Commits, checkpoints: as the filesystem counts them, which is how it is named."""
+    """Compare commits and checkpoints with the filesystem's counters of the same name."""
     return [
         line
         for name, number in known.counted.items()
@@ -189,7 +196,7 @@ def _some(name: str) -> Callable[[Known], list[str]]:
 
 
 def _off_cpu(known: Known) -> list[str]:
-    """The driver's thread waited for each of its writes at least."""
+    """Check that the driver's thread waited at least once per sync."""
     comms, least = known.of("comm"), sum(file.syncs["kernel"] for file in known.files)
     drivers = comms["tid"][comms["a"] == int.from_bytes(b"driver", "little")]
     off = known.of("off_cpu")
@@ -204,15 +211,15 @@ def _written_back(known: Known) -> list[str]:
 
 
 def _bios_as_commands(known: Known) -> list[str]:
-    """All sectors that a filesystem hands in reach the device."""
+    """Check that all sectors submitted by a filesystem reach the device."""
     bios, commands = known.of("bio", known.disk), known.of("block", known.disk)
     sectors = [int(rows["n"][operation(rows) == WRITE].sum()) for rows in (bios, commands)]
     return [f"bio: {line}" for line in _differ("sectors of writes", sectors[0], sectors[1])]
 
 
 def _empty_flushes(known: Known) -> list[str]:
-    """A filesystem orders a flush of its own by a bio with no sectors."""
+    """Compare the filesystem's flush records with its bios without sectors."""
     bios = known.of("bio", known.disk)
     empty = bios[(bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)]
-    own = known.of("flush", known.filesystem)
-    return [f"flush: {line}" for line in _differ("empty flushes", own.size, empty.size)]
+    recorded = known.of("flush", known.filesystem)
+    return [f"flush: {line}" for line in _differ("empty flushes", recorded.size, empty.size)]

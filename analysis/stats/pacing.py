@@ -1,4 +1,4 @@
-"""How a run kept to its PACE."""
+"""Compare a run's transaction starts with its PACE."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from model.cell import Cell
 
 
 def summary(cell: Cell, ran: Driver) -> dict[str, Any] | None:
-    """Return what summary.json says of a PACE; None without one.
+    """Return the entry `pace` of summary.json; None without PACE.
 
-    busy_tps: transactions per second of the time in transactions alone. late: transactions that were due
-    before the one before them had ended.
+    busy_tps: transactions per second of time spent in transactions. late: number of transactions due
+    before the previous one ended.
     """
     rows = ran.transactions
     begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])

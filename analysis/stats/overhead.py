@@ -1,7 +1,7 @@
-"""What watching cost, by a run and its untraced twin.
+"""Compute the cost of observation from a run and its unobserved baseline.
 
-In virtual time nothing but the watching differs, and the difference is its cost. On a lab board the twin is
-another run, at another time: then the difference has an interval.
+In virtual time the runs differ only by the observation. On a lab board the baseline ran at another time, so
+the cost has an interval.
 """
 
 from __future__ import annotations
@@ -9,65 +9,63 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from analysis import tables
 from analysis.adapters.driver import Driver
 from analysis.run import Run
-from analysis.spread import CONFIDENCE
+from analysis.stats import report_tables
+from analysis.stats.spread import CONFIDENCE
 from base.arrays import Ints, ints
 
-# Transactions that follow each other are not independent (a checkpoint, a collection of garbage); the rates
-# of parts of a run nearly are.
+# Successive transactions are not independent (checkpoints, garbage collection); rates of parts nearly are.
 _PARTS, _LEAST = 10, 3
-_EACH = 5  # transactions in a part, at least
+_EACH = 5  # minimum of transactions in a part
 
 
 def cost(run: Run) -> dict[str, float | None] | None:
-    """Return the share of TPS that watching cost, by operation and in all; None without a twin.
+    """Return the share of TPS lost to observation, by operation and over all; None without a baseline.
 
     1 - traced TPS / untraced TPS.
     """
     if run.twin is None:
         return None
     traced, untraced = (
-        {row["op"]: row["tps"] for row in tables.times(ran).iter_rows(named=True)} | {"all": rate(ran)}
+        {row["op"]: row["tps"] for row in report_tables.times(ran).iter_rows(named=True)} | {"all": rate(ran)}
         for ran in (run.driver, run.twin.driver)
     )
     return {op: 1 - tps / untraced[op] if tps and untraced.get(op) else None for op, tps in traced.items()}
 
 
 def interval(run: Run) -> dict[str, tuple[float, float] | None] | None:
-    """Return the 95 % interval of `cost`, by operation and in all; None without a twin, and in virtual time.
+    """Return the 95 % interval of `cost`; None without a baseline, and in virtual time.
 
-    Both ran the same transactions, so _PARTS parts of the one, one after the other, are compared with
-    those of the other: a jackknife of the ratio of their times. It holds what changes within a run,
-    and not what changes from one to the next; that takes repeats. None of an operation with too few
-    transactions.
+    Both runs executed the same transactions. Each is split into _PARTS successive parts, and the interval is
+    a jackknife of the ratio of their times. It covers variation within a run; variation between runs requires
+    repeats. An operation with too few transactions has None.
     """
     if run.twin is None or run.board.run.get("clock") == "virtual":
         return None
-    own, other = (_parts(ran) for ran in (run.driver, run.twin.driver))
-    return {op: _jackknife(times, other.get(op)) for op, times in own.items()}
+    traced, untraced = (_parts(ran) for ran in (run.driver, run.twin.driver))
+    return {op: _jackknife(times, untraced.get(op)) for op, times in traced.items()}
 
 
 def rate(ran: Driver) -> float | None:
-    """Transactions per second of the timed region."""
+    """Return the transactions per second of the timed region."""
     seconds = (ran.timed[1] - ran.timed[0]) / 1e9 if ran.timed else None
     return ran.transactions.height / seconds if seconds else None
 
 
 def _parts(ran: Driver) -> dict[str, np.ndarray | None]:
-    """Return the ns that each part took, of each operation's transactions and of all; None of too few."""
-    rows, found = ran.transactions, {}
+    """Return the ns of each part, by operation and over all; None with too few transactions."""
+    rows, parts = ran.transactions, {}
     for (op,), of_op in rows.group_by("op", maintain_order=True):
-        found[str(op)] = _times(ints(of_op["begin_ns"]), ints(of_op["end_ns"]))
-    return {**found, "all": _times(ints(rows["begin_ns"]), ints(rows["end_ns"]))}
+        parts[str(op)] = _times(ints(of_op["begin_ns"]), ints(of_op["end_ns"]))
+    return {**parts, "all": _times(ints(rows["begin_ns"]), ints(rows["end_ns"]))}
 
 
 def _times(begins: Ints, ends: Ints) -> np.ndarray | None:
     number = min(_PARTS, begins.size // _EACH)
     if number < _LEAST:
         return None
-    # each from its first transaction's begin to the next part's
+    # from the begin of a part's first transaction to the begin of the next part
     first = np.arange(number) * begins.size // number
     times: np.ndarray = np.diff(np.r_[begins[first], ends[-1]])
     return times

@@ -1,4 +1,4 @@
-"""Tables as files; what a disk refuses is an OSError that names the file."""
+"""Write tables as Parquet and CSV; a failed write is an OSError that names the file."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ import polars as pl
 
 def parquet(table: pl.DataFrame, path: Path, compression: Literal["zstd", "lz4"] = "zstd") -> None:
     """Write a table as Parquet. Raises OSError."""
-    with _told(path):
+    with _named_error(path):
         table.write_parquet(path, compression=compression)
 
 
 def csv(table: pl.DataFrame, path: Path) -> None:
     """Write a table as CSV. Raises OSError."""
-    with _told(path):
+    with _named_error(path):
         table.write_csv(path)
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Raise what the system said as it says it itself: Polars raises it as a ComputeError, too; and as an I/O
-    error, with Polars' words, what it tells no number of, as of a Parquet file's end."""
+def _named_error(path: Path) -> Iterator[None]:
+    """Raise Polars' errors as an OSError with the file's name.
+
+    Polars also raises a system error as ComputeError. An error without a number, as at the end of a Parquet
+    file, becomes EIO with Polars' text.
+    """
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        told = re.search(r"\(os error ([0-9]{1,4})\)", str(error))
-        number = int(told[1]) if told else errno.EIO
+        match = re.search(r"\(os error ([0-9]{1,4})\)", str(error))
+        number = int(match[1]) if match else errno.EIO
         first, _, _ = str(error).partition("\n")
-        why = "" if told else f" ({first})"
+        why = "" if match else f" ({first})"
         raise OSError(number, os.strerror(number) + why, str(path)) from error

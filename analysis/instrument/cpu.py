@@ -1,4 +1,4 @@
-"""The board's CPU: what an instruction takes by the clock, and its share of a transaction's time."""
+"""CPU time on the board: the duration of an instruction, and the CPU's share of a transaction's time."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from model.cell import Cell
 if TYPE_CHECKING:
     from analysis.ledger.build import Ledger
 
-# A counted loop shows a whole number of ns to this part of it: the readings of the clock around it are
-# 60 instructions of its 100 000 (workloads/instruction.c), the clock's step is 16 ns.
+# Relative tolerance of a timed loop. Reading the clock takes 60 instructions of its 100 000
+# (workloads/instruction.c); the clock's step is 16 ns.
 TOLERANCE = 0.01
-# What the virtual board's kernel is told, under every clock (images/qemu.py), and another board's is not.
+# Kernel parameters of the virtual board, under every clock (images/qemu.py); other boards lack them.
 VIRTUAL_BOARD = "nokaslr norandmaps randomize_kstack_offset=off"
-# A loop takes so many ns an instruction, and 0.06 % for the reading, in virtual time alone. An emulator or a
-# CPU that takes just 1 ns there may be.
+# ns per instruction, plus 0.06 % for reading the clock, occur only in virtual time. 1 ns is left out: a real
+# CPU or an emulator may take that.
 _COUNTED_NS, _READING = (2, 4, 8), 0.001
-# A share over all lies between those of the operations, but for rounding.
+# The share over all lies between the shares of the operations, except for rounding.
 _ROUNDED = 1e-9
 Document = Mapping[str, Any]
 
 
 def measured(clock: Document) -> float | None:
-    """Return the ns of an instruction as the driver timed it; None if it did not.
+    """Return the ns of an instruction as timed by the driver; None if not timed.
 
     clock: of driver/config.json, or of a manifest.
     """
@@ -35,7 +35,7 @@ def measured(clock: Document) -> float | None:
 
 
 def effective(clock: Document) -> str | None:
-    """Return the same as CPU_NS is written; what is no whole number is told to the ps."""
+    """Return the time of an instruction in the form of CPU_NS: whole ns, else with three decimals."""
     ns = measured(clock)
     if ns is None:
         return None
@@ -44,18 +44,18 @@ def effective(clock: Document) -> str | None:
 
 
 def counted(cell: Cell, clock: Document) -> int | None:
-    """Return the virtual ns of an instruction as read back; None in real time, or where it was not read."""
-    told = effective(clock) if is_counted(cell) else None
-    return int(told) if told is not None and told.isdigit() else None
+    """Return the virtual ns of an instruction as read back; None in real time or if not read."""
+    ns = effective(clock) if is_counted(cell) else None
+    return int(ns) if ns is not None and ns.isdigit() else None
 
 
 def is_counted(cell: Cell) -> bool:
-    """Whether a cell asks for a time of each instruction."""
+    """Return whether each instruction has a fixed time in this cell."""
     return cell.clock == "virtual"
 
 
 def sentence(summary: Document) -> str | None:
-    """Say what virtual time is, and what it leaves out; None of a run in another time."""
+    """Return a description of virtual time and its limits; None for another clock."""
     if summary["clock"] != "virtual":
         return None
     ns = summary.get("cpu_ns")
@@ -68,9 +68,9 @@ def sentence(summary: Document) -> str | None:
 
 
 def share(made: Ledger | None) -> dict[str, float | None] | None:
-    """Return the part of a transaction's latency in which its thread ran, by operation and over all.
+    """Return the share of latency in which the transaction's thread ran, by operation and over all.
 
-    Of the watched run; what other threads ran meanwhile is in the waits. None without a ledger.
+    It is measured in the observed run; the time of other threads counts as waiting. None without a ledger.
     """
     if made is None:
         return None
@@ -82,22 +82,24 @@ def share(made: Ledger | None) -> dict[str, float | None] | None:
 
 
 def contradictions(cell: Cell, summary: Document, manifest: Document) -> list[str]:
-    """Say what of this a run's documents do not say alike."""
+    """Return the contradictions about CPU time in a run's documents."""
     return [*_times(cell, summary, manifest), *_in_real_time(cell, manifest), *_shares(summary)]
 
 
 def _times(cell: Cell, summary: Document, manifest: Document) -> Iterator[str]:
-    told = effective(manifest["clock"])
-    if is_counted(cell) and str(cell.cpu_ns) != told:
-        yield f"cpu_ns: cell says {cell.cpu_ns!r}, read back says {told!r}"
-    had = counted(cell, manifest["clock"])
-    if summary["cpu_ns"] != had:
-        yield f"cpu_ns: summary says {summary['cpu_ns']!r}, read back says {had!r}"
+    read_back = effective(manifest["clock"])
+    if is_counted(cell) and str(cell.cpu_ns) != read_back:
+        yield f"cpu_ns: cell says {cell.cpu_ns!r}, read back says {read_back!r}"
+    ns = counted(cell, manifest["clock"])
+    if summary["cpu_ns"] != ns:
+        yield f"cpu_ns: summary says {summary['cpu_ns']!r}, read back says {ns!r}"
 
 
 def _in_real_time(cell: Cell, manifest: Document) -> Iterator[str]:
-    """An emulated CPU in real time takes no whole number of ns for an instruction. The command line says that
-    it is one, of whatever board the run is said to be."""
+    """Reject a whole number of ns per instruction from an emulated CPU in real time.
+
+    The kernel command line identifies an emulated CPU, whatever the board in the cell.
+    """
     if cell.clock not in ("real", "kvm") or VIRTUAL_BOARD not in str(manifest["board"].get("cmdline")):
         return
     ns = measured(manifest["clock"])

@@ -1,6 +1,6 @@
-"""What a run wrote to persistent memory: no block command, so beside the ledger's bytes, with its own label.
+"""Sum up writes to persistent memory, which no block command shows, so the ledger's bytes exclude them.
 
-The engine's account of it, transaction by transaction (docs/reference/formats.md, persistent.csv).
+Source: the engine's count per transaction (docs/reference/formats.md, persistent.csv).
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ _COUNTS = ("bytes", "lines")
 
 
 def label(role: str) -> str:
-    """Return what the bytes of a file in persistent memory are called."""
+    """Return the label of bytes of a file in persistent memory."""
     return f"{engines.files()[role][0]} (PCM)"
 
 
 def property_of(driver: Driver, name: str) -> int | None:
-    """Return a number that the engine says of its persistent memory as a whole; None: it says none."""
-    said = str(driver.config[driver.engine.PROPERTIES].get(f"PCM {name}", ""))
-    return int(said) if said.isascii() and said.isdigit() else None
+    """Return a total of the engine's persistent memory; None if not reported."""
+    value = str(driver.config[driver.engine.PROPERTIES].get(f"PCM {name}", ""))
+    return int(value) if value.isascii() and value.isdigit() else None
 
 
 def summary(driver: Driver) -> dict[str, Any] | None:
-    """Return {label, lines, bytes, ns charged for them: of the run; per_transaction {op or "all": {lines,
-    bytes}}}; None: nothing was in such memory."""
+    """Return label, lines, bytes, ns charged, and `per_transaction` {op or "all": {lines, bytes}}.
+
+    Return None without persistent memory.
+    """
     table = driver.persistent
     if table is None:
         return None

@@ -1,6 +1,6 @@
-"""Several runs of one cell: every run, median, spread and interval.
+"""Compare repeated runs of one cell: median, spread, interval, and whether they are identical.
 
-python -m analysis.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.html.
+python -m analysis.stats.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.html.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analysis import stored
-from analysis.files import read_json
-from analysis.spread import distinct, interval, outliers, spread, watching
+from analysis.run_files import stored
+from analysis.run_files.reading import read_json
+from analysis.stats.spread import distinct, interval, outliers, spread, watching
 from base.errors import BadInput
 from base.text import printable_lines
 
-# Files of a run, and of its twin, that have the virtual clock's times: when each transaction was, and
-# each command, where the device keeps a log.
+# Files of a run and its baseline with virtual times: transactions, and the device log.
 TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")
 
 
 def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
-    """The runs' summaries; BadInput where they are not runs of one cell on one clock, or one is a copy.
+    """Return the summaries of runs of one cell and clock. Raises BadInput, also if a run is a copy.
 
-    Each is as its analysis left it, in the folder of its cell and run.
+    Each run must be analysed, unchanged, and in its original folder.
     """
     runs = [stored.read_named(folder) for folder in folders]
     summaries = [run.summary for run in runs]
     ids = [summary["run_id"] for summary in summaries]
-    known: dict[tuple[Any, ...], str] = {}
+    run_ids: dict[tuple[Any, ...], str] = {}
     for run, run_id in zip(runs, ids, strict=True):
         host = read_json(run.folder / "host.json")
-        found = stored.fingerprint(run.cell.clock, host.get("raw_sha256"), host)
-        if found and (other := known.setdefault(found, run_id)) != run_id:
+        fingerprint = stored.fingerprint(run.cell.clock, host.get("raw_sha256"), host)
+        if fingerprint and (other := run_ids.setdefault(fingerprint, run_id)) != run_id:
             raise BadInput(run.folder, "", f"it is a copy of the run {other}", "each run once")
     for folder, run_id in zip(folders, ids, strict=True):
         if ids.count(run_id) > 1:
@@ -51,17 +50,16 @@ def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
 
 
 def same_sequence(good: list[dict[str, Any]]) -> bool | None:
-    """Whether runs issued the same block commands; None if they are too few, or one was not watched."""
+    """Return whether the runs issued the same block commands; None if too few, or one was not observed."""
     hashes = [summary["block_sequence_sha256"] for summary in good]
     return None if len(good) < 2 or None in hashes else len(set(hashes)) == 1
 
 
 def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | None:
-    """The good runs in virtual time whose times are not, to the nanosecond, those of most; None: unknown.
+    """Return the accepted virtual-time runs that differ from the majority; None if unknown.
 
-    Where no two are the same that is all of them. An emulator's clock may be late
-    (docs/measurements/performance.md); and
-    runs of other seeds or other boards have times of their own.
+    Times are compared to the nanosecond. If no two runs are equal, all are returned. An emulator's clock may
+    be late (docs/measurements/performance.md). Other seeds or boards also give other times.
     """
     ids = [summary["run_id"] for summary in good if summary["clock"] == "virtual"]
     times = {}
@@ -76,7 +74,7 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
 
 
 def compare(folders: list[Path]) -> dict[str, Any]:
-    """What repeats.json holds; rejected runs are listed and left out of the numbers."""
+    """Return the content of repeats.json; rejected runs are listed, but excluded from the numbers."""
     summaries = read_summaries(folders)
     good = [summary for summary in summaries if summary["status"] == "ok"]
     tps = {}
@@ -105,7 +103,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
 
 
 def write(folders: list[Path]) -> Path:
-    """Write repeats.json and repeats.html beside the runs; the page's path."""
+    """Write repeats.json and repeats.html next to the runs, and return the page's path."""
     result = compare(folders)
     folder = folders[0].resolve().parent / f"repeats-{result['runs'][0]['run_id']}"
     folder.mkdir(exist_ok=True)
@@ -125,7 +123,7 @@ def write(folders: list[Path]) -> Path:
 
 
 def sequence(result: dict[str, Any]) -> str:
-    """What `same_sequence` says, in words."""
+    """Describe `same_sequence`."""
     if result["same_sequence"] is not None:
         return "the same sequence" if result["same_sequence"] else "NOT the same sequence"
     good = sum(run["status"] == "ok" for run in result["runs"])
@@ -133,14 +131,14 @@ def sequence(result: dict[str, Any]) -> str:
 
 
 def measured(result: dict[str, Any]) -> str:
-    """Return how many runs were rejected, and how many distinct measurements the others are."""
+    """Return the number of rejected runs and of distinct measurements."""
     rejected = sum(run["status"] != "ok" for run in result["runs"])
     number = result["measurements"]
     return f"{rejected} rejected, {number} distinct measurement{'s' * (number != 1)}"
 
 
 def clocks(result: dict[str, Any]) -> str:
-    """What `odd_clocks` says, in words; nothing where it is not known."""
+    """Describe `odd_clocks`; "" if unknown."""
     odd = result["odd_clocks"]
     if odd is None:
         return ""
@@ -150,7 +148,7 @@ def clocks(result: dict[str, Any]) -> str:
 
 
 def outlying(result: dict[str, Any]) -> list[str]:
-    """What `outliers` says, in words."""
+    """Describe `outliers`."""
     if not result["outliers"]:
         return []
     runs = ", ".join(f"{run} ({', '.join(ops)})" for run, ops in result["outliers"].items())
@@ -158,14 +156,14 @@ def outlying(result: dict[str, Any]) -> list[str]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The same for the terminal."""
+    """Return the comparison as a table for the terminal."""
     lines = [f"{'':8}{'median TPS':>14}  {'spread':>9}  95 % interval of the mean"]
     for op, row in result["tps"].items():
         limits = "-" if row["interval"] is None else "{:.4f} to {:.4f}".format(*row["interval"])
         lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
     lines.append(f"{len(result['runs'])} runs, {measured(result)}; block commands: {sequence(result)}")
-    if said := clocks(result):
-        lines.append(f"times: {said}")
+    if clock_line := clocks(result):
+        lines.append(f"times: {clock_line}")
     lines += outlying(result)
     for op, row in (result["watching_cost"] or {}).items():
         ends = " to ".join(f"{100 * end:.2f}" for end in row["interval"] or ())
@@ -179,7 +177,7 @@ def main() -> int:
     try:
         folders = [Path(name) for name in sys.argv[1:]]
         if not folders:
-            raise BadInput("python -m analysis.repeats", "", "no run", "RUN_DIR RUN_DIR…")
+            raise BadInput("python -m analysis.stats.repeats", "", "no run", "RUN_DIR RUN_DIR…")
         print(table(compare(folders)))
         print(f"report: {write(folders)}")
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""manifest.json: what was really in effect, all of it read back from the board."""
+"""Build manifest.json: the effective settings, all read back from the board."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIBRARIES = ("polars", "numpy", "matplotlib", "jinja2")
 
 
 def build(run: Run) -> dict[str, Any]:
-    """Return the manifest. What could not be read is None and stands in the run's reasons."""
+    """Return the manifest. A value that could not be read is None, with an entry in the run's reasons."""
     config, board = run.driver.config, run.board
     probes = board.run.get("probes")
     return {

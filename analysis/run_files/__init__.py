@@ -1,0 +1,1 @@
+"""Read and write the files of a run's folder, and detect those that changed."""

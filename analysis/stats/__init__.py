@@ -1,0 +1,1 @@
+"""Numbers computed from runs: tables of transactions, pace, cost of observation, spread of repeats."""
