@@ -24,7 +24,13 @@ SKIPPED = list(range(EVERY - 1, COUNT, EVERY))
 def cell(**values: Any) -> Cell:
     geometry = {"cache_kib": 512, "cache_reorder": 1, "block_bytes": 512, "program_bytes": 4096}
     profiles = {"device": {"geometry": geometry | values.pop("geometry", {})}, "fs": {"mount": []}}
-    chosen = {"journal_mode": "wal", "crash": "power", "cuts": 50, "profiles": profiles}
+    chosen = {
+        "journal_mode": "wal",
+        "synchronous": "full",
+        "crash": "power",
+        "cuts": 50,
+        "profiles": profiles,
+    }
     return some_cell(**{**chosen, **values})
 
 

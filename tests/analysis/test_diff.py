@@ -103,7 +103,7 @@ REFUSALS = {
     "sql": ("summary.json", {"sql_sha256": "6" * 64}, "different SQL (555555555555 and 666666666666)"),
     "engine": ("cell.json", {"engine": "leveldb"}, "ENGINE is sqlite and leveldb"),
     "n": ("cell.json", {"n": 3}, "N is 2 and 3"),
-    "seed": ("cell.json", {"seed": 3}, "SEED is None and 3"),
+    "seed": ("cell.json", {"seed": 3}, "SEED is 1 and 3"),
     "rejected": ("summary.json", {"status": "rejected", "reasons": ["lost"]}, "run was rejected (lost)"),
 }
 
