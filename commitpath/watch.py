@@ -80,15 +80,18 @@ def command_cell(variables: Mapping[str, str]) -> Cell:
     contents = {name: checked(path) for name, path in files.items()}
     kept = [name for name, axis in axes().items() if axis.variable in axes_of("watch")]
     parts = {name: content for name, content in cell.profiles.items() if name in kept}
+    # their fields have the default, as those of a cell that is read back
+    absent = {name: axis.spec["default"] for name, axis in axes().items() if name not in kept}
     return replace(
         cell,
+        **absent,
         load=identity.COMMAND,
         command=command,
         files={name: artifacts.keep_given(content) for name, content in contents.items()},
         # those of every board change nothing
         packages=sorted(set(packages) - artifacts.on_every_board()),
         profiles=parts,
-        absent=frozenset(axes()) - {*kept},
+        absent=frozenset(absent),
     )
 
 
