@@ -36,20 +36,20 @@ PROFILES = {
 _ROUNDED = 0.002
 
 
-def reasons(stored: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+def reasons(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Return the contradictions between the documents.
 
     For a rejected run only identities are compared: other differences may be the reason for rejection.
     The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
     """
-    cell = cells.of(stored)
+    configuration = cells.of(cell)
     contradictions = _one_run(summary, manifest, host)
     if summary["status"] != "ok":
         return contradictions
-    if emptied := _emptied(cell):
+    if emptied := _emptied(configuration):
         return contradictions + emptied
     for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks, _cpu, _cuts):
-        contradictions += check(cell, summary, manifest, host)
+        contradictions += check(configuration, summary, manifest, host)
     return contradictions
 
 
