@@ -189,7 +189,7 @@ def manifest(cell: Cell) -> dict[str, Any]:
     probes = {"requested": ",".join(files), "attached": len(cell.probes.split(","))}
     return {
         "cell_id": cell_id(cell),
-        "cell": cell,
+        "cell": cell.document(),
         "settings": [],
         "transactions": dict.fromkeys(workload.get("phases", OPS), cell.n),
         "run": {"probes": probes if cell.probes else probes | {"attached": 0}},

@@ -137,7 +137,7 @@ def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -
         connection.executescript(store.SCHEMA.read_text())
         connection.execute(
             "INSERT INTO run (lab, cell_id, run_id, status, reasons, cell) VALUES ('', '', '', 'ok', '', ?)",
-            (json.dumps(cell),),
+            (json.dumps(cell.document()),),
         )
         row = connection.execute("SELECT * FROM run").fetchone()
     # two are what the board read back, which this run has not
@@ -183,7 +183,9 @@ def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None
     cell = make_cell({"MODE": "wal"})
     record = lab.results / ".sweep/failed" / f"{cell_id(cell)}-1"
     record.parent.mkdir(parents=True)
-    write(record, {"cell": cell, "repeat": 1, "reason": "the board died", "attempts": 2, "log": "x"})
+    write(
+        record, {"cell": cell.document(), "repeat": 1, "reason": "the board died", "attempts": 2, "log": "x"}
+    )
     out = lab.ok("results", WHERE="status=failed mode=wal")
     assert "the board died" in out
     assert "1 runs, 1 of them new" in out
