@@ -14,6 +14,7 @@ from edited import edit_trial
 
 from analysis import checks, pipeline, stages
 from analysis.report import terminal
+from model import cell as cells
 from model.expected_state import oracle
 
 HERE = Path(__file__).parent
@@ -31,7 +32,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def states(folder: Path) -> list[tuple[int, int]]:
-    cell = json.loads((folder / "cell.json").read_text())
+    cell = cells.of(json.loads((folder / "cell.json").read_text()))
     return oracle.after_each(cell, ["insert", "update", "delete"])
 
 

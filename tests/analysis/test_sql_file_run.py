@@ -16,7 +16,7 @@ def run(text=TEXT, rendered=None, ran=True, kept=True):
     """What of a run the checks read; rendered: the SQL that SQLite was given."""
     given = sqlfile.rendered(sqlfile.read(rendered or TEXT).transactions)
     return SimpleNamespace(
-        cell={"file": sqlfile.name(text), "profiles": {"file": {"sql": text}} if kept else {}},
+        cell=SimpleNamespace(file=sqlfile.name(text), profiles={"file": {"sql": text}} if kept else {}),
         driver=SimpleNamespace(
             config={"driver": {"file": "/run/commitpath/transactions"} if ran else {}},
             rendered=SimpleNamespace(sha256=hashlib.sha256(given).hexdigest()),
