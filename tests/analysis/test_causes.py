@@ -163,6 +163,11 @@ def collector(trace: Trace) -> None:
     write(trace, 15, 400, [(FILE, 12, 0, 1)], 60)
 
 
+def engine_thread(trace: Trace) -> None:
+    trace.add("comm", 0, n=61, words=("engine", ""))
+    write(trace, 15, 400, [(FILE, 12, 0, 1)], 61)
+
+
 REASONS: list[tuple[Callable[[Trace], None], str]] = [
     (at_the_close, "close"),
     (waited_for_at_the_close, "close"),
@@ -172,6 +177,7 @@ REASONS: list[tuple[Callable[[Trace], None], str]] = [
     (collector, "garbage collection"),
     (by_the_flusher, "write back"),
     (a_commit_for_nobody, "journal"),
+    (engine_thread, "engine job"),
     (by_nobody, "unknown"),
 ]
 

@@ -152,6 +152,7 @@ class Trace:
         return build.Input(
             *(self.records(), DEV, self.layout, calls, transactions, phases),
             *((0, end * 1000 + 2 * 10**6), "sample.db", True),
+            jobs={"engine": "engine job"},
         )
 
     def array(self) -> np.ndarray:
