@@ -40,7 +40,7 @@ class Kind:
 
 
 KINDS = {
-    "engine": Kind(IN_CODE, "make experiment ENGINE={} WORKLOAD=kv ROWS=1000 N=20", "engine"),
+    "engine": Kind(IN_CODE, "make experiment ENGINE={} ROWS=1000 N=20", "engine"),
     "workload": Kind(IN_CODE, "make experiment WORKLOAD={} ROWS=1000 N=20", "workload"),
     "filesystem": Kind(IN_CODE, "make plan FS={}", "fs"),
     "device": Kind(IN_DATA, "make plan DEVICE={}", "device"),

@@ -12,6 +12,9 @@
 #include "fail.h"
 #include "marks.h"
 #include "output.h"
+#include "stat.h"
+
+_Static_assert(MAX_PHASES + 2 == STAT_SNAPSHOTS, "a snapshot of the device for each phase");
 
 /* What acknowledged.bin begins with; its last byte is the version of the format. */
 static const char magic[8] = "CPACKED\1";

@@ -13,7 +13,6 @@
 #include "clock.h"
 #include "fail.h"
 #include "output.h"
-#include "record.h"
 
 /* Fields of /sys/block/<dev>/stat since Linux 5.5; older kernels end earlier.
  * The names are those of Documentation/block/stat.rst. */
@@ -34,7 +33,7 @@ struct snapshot {
 };
 
 static int stat_fd = -1, inflight_fd = -1;
-static struct snapshot snapshots[MAX_PHASES + 2];
+static struct snapshot snapshots[STAT_SNAPSHOTS];
 static size_t snapshot_count;
 
 static int open_file(const char *path)

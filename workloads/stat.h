@@ -2,6 +2,9 @@
 #ifndef COMMITPATH_STAT_H
 #define COMMITPATH_STAT_H
 
+/* At most: one after each phase of a run (MAX_PHASES), and two at its edges. */
+enum { STAT_SNAPSHOTS = 21 };
+
 /* Opens the device's files stat and inflight. NULL: no device, and snapshots have only the time.
  * Ends the run on an error. */
 void stat_open(const char *path);

@@ -1,4 +1,4 @@
-"""Verify checkpoints and segment tables (SIT, NAT, summaries) of a log-structured filesystem (F2FS).
+"""Verify checkpoints and segment tables (SIT, NAT, summaries) of a log-structured filesystem.
 
 All numbers are little-endian. Their source is named in the filesystem's module.
 """

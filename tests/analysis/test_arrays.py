@@ -57,7 +57,7 @@ def test_records_are_taken_once() -> None:
     trace.command(1, 2, 3, 80, 8)
     recorded = trace.records()
     assert sum(chunk.block.size for chunks in recorded.many(DEV) for chunk in chunks) == 1
-    with pytest.raises(RuntimeError, match="taken before"):
+    with pytest.raises(RuntimeError, match="can be taken only once"):
         next(recorded.many(DEV))
 
 

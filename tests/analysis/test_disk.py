@@ -41,7 +41,7 @@ def run(flushes: str | None = "14", traced: int = 3, **changes: Any) -> Run:
         "witnesses": {"blktrace": SimpleNamespace(commands={"flush": traced})},
         "driver": SimpleNamespace(window=(120 * MS, 899 * MS)),
         "board": SimpleNamespace(covariates=Covariates(edge("10", 100, 110), edge(flushes, 900, 910), {})),
-        "cell": {"profiles": {"fs": {"type": "ext4"}}},
+        "cell": some_cell(profiles={"fs": {"type": "ext4"}}),
         **changes,
     }
     return cast(Run, SimpleNamespace(**fields))

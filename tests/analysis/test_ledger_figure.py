@@ -11,8 +11,8 @@ from some_cell import some_cell
 
 from analysis.figures import ledger
 from analysis.figures.ledger import main
-from analysis.report.terminal import whole
 from analysis.run_files import derived, stored
+from analysis.stats.totals import per_transaction
 from base.identity import canonical, cell_name
 
 PROFILES = {"fs": {"type": "ext4"}, "device": {"driver": "null_blk"}}
@@ -93,7 +93,7 @@ def test_both_panels_have_everything(tmp_path: Path) -> None:
     made = LEDGER | {"flushes_per_transaction": {"all": {"database": 0.99}}}
     bar = ledger.bar_of(stored.read_named(make(tmp_path / "results", "wal", "r1", ledger=made)))
     found = ledger._values(bar, "flushes_per_transaction")
-    assert sum(found.values()) == whole(stored.read_named(bar.folder).summary)["flushes"] == 1.0
+    assert sum(found.values()) == per_transaction(stored.read_named(bar.folder).summary)["flushes"] == 1.0
     assert found["no transaction"] == pytest.approx(0.01)
 
 

@@ -13,7 +13,7 @@ from traced import DEVICE, FILE, FLUSHER, NONE, READ, Trace
 
 from analysis import checks as of_run
 from analysis import pipeline, stages
-from analysis.checks import counts, reads, witness
+from analysis.checks import counts, cross_check, reads
 from analysis.ledger import build
 from analysis.ledger.reads import summary
 from analysis.report import terminal
@@ -111,7 +111,7 @@ def test_a_cold_run_reads_and_all_sources_agree(cold: Path) -> None:
     found = pipeline.analyse(cold)
     assert (found["status"], found["reasons"]) == ("ok", [])
     read = found["ledger"]["reads"]
-    told = counts.told(stages.build(cold))
+    told = counts.by_source(stages.build(cold))
     assert {row["bytes_read"] for row in told.values()} == {read["bytes"]} and len(told) == 3
     assert sum(read["labels"].values()) == read["bytes"] > 100_000
     assert read["per_transaction"]["read"] > 0 and "unattributed" not in read["labels"]
@@ -126,7 +126,7 @@ def test_bytes_read_that_the_kernel_did_not_count_are_rejected(cold: Path, tmp_p
     run = stages.build(cold)
     assert run.ledger is not None
     run.ledger = replace(run.ledger, reads=run.ledger.reads[1:])
-    assert any("bytes read: ledger" in reason for reason in witness.holds(run))
+    assert any("bytes read: ledger" in reason for reason in cross_check.ledger_agrees(run))
 
 
 def test_a_cold_run_whose_driver_scanned_is_rejected(cold: Path, tmp_path: Path) -> None:

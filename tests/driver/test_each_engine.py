@@ -102,7 +102,7 @@ def test_what_was_rendered_is_what_was_timed(tmp_path, engine, workload):
     assert given.sha256 == hashlib.sha256(driver.rendered()).hexdigest()
     ops = [row["op"] for row in driver.table("transactions.csv")]
     assert given.count == (0 if workload == "null" else len(ops))
-    found = list(as_timed.beside(ops, given))
+    found = list(as_timed.paired(ops, given))
     assert sum(count for _, count, _, _ in found) == given.count
     assert all(as_timed.is_one_of(op, one) for _, _, op, one in found)
 

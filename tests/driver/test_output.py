@@ -44,7 +44,16 @@ def test_files_are_as_formats_md_says(driver):
     assert sorted(p.name for p in driver.folder.glob("sample.db*")) == ["sample.db"]
 
     transactions = driver.table("transactions.csv")
-    assert list(transactions[0]) == ["transaction", "phase", "op", "begin_ns", "end_ns", "changes"]
+    assert list(transactions[0]) == [
+        "transaction",
+        "phase",
+        "op",
+        "begin_ns",
+        "end_ns",
+        "changes",
+        "rows",
+        "bytes",
+    ]
     assert [int(t["transaction"]) for t in transactions] == list(range(60))
     assert [t["op"] for t in transactions] == ["insert"] * 20 + ["update"] * 20 + ["delete"] * 20
     assert [t["changes"] for t in transactions[:20]] == ["1"] * 20
