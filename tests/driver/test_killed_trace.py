@@ -27,12 +27,12 @@ TRACE = (ROOT / "tests/analysis/samples/crash.trace").read_text()
 
 
 @pytest.fixture
-def cell(tmp_path: Path) -> dict[str, Any]:
+def cell(tmp_path: Path) -> Cell:
     parts = userfile.parts({"trace": TRACE})
     (tmp_path / "schema").write_bytes(sqlfile.pack(parts.schema))
     (tmp_path / "transactions").write_bytes(sqlfile.pack(parts.transactions))
     profiles = {"workload": {"driver_workload": "sql"}, "file": {"trace": TRACE}}
-    return {"n": len(parts.transactions), "profiles": profiles}
+    return some_cell(n=len(parts.transactions), profiles=profiles)
 
 
 ENGINES = {
