@@ -18,28 +18,32 @@ from analysis.adapters import blkformat, blklines
 from analysis.adapters.blkevents import EVENT, SECTORS, UNKNOWN
 from analysis.adapters.blkrecords import COMPLETE, REQUEUE
 
+# The first patterns of each text take its usual forms. Each character has one meaning in them, so that the
+# regex engine needs one pass. The last pattern takes any form.
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`
 _PARSED = (
+    r"^ *(?P<device>[0-9]{1,4},[0-9]{1,7}) +[0-9]{1,5} +[0-9]{1,18} +(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})"
+    r" +(?P<pid>[0-9]{1,10}) +(?P<action>[A-WYZ]) +(?P<rwbs>[A-Z]{1,8}) +(?P<sector>[0-9]{1,20})"
+    r" \+ (?P<n>[0-9]{1,16}) \[(?P<last>[^\]]*)\]$",
     r"^\s*(?P<device>[0-9]{1,4},[0-9]{1,7})\s+[0-9]{1,5}\s+[0-9]{1,18}"
     r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
     r"(?:(?P<action>[A-WYZ])\s+(?P<rwbs>[A-Z]{1,8})(?:\s+(?P<sector>[0-9]{1,20})(?:\s+\+\s+(?P<n>[0-9]{1,16}))?)?"
     r"(?:\s+<-\s+\((?P<source>[0-9]{1,4},[0-9]{1,7})\)\s+(?P<other>[0-9]{1,20}))?(?:\s+\[(?P<last>.*)\])?"
-    r"|(?P<event>[A-Za-z]{1,2})\s.*)\s*$"
+    r"|(?P<event>[A-Za-z]{1,2})\s.*)\s*$",
 )
 # `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]` is split at
 # its `: `. One pattern for the whole line takes three times as long.
 _TIME = r"(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{6,9})$"
 _TARGET = r"^(?P<device>[0-9]{1,4},[0-9]{1,7}) (?P<rwbs>[A-MO-Z][A-Z]{0,7})"
 _EXTENT = r" (?P<sector>[0-9]{1,20}) \+ (?P<n>[0-9]{1,16})"
-# Process and time: as usually printed, and in any form. Where each character has one meaning, the regex
-# engine needs one pass.
+# Process and time.
 _HEADS = (
     r"[^ ]-(?P<pid>[0-9]{1,10}) +\[[0-9]+\] +(?:[^\s:0-9][^\s:]* +)?" + _TIME,
     r"^\s*.{1,64}?(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?(?:\s+\(\s*[-0-9]+\))?\s+\[[0-9]+\]\s+(?:[^\s:]+\s+)?"
     + _TIME,
 )
 _USUAL = 79  # bytes: 64 of a task's name, and `-1 [0] 1.000000`
-# Command: of a bio, of a request, in any form.
+# Command: of a bio, of a request, of any.
 _COMMANDS = (
     _TARGET + _EXTENT + r" \[(?P<last>[^\]]*)\]$",
     _TARGET + r" (?:[0-9]+ )?\([^()]*\)" + _EXTENT + r" (?:[a-z0-9,]+ )?\[(?P<last>[^\]]*)\]$",
@@ -70,7 +74,7 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
     elif form is blklines.traced:
         text, action_of = _traced(lines), _traced_action
     else:
-        text = _groups(lines, _PARSED)
+        text = _first_match(pl.Series(lines, dtype=pl.String), _PARSED)
     if "device" not in text.columns:
         text = text.with_columns(device=pl.concat_str("major", pl.lit(","), "minor"))
     if "error" not in text.columns and not isinstance(form, blkformat.Format):
@@ -125,7 +129,7 @@ def _groups(lines: list[str], pattern: str) -> pl.DataFrame:
 def _traced(lines: list[str]) -> pl.DataFrame:
     """Return the fields of each line of ftrace, trace-cmd or `perf script`, null where it has none."""
     parts = pl.Series(lines, dtype=pl.String).str.splitn(": ", 3).struct.unnest()
-    head = _first_match(parts["field_0"], _HEADS)
+    head = _first_match(parts["field_0"], _HEADS, longest=_USUAL)
     command = _first_match(parts["field_2"].str.strip_chars_end(), _COMMANDS)
     action = pl.when(head["s"].is_not_null()).then(parts["field_1"]).alias("action")
     return pl.concat([head, command], how="horizontal").with_columns(action, pl.col("ns").str.pad_end(9, "0"))
@@ -139,17 +143,17 @@ def _traced_action(words: str) -> int | None:
     return blklines.TRACED_ACTIONS.get(event[1])
 
 
-def _first_match(text: pl.Series, patterns: tuple[str, ...]) -> pl.DataFrame:
+def _first_match(text: pl.Series, patterns: tuple[str, ...], longest: int = 1 << 16) -> pl.DataFrame:
     """Return the groups of each line's first pattern that matches it, null where none does.
 
-    A text longer than _USUAL bytes is matched with the last pattern alone.
+    A text longer than `longest` bytes is matched with the last pattern alone.
     """
     left = pl.DataFrame({"text": text}).with_row_index("row")
     tables = []
     for pattern in patterns:
         tried = left["text"]
         if pattern != patterns[-1]:
-            tried = left.select(pl.when(pl.col("text").str.len_bytes() <= _USUAL).then("text")).to_series()
+            tried = left.select(pl.when(pl.col("text").str.len_bytes() <= longest).then("text")).to_series()
         groups = tried.str.extract_groups(pattern).struct.unnest()
         matched = groups.to_series(0).is_not_null()
         tables.append(groups.insert_column(0, left["row"]).filter(matched))
