@@ -1,4 +1,4 @@
-"""Is every byte that was read accounted for, once, and labelled as its place says?"""
+"""Check the parts of read commands: their sum, their labels, and their places on the filesystem."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ UNATTRIBUTED_LIMIT = 0.001
 
 
 def attributed(made: Ledger) -> list[str]:
-    """At most 0.1 % of the bytes read have no label."""
+    """Reject a run in which more than 0.1 % of the bytes read have no label."""
     total = int(made.reads["bytes"].sum())
     lost = int(made.reads.filter(pl.col("label") == "unattributed")["bytes"].sum())
     return [f"{lost} of {total} bytes read are unattributed"] if lost > UNATTRIBUTED_LIMIT * total else []
 
 
 def bytes_add_up(made: Ledger) -> list[str]:
-    """The parts of each read command are its bytes, where the release recorded them."""
+    """Compare each read command's bytes with the sum of its parts, where pages of reads were recorded."""
     if not made.has_reads:
         return []
     parts = made.reads.group_by("command").agg(parts=pl.col("bytes").sum())
@@ -37,9 +37,9 @@ def bytes_add_up(made: Ledger) -> list[str]:
 
 
 def places(made: Ledger) -> list[str]:
-    """What was read from a region of the filesystem has that region's label.
+    """Compare the label of each part with the region of the filesystem that it was read from.
 
-    Places that may have been another region before are left out.
+    Sectors that may have belonged to another region earlier in the run are left out.
     """
     layout, reads = made.given.layout, made.reads
     sector, label = ints(reads["sector"]), ints(reads["label"].to_physical())
