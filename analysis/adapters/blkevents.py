@@ -50,6 +50,7 @@ _OF_REQUESTS[[GET_REQUEST, INSERT, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE]] = T
 UNKNOWN = 0
 ERROR_UNKNOWN = 1 << 16  # the text does not say whether there was an error
 SECTORS = 1 << 54  # of 512 bytes, of a device of at most 2^63 bytes
+_ROWS = 1 << 20  # of which the first place has room
 _CGROUP = 1 << 8  # of an action: 8 bytes of a control group's id lead the payload
 
 
@@ -69,7 +70,9 @@ class Collected:
     """Events as they come."""
 
     def __init__(self) -> None:
-        self._parts: list[np.ndarray] = [np.empty(0, EVENT)]
+        # the kernel gives a page of it when that is written, so a place for many costs nothing
+        self._rows = np.empty(_ROWS, EVENT)
+        self._count = 0
         self._requests: set[int] = set()
         self._actions = np.zeros(ACTION + 1, np.int64)
         self.numbers: dict[str | None, int] = {None: UNKNOWN}
@@ -91,12 +94,16 @@ class Collected:
 
     def keep(self, rows: np.ndarray) -> None:
         """Keep events (EVENT)."""
-        self._parts.append(rows)
+        before, self._count = self._count, self._count + rows.size
+        if self._count > self._rows.size:
+            more = np.empty(2 * self._count, EVENT)
+            more[:before] = self._rows[:before]
+            self._rows = more
+        self._rows[before : self._count] = rows
 
     def events(self, *, sort: bool) -> Events:
         """Return all events."""
-        rows = np.concatenate(self._parts)
-        self._parts = []
+        rows = self._rows[: self._count]
         if sort and (rows["time"][1:] < rows["time"][:-1]).any():
             rows = rows[np.argsort(rows["time"], kind="stable")]
         return Events(

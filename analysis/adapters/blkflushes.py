@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from analysis.adapters.blkpairs import FLUSHES, WRITTEN_FLUSHES, Pairs
 from analysis.adapters.blkrecords import ACTION, FLUSH, FUA, QUEUE
 
 NOBODY = -1
+_AT_ONCE = 1 << 14  # rows that are Python's numbers, 32 bytes each
 _ASKS, _FLUSHED, _ISSUED, _DONE = range(4)
 
 
@@ -47,10 +49,14 @@ def add(events: np.ndarray, operation: np.ndarray, owner: np.ndarray, pairs: Pai
     ]
     times, orders, whats, rows = (np.concatenate(column) for column in zip(*steps, strict=True))
     sequence = np.lexsort((rows, whats, orders, times))
-    columns = (times, whats, rows, events["device"][rows])
+    columns = [column[sequence] for column in (times, whats, rows, events["device"][rows])]
+    pieces = (
+        [column[begin : begin + _AT_ONCE].tolist() for column in columns]
+        for begin in range(0, sequence.size, _AT_ONCE)
+    )
     pids = events["pid"]
     waiting: dict[int, list[_Flush]] = {}
-    for now, what, row, device in zip(*(column[sequence].tolist() for column in columns), strict=True):
+    for now, what, row, device in itertools.chain.from_iterable(zip(*piece, strict=True) for piece in pieces):
         there = waiting.setdefault(device, [])
         if what == _ASKS:
             there.append(_Flush(now, row))

@@ -44,7 +44,7 @@ def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndar
     rows = np.flatnonzero(is_bio | used)
     # a split has no size in blkparse's text
     target, sector, size = (
-        targets(events)[rows], events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
+        targets(events, rows), events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
     )  # fmt: skip
     kind = action[rows]
     kept, size = merged(kind, target, sector, size)

@@ -45,21 +45,28 @@ class Pairs(NamedTuple):
     returned: np.ndarray  # requeues of no command
 
 
-def operations(events: np.ndarray) -> np.ndarray:
-    """Return what each event is about: READS, … A flush has no data: REQ_OP_FLUSH, or an empty write with
-    PREFLUSH, as kernels before 4.10 issue it. SCSI and ATA passthrough is an operation of its own."""
-    action, empty = events["action"], events["bytes"] == 0
-    write, flush = action & WRITE > 0, action & FLUSH > 0
-    found = np.where(action & DISCARD > 0, DISCARDS, np.where(write, WRITES, READS))
-    of_empty = np.where(flush, np.where(write, WRITTEN_FLUSHES, FLUSHES), np.where(write, found, NOTHING))
-    found = np.where(empty & (found != DISCARDS), of_empty, found)
-    result: np.ndarray = np.where(action & PASSTHROUGH > 0, PASSED, found).astype(np.int64)
-    return result
+def operations(events: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """Return what each of the rows is about: READS, … (int8).
+
+    A flush has no data: REQ_OP_FLUSH, or an empty write with PREFLUSH, as kernels before 4.10 issue it. SCSI
+    and ATA passthrough is an operation of its own.
+    """
+    action, empty = events["action"][rows], events["bytes"][rows] == 0
+    write, flush, discard = action & WRITE > 0, action & FLUSH > 0, action & DISCARD > 0
+    empty &= ~discard
+    found = np.full(action.size, READS, np.int8)
+    found[write] = WRITES
+    found[discard] = DISCARDS
+    found[empty & ~write] = NOTHING
+    found[empty & flush & ~write] = FLUSHES
+    found[empty & flush & write] = WRITTEN_FLUSHES
+    found[action & PASSTHROUGH > 0] = PASSED
+    return found
 
 
-def targets(events: np.ndarray) -> np.ndarray:
-    """Return device and operation of each event as one number."""
-    result: np.ndarray = events["device"].astype(np.int64) << 3 | operations(events)
+def targets(events: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return device and operation of each of the rows as one number (int64)."""
+    result: np.ndarray = events["device"][rows].astype(np.int64) << 3 | operations(events, rows)
     return result
 
 
@@ -71,7 +78,7 @@ def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
     """
     action = events["action"] & ACTION
     rows = np.flatnonzero(np.isin(action, (ISSUE, REQUEUE, COMPLETE)))
-    action, target = action[rows], targets(events[rows])
+    action, target = action[rows], targets(events, rows)
     sector, size = events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
     placeless = np.isin(target & 7, _PLACELESS)
     # a flush may have all bits set; the completion of passthrough has no length

@@ -32,7 +32,7 @@ def origins(events: np.ndarray) -> dict[int, int]:
     used = is_remap | (is_queue & (above | below)) | ((action == ISSUE) & below & ~queues)
     rows = np.flatnonzero(used | ((action == COMPLETE) & above))
     columns = (
-        targets(events)[rows],
+        targets(events, rows),
         *(events[name][rows] for name in ("sector", "bytes", "other", "source")),
     )
     stack = _Stack()

@@ -128,7 +128,7 @@ def _table(
 ) -> pl.DataFrame:
     """Return a row for each command: rows of its events, -1 where there is none; by: who asked."""
     known = np.where(issue >= 0, issue, done)
-    operation = blkpairs.operations(rows[known])
+    operation = blkpairs.operations(rows, known)
     is_flush = np.isin(operation, (blkpairs.FLUSHES, blkpairs.WRITTEN_FLUSHES))
     which = words()[codes(rows["action"][known], rows["bytes"][known])]
     kinds = pl.Series(which["kind"]).to_numpy().copy()

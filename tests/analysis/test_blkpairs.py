@@ -102,7 +102,9 @@ def test_merges_at_once_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
         rows = any_order(seed)
         pairs, whole = blkpairs.pair(rows), np.zeros(len(rows), bool)
         kind, size = rows["action"] & ~np.uint32(WRITE), rows["bytes"].astype(np.int64)
-        kept, _ = blkowners.merged(kind, blkpairs.targets(rows), rows["sector"].astype(np.int64), size)
+        kept, _ = blkowners.merged(
+            kind, blkpairs.targets(rows, np.arange(rows.size)), rows["sector"].astype(np.int64), size
+        )
         merged += len(rows) - kept.size
         found.append((rows, pairs, whole, blkowners.queued(rows, pairs, whole)))
     assert merged > 300

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-from analysis.adapters import blkformat, blklines, blktable
+from analysis.adapters import blkformat, blklines, blkparsed, blktable
 from analysis.adapters.blkevents import EVENT, Collected
 
 FORMATS = (
@@ -72,9 +74,34 @@ def mutated(form: blklines.Reader, seed: int) -> list[str]:
 def test_both_ways_give_the_same_events(form: blklines.Reader) -> None:
     for seed in range(30):
         lines, found = mutated(form, seed), Collected()
-        usual = blktable.read(lines, form, found.number)
+        usual = blktable.read(pl.Series(lines), form)
         assert 30 < usual.lines.size < len(lines)
         expected = [form(lines[number], found.number) for number in usual.lines]
-        assert usual.rows.tolist() == np.array(expected, EVENT).tolist()
+        assert blktable.rows(usual.table, found.number).tolist() == np.array(expected, EVENT).tolist()
         skipped = set(range(len(lines))) - {*usual.lines.tolist(), *usual.unread.tolist()}
         assert all(form(lines[number], found.number) is None for number in skipped)
+
+
+def test_pieces_of_a_text_are_read_as_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, odd = LINES[blklines.parsed][0], LINES[blklines.parsed][3]
+    text = tmp_path / "text"
+    text.write_text("Input file x added\n" + f"{usual}\n{odd}\n" * 40 + usual)
+    whole = blkparsed.read(text)
+    monkeypatch.setattr(blkparsed, "_PIECE", 200)
+    pieces = blkparsed.read(text)
+    assert whole.rows.size == 81
+    assert (pieces.rows.tolist(), pieces.names) == (whole.rows.tolist(), whole.names)
+
+
+@pytest.mark.parametrize("later", ["8,0 no\n", "a\rb\n", "x" * (1 << 17) + "\n"])
+def test_the_first_wrong_line_of_a_text_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: str
+) -> None:
+    monkeypatch.setattr(blkparsed, "_PIECE", 200)
+    text, usual = tmp_path / "text", LINES[blklines.parsed][0] + "\n"
+    text.write_bytes((usual * 40 + "8,0 wrong\n" + usual * 3 + later).encode())
+    with pytest.raises(blkparsed.NoTextError, match=r"^line 41: "):
+        blkparsed.read(text)
+    text.write_bytes((usual * 43 + later).encode())
+    with pytest.raises(blkparsed.NoTextError, match=r"^line 44: "):
+        blkparsed.read(text)
