@@ -59,6 +59,7 @@ def _is_uninterrupted(frame: FrameType | None) -> bool:
     return frame is not None
 
 
+@uninterrupted
 def _again(unraisable: "sys.UnraisableHookArgs") -> None:
     """Raise an interrupt again that Python dropped in a destructor or a weak reference's callback."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):

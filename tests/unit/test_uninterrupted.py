@@ -130,3 +130,33 @@ def test_an_interrupt_at_each_step_leaves_nothing(name: str, tmp_path: Path) -> 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert int(done.stdout) > 10
+
+
+DROPPED = """\
+import signal, time
+from base import interrupts
+interrupts.ONE_SECONDS = 0
+interrupts.AGAIN_SECONDS = 0.001
+interrupts.hold()
+interrupts.let()
+
+class Dropped:
+    @property
+    def exc_type(self):
+        signal.raise_signal(signal.SIGTERM)
+        return KeyboardInterrupt
+
+try:
+    interrupts._again(Dropped())
+    print("deferred")
+    time.sleep(1)
+except KeyboardInterrupt:
+    print("raised")
+"""
+
+
+def test_an_interrupt_while_a_dropped_one_is_taken_up_is_not_dropped() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == (["deferred", "raised"], "")
