@@ -1,4 +1,7 @@
-"""Analyse a run: rebuild tables, figures, manifest, summary and report from raw/."""
+"""Analyse a run: rebuild tables, figures, manifest, summary and report from raw/.
+
+The order is read → ledger → content → crash (analysis/stages.py), then checks → summary.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +62,9 @@ def analyse(folder: Path) -> dict[str, Any]:
 def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, Any], dict[str, Any]]:
     """Return the run in `folder`, its tables, manifest and summary; write no files. Raises BadInput."""
     run = stages.build(folder)
+    reasons = checks.reasons(run)
     built, effective = report_tables.build(run), manifest.build(run)
-    result = summary.build(run, built, checks.reasons(run))
+    result = summary.build(run, built, reasons)
     if contradictions := consistency.reasons(run.cell.document(), result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
@@ -69,8 +73,9 @@ def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, A
 def _analyse_command(folder: Path) -> dict[str, Any]:
     """Rebuild the outputs of a watched command, which has no tables of transactions."""
     run = stages.build(folder)
+    reasons = checks.reasons(run)
     built, effective = command_tables.build(run), manifest.build(run)
-    result = command_summary.build(run, built, checks.reasons(run))
+    result = command_summary.build(run, built, reasons)
     documents.check("watched", json.loads(json.dumps(result)))
     with scratch.folder(folder, ".analysis") as fresh:
         (fresh / "tables").mkdir()

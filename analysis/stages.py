@@ -1,4 +1,7 @@
-"""Build a run stage by stage: read, ledger, content, crash. Each uses the stages before it."""
+"""Build a run stage by stage: read, ledger, content, crash.
+
+Each stage is a function of the stages before it. Checks, tables and summary follow in analysis/pipeline.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from analysis.content import file_roles, reused
 from analysis.crash import verdicts
 from analysis.ledger import build as ledger_build
 from analysis.ledger import lives, records
-from analysis.run import Run, read
+from analysis.ledger.build import Ledger
+from analysis.recorded import Recorded, read
+from analysis.run import Run
 from analysis.run_files import databases
 from base import identity
 from model import engines
@@ -20,14 +25,14 @@ _CPU_NS = 2  # ns per instruction assumed by the ledger's limits
 
 def build(folder: Path) -> Run:
     """Read the run in `folder` and build its parts, in their order. Raises BadInput."""
-    run = read(folder)
-    run.ledger = _ledger(run)
-    _witness_bytes(run)
-    run.judged = verdicts.judge(run)
-    return run
+    recorded = read(folder)
+    attributed = attribute(recorded)
+    ledger, compared = confirm(recorded, attributed)
+    judged = verdicts.judge(recorded, ledger)
+    return Run(**vars(recorded), ledger=ledger, content=compared, judged=judged)
 
 
-def _ledger(run: Run) -> ledger_build.Ledger | None:
+def attribute(run: Recorded) -> Ledger | None:
     """Return the ledger, or None if some of its input was not recorded."""
     ran, layout = run.driver, run.board.layout
     watched = (run.folder / "raw/probes.bin").is_file()
@@ -65,40 +70,35 @@ def _of_a_command(_name: str) -> str:
     return "other"
 
 
-def _witness_bytes(run: Run) -> None:
-    """Check the ledger against the bytes written, if both were recorded."""
-    if run.ledger is None:
-        return
+def confirm(run: Recorded, ledger: Ledger | None) -> tuple[Ledger | None, content.Content | None]:
+    """Compare the ledger with the bytes written; return it with their labels and verdicts, and the result.
+
+    The result is None if the bytes were not kept.
+    """
+    if ledger is None:
+        return None, None
     for kept in run.contents.values():
-        run.ledger = reused.relabelled(run.ledger, kept)
+        ledger = reused.relabelled(ledger, kept)
+        if run.cell.load == identity.COMMAND:  # its files are known by their content only
+            ledger = file_roles.files(ledger, kept, run.board.heads)
+        return content.judge(ledger, kept, _source(run))
+    return content.unjudged(ledger), None
+
+
+def _source(run: Recorded) -> content.Given:
+    """Return the engine and board that the bytes come from; a command has no engine."""
+    folder, superblock = run.folder / "raw/board", run.board.superblock
     if run.cell.load == identity.COMMAND:
-        _recognise(run)
-        return
-    ran, name = run.driver, engines.name_in(run.driver.config)
-    given = content.Given(
+        return content.Given("", {}, folder, superblock)
+    config, name = run.driver.config, engines.name_in(run.driver.config)
+    return content.Given(
         engine=name,
-        settings=ran.config["effective"],
-        board=run.folder / "raw/board",
-        superblock=run.board.superblock,
-        release=str(ran.config[name].get("version", "")),
+        settings=config["effective"],
+        board=folder,
+        superblock=superblock,
+        release=str(config[name].get("version", "")),
         sizes=tuple(
             {role: size for role, size in one.config["file_sizes"].items() if isinstance(size, int)}
-            for one in databases.of(ran.config, ran.transactions.height)
+            for one in databases.of(config, run.driver.transactions.height)
         ),
     )
-    for kept in run.contents.values():
-        run.ledger, run.content = content.judge(run.ledger, kept, given)
-        return
-    run.ledger = content.unjudged(run.ledger)
-
-
-def _recognise(run: Run) -> None:
-    """Recognise a command's SQLite files by their content, then check the bytes of the rest."""
-    if run.ledger is None:
-        return
-    unknown = content.Given("", {}, run.folder / "raw/board", run.board.superblock)
-    for kept in run.contents.values():
-        run.ledger = file_roles.files(run.ledger, kept, run.board.heads)
-        run.ledger, run.content = content.judge(run.ledger, kept, unknown)
-        return
-    run.ledger = content.unjudged(run.ledger)

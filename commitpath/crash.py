@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.adapters import device_logs
-from analysis.run import Twin, read_twin
+from analysis.recorded import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
 from commitpath.plan import PlannedRun

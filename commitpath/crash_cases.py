@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.adapters.trials import Board
 from analysis.crash import verdicts
-from analysis.run import Twin
+from analysis.recorded import Twin
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS
 from base.progress import step

@@ -155,7 +155,7 @@ def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
             "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
         )
     stored = next((one for one in run.trials if number in one.trials["trial"]), run.trials[0])
-    judged = verdicts.judge(replace(run, trials=[board]))
+    judged = verdicts.judge(replace(run, trials=[board]), run.ledger)
     assert judged is not None
     rows = judged.filter(pl.col("trial") == number).rows(named=True)
     if not rows or not align.same_state(align.ran(stored), align.ran(board), align.plan(run)[number]):

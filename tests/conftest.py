@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+# The tables of tests are small: threads of Polars cost a third of an analysis' CPU time, and the workers
+# that run tests use all cores. Before anything imports it.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 

@@ -10,7 +10,8 @@ from typing import Any
 from analysis import observers
 from analysis.adapters.board import Board
 from analysis.checks import counts, loss, machine, persistent, phases, rendered, settings, workload_replay
-from analysis.run import Run, Twin
+from analysis.recorded import Twin
+from analysis.run import Run
 from model import engines
 
 # A device that format_device.py mounts through an open file. Its process differs in the baseline run.
@@ -90,7 +91,7 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
         folder=run.folder / "twin",
         planned_as="twin",
         events=run.events.clear(),
-        missing=[],
+        missing=(),
         cell=replace(run.cell, probes="none"),
         driver=twin.driver,
         board=twin.board,

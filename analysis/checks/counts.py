@@ -144,7 +144,8 @@ def agree(run: Run) -> list[str]:
     if run.missing:
         return []  # reported by loss.files_there
     fields = [name for name in FIELDS if run.partition is None or name != "flushes"]
-    by_field = {name: {who: n[name] for who, n in by_source(run).items()} for name in fields}
+    sources = by_source(run)
+    by_field = {name: {who: n[name] for who, n in sources.items()} for name in fields}
     reasons = [
         f"{name} in the window: " + ", ".join(f"{who} {n}" for who, n in counted.items() if n is not None)
         for name, counted in by_field.items()

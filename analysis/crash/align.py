@@ -27,7 +27,7 @@ from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
 from analysis.crash.reorder import Stretch, stretches
-from analysis.run import Run
+from analysis.recorded import Recorded
 from model.crash_points import cuts, lines, moments, policies
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
@@ -54,7 +54,7 @@ class Numbers(NamedTuple):
         return cls(*np.searchsorted(times, [begin, min(drain, end), end]).tolist())
 
 
-def plan(run: Run) -> list[Trial]:
+def plan(run: Recorded) -> list[Trial]:
     """Return the trials planned from the timed run's log; none without a log."""
     log = run.timed_log
     return [] if log is None else moments.plan(run.cell, log.entries, run.timing)
@@ -72,13 +72,13 @@ class Ran(NamedTuple):
         return Numbers.of(self.driver, self.log)
 
 
-def timed(run: Run) -> Ran:
+def timed(run: Recorded) -> Ran:
     """Return the timed run."""
     assert run.timed_log is not None
     return Ran(run.timing, run.timed_log)
 
 
-def made_the_calls(run: Run, board: Board) -> bool:
+def made_the_calls(run: Recorded, board: Board) -> bool:
     """Return whether a board's engine made the same calls to persistent memory as the timed run's."""
     own, other = lines.of(board.driver), lines.of(run.timing)
     return other is None if own is None else other is not None and own.same(other)
@@ -100,7 +100,7 @@ def reordered(own: Ran, other: Ran) -> list[Stretch] | None:
     return stretches(*(each.log.entries[first:drain] for each in (own, other)))
 
 
-def did_the_run(run: Run, board: Board) -> bool:
+def did_the_run(run: Recorded, board: Board) -> bool:
     """Return whether a board's device got the timed run's commands.
 
     They must be in the same order up to the drain, except timer-driven ones; in the drain in any order.
@@ -128,7 +128,7 @@ def same_state(own: Ran, other: Ran, trial: Trial) -> bool:
     return trial.arrived <= drain or devicelog.alike(*drains) == behind - drain
 
 
-def may_be_unplaced(run: Run, board: Board, trial: Trial) -> bool:
+def may_be_unplaced(run: Recorded, board: Board, trial: Trial) -> bool:
     """Return whether a board may have shown a state that no crash leaves there.
 
     This is so if the trial's commands came to it in another order.
@@ -136,7 +136,7 @@ def may_be_unplaced(run: Run, board: Board, trial: Trial) -> bool:
     return not same_state(ran(board), timed(run), trial)
 
 
-def located(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:
+def located(run: Recorded, board: Board, planned: list[Trial]) -> list[Trial]:
     """Return the planned trials as a board's log has them, without those whose state is impossible there."""
     commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
     numbers, choices = Numbers.of(board.driver, board.log), cuts.choices(run.cell, commands.cache)

@@ -8,7 +8,7 @@ same commands in the same order: the crash point is then at the command of the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from analysis.adapters.trials import Board
 from analysis.ledger import logged_commands
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import edges
-from analysis.run import Run
+from analysis.recorded import Recorded
 from base.arrays import Ints, inside
 from model.crash_points import cuts, lines
 from model.crash_points.cuts import Trial
@@ -46,10 +46,17 @@ LEDGER: dict[str, type[pl.DataType]] = {
 NOTHING = "nothing"
 
 
-def table(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame:
+class Watched(NamedTuple):
+    """The watched run that a trial board repeats."""
+
+    run: Recorded
+    ledger: Ledger | None
+
+
+def table(board: Board, trials: list[Trial], watched: Watched | None) -> pl.DataFrame:
     """Return a row for each trial: its number, and the columns of BOARD and LEDGER.
 
-    The ledger's columns are null without a run.
+    The ledger's columns are null without a watched run.
     """
     kinds = devicelog.commands(board.log.entries)["kind"]
     columns = {
@@ -58,8 +65,9 @@ def table(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame:
         **_of_driver(board.driver, np.array([trial.moment for trial in trials], np.int64)),
     }
     by_board = pl.DataFrame(columns, schema={"trial": pl.Int64, **BOARD})
-    watched = pl.DataFrame(_watched(run, board, trials) if run else [], schema={"trial": pl.Int64, **LEDGER})
-    return _with_calls(by_board.join(watched, on="trial", how="left"), board, trials)
+    rows = _watched(watched, board, trials) if watched else []
+    by_ledger = pl.DataFrame(rows, schema={"trial": pl.Int64, **LEDGER})
+    return _with_calls(by_board.join(by_ledger, on="trial", how="left"), board, trials)
 
 
 def _with_calls(rows: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.DataFrame:
@@ -115,9 +123,10 @@ def _of_driver(ran: Driver, moments: Ints) -> dict[str, list[Any]]:
     }
 
 
-def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]]:
+def _watched(watched: Watched, board: Board, trials: list[Trial]) -> list[dict[str, Any]]:
     """Return the columns of LEDGER for each trial whose command the watched run's device also got."""
-    made, log = run.ledger, run.log
+    run, made = watched
+    log = run.log
     if made is None or log is None:
         return []
     own, other = log.within(*run.driver.window), board.log.within(*board.driver.window)
@@ -148,7 +157,7 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
     return rows
 
 
-def _timed(run: Run, own: np.ndarray, trial: Trial, place: int) -> tuple[int, int] | None:
+def _timed(run: Recorded, own: np.ndarray, trial: Trial, place: int) -> tuple[int, int] | None:
     """Return begin and end, in the watched run, of the command or call that defines a trial's crash point.
 
     None if the run has no such call, or had got another number of commands by then.

@@ -7,18 +7,18 @@ from typing import Any
 
 import polars as pl
 
-from analysis.run import Run
+from analysis.recorded import Recorded
 from base.errors import BadInput
 from model.crash_points.kill_points import ACKNOWLEDGED, DURING, Kill, plan
 from model.crash_points.policies import FOLDER
 
 
-def planned(run: Run) -> list[Kill]:
+def planned(run: Recorded) -> list[Kill]:
     """Return the planned trials of a run, from its own log."""
     return plan(run.cell, run.timing)
 
 
-def rows(run: Run, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the kills with their boards' results, and the kills that ended their board.
 
     Raises BadInput.

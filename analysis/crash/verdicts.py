@@ -14,7 +14,10 @@ import polars as pl
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import RECOVERY, TRIALS, Board, recoveries
 from analysis.crash import align, context, kills, prefixes, sectors
+from analysis.crash.context import Watched
 from analysis.crash.prefixes import ExpectedStates
+from analysis.ledger.build import Ledger
+from analysis.recorded import Recorded
 from analysis.run import Run
 from base.errors import BadInput
 from model import durability
@@ -40,7 +43,7 @@ CUT: dict[str, type[pl.DataType]] = {
 }
 
 
-def judge(run: Run) -> pl.DataFrame | None:
+def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     """Return one row per trial, in order: crash point, recovery (trials.TRIALS, RECOVERY) and verdict.
 
     None for a run without trials. A crash point is on the board that had the trial; for one that ended its
@@ -60,10 +63,11 @@ def judge(run: Run) -> pl.DataFrame | None:
     else:
         plan = align.plan(run)
         each = [(board, align.located(run, board, plan)) for board in run.trials]
-        tables = [(_tried(board, trials, run), board.driver) for board, trials in each]
-        ended, left = _cuts(*each[0], set(), run), set(died)
+        watched = Watched(run, ledger)
+        tables = [(_tried(board, trials, watched), board.driver) for board, trials in each]
+        ended, left = _cuts(*each[0], set(), watched), set(died)
         for board, trials in each:
-            ended = pl.concat([ended, _cuts(board, trials, left, run)])
+            ended = pl.concat([ended, _cuts(board, trials, left, watched)])
             left.difference_update(ended["trial"])
     reasons = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
     ended = ended.with_columns(verdict=pl.lit(DIED), said=reasons)
@@ -97,9 +101,9 @@ def phases_of(driver: Driver) -> list[str]:
     return phases
 
 
-def _tried(board: Board, tried: list[Trial], run: Run | None) -> pl.DataFrame:
-    """Return one board's trials with their results; tried: the trials they are of; run: the watched run."""
-    return _cuts(board, tried, set(board.trials["trial"]), run).join(board.trials, on="trial")
+def _tried(board: Board, tried: list[Trial], watched: Watched | None) -> pl.DataFrame:
+    """Return one board's trials with their results; tried: the trials they are of."""
+    return _cuts(board, tried, set(board.trials["trial"]), watched).join(board.trials, on="trial")
 
 
 def _judged(trials: pl.DataFrame, expected: ExpectedStates, driver: Driver) -> pl.DataFrame:
@@ -131,7 +135,7 @@ def _judged(trials: pl.DataFrame, expected: ExpectedStates, driver: Driver) -> p
     return trials.drop("missing", "since")
 
 
-def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) -> pl.DataFrame:
+def _cuts(board: Board, tried: list[Trial], numbers: Set[int], watched: Watched | None) -> pl.DataFrame:
     """Return what is known before the trials run, for those of `numbers`."""
     ran = board.driver.transactions
     begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
@@ -148,7 +152,7 @@ def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) 
         }
         for trial in tried
     ]
-    return pl.DataFrame(rows, schema=CUT).join(context.table(board, tried, run), on="trial")
+    return pl.DataFrame(rows, schema=CUT).join(context.table(board, tried, watched), on="trial")
 
 
 def _of_lines(trial: Trial) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class Input:
     calls: bool  # whether the engine logs its calls; without it vfs has none
     # factor on measured time limits, which hold for an instruction of 2 ns
     slower: int = 1
-    # whether times count the run's instructions (Run.counted), so that time limits hold
+    # whether times count the run's instructions (Recorded.counted), so that time limits hold
     counted: bool = True
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, after the run
     # a file name → its role, that of a nameless file being the role of ""; None: the engines' roles

@@ -223,7 +223,7 @@ def _phases(
 
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per operation: costs from the observed run, times from Run.timing."""
+    """Return a row per operation: costs from the observed run, times from Recorded.timing."""
     costs = transactions.group_by("op", maintain_order=True).agg(
         transactions=pl.len(),
         # unknown if unknown for any transaction

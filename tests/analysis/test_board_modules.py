@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,8 @@ def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> 
         if found := said.get(name, SAID):
             text = "".join(f"{key}={value}\n" for key, value in found.items())
             (made / part / "board/modules/bio_vectors.txt").write_text(text)
-    run = stages.build(made)
-    run.plan = None if planned is None else {"board": {"modules": planned}}
-    return board_modules.loaded(run)
+    plan = None if planned is None else {"board": {"modules": planned}}
+    return board_modules.loaded(replace(stages.build(made), plan=plan))
 
 
 @pytest.mark.parametrize("planned", [None, []], ids=["before there were modules", "a kernel that takes none"])

@@ -237,7 +237,7 @@ def exchange(kept: Content) -> Content:
 )
 def test_other_commands_than_the_probes_saw_are_rejected(spoil: Spoil, said: str, recorded: Path) -> None:
     run = stages.build(recorded)
-    kept = run.contents["content"]
-    run.seen["content"].content = spoil(kept)
+    seen = replace(run.seen["content"], content=spoil(run.contents["content"]))
+    run = replace(run, seen={**run.seen, "content": seen})
     found = cross_check.ledger_agrees(run)
     assert len(found) == bool(said) and all(said in reason for reason in found)

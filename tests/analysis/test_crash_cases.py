@@ -9,8 +9,7 @@ import commands
 import pytest
 import yaml
 
-from analysis import run as runs
-from analysis import stages
+from analysis import recorded, stages
 from base.errors import BadInputError, LabError
 from commitpath import crash_cases
 from model.crash_points import cuts
@@ -40,12 +39,12 @@ def says(*words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def left(tmp_path_factory: pytest.TempPathFactory) -> runs.Twin:
+def left(tmp_path_factory: pytest.TempPathFactory) -> recorded.Twin:
     """What a run of DELETE with FULL left."""
     folder = tmp_path_factory.mktemp("case") / "cell"
     shutil.unpack_archive(HERE / "sample-crash.tar.xz", folder)
     run = stages.build(folder / "run")
-    return runs.Twin(run.driver, run.board, run.log)
+    return recorded.Twin(run.driver, run.board, run.log)
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def good(tmp_path: Path) -> crash_cases.Case:
     return crash_cases.case(str(path))
 
 
-def test_a_cut_by_a_transaction(left: runs.Twin, good: crash_cases.Case) -> None:
+def test_a_cut_by_a_transaction(left: recorded.Twin, good: crash_cases.Case) -> None:
     """At its end: what had come by then is there or not, as the case says."""
     ends = left.driver.transactions["end_ns"].to_list()
     assert left.log is not None
@@ -66,7 +65,7 @@ def test_a_cut_by_a_transaction(left: runs.Twin, good: crash_cases.Case) -> None
         assert begins[trial.arrived - 1] <= trial.moment < begins[trial.arrived]
 
 
-def test_a_cut_by_a_command_that_keeps_some(left: runs.Twin, good: crash_cases.Case) -> None:
+def test_a_cut_by_a_command_that_keeps_some(left: recorded.Twin, good: crash_cases.Case) -> None:
     assert left.log is not None
     flush = next(
         number

@@ -125,7 +125,7 @@ def test_a_cold_run_reads_and_all_sources_agree(cold: Path) -> None:
 def test_bytes_read_that_the_kernel_did_not_count_are_rejected(cold: Path, tmp_path: Path) -> None:
     run = stages.build(cold)
     assert run.ledger is not None
-    run.ledger = replace(run.ledger, reads=run.ledger.reads[1:])
+    run = replace(run, ledger=replace(run.ledger, reads=run.ledger.reads[1:]))
     assert any("bytes read: ledger" in reason for reason in cross_check.ledger_agrees(run))
 
 

@@ -71,7 +71,7 @@ def ours(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan) -> tuple[P
     folder = experiment.store(cell, planned, ran, all_of_it, wall, facts)
     stored = stages.build(folder)
     with host.of("verdict"):
-        judged = verdicts.judge(stored)
+        judged = verdicts.judge(stored, stored.ledger)
     assert judged is not None
     with host.of("all checks, tables and the report"):
         summary = pipeline.analyse(folder)
