@@ -15,13 +15,14 @@ from analysis.adapters import (
     device_logs,
     devicelog,
     driver,
+    known_sequence,
     partition,
-    probe_selftest,
     trials,
 )
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
+from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.trials import Board
 from analysis.ledger import build
 from analysis.run_files import cells, databases, stored_files
@@ -67,7 +68,7 @@ class Run:
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
     plan: dict[str, Any] | None = None  # raw/plan.json; None: it is missing
     planned_as: str = "run"  # which of the plan's runs it is: its twin and boards of trials are checked, too
-    known: probe_selftest.Known | None = None  # the known sequence that a partition's probes were proved by
+    known: KnownSequence | None = None  # raw/known, which proves a partition's probes
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     trials: list[Board] = field(default_factory=list)  # what did the run again for its cuts; none without any
     trial_boards: dict[str, OwnBoard] = field(default_factory=dict)  # of trials or kills: each, by its name
@@ -109,7 +110,7 @@ class Run:
     @property
     def partition(self) -> partition.Partition | None:
         """The partition under test; None for a whole device. Raises BadInput."""
-        return partition.of(self.board.device)
+        return partition.read_partition(self.board.device)
 
     @property
     def witnesses(self) -> dict[str, observers.Witness]:
@@ -220,7 +221,7 @@ def read(folder: Path) -> Run:
         run.trials = trials.read(folder, reader)
     run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
     if (raw / "known").is_dir():
-        run.known = probe_selftest.read(raw / "known")
+        run.known = known_sequence.read(raw / "known")
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:

@@ -55,7 +55,7 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
     for path in _paths(folder):
         for chunk in chunks(path):
             devices.update(distinct(chunk.records["device"]))
-            records = partition.traced(chunk.records) if partition else chunk.records
+            records = partition.assign_traced(chunk.records) if partition else chunk.records
             rows = _counted(records, begin, end)
             action, size, error = (records[name].take(rows) for name in ("action", "bytes", "error"))
             place = _PLACE.take(action & ACTION) * number.shape[1] + codes(action, size)
@@ -118,7 +118,7 @@ def queued(folder: Path, begin: int, end: int, partition: Partition | None = Non
                 part[name] = chunk.records[name].take(bios)
             parts.append(part)
     found = np.concatenate(parts)
-    found = partition.traced(found) if partition else found
+    found = partition.assign_traced(found) if partition else found
     return found[np.lexsort((found["time"], found["pid"]))]
 
 
@@ -131,7 +131,7 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     loaded = [read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, found in loaded for pid, name in found.items()}
     records = np.concatenate([records for records, _ in loaded])
-    return commands(partition.traced(records) if partition else records, names)
+    return commands(partition.assign_traced(records) if partition else records, names)
 
 
 def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:

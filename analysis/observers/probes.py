@@ -47,7 +47,7 @@ def read(
     `reasons` are the names of the bits of a checkpoint's reason (Filesystem.checkpoint_reasons).
     """
     rows = proberecords.read(path)
-    rows = partition.placed(rows) if partition else rows
+    rows = partition.assign(rows) if partition else rows
     comms, signed = _comms(rows), pl.col("n").cast(pl.UInt32).reinterpret(signed=True)
     sync = _before(_before(_table(rows, "sync"), _names(rows), ["dev", "a"]), comms, ["tid"])
     frames = [
