@@ -205,7 +205,7 @@ def read(folder: Path) -> Run:
     run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
     reader = _reader(document, cell)
     run.log = _device_log(reader, raw)
-    asked = observers.watched(run.board.run.get("observers", []))
+    asked = observers.check_names(run.board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := on.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, run.partition)
     run.seen = {name: observers.find(name).read(given) for name in asked}
@@ -219,7 +219,7 @@ def read(folder: Path) -> Run:
         run.kills = trials.read_kills(folder)
     else:
         run.trials = trials.read(folder, reader)
-    run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
+    run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.raw_folders(folder)}
     if (raw / "known").is_dir():
         run.known = known_sequence.read(raw / "known")
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
@@ -254,7 +254,7 @@ def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twi
 def _reader(path: Path, cell: Cell) -> Reader | None:
     """Return the reader of the device's log, or None without a log. Raises BadInput."""
     try:
-        return device_logs.of(cell)
+        return device_logs.find_reader(cell)
     except devices.UnknownDriverError as error:
         raise BadInput(path, "profiles.device.driver", error.wrong, error.expected) from None
 
