@@ -17,12 +17,13 @@ from analysis.adapters import (
     devicelog,
     driver,
     partition,
-    probe_selftest,
+    known_sequence,
     trials,
 )
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
+from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.trials import Board
 from analysis.run_files import cells, databases, stored_files
 from analysis.run_files.reading import read_document
@@ -70,7 +71,7 @@ class Recorded:
     kills: pl.DataFrame | None  # what came up after each kill (crash/kills.py); None without any
     trials: Sequence[Board]  # what did the run again for its cuts; none without any
     trial_boards: Mapping[str, OwnBoard]  # of trials or kills: each, by its name
-    known: probe_selftest.Known | None  # the known sequence that a partition's probes were proved by
+    known: KnownSequence | None  # raw/known, which proves a partition's probes
 
     @property
     def probes(self) -> list[str]:
@@ -106,7 +107,7 @@ class Recorded:
     @property
     def partition(self) -> partition.Partition | None:
         """The partition under test; None for a whole device. Raises BadInput."""
-        return partition.of(self.board.device)
+        return partition.read_partition(self.board.device)
 
     @property
     def witnesses(self) -> dict[str, observers.Witness]:
@@ -219,16 +220,16 @@ def read(folder: Path) -> Recorded:
         twin=twin,
         kills=trials.read_kills(folder) if killed else None,
         trials=[] if killed else trials.read(folder, reader),
-        trial_boards={place.parent.name: board.read(place, _mounted(ran)) for place in trials.places(folder)},
-        known=probe_selftest.read(raw / "known") if (raw / "known").is_dir() else None,
+        trial_boards={place.parent.name: board.read(place, _mounted(ran)) for place in trials.raw_folders(folder)},
+        known=known_sequence.read(raw / "known") if (raw / "known").is_dir() else None,
     )
 
 
 def _seen(raw: Path, ran: Driver, own_board: OwnBoard) -> dict[str, observers.Seen]:
     """Read the files of each observer that run.json names. Raises BadInput."""
-    names = observers.watched(own_board.run.get("observers", []))
+    names = observers.check_names(own_board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := own_board.filesystem) else ()
-    given = observers.Given(raw, ran.window, reasons, partition.of(own_board.device))
+    given = observers.Given(raw, ran.window, reasons, partition.read_partition(own_board.device))
     return {name: observers.find(name).read(given) for name in names}
 
 
@@ -270,7 +271,7 @@ def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twi
 def _reader(path: Path, cell: Cell) -> Reader | None:
     """Return the reader of the device's log, or None without a log. Raises BadInput."""
     try:
-        return device_logs.of(cell)
+        return device_logs.find_reader(cell)
     except devices.UnknownDriverError as error:
         raise BadInput(path, "profiles.device.driver", error.wrong, error.expected) from None
 

@@ -51,7 +51,7 @@ def left(cell: Cell, ran: RunOutput) -> Twin:
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
-        found = read_twin(work / "raw", device_logs.of(cell))
+        found = read_twin(work / "raw", device_logs.find_reader(cell))
     if cell.crash != policies.PROCESS and (found.log is None or found.log.lost):
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
     return found

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from analysis.adapters.probe_selftest import read as read_known
+from analysis.adapters.known_sequence import read as read_known
 from analysis.instrument import probe_selftest
 from base import identity, scratch
 from base.errors import LabError

@@ -52,7 +52,7 @@ def replay(options: dict[str, str]) -> int:
     folder = Path(run_folder("crash-replay", options))
     run = stages.build(folder)
     planned = stored_trials(run, folder)
-    trial = planned[trials.number(options.get("TRIAL", ""), len(planned))]
+    trial = planned[trials.parse_number(options.get("TRIAL", ""), len(planned))]
     stored_row(run, trial.number)
     ensure_packages()
     cell = as_here(complete(run.cell))
@@ -121,7 +121,7 @@ def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     if run.kills is not None:
         raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
     if not run.trials or run.timed_log is None:
-        raise BadInputError(f"RUN={folder}: {trials.NONE}")
+        raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
     return align.plan(run)
 
 
@@ -142,7 +142,7 @@ def tried(cell: Cell, login: Login) -> trials.Board:
         place = work / policies.FOLDER / "1"
         RunOutput(sent.stdout).extract(place)
         packed.rendered(place / "raw/driver")
-        (board,) = trials.read(work, device_logs.of(cell))
+        (board,) = trials.read(work, device_logs.find_reader(cell))
     return board
 
 

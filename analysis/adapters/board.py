@@ -1,7 +1,6 @@
-"""raw/board/ and raw/run.json: what the board was and how the run went.
+"""raw/board/ and raw/run.json: the board's state and the course of the run.
 
-Nothing here raises for a value that is missing: it becomes a line of `problems`, which rejects
-the run. Only a file that is not what it should be raises BadInput.
+A missing file adds a line to `problems`, which rejects the run. An invalid file raises BadInput.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from analysis.run_files.reading import integer, read_document, read_pairs, read_
 from base.errors import BadInput
 from model.filesystems import Filesystem, UnknownFilesystemError, find
 
-# a line of the kernel's log, as `dmesg --raw` has it
+# a line of `dmesg --raw`: it begins with its level
 _LOGGED = re.compile(r"<[0-9]{1,3}>.")
 
 
@@ -34,7 +33,7 @@ class Mount:
 
 @dataclass
 class Board:
-    """What could be read of the board; `problems` says what could not."""
+    """The values read from the board; `problems` lists what could not be read."""
 
     run: dict[str, Any] = field(default_factory=dict)
     mount: Mount | None = None
@@ -42,40 +41,40 @@ class Board:
     superblock: dict[str, str] = field(default_factory=dict)
     queue: dict[str, str] = field(default_factory=dict)
     device: dict[str, str] = field(default_factory=dict)
-    device_time: dict[str, str] = field(default_factory=dict)  # what the device counted
-    modules: dict[str, dict[str, str]] = field(default_factory=dict)  # module of ours → what it says
+    device_time: dict[str, str] = field(default_factory=dict)  # the device's counters
+    modules: dict[str, dict[str, str]] = field(default_factory=dict)  # by kernel module of ours
     texts: dict[str, str] = field(default_factory=dict)  # kernel, cmdline, cpuinfo, meminfo
-    covariates: covariates.Covariates | None = None  # of a lab board
+    covariates: covariates.Covariates | None = None  # None: a virtual board
     versions: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
-    names: dict[int, str] = field(default_factory=dict)  # inode → name, as files.txt lists them
-    heads: dict[int, bytes] = field(default_factory=dict)  # inode → what it begins with, of a command's files
+    names: dict[int, str] = field(default_factory=dict)  # inode → name, from files.txt
+    heads: dict[int, bytes] = field(default_factory=dict)  # inode → first bytes, of a command's files
     dmesg: list[str] | None = None
     problems: list[str] = field(default_factory=list)
 
     @property
     def filesystem(self) -> Filesystem | None:
-        """What the analysis knows of the filesystem under test, None if it knows none of that name."""
+        """The model of the filesystem under test; None if it is not supported."""
         try:
             return find(self.mount.fs) if self.mount else None
         except UnknownFilesystemError:
-            return None  # `problems` says so
+            return None  # listed in `problems`
 
     @property
     def data_mode(self) -> str | None:
-        """The filesystem's data mode, None if it has none or it cannot be told."""
-        known = self.filesystem
-        if self.mount is None or known is None or known.data_mode is None:
+        """The filesystem's data mode; None if it has none or is unknown."""
+        filesystem = self.filesystem
+        if self.mount is None or filesystem is None or filesystem.data_mode is None:
             return None
-        return known.data_mode(self.mount.options, self.superblock)
+        return filesystem.data_mode(self.mount.options, self.superblock)
 
 
 def read(raw: Path, database: str) -> Board:
-    """Read what `raw` says of the board; `database` is the path of the database there."""
+    """Read a run's raw/; `database` is the path of the database on the board."""
     board = Board()
 
     def path_of(name: str) -> Path | None:
-        """Return the path of a file in raw/, None (and a problem) if it is not there or empty."""
+        """Return the path of a file in raw/; None (and a problem) if it is missing or empty."""
         path = raw / name
         if path.is_file() and (path.stat().st_size or name == "dmesg.txt"):
             return path
@@ -83,7 +82,7 @@ def read(raw: Path, database: str) -> Board:
         return None
 
     def lines_of(name: str) -> list[str]:
-        """Return the lines of a file in raw/, none (and a problem) if it is not there or empty."""
+        """Return the lines of a file in raw/; none (and a problem) if it is missing or empty."""
         path = path_of(name)
         return read_text(path).splitlines() if path else []
 
@@ -102,7 +101,7 @@ def read(raw: Path, database: str) -> Board:
             board.texts[name] = read_text(path).strip()
     board.superblock = parse_superblock("\n".join(lines_of("board/superblock.txt")))
     board.versions = {
-        name: version for name, _, version in (x.partition(" ") for x in lines_of("board/versions.txt"))
+        name: version for name, _, version in (line.partition(" ") for line in lines_of("board/versions.txt"))
     }
     board.files = lines_of("board/files.txt")
     board.names = _names(raw / "board/files.txt", board.files)
@@ -110,62 +109,61 @@ def read(raw: Path, database: str) -> Board:
     if path := path_of("board/mounts"):
         board.mount = find_mount(read_text(path), database)
         if board.mount is None:
-            board.problems.append(f"raw/board/mounts has no mount that holds {database}")
+            board.problems.append(f"raw/board/mounts has no mount that contains {database}")
     board.layout = _layout(board, raw, path_of)
     board.covariates = covariates.read(raw)
     if path := path_of("run.json"):
         board.run = read_document(path, "run")
     if path := path_of("dmesg.txt"):
         board.dmesg = read_text(path).split("\n")[:-1]
-        board.problems += not_logged(board.dmesg)
+        board.problems += _dmesg_problems(board.dmesg)
     return board
 
 
 def _names(path: Path, lines: list[str]) -> dict[int, str]:
-    """Return inode → name of the lines of files.txt that have one: `ls -1 -i -s --block-size=1`."""
+    """Return inode → name for the lines of files.txt with a name: `ls -1 -i -s --block-size=1`."""
     rows = ((line, re.fullmatch(r" *([0-9]+) +[0-9]+ (.+)", text)) for line, text in enumerate(lines, 1))
     return {integer(path, line, "an inode", row[1]): row[2] for line, row in rows if row}
 
 
 def _heads(path: Path) -> dict[int, bytes]:
-    """Return what heads.txt says of the files that a command left: inode, size, bytes. Raises BadInput."""
+    """Return inode → first bytes of a command's files, from heads.txt. Raises BadInput."""
     if not path.is_file():
         return {}
-    found = {}
+    heads = {}
     for line, text in enumerate(read_text(path).splitlines(), 1):
         row = re.fullmatch(r"([0-9]+) [0-9]+ ((?:[0-9a-f]{2}){0,16})", text)
         if row is None:
             raise BadInput(path, f"line {line}", text[:80], "an inode, a size and bytes in hex digits")
-        found[integer(path, line, "an inode", row[1])] = bytes.fromhex(row[2])
-    return found
+        heads[integer(path, line, "an inode", row[1])] = bytes.fromhex(row[2])
+    return heads
 
 
-def not_logged(lines: list[str]) -> list[str]:
-    """Say which is the first line that `dmesg --raw` does not print: each begins with its level, and
-    what is not to be seen is escaped."""
+def _dmesg_problems(lines: list[str]) -> list[str]:
+    """Return a problem for the first line that `dmesg --raw` cannot print: it escapes control characters."""
     for number, line in enumerate(lines, 1):
         if not _LOGGED.match(line) or not line.replace("\t", " ").isprintable() or "\ufffd" in line:
-            return [f"raw/dmesg.txt: line {number} is not of a kernel's log: {line[:100]!r}"]
+            return [f"raw/dmesg.txt: line {number} is not a kernel log line: {line[:100]!r}"]
     return []
 
 
 def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> Layout | None:
-    """Return where the filesystem keeps what, None if a file that says it is missing."""
+    """Return the layout of the filesystem; None (and a problem) if a file that describes it is missing."""
     if board.mount is None:
         return None
     try:
-        known = find(board.mount.fs)
+        filesystem = find(board.mount.fs)
     except UnknownFilesystemError as error:
         board.problems.append(f"raw/board/mounts: {error}")
         return None
     if not board.superblock:
         return None
-    missing = [name for name in known.files if path_of(f"board/{name}") is None]
+    missing = [name for name in filesystem.files if path_of(f"board/{name}") is None]
     return None if missing else layouts.layout(board.mount.fs, raw / "board", board.superblock)
 
 
 def find_mount(text: str, path: str) -> Mount | None:
-    """Return the mount of /proc/mounts that holds `path`: the deepest, and of those the last."""
+    """Return the mount of /proc/mounts that contains `path`: the last one of the deepest."""
     best: Mount | None = None
     parents = [str(parent) for parent in PurePosixPath(path).parents]
     for line in text.splitlines():
@@ -179,14 +177,14 @@ def find_mount(text: str, path: str) -> Mount | None:
 
 def _unescape(text: str) -> str:
     """Undo the octal escapes of /proc/mounts."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), text)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def parse_superblock(text: str) -> dict[str, str]:
     """Return the fields of superblock.txt: `name: value`, `name = value` or `name [0x.. : n]`."""
     fields: dict[str, str] = {}
     for line in text.splitlines():
-        found = re.match(r"^(?:Info: )?([A-Za-z_][\w #/().-]*?)(?::\s+|\s+=\s+|\s+\[)(.*?)\]?\s*$", line)
-        if found:
-            fields[found.group(1)] = found.group(2)
+        match = re.match(r"^(?:Info: )?([A-Za-z_][\w #/().-]*?)(?::\s+|\s+=\s+|\s+\[)(.*?)\]?\s*$", line)
+        if match:
+            fields[match[1]] = match[2]
     return fields

@@ -1,4 +1,4 @@
-"""raw/driver/ of a command (workloads/command/): what was run, when, how it ended and what it printed."""
+"""raw/driver/ of a command (workloads/command/): its times, transactions, end and output."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.run_files.reading import read_document
 
-# of what it printed, what is shown
-SHOWN_LINES = 20
+_SHOWN_LINES = 20
 # bytes of stdout and of stderr that are kept (workloads/command/printed.h)
-KEPT = 16 << 20
+KEPT_BYTES = 16 << 20
 
 
 def read(folder: Path) -> Driver:
-    """Read it as a driver that ran the transactions that were noted. Raises BadInput."""
+    """Read the files as those of a driver that ran the noted transactions. Raises BadInput."""
     config = read_document(folder / "config.json", "command_config")
-    noted = pl.DataFrame(schema=drivertables.NOTED)
+    transactions = pl.DataFrame(schema=drivertables.NOTED)
     if "transactions" in config:
-        noted = drivertables.noted(folder / "transactions.csv")
+        transactions = drivertables.noted_transactions(folder / "transactions.csv")
     return Driver(
         config,
-        noted,
+        transactions,
         drivertables.phases(folder / "phases.csv", drivertables.PHASES),
         drivertables.device_stat(folder / "device_stat.csv"),
         None,
@@ -32,25 +31,27 @@ def read(folder: Path) -> Driver:
     )
 
 
-def printed(folder: Path, name: str, wrote: int) -> str:
-    """Return the last lines that are kept of what the command wrote to `name`, stdout or stderr; nothing if
-    it wrote none. wrote: bytes in all; where these are more than are kept, a line says so."""
+def last_lines(folder: Path, name: str, wrote: int) -> str:
+    """Return the last kept lines of `name`, stdout or stderr.
+
+    wrote: bytes that the command wrote. If fewer were kept, a line is added.
+    """
     path = folder / name
     content = path.read_bytes() if path.is_file() else b""
-    lines = content.decode(errors="replace").splitlines()[-SHOWN_LINES:]
+    lines = content.decode(errors="replace").splitlines()[-_SHOWN_LINES:]
     if wrote > len(content):
-        lines.append(f"[{name}: {wrote} bytes, of which the first {len(content)} are kept]")
+        lines.append(f"[{name}: {wrote} bytes, only the first {len(content)} are kept]")
     return "\n".join(lines)
 
 
-def ended(config: dict[str, dict[str, int]]) -> str | None:
-    """Return how the command failed, in words; None if it did not."""
+def failure(config: dict[str, dict[str, int]]) -> str | None:
+    """Return how the command failed, in words; None if it succeeded."""
     command = config["command"]
     if "signal" in command:
         return f"the command ended by signal {command['signal']}"
     if (status := command["exit_status"]) == 0:
         return None
-    hint = {127: ": it was not found on the board", 126: ": it cannot be executed"}.get(status, "")
-    if 128 < status <= 192:  # what a shell says of a command of its own that a signal ended
-        hint = f": as a shell's when signal {status - 128} ended what it ran"
+    hint = {127: ": not found on the board", 126: ": not executable"}.get(status, "")
+    if 128 < status <= 192:  # the status of a shell after a signal ended its command
+        hint = f": as a shell ends after signal {status - 128}"
     return f"the command ended with exit status {status}{hint}"

@@ -1,4 +1,4 @@
-"""raw/board/covariates.json: what a lab board was like before a run and after it."""
+"""raw/board/covariates.json: the state of a lab board right before and right after the load."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 from analysis.run_files.reading import read_document, shown
 from base.errors import BadInput
 
-# {"unreadable": why} of a value that the board could not read
+# {"unreadable": reason} stands for a value that the board could not read
 Value = str | dict[str, str]
 Values = Mapping[str, Value]
-# of 64 bits, as a counter of the kernel's has; the firmware's bits in hex digits
+# a kernel counter of 64 bits; the firmware's bits in hex digits
 _NUMBER = re.compile("-?[0-9]{1,18}")
 _BITS = re.compile("(0[xX])?[0-9a-fA-F]{1,16}")
 FIRMWARE = "throttle/get_throttled"
-# what is a number at either end
-_COUNTED = ("disk/", "partition/", "temperature/", "throttle/", "pressure/", "mmc/err_stats/")
+# prefixes of the names with numeric values
+_NUMERIC = ("disk/", "partition/", "temperature/", "throttle/", "pressure/", "mmc/err_stats/")
 # commands and sectors by kind, as block/stat counts them
 COMMANDS = ("read_ios", "write_ios", "discard_ios")
 SECTORS = ("read_sectors", "write_sectors", "discard_sectors")
@@ -26,31 +26,31 @@ SECTORS = ("read_sectors", "write_sectors", "discard_sectors")
 
 @dataclass(frozen=True)
 class Covariates:
-    """begin, end: right before the load and right after it; board: what does not change."""
+    """Values right before the load (begin), right after it (end), and constant ones (board)."""
 
     begin: Values
     end: Values
     board: Values
 
     def number(self, name: str, edge: Values) -> int | None:
-        """Return a value as a number, None if it is none."""
+        """Return a value as an integer; None if it is missing or not a number."""
         value = edge.get(name)
         return int(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else None
 
-    def grew(self, name: str) -> int | None:
-        """Return by how much a counter grew, None if it is not known."""
+    def growth(self, name: str) -> int | None:
+        """Return the growth of a counter; None if it could not be read."""
         before, after = (self.number(name, edge) for edge in (self.begin, self.end))
         return None if before is None or after is None else after - before
 
-    def grown(self, prefix: str) -> dict[str, int | None]:
-        """Return the same of all counters whose names begin so; one that is new began at 0."""
+    def growths(self, prefix: str) -> dict[str, int | None]:
+        """Return the growth of each counter with the prefix; a counter missing at the begin starts at 0."""
         names = [name for name in self.end if name.startswith(prefix)]
         return {
-            name: self.grew(name) if name in self.begin else self.number(name, self.end) for name in names
+            name: self.growth(name) if name in self.begin else self.number(name, self.end) for name in names
         }
 
     def unreadable(self) -> dict[str, str]:
-        """Return what could not be read → why."""
+        """Return the names of the values that could not be read, with the reasons."""
         edges = (self.begin, self.end, self.board)
         return {
             name: value["unreadable"]
@@ -59,64 +59,69 @@ class Covariates:
             if isinstance(value, dict)
         }
 
-    def of(self, whose: str, fields: tuple[str, ...]) -> int | None:
-        """Return by how much counters of `disk` or `partition` grew together; None if one is not known.
+    def total_growth(self, device: str, fields: tuple[str, ...]) -> int | None:
+        """Return the sum of the growths of counters of `disk` or `partition`; None if one is unknown.
 
-        A kernel before 4.18 counts no discards.
+        A kernel before 4.18 does not count discards.
         """
-        grown = [self.grew(f"{whose}/{field}") for field in fields if f"{whose}/{field}" in self.end]
-        known = [one for one in grown if one is not None]
-        return sum(known) if known and len(known) == len(grown) else None
+        names = [name for field in fields if (name := f"{device}/{field}") in self.end]
+        growths = [growth for name in names if (growth := self.growth(name)) is not None]
+        return sum(growths) if growths and len(growths) == len(names) else None
 
-    def foreign(self, fields: tuple[str, ...]) -> int | None:
-        """Return what others did on the disk: the disk's less the partition's."""
-        disk, own = self.of("disk", fields), self.of("partition", fields)
+    def foreign_growth(self, fields: tuple[str, ...]) -> int | None:
+        """Return the activity of others on the disk: the disk's growth minus the partition's."""
+        disk, own = self.total_growth("disk", fields), self.total_growth("partition", fields)
         return None if disk is None or own is None else disk - own
 
-    def gone(self, prefix: str) -> list[str]:
-        """Return the names that begin so and were there at the begin alone."""
+    def vanished(self, prefix: str) -> list[str]:
+        """Return the names with the prefix that exist only at the begin."""
         return [name for name in self.begin if name.startswith(prefix) and name not in self.end]
 
     @property
     def seconds(self) -> float | None:
-        """Seconds between the two ends."""
-        elapsed = self.grew("time_ns")
+        """Seconds between begin and end."""
+        elapsed = self.growth("time_ns")
         return elapsed / 1e9 if elapsed else None
 
     @property
-    def others_seconds(self) -> float | None:
-        """Seconds that tasks of other control groups waited for IO, added up over the groups."""
-        grown = self.grown("pressure/others/")
-        known = [one for one in grown.values() if one is not None]
-        return sum(known) / 1e6 if grown and len(known) == len(grown) else None
+    def others_wait_seconds(self) -> float | None:
+        """Seconds that tasks of other control groups waited for IO, summed over the groups."""
+        growths = self.growths("pressure/others/").values()
+        readable = [growth for growth in growths if growth is not None]
+        return sum(readable) / 1e6 if growths and len(readable) == len(growths) else None
 
     @property
     def celsius(self) -> float | None:
-        """Degrees of the warmest sensor at either end."""
-        names = {name for edge in (self.begin, self.end) for name in edge if name.startswith("temperature/")}
-        read = [self.number(name, edge) for edge in (self.begin, self.end) for name in names]
-        return max((one / 1000 for one in read if one is not None), default=None)
+        """The highest temperature at begin or end."""
+        values = [
+            self.number(name, edge)
+            for edge in (self.begin, self.end)
+            for name in edge
+            if name.startswith("temperature/")
+        ]
+        return max((value / 1000 for value in values if value is not None), default=None)
 
 
 def read(raw: Path) -> Covariates | None:
-    """Return what is in the file, None if there is none. Raises BadInput."""
+    """Return the covariates of a run; None if there is no file. Raises BadInput."""
     path = raw / "board/covariates.json"
     if not path.exists():
         return None
     document = read_document(path, "covariates")
-    found = Covariates(_counted(document["begin"]), _counted(document["end"]), document["board"])
-    if found.seconds is None or found.seconds < 0:
-        raise BadInput(path, "end", "it is not behind the begin", "a time_ns in each, of which this is later")
-    return found
+    begin, end = (_checked(document[edge]) for edge in ("begin", "end"))
+    covariates = Covariates(begin, end, document["board"])
+    if covariates.seconds is None or covariates.seconds < 0:
+        raise BadInput(path, "end", "time_ns is not later than at the begin", "a later time_ns")
+    return covariates
 
 
-def _counted(edge: Values) -> Values:
-    """Return an edge with each value that is to be a number and is none as one that could not be read."""
+def _checked(edge: Values) -> Values:
+    """Return the values with each non-numeric value of a numeric name marked as unreadable."""
 
-    def known(name: str, value: Value) -> Value:
-        number = _BITS if name == FIRMWARE else _NUMBER
-        if isinstance(value, dict) or not name.startswith(_COUNTED) or number.fullmatch(value):
+    def checked(name: str, value: Value) -> Value:
+        pattern = _BITS if name == FIRMWARE else _NUMBER
+        if isinstance(value, dict) or not name.startswith(_NUMERIC) or pattern.fullmatch(value):
             return value
-        return {"unreadable": f"{shown(value)} is no number"}
+        return {"unreadable": f"{shown(value)} is not a number"}
 
-    return {name: known(name, value) for name, value in edge.items()}
+    return {name: checked(name, value) for name, value in edge.items()}

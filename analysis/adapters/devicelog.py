@@ -1,6 +1,6 @@
-"""What a device says it was told to do, as its driver's module reads it (model/devices/).
+"""A device's own log of its commands; device_logs/ has a reader for each driver.
 
-It is the one witness that is not of the kernel's block layer, and that an unwatched run has too.
+The log is independent of the kernel's block layer, and unwatched runs have one too.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from model.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
 ENTRY = np.dtype(
     [
         ("begin_ns", "<u8"),  # CLOCK_MONOTONIC
-        ("end_ns", "<u8"),  # when it was done; 0: refused
+        ("end_ns", "<u8"),  # 0: refused
         ("sector", "<u8"),
         ("sectors", "<u4"),
         ("operation", "<u4"),  # REQ_OP_* and REQ_FUA of linux/blk_types.h
     ]
 )
-# What a command is, whenever it came.
-_WHAT = ["operation", "sector", "sectors"]
-# What an operation is, in blkparse's letters as far as a device knows them.
+# The fields of a command except its times.
+_KEY = ["operation", "sector", "sectors"]
+# Operations in blkparse's letters, as far as a device knows them.
 _RWBS = {READ: "R", WRITE: "W", FLUSH: "FF", DISCARD: "D", WRITE | FUA: "WF"}
 
 
 @dataclass(frozen=True)
 class DeviceLog:
-    """The commands of one device, in the order in which they came."""
+    """The commands of one device, in the order of arrival."""
 
     dev: int  # major << 20 | minor
-    lost: int  # commands that found no place in it
+    lost: int  # commands for which the log had no room
     entries: np.ndarray  # ENTRY
 
     @property
@@ -42,31 +42,31 @@ class DeviceLog:
         return events.device_name(self.dev)
 
     def within(self, begin: int, end: int) -> np.ndarray:
-        """Return the commands that came in [begin, end)."""
+        """Return the commands that arrived in [begin, end)."""
         first, behind = np.searchsorted(self.entries["begin_ns"].astype(np.int64), [begin, end])
         return self.entries[first:behind]
 
 
-def what(entries: np.ndarray) -> list[tuple[int, ...]]:
-    """Return what each command is, whenever it came."""
-    found: list[tuple[int, ...]] = entries[_WHAT].tolist()
-    return found
+def command_keys(entries: np.ndarray) -> list[tuple[int, ...]]:
+    """Return operation, sector and size of each command."""
+    keys: list[tuple[int, ...]] = entries[_KEY].tolist()
+    return keys
 
 
-def alike(own: np.ndarray, other: np.ndarray) -> int:
-    """Return how many commands two devices got alike and in the same order, from the first on."""
+def common_prefix(own: np.ndarray, other: np.ndarray) -> int:
+    """Return the number of commands, from the first on, that two devices got in the same order."""
     both = min(own.size, other.size)
-    differs = np.flatnonzero(own[:both][_WHAT] != other[:both][_WHAT])
+    differs = np.flatnonzero(own[:both][_KEY] != other[:both][_KEY])
     return int(differs[0]) if differs.size else both
 
 
-def same(own: np.ndarray, other: np.ndarray) -> bool:
+def same_commands(own: np.ndarray, other: np.ndarray) -> bool:
     """Return whether two devices got the same commands, in any order."""
-    return np.array_equal(np.sort(own[_WHAT]), np.sort(other[_WHAT]))
+    return np.array_equal(np.sort(own[_KEY]), np.sort(other[_KEY]))
 
 
-def impossible(entries: np.ndarray) -> np.ndarray:
-    """Return which entries are of no command that there can be."""
+def invalid_entries(entries: np.ndarray) -> np.ndarray:
+    """Return which entries describe an impossible command."""
     begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == FLUSH
     wrong = ~np.isin(entries["operation"], list(_RWBS)) | ((end > 0) & (end < begin))
     wrong |= (begin | end | entries["sector"]) >> 63 > 0
@@ -76,11 +76,11 @@ def impossible(entries: np.ndarray) -> np.ndarray:
 
 
 def commands(entries: np.ndarray) -> pl.DataFrame:
-    """One row a command: begin_ns, end_ns, sector, sectors, rwbs, and kind as in events.BLOCK_KINDS.
+    """Return begin_ns, end_ns, sector, sectors, rwbs and kind (events.BLOCK_KINDS) of each command.
 
-    A device does not know which writes are metadata or synchronous: `rwbs` has no M and no S.
+    `rwbs` has no M and no S: a device does not know which writes are metadata or synchronous.
     """
     numbers = {name: entries[name].astype(np.int64) for name in ENTRY.names or ()}
     operation = pl.col("operation").replace_strict(_RWBS, return_dtype=pl.String)
-    found = pl.DataFrame(numbers).with_columns(rwbs=operation).drop("operation")
-    return found.with_columns(events.block_kind())
+    table = pl.DataFrame(numbers).with_columns(rwbs=operation).drop("operation")
+    return table.with_columns(events.block_kind())

@@ -1,4 +1,4 @@
-"""raw/driver/: what the workload driver wrote down itself."""
+"""raw/driver/: the files that the workload driver wrote."""
 
 from __future__ import annotations
 

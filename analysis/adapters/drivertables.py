@@ -1,4 +1,4 @@
-"""The tables of raw/driver/ (docs/reference/formats.md): their columns, and what no driver writes in them."""
+"""The tables of raw/driver/ (docs/reference/formats.md): their columns and the limits of their values."""
 
 from __future__ import annotations
 
@@ -98,18 +98,18 @@ def transactions(path: Path) -> pl.DataFrame:
     return table
 
 
-def unescaped(path: str) -> str:
-    """Return a path as it is, of which transactions.csv and config.json have \\xHH for some bytes."""
+def unescape(path: str) -> str:
+    """Return a path with the \\xHH escapes of transactions.csv and config.json undone."""
     return re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), path.encode()).decode(
         errors="replace"
     )
 
 
-def noted(path: Path) -> pl.DataFrame:
+def noted_transactions(path: Path) -> pl.DataFrame:
     """Return a command's transactions in the order in which they began; they may overlap. Raises BadInput."""
     # that of a database in memory, which writes into an attached one, has no path
     table = read_csv(path, NOTED, ("file",))
-    table = table.with_columns(pl.col("file").fill_null("").map_elements(unescaped, return_dtype=pl.String))
+    table = table.with_columns(pl.col("file").fill_null("").map_elements(unescape, return_dtype=pl.String))
     _numbered(path, table)
     before = pl.col("begin_ns").shift(1, fill_value=0)
     _refuse(

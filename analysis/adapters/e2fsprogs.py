@@ -1,5 +1,7 @@
-"""What e2fsprogs print of block groups and inodes: groups.txt is dumpe2fs -g, inodes.txt debugfs' `stat`
-of some inodes. Numbers of blocks are the filesystem's."""
+"""Block groups and inodes as e2fsprogs print them, in blocks of the filesystem.
+
+groups.txt is the output of dumpe2fs -g, inodes.txt of debugfs' `stat` for some inodes.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _EXTENT = re.compile(r"\(([A-Z]+[0-9]*|[0-9]+(?:-[0-9]+)?(?:\[u\])?)\):([0-9]+)(
 
 
 class Group(NamedTuple):
-    """Where a group keeps what; -1: it has none of it."""
+    """The blocks of a group's structures; -1: missing in this group."""
 
     superblock: int
     descriptors: tuple[int, int]  # the first block and the last
@@ -27,12 +29,12 @@ class Group(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """Blocks that an inode has."""
+    """A range of blocks of an inode."""
 
     first: int
     blocks: int
-    of_map: bool  # of its map or its extended attributes, not of its data
-    written: bool  # not only set aside
+    of_map: bool  # the inode's block map or extended attributes, not data
+    written: bool  # False: only allocated
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Where a filesystem keeps what on the device (model/filesystems/ reads it from raw/board/)."""
+"""The layout of a filesystem: the label of each region of the device (layouts/ reads it from raw/board/)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ META, INODE, JOURNAL, DIRECTORY, PACK = (
 
 @dataclass(frozen=True)
 class Layout:
-    """The device as regions, each from its start up to the next one's, as it was after the run."""
+    """The device after the run as regions; each extends to the start of the next."""
 
     filesystem: str
     starts: Ints  # first sector of each region, ascending from 0
-    labels: Ints  # place in schema.LABELS of what is written there, or DATA
-    # whether each region's blocks may have been something else earlier in the run; None: directories' only
+    labels: Ints  # index in schema.LABELS, or DATA
+    # whether each region's blocks may have had another use earlier in the run; None: those of directories
     changing: Bools | None = None
 
     @property
     def in_place(self) -> bool:
-        """Whether there is neither a journal nor a checkpoint pack: a sync writes metadata to their place."""
+        """Whether a sync writes metadata in place: there is no journal and no checkpoint pack."""
         return not np.isin(self.labels, (JOURNAL, PACK)).any()
 
     def region(self, sectors: Ints) -> Ints:
@@ -49,7 +49,7 @@ class Layout:
         return found
 
     def may_change(self, sectors: Ints) -> Bools:
-        """Return whether each sector may have been something else earlier in the run, and is no file's."""
+        """Return whether each sector is in no file and may have had another use earlier in the run."""
         changing = self.labels == DIRECTORY if self.changing is None else self.changing
         found: Bools = changing[self.region(sectors)]
         return found
@@ -58,18 +58,20 @@ class Layout:
 def of_regions(
     filesystem: str, regions: list[tuple[int, int, int]], block_size: int, changing: Collection[int] = ()
 ) -> Layout:
-    """Make a Layout of (first block, blocks, label). Raises BadInput if a block is in two of them, or on
-    no device. changing: the first blocks of those that may have been something else earlier in the run."""
+    """Return the Layout of regions (first block, blocks, label). Raises BadInput if two overlap.
+
+    changing: the first blocks of the regions that may have had another use earlier in the run.
+    """
     regions, each = sorted(regions), block_size // SECTOR
     if each < 1:
         raise BadInput("raw/board", "", f"{filesystem}'s blocks have {block_size} bytes", f"{SECTOR} or more")
     for first, blocks, _ in regions:
         if first < 0 or blocks < 0 or (first + blocks) * each >= 2**63:
-            where = f"a region of {filesystem} has {blocks} blocks from {first} on"
+            where = f"a region of {filesystem} has {blocks} blocks from {first}"
             raise BadInput("raw/board", "", where, "sectors from 0 to 2^63")
     for (first, blocks, _), (following, *_) in pairwise(regions):
         if following < first + blocks:
-            where = f"two of {filesystem}'s regions have the block {following}"
+            where = f"two regions of {filesystem} contain block {following}"
             raise BadInput("raw/board", "", where, "each block in one region at most")
     edges = np.array(sorted({0, *(edge for first, n, _ in regions for edge in (first, first + n))}))
     labels, changes = np.full(edges.size, DATA, np.int64), np.zeros(edges.size, bool)

@@ -1,9 +1,8 @@
-"""A partition beside others on one disk: which of what its disk did is its own.
+"""Assign records of a disk to the partition under test, among other partitions on the disk.
 
-The kernel numbers block commands by the disk, and counts flushes for it alone: a flush command is no
-partition's (its request has none), whoever asked for it. A bio has its partition's number, with sectors
-of the disk; a round of the flusher is the disk's. Here what is the partition's gets its number, and sectors
-that begin with it, as they do for the filesystem on it.
+The kernel numbers block commands by disk, and a flush command has no partition, whoever requested it. A bio
+has its partition's number but sectors of the disk; a round of the flusher has the disk's number. The assigned
+records have the partition's number, and sectors relative to it, as on its filesystem.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -19,21 +19,21 @@ from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
 from analysis.run_files.reading import shown
 from base.errors import BadInput
+from model.block_operations import FLUSH, FUA, OP, PREFLUSH, WRITE
 
-_OP, _WRITE, _FLUSH, _FUA, _PREFLUSH = 0xFF, 1, 2, 1 << 17, 1 << 18  # linux/blk_types.h
-# The sector of an empty bio that stands for one of another partition: beyond every disk.
-ELSEWHERE = (1 << 36) - 1
-# The number of a bio that no filesystem queued: the flush that a write without FUA is followed by.
-AFTER = (1 << 62) - 1
-_FILE = "raw/board/device.txt"
-_OTHERS = 256  # DISK_MAX_PARTS of linux/blkdev.h
-# Within which a flush that is complete is counted, behind it (flush_end_io of block/blk-flush.c)
+# Sector of an empty bio that stands for a bio of another partition: beyond every disk.
+FOREIGN_SECTOR = (1 << 36) - 1
+# Number of a bio that no filesystem queued: the flush that follows a write where the disk lacks FUA.
+FOLLOWING_FLUSH = (1 << 62) - 1
+_FILE = Path("raw/board/device.txt")
+_MOST_PARTITIONS = 256  # DISK_MAX_PARTS of linux/blkdev.h
+# A complete flush is counted within this time (flush_end_io of block/blk-flush.c)
 _COUNTED_NS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Where a partition is; devices have the kernel's numbers, major << 20 | minor."""
+    """A partition's place on its disk; device numbers are the kernel's: major << 20 | minor."""
 
     dev: int
     disk: int
@@ -41,127 +41,126 @@ class Partition:
     start: int  # sectors of 512 bytes, as all below
     sectors: int
 
-    def chunks(self, chunks: Iterable[ByType]) -> Iterator[ByType]:
-        """Return records as `placed` does, and of each write of another partition that is to be on the
-        medium at its end (FUA), on a disk that knows no such write, an empty bio then: a flush follows it.
+    def assign_chunks(self, chunks: Iterable[ByType]) -> Iterator[ByType]:
+        """Yield each chunk with its records assigned.
+
+        On a disk without FUA, a flush follows a FUA write. Such a write of another partition adds an empty
+        bio at the write's end.
         """
-        due: Counter[tuple[int, int]] = Counter()
+        pending: Counter[tuple[int, int]] = Counter()
         for chunk in chunks:
-            after = self._followed(chunk["bio"], chunk["block"], due)
-            placed = {name: self.placed(rows) for name, rows in chunk.items()}
-            if after.size:
-                placed["bio"] = np.concatenate([placed["bio"], after])
-            yield placed
+            following = self._following_flushes(chunk["bio"], chunk["block"], pending)
+            assigned = {name: self.assign(rows) for name, rows in chunk.items()}
+            if following.size:
+                assigned["bio"] = np.concatenate([assigned["bio"], following])
+            yield assigned
 
-    def placed(self, rows: np.ndarray) -> np.ndarray:
-        """Return records of the probes (proberecords.RECORD), those that are the partition's with its number.
+    def assign(self, rows: np.ndarray) -> np.ndarray:
+        """Return probe records (proberecords.RECORD) with those of the partition assigned to it.
 
-        Flush commands and the flusher's rounds are. Of a bio of another partition that asks for a flush
-        there is an empty one among them, at ELSEWHERE: which flush command was sent for whom nothing else
-        tells.
+        They include all flush commands and rounds of the flusher. A bio of another partition that requests a
+        flush becomes an empty bio at FOREIGN_SECTOR: it may be the reason for a flush command.
         """
-        found = rows.copy()
-        kind, dev, operation = rows["type"], rows["dev"], rows["b"] & _OP
-        block = (kind == TYPES["block"]) & (dev == self.disk)
-        is_flush = block & (operation == _FLUSH)
+        result = rows.copy()
+        kind, dev, operation = rows["type"], rows["dev"], rows["b"] & OP
+        is_block = (kind == TYPES["block"]) & (dev == self.disk)
+        is_flush = is_block & (operation == FLUSH)
         inside = (rows["a"] >= self.start) & (rows["a"] < self.start + self.sectors)
-        own = (block & ~is_flush & inside) | ((kind == TYPES["bio"]) & (dev == self.dev) & (rows["n"] > 0))
-        other = self._of_others(rows) & (rows["b"] & _PREFLUSH > 0)
+        is_bio = (kind == TYPES["bio"]) & (dev == self.dev) & (rows["n"] > 0)
+        has_sectors = (is_block & ~is_flush & inside) | is_bio
+        foreign = self._is_foreign_bio(rows) & (rows["b"] & PREFLUSH > 0)
         rounds = (kind == TYPES["writeback"]) & (dev == self.disk)
-        found["dev"][is_flush | own | other | rounds] = self.dev
-        found["a"][own] -= self.start
-        for field, value in (("n", 0), ("flags", 0), ("a", ELSEWHERE)):
-            found[field][other] = value
-        return found
+        result["dev"][is_flush | has_sectors | foreign | rounds] = self.dev
+        result["a"][has_sectors] -= self.start
+        for field, value in (("n", 0), ("flags", 0), ("a", FOREIGN_SECTOR)):
+            result[field][foreign] = value
+        return result
 
-    def alone(self, rows: np.ndarray) -> np.ndarray:
-        """Return records as `placed` does, those of another partition with the disk's number."""
-        found = self.placed(rows)
-        found["dev"][(found["type"] == TYPES["bio"]) & (found["a"] == ELSEWHERE)] = self.disk
-        return found
+    def assign_own(self, rows: np.ndarray) -> np.ndarray:
+        """Return records as `assign` does, but bios of other partitions have the disk's number."""
+        result = self.assign(rows)
+        result["dev"][(result["type"] == TYPES["bio"]) & (result["a"] == FOREIGN_SECTOR)] = self.disk
+        return result
 
-    def _of_others(self, rows: np.ndarray) -> np.ndarray:
+    def _is_foreign_bio(self, rows: np.ndarray) -> np.ndarray:
         """Return which records are bios of other partitions, or of the disk itself."""
-        of: np.ndarray = (rows["type"] == TYPES["bio"]) & np.isin(rows["dev"], [self.disk, *self.others])
-        return of
+        is_bio: np.ndarray = rows["type"] == TYPES["bio"]
+        return is_bio & np.isin(rows["dev"], [self.disk, *self.others])
 
-    def _followed(self, bios: np.ndarray, blocks: np.ndarray, due: Counter[tuple[int, int]]) -> np.ndarray:
-        """Return the bios of `chunks`; due: place and size of the writes that have not ended, kept.
+    def _following_flushes(
+        self, bios: np.ndarray, blocks: np.ndarray, pending: Counter[tuple[int, int]]
+    ) -> np.ndarray:
+        """Return the empty bios to add to a chunk.
 
-        No such write is merged with another, nor is it split.
+        pending: sector and size of the FUA writes that have not ended. They are neither merged nor split.
         """
-        fua = bios[self._of_others(bios) & (bios["b"] & _FUA > 0) & (bios["n"] > 0)]
-        due.update(zip(fua["a"].tolist(), fua["n"].tolist(), strict=True))
-        writes = blocks[(blocks["dev"] == self.disk) & (blocks["b"] & _OP == _WRITE)]
+        fua = bios[self._is_foreign_bio(bios) & (bios["b"] & FUA > 0) & (bios["n"] > 0)]
+        pending.update(zip(fua["a"].tolist(), fua["n"].tolist(), strict=True))
+        writes = blocks[(blocks["dev"] == self.disk) & (blocks["b"] & OP == WRITE)]
         ended = []
         for row, place in enumerate(zip(writes["a"].tolist(), writes["n"].tolist(), strict=True)):
-            if due[place]:
-                due[place] -= 1
+            if pending[place]:
+                pending[place] -= 1
                 ended.append(row)
-        ended = [row for row in ended if not writes["b"][row] & _FUA]
-        found: np.ndarray = writes[ended]
-        found["type"], found["dev"], found["begin_ns"] = TYPES["bio"], self.dev, found["end_ns"]
-        found["a"], found["b"], found["d"] = ELSEWHERE, _WRITE | _PREFLUSH, AFTER
-        found["n"], found["flags"] = 0, 0
-        return found
+        result: np.ndarray = writes[[row for row in ended if not writes["b"][row] & FUA]]
+        result["type"], result["dev"], result["begin_ns"] = TYPES["bio"], self.dev, result["end_ns"]
+        result["a"], result["b"], result["d"] = FOREIGN_SECTOR, WRITE | PREFLUSH, FOLLOWING_FLUSH
+        result["n"], result["flags"] = 0, 0
+        return result
 
-    def traced(self, records: np.ndarray) -> np.ndarray:
-        """Return those records of the kernel's block tracer, told to trace the partition (blkrecords.RECORD
-        or some fields of it), that are the partition's, with its sectors.
+    def assign_traced(self, records: np.ndarray) -> np.ndarray:
+        """Return the partition's records of a kernel block trace, with its sectors.
 
-        What has no data has no place: the tracer has that of the whole disk. It has, too, what begins at
-        the first sector behind the partition.
+        Records have some fields of blkrecords.RECORD. The tracer filters by partition, but it also keeps
+        records without data of the whole disk, and those that begin right after the partition.
         """
-        found: np.ndarray = records[(records["bytes"] == 0) | (records["sector"] < self.start + self.sectors)]
-        found["sector"][found["bytes"] > 0] -= self.start
-        return found
+        end = self.start + self.sectors
+        result: np.ndarray = records[(records["bytes"] == 0) | (records["sector"] < end)]
+        result["sector"][result["bytes"] > 0] -= self.start
+        return result
 
 
-def of(device: Mapping[str, str]) -> Partition | None:
-    """Return the partition that raw/board/device.txt tells of; None: it tells of a whole device. Raises
-    BadInput."""
+def read_partition(device: Mapping[str, str]) -> Partition | None:
+    """Return the partition in raw/board/device.txt; None for a whole device. Raises BadInput."""
     if "disk" not in device:
         return None
     others = device.get("others", "").split()
-    if len(others) > _OTHERS:
-        raise BadInput(_FILE, "others", f"{len(others)} partitions", f"at most {_OTHERS}, as a disk has")
+    if len(others) > _MOST_PARTITIONS:
+        raise BadInput(_FILE, "others", f"{len(others)} partitions", f"at most {_MOST_PARTITIONS}")
     return Partition(
-        dev=_dev(device, "dev"),
-        disk=_dev(device, "disk"),
-        others=frozenset(_number(one, "others") for one in others),
+        dev=device_number(_FILE, "dev", device.get("dev", "")),
+        disk=device_number(_FILE, "disk", device["disk"]),
+        others=frozenset(device_number(_FILE, "others", name) for name in others),
         start=_sectors(device, "start"),
         sectors=_sectors(device, "size"),
     )
 
 
-def bracket(found: Covariates | None, ends: np.ndarray) -> tuple[int, int, int] | None:
-    """Return how many flushes a disk counted between its two readings, and how many that may be at least and
-    at most by when flush commands were complete (ns); None if that was not read.
+def flush_bounds(covariates: Covariates | None, ends: np.ndarray) -> tuple[int, int, int] | None:
+    """Return the flushes that a disk counted between its two readings, and the least and most possible.
+
+    ends: when the flush commands were complete (ns). None if a reading is missing.
     """
-    if found is None:
+    if covariates is None:
         return None
-    grew = found.grew("disk/flush_ios")
-    (first, last), (first_of_end, last_of_end) = (
-        (found.number("counted_from_ns", edge), found.number("counted_until_ns", edge))
-        for edge in (found.begin, found.end)
+    counted = covariates.growth("disk/flush_ios")
+    (begin_from, begin_until), (end_from, end_until) = (
+        (covariates.number("counted_from_ns", edge), covariates.number("counted_until_ns", edge))
+        for edge in (covariates.begin, covariates.end)
     )
-    if grew is None or first is None or last is None or first_of_end is None or last_of_end is None:
+    if counted is None or begin_from is None or begin_until is None or end_from is None or end_until is None:
         return None
-    least = (ends >= last + _COUNTED_NS) & (ends <= first_of_end - _COUNTED_NS)
-    most = (ends >= first - _COUNTED_NS) & (ends <= last_of_end + _COUNTED_NS)
-    return grew, int(least.sum()), int(most.sum())
+    least = (ends >= begin_until + _COUNTED_NS) & (ends <= end_from - _COUNTED_NS)
+    most = (ends >= begin_from - _COUNTED_NS) & (ends <= end_until + _COUNTED_NS)
+    return counted, int(least.sum()), int(most.sum())
 
 
-def _dev(device: Mapping[str, str], name: str) -> int:
-    return _number(device.get(name, ""), name)
-
-
-def _number(text: str, name: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,7})", text)
-    # 12 and 20 bits (linux/kdev_t.h)
-    if not found or int(found[1]) >> 12 or int(found[2]) >> 20:
-        raise BadInput(_FILE, name, shown(text), "major:minor of a device")
-    return int(found[1]) << 20 | int(found[2])
+def device_number(path: Path, where: str, text: str) -> int:
+    """Return major:minor as the kernel's number, of 12 and 20 bits (linux/kdev_t.h). Raises BadInput."""
+    match = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,7})", text)
+    if not match or int(match[1]) >> 12 or int(match[2]) >> 20:
+        raise BadInput(path, where, shown(text), "major:minor of a device")
+    return int(match[1]) << 20 | int(match[2])
 
 
 def _sectors(device: Mapping[str, str], name: str) -> int:

@@ -1,4 +1,4 @@
-"""raw/driver/rendered.gz: what the engine was given, transaction by transaction."""
+"""raw/driver/rendered.gz: the engine's input, transaction by transaction."""
 
 from __future__ import annotations
 
@@ -19,26 +19,25 @@ EXPECTED = "what the driver rendered, compressed by gzip"
 
 @dataclass(frozen=True)
 class Rendered:
-    """The content of rendered.gz: its SHA-256, its bytes, and its transactions in order, equal neighbours
-    as one."""
+    """SHA-256, size and transactions of rendered.gz; equal successive transactions are one entry."""
 
     sha256: str
     bytes: int
-    transactions: tuple[tuple[Transaction, int], ...]  # (what it does, how many)
+    transactions: tuple[tuple[Transaction, int], ...]  # (transaction, repetitions)
 
     @property
     def count(self) -> int:
-        """How many transactions there are."""
+        """The number of transactions."""
         return sum(number for _, number in self.transactions)
 
     @property
     def values(self) -> int:
-        """How many bytes of column values they carry."""
-        return sum(one.values * number for one, number in self.transactions)
+        """The bytes of column values in all transactions."""
+        return sum(transaction.values * number for transaction, number in self.transactions)
 
 
 class _Hashed(io.RawIOBase):
-    """What is read from a file, hashed on its way."""
+    """A stream that hashes the bytes read from it."""
 
     def __init__(self, source: io.BufferedIOBase) -> None:
         self.source, self.digest, self.size = source, hashlib.sha256(), 0
@@ -55,15 +54,15 @@ class _Hashed(io.RawIOBase):
 
 
 def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> Rendered:
-    """Read all that the engine was given. Raises BadInput, also where it is less than its values.
+    """Read the engine's input. Raises BadInput, also if it is smaller than its column values.
 
-    sql_bytes: bytes of column values in it, as config.json has them. of_file: it is a user's SQL.
+    sql_bytes: bytes of column values, from config.json. of_file: the input is a user's SQL.
     """
     transactions = engine.transactions_of_file if of_file else engine.transactions
     if transactions is None:
-        raise BadInput(path, "", f"is of a user's SQL, and {engine.TITLE} has none", EXPECTED)
+        raise BadInput(path, "", f"is a user's SQL, which {engine.TITLE} does not run", EXPECTED)
     try:
-        # gzip takes an empty file for a whole one of nothing
+        # gzip accepts an empty file
         empty = path.stat().st_size == 0
         with gzip.open(path) as file:
             hashed = _Hashed(file)
@@ -74,7 +73,7 @@ def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> R
     except (EOFError, zlib.error) as error:
         wrong = f"is not whole ({error})"
     except ValueError as error:
-        raise BadInput(path, str(error), f"is no transaction of {engine.TITLE}", EXPECTED) from None
+        raise BadInput(path, str(error), f"is not a transaction of {engine.TITLE}", EXPECTED) from None
     else:
         if not (empty or hashed.size < sql_bytes):
             return Rendered(hashed.digest.hexdigest(), hashed.size, found)

@@ -1,7 +1,8 @@
-"""What the boards said of a run's trials: raw/trials.csv of each (workloads/trials/trials.c)."""
+"""Trials of a run as each board recorded them: raw/trials.csv (workloads/trials/trials.c)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     "said": pl.String,
 }
-# What a board says of each kill (workloads/trials/kill.c).
+# A board's record of each kill (workloads/trials/kill.c).
 KILLS: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "plan": pl.String},
     **dict.fromkeys(["acknowledged", "begun", "opened", "is_read", "is_whole", "signal"], pl.Int64),
@@ -36,23 +37,20 @@ KILLS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(["begin_ns", "shown_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
     "said": pl.String,
 }
-# What of these is not known where a file could not be read: sectors of files (crash/sectors.py), and how long
-# looking at them took.
-BYTES = ("zero", "stale", "looked_ns")
-# How the engine recovered the database, where it tells, and how many transactions of its log it executed
-# again.
+# Sectors of files (crash/sectors.py) and the time to read them; null if a file could not be read.
+_SECTORS = ("zero", "stale", "looked_ns")
+# How the engine recovered the database, and the transactions of its log that it executed again; null if
+# the engine does not report them.
 RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
-# Why a run has none to look at.
-NONE = "a run without trials; one of CRASH=power has some"
-# Why there is nothing to look at of a trial that was tried.
+NO_TRIALS = "a run without trials; one of CRASH=power has some"
 UNPLACED = (
-    "by its board's log no cut leaves what that was shown, as commands came in another order: it is left out"
+    "not evaluated: commands came in another order on its board, and no cut leaves the state it was given"
 )
 
 
 @dataclass(frozen=True)
 class Board:
-    """One board that did the run again and then some of the trials."""
+    """A board that repeated the run and then did some of the trials."""
 
     name: str
     driver: driver.Driver
@@ -60,61 +58,52 @@ class Board:
     trials: pl.DataFrame  # TRIALS and RECOVERY
 
 
-def number(asked: str, count: int) -> int:
-    """Return the number of one of COUNT trials. Raises BadInputError where it is none."""
-    if not (asked.isascii() and asked.isdigit()) or len(asked) > len(str(count)) or int(asked) >= count:
-        raise BadInputError(f"TRIAL={asked}: a trial of that run is a number from 0 to {count - 1}")
-    return int(asked)
+def parse_number(text: str, count: int) -> int:
+    """Return the number of one of COUNT trials. Raises BadInputError if there is no such trial."""
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(count)) or int(text) >= count:
+        raise BadInputError(f"TRIAL={text}: a trial of that run is a number from 0 to {count - 1}")
+    return int(text)
 
 
 def read(folder: Path, reader: Reader | None) -> list[Board]:
-    """Return the boards of the run in `folder`; none where no power was cut. Raises BadInput."""
-    return [_read(place, reader) for place in places(folder)]
+    """Return the boards of the run in `folder`; none without power cuts. Raises BadInput."""
+    return [_read(raw, reader) for raw in raw_folders(folder)]
 
 
 def read_kills(folder: Path) -> pl.DataFrame | None:
-    """Return what the boards of the run in `folder` said of kills, KILLS; None where there were none. Raises
-    BadInput."""
-    places = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
-    found = [table(place, KILLS) for place in places]
-    return pl.concat(found) if found else None
+    """Return the kills (KILLS) of the run in `folder`; None without kills. Raises BadInput."""
+    paths = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
+    return pl.concat([read_table(path, KILLS) for path in paths]) if paths else None
 
 
-def places(folder: Path) -> list[Path]:
-    """Return the raw/ of each board of trials of the run in `folder`."""
+def raw_folders(folder: Path) -> list[Path]:
+    """Return raw/ of each board that did trials of the run in `folder`."""
     return sorted(folder.glob(f"{FOLDER}/*/raw"))
 
 
 def _read(raw: Path, reader: Reader | None) -> Board:
     if reader is None:
-        raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
-    found = table(raw / "trials.csv", TRIALS)
-    return Board(raw.parent.name, driver.read(raw / "driver"), reader.read_log(raw / "device.bin"), found)
+        raise BadInput(raw, "", "trials on a device without a log", "a device with a log")
+    table = read_table(raw / "trials.csv", TRIALS)
+    return Board(raw.parent.name, driver.read(raw / "driver"), reader.read_log(raw / "device.bin"), table)
 
 
-def table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """Return what a board said of its trials, `schema` and RECOVERY. Raises BadInput."""
-    found = read_csv(path, schema | RECOVERY, optional=("said", *BYTES, *RECOVERY))
-    _check_hashes(path, found)
-    return found
-
-
-def _check_hashes(path: Path, found: pl.DataFrame) -> None:
-    """Raise BadInput where a board said something else in a hash's place."""
+def read_table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Return a board's trials.csv with the columns of `schema` and RECOVERY. Raises BadInput."""
+    table = read_csv(path, schema | RECOVERY, optional=("said", *_SECTORS, *RECOVERY))
     for name in ("plan", "hash"):
-        if wrong := [one for one in found[name] if not _is_hash(one)]:
+        if wrong := [text for text in table[name] if not re.fullmatch("[0-9a-f]{16}", text)]:
             raise BadInput(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
+    return table
 
 
-def recoveries(judged: pl.DataFrame) -> dict[str, Any]:
-    """Return how often the engine met what in its recovery, and how many transactions it executed again in
-    all; nothing of one that does not tell."""
-    met = judged["recovery"].drop_nulls()
-    if met.is_empty():
+def count_recoveries(judged: pl.DataFrame) -> dict[str, Any]:
+    """Return the number of trials by kind of recovery, and the transactions executed again in all.
+
+    Return {} for an engine that does not report its recovery.
+    """
+    kinds = judged["recovery"].drop_nulls()
+    if kinds.is_empty():
         return {}
-    counts = dict(met.value_counts().sort("count", "recovery", descending=[True, False]).rows())
+    counts = dict(kinds.value_counts().sort("count", "recovery", descending=[True, False]).rows())
     return {"recoveries": counts, "replayed": int(judged["replayed"].sum())}
-
-
-def _is_hash(text: str) -> bool:
-    return len(text) == 16 and set(text) <= set("0123456789abcdef")

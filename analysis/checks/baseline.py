@@ -78,7 +78,7 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
     reasons, state = [], twin.board.run
     if not unwatched(state):
         reasons.append("the baseline run was observed, or does not report that it was not")
-    reasons += [f"the baseline run has {name}" for name in observers.left(run.folder / "twin/raw")]
+    reasons += [f"the baseline run has {name}" for name in observers.find_files(run.folder / "twin/raw")]
     if state.get("clock") != run.board.run.get("clock"):
         reasons.append(f"the baseline run's clock is {state.get('clock')!r}")
     if state.get("clock") == "virtual" and state.get("root_reads") != 0:

@@ -13,7 +13,7 @@ import re
 import polars as pl
 
 from analysis.adapters import devicelog, drivertables
-from analysis.adapters.partition import ELSEWHERE
+from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.observers import Witness
 from analysis.run import Run
 from analysis.schemas import events
@@ -96,7 +96,7 @@ def empty_flushes(run: Run) -> int | None:
     begin, end = run.driver.window
     bios = run.ledger.given.records.bios(run.ledger.given.dev)
     queued = (bios["begin_ns"] >= begin) & (bios["begin_ns"] < end) & (bios["n"] == 0)
-    queued &= bios["a"] != ELSEWHERE
+    queued &= bios["a"] != FOREIGN_SECTOR
     return int((queued & (bios["b"] & PREFLUSH > 0)).sum())
 
 

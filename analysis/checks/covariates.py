@@ -71,10 +71,10 @@ def _changed(covariates: Covariates) -> Iterator[str]:
 
 def _grown(covariates: Covariates) -> Iterator[str]:
     for prefix, what in _STILL.items():
-        for name, grew in covariates.grown(prefix).items():
+        for name, grew in covariates.growths(prefix).items():
             if name != FIRMWARE and grew:
                 yield f"{what}: {name} grew by {grew}"
-        for name in covariates.gone(prefix):
+        for name in covariates.vanished(prefix):
             # a counter that could not be read is reported by `unknown`
             if prefix.rstrip("/") not in covariates.end:
                 yield f"{what}, or not: {name} disappeared"
@@ -84,10 +84,10 @@ def _counters(covariates: Covariates) -> Iterator[str]:
     """Yield counters that decreased, and those where the disk counted less than the partition."""
     for device in ("disk", "partition"):
         for name in (*COMMANDS, *SECTORS, "flush_ios"):
-            if (grew := covariates.grew(f"{device}/{name}")) is not None and grew < 0:
+            if (grew := covariates.growth(f"{device}/{name}")) is not None and grew < 0:
                 yield f"covariates.json: {device}/{name} decreased by {-grew}"
     for what, fields in (("commands", COMMANDS), ("sectors", SECTORS)):
-        if (foreign := covariates.foreign(fields)) is not None and foreign < 0:
+        if (foreign := covariates.foreign_growth(fields)) is not None and foreign < 0:
             yield f"covariates.json: the disk counted {-foreign} {what} fewer than the partition"
 
 
@@ -106,12 +106,14 @@ def _bits(value: Any) -> int | None:
 
 def shares(covariates: Covariates) -> dict[str, float | None]:
     """Return the values that have limits (experiments/limits.yml); None if a value could not be read."""
-    own = {name: covariates.of("partition", fields) for name, fields in (("c", COMMANDS), ("s", SECTORS))}
-    commands, sectors = covariates.foreign(COMMANDS), covariates.foreign(SECTORS)
-    waited, seconds = covariates.others_seconds, covariates.seconds
+    own_commands, own_sectors = (
+        covariates.total_growth("partition", fields) for fields in (COMMANDS, SECTORS)
+    )
+    commands, sectors = covariates.foreign_growth(COMMANDS), covariates.foreign_growth(SECTORS)
+    waited, seconds = covariates.others_wait_seconds, covariates.seconds
     return {
-        "foreign_commands": None if commands is None or not own["c"] else commands / own["c"],
-        "foreign_sectors": None if sectors is None or not own["s"] else sectors / own["s"],
+        "foreign_commands": None if commands is None or not own_commands else commands / own_commands,
+        "foreign_sectors": None if sectors is None or not own_sectors else sectors / own_sectors,
         "others_pressure": None if waited is None or not seconds else waited / seconds,
         "celsius": covariates.celsius,
     }
@@ -145,7 +147,7 @@ def unknown(run: Run) -> list[str]:
     covariates = run.board.covariates
     if covariates is None:
         return []
-    why, grown = covariates.unreadable(), covariates.grown("")
+    why, grown = covariates.unreadable(), covariates.growths("")
 
     def first_error(prefix: str) -> str | None:
         """Return why the first value of a kind could not be read."""
@@ -158,7 +160,7 @@ def unknown(run: Run) -> list[str]:
         "how long other tasks waited for IO": first_error("pressure/"),
         "whether its card had errors": first_error("mmc/err_stats/"),
     }
-    if groups := covariates.gone("pressure/others/"):
+    if groups := covariates.vanished("pressure/others/"):
         # when a cgroup is removed, its counters are lost
         unknowns["how long tasks that ended meanwhile waited for IO"] = ", ".join(groups)
     before = _bits(covariates.begin.get(FIRMWARE))
@@ -176,11 +178,11 @@ def manifest(run: Run) -> dict[str, Any] | None:
         return None
     # flushes are counted for the disk only, without the partition that requested them
     counts = {
-        "foreign_commands": covariates.foreign(COMMANDS),
-        "foreign_sectors": covariates.foreign(SECTORS),
-        "own_commands": covariates.of("partition", COMMANDS),
-        "own_sectors": covariates.of("partition", SECTORS),
-        "disk_flushes": covariates.of("disk", ("flush_ios",)),
+        "foreign_commands": covariates.foreign_growth(COMMANDS),
+        "foreign_sectors": covariates.foreign_growth(SECTORS),
+        "own_commands": covariates.total_growth("partition", COMMANDS),
+        "own_sectors": covariates.total_growth("partition", SECTORS),
+        "disk_flushes": covariates.total_growth("disk", ("flush_ios",)),
     }
     limits = run.plan["board"].get("limits") if run.plan else None
     named = {

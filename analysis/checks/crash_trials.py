@@ -106,7 +106,9 @@ def sampled_databases(run: Run) -> list[str]:
         return []
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     rows = {row["trial"]: row for table in tables for row in table.iter_rows(named=True)}
-    kept = {int(path.name): path for place in trials.places(run.folder) for path in sampled.folders(place)}
+    kept = {
+        int(path.name): path for place in trials.raw_folders(run.folder) for path in sampled.folders(place)
+    }
     count = run.cell.cuts if run.kills is None else len(kills.planned(run))
     of_any, table = engines.of(run.cell.engine).OF_ANY_SQLITE, oracle.table(run.cell)
     reasons = []

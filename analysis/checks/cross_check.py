@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.adapters.partition import ELSEWHERE
+from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.checks import counts, disk, ledger, phases
 from analysis.checks.file_calls import first
 from analysis.ledger import logged_commands
@@ -50,7 +50,7 @@ def ledger_agrees(run: Run) -> list[str]:
     if made.has_reads:
         reasons += _sums(run, "bytes read", "bytes_read", int(made.reads["bytes"].sum()))
     own = made.given.records.bios(made.given.dev)
-    own = own[own["a"] != ELSEWHERE]
+    own = own[own["a"] != FOREIGN_SECTOR]
     bios = own[(own["begin_ns"] >= made.given.window[0]) & (own["begin_ns"] < made.given.window[1])]
     for name, witness in run.witnesses.items():
         reasons += _as_observed(run, made, name) + _same_bios(run, bios, name, witness, made.given.slower)

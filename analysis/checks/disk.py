@@ -38,7 +38,7 @@ def flushes(run: Run) -> list[str]:
         if not least <= count <= most:
             reasons.append(f"flushes of the disk in the window: {name} {count}, probe {least} to {most}")
     ends = seen["end_ns"].drop_nulls().to_numpy()
-    counted = partition.bracket(run.board.covariates, ends)
+    counted = partition.flush_bounds(run.board.covariates, ends)
     if counted is None:
         return [
             *reasons,
@@ -96,7 +96,7 @@ def summary(run: Run) -> dict[str, Any] | None:
     """
     if run.partition is None:
         return None
-    sectors = run.board.covariates.foreign(("write_sectors",)) if run.board.covariates else None
+    sectors = run.board.covariates.foreign_growth(("write_sectors",)) if run.board.covariates else None
     sent = sent_for(run) or {}
     return {
         "foreign_bytes_written": None if sectors is None else sectors * 512,

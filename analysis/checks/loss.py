@@ -76,9 +76,10 @@ def _printed(run: Run) -> list[str]:
     for name in ("stdout", "stderr"):
         due, path = wrote[f"{name}_bytes"], run.folder / "raw/driver" / name
         had = path.stat().st_size if path.is_file() else 0
-        if due is not None and had != min(due, command.KEPT):
+        if due is not None and had != min(due, command.KEPT_BYTES):
             reasons.append(
-                f"raw/driver/{name} has {had} bytes; {due} were printed, and up to {command.KEPT} are kept"
+                f"raw/driver/{name} has {had} bytes; {due} were printed, "
+                f"and up to {command.KEPT_BYTES} are kept"
             )
     return reasons
 
@@ -163,7 +164,7 @@ def probes_attached(run: Run) -> list[str]:
     if not isinstance(expected, int) or attached != expected:
         reasons.append(f"{attached} probes were attached, expected {expected}")
     if not run.probes:
-        left = observers.left(run.folder / "raw")
+        left = observers.find_files(run.folder / "raw")
         return reasons + [f"the cell requests no probes, but the run has {name}" for name in left]
     begin, end = run.driver.window
     for event, time, wrong in (("attached", begin, "after"), ("detached", end, "before")):
@@ -220,8 +221,8 @@ def device_lost_nothing(run: Run) -> list[str]:
     # commands between the two reads are counted, but not in the log
     if entries is None or not re.fullmatch("[0-9]{1,18}", entries) or int(entries) < kept:
         reasons.append(f"raw/device.bin has {kept} commands, raw/board/device_time.txt counts {entries}")
-    reader = device_logs.of(run.cell)
-    return reasons + (reader.disagree(run.board.device_time, run.log) if reader else [])
+    reader = device_logs.find_reader(run.cell)
+    return reasons + (reader.contradictions(run.board.device_time, run.log) if reader else [])
 
 
 def kernel_quiet(run: Run) -> list[str]:

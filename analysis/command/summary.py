@@ -36,7 +36,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "clock": run.board.run.get("clock"),
         "command": {
             **run.driver.config["command"],
-            "failed": command.ended(run.driver.config),
+            "failed": command.failure(run.driver.config),
             **printed(run),
         },
         "timing_source": run.timing_source,
@@ -82,7 +82,7 @@ def counters(run: Run) -> dict[str, int | None]:
 def printed(run: Run) -> dict[str, str]:
     """Return the last lines of stdout and stderr."""
     folder, wrote = run.folder / "raw/driver", run.driver.config["command"]
-    return {name: command.printed(folder, name, wrote[f"{name}_bytes"]) for name in ("stdout", "stderr")}
+    return {name: command.last_lines(folder, name, wrote[f"{name}_bytes"]) for name in ("stdout", "stderr")}
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.adapters.drivertables import unescaped
+from analysis.adapters.drivertables import unescape
 from analysis.command.tables import Tables
 from analysis.run import Run
 from base.text import printable
@@ -58,7 +58,7 @@ def _transactions(run: Run, built: Tables) -> dict[str, Any]:
         parts.append(f"{calls} calls could not be followed")
     databases = {row["name"] for row in rows_by_file if row["file"] == "database"}
     databases -= {PurePosixPath(path).name for path in table["file"]}
-    attached = {PurePosixPath(unescaped(path)).name for path in config.get("attached", [])} & databases
+    attached = {PurePosixPath(unescape(path)).name for path in config.get("attached", [])} & databases
     if attached:
         parts.append(f"{_listed(attached)} attached: its writes count for its connection's database")
     if others := databases - attached:

@@ -111,7 +111,7 @@ def did_the_run(run: Recorded, board: Board) -> bool:
     if board.log.lost or parted is None or len(parted) > 1 + (end - begin) // CLOCK_NS:
         return False
     _, drain, behind = both[0].numbers
-    return devicelog.same(*(each.log.entries[drain:behind] for each in both))
+    return devicelog.same_commands(*(each.log.entries[drain:behind] for each in both))
 
 
 def same_state(own: Ran, other: Ran, trial: Trial) -> bool:
@@ -125,7 +125,7 @@ def same_state(own: Ran, other: Ran, trial: Trial) -> bool:
     if any(stretch.first < trial.arrived - first and stretch.behind > whole for stretch in parted):
         return False
     drains = [each.log.entries[drain:behind] for each in (own, other)]
-    return trial.arrived <= drain or devicelog.alike(*drains) == behind - drain
+    return trial.arrived <= drain or devicelog.common_prefix(*drains) == behind - drain
 
 
 def may_be_unplaced(run: Recorded, board: Board, trial: Trial) -> bool:

@@ -134,7 +134,7 @@ def _watched(watched: Watched, board: Board, trials: list[Trial]) -> list[dict[s
     if numbers is None:  # the run is rejected
         return []
     first = int(np.searchsorted(board.log.entries["begin_ns"].astype(np.int64), board.driver.window[0]))
-    numbers = numbers[: devicelog.alike(own, other)]
+    numbers = numbers[: devicelog.common_prefix(own, other)]
     commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
     rows = []
     for trial in trials:

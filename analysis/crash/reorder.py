@@ -16,7 +16,7 @@ from analysis.adapters import devicelog
 
 # A longer stretch is not explained by a few timer-driven commands.
 MOST = 256
-# Index in a command's identity (devicelog.what); 0 for a FLUSH.
+# Index in a command's identity (devicelog.command_keys); 0 for a FLUSH.
 _SECTORS = 2
 
 
@@ -40,7 +40,7 @@ def stretches(own: np.ndarray, other: np.ndarray) -> list[Stretch] | None:
     """
     if own.size != other.size:
         return None
-    mine, others = (devicelog.what(entries) for entries in (own, other))
+    mine, others = (devicelog.command_keys(entries) for entries in (own, other))
     result, place = list[Stretch](), 0
     while place < own.size:
         if mine[place] == others[place]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import Driver
-from analysis.adapters.trials import RECOVERY, TRIALS, Board, recoveries
+from analysis.adapters.trials import RECOVERY, TRIALS, Board, count_recoveries
 from analysis.crash import align, context, kills, prefixes, sectors
 from analysis.crash.context import Watched
 from analysis.crash.prefixes import ExpectedStates
@@ -218,7 +218,7 @@ def summary(run: Run) -> dict[str, Any] | None:
         },
         "lost_ms": {"max": work.max(), "mean": work.mean()},
         "recovery_ms": {"median": recovery.median(), "max": recovery.max()},
-        **recoveries(judged),
+        **count_recoveries(judged),
         "fsck": {
             "looked": int((judged["fsck"] >= 0).sum()),
             "complained": int((judged["fsck"] > 0).sum()),

@@ -64,7 +64,7 @@ def export(run: Stored, folder: Path) -> None:
     for part in ("raw/blktrace", "raw/device.bin"):
         stored_files.check(run.folder, part)
     files = sorted(source.glob("*.blktrace.*"))
-    log, reader = run.folder / "raw/device.bin", device_logs.of(run.cell)
+    log, reader = run.folder / "raw/device.bin", device_logs.find_reader(run.cell)
     for path in files:
         with (folder / path.name).open("wb") as file:
             file.writelines(as_first(path))

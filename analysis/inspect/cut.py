@@ -25,10 +25,10 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
     place in the watched run is not known."""
     folder = run.run.folder
     if run.run.summary.get("crash") is None:
-        raise BadInputError(f"RUN={folder}: {trials.NONE}")
+        raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
     table = run.run.table("trials", ("trial", "watched_ns", "commands_gone"))
     count = table.height + (run.run.summary["crash"].get("unplaced") or 0)
-    rows = table.filter(pl.col("trial") == trials.number(trial, count)).rows(named=True)
+    rows = table.filter(pl.col("trial") == trials.parse_number(trial, count)).rows(named=True)
     if not rows:
         raise BadInputError(f"TRIAL={trial}: {trials.UNPLACED}")
     row = rows[0]

@@ -40,7 +40,7 @@ class Loaded:
         ]
         last = max((int(end) for end in ends if isinstance(end, int)), default=0)
         inside = pl.col("begin_ns").is_between(self.origin, last)
-        self.tables["script"] = observers.told(folder / "raw").filter(inside)
+        self.tables["script"] = observers.script_lines(folder / "raw").filter(inside)
         # watched since the filesystem was mounted; a file open at the window's begin has its `open`
         for name in ("vfs", "syncs", "commits", "checkpoints"):
             self.tables[name] = self[name].filter(pl.col("end_ns") >= self.origin)

@@ -12,21 +12,26 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from analysis.adapters.probe_selftest import FLUSH, PREFLUSH, READ, WRITE, Known, operation
+from analysis.adapters.known_sequence import KnownSequence, operation
 from analysis.adapters.proberecords import CALLERS, OWNERS
+from model.block_operations import FLUSH, PREFLUSH, READ, WRITE
 
 _PAGE_SECTORS = 8
 
 
 def wrong(
-    known: Known, probes: Sequence[str], own: str, journals_data: bool = False, journalled: bool = True
+    known: KnownSequence,
+    probes: Sequence[str],
+    own: str,
+    journals_data: bool = False,
+    journalled: bool = True,
 ) -> list[str]:
     """Return a line for each difference between record and sequence; own: the filesystem's probe.
 
     journals_data: file pages are written to a journal first, without an owner, on some kernels one by one.
     journalled: a sync may wait for a journal, a log or nodes; these waits are counted.
     """
-    checks: dict[str, Sequence[Callable[[Known], list[str]]]] = {
+    checks: dict[str, Sequence[Callable[[KnownSequence], list[str]]]] = {
         "block": (_commands,),
         "bio": (_bios, *(() if journals_data else (_pages, _of_several_pages))),
         own: (_syncs, _names, _data_waits, *((_waits, _as_counted) if journalled else ())),
@@ -53,9 +58,9 @@ def _differ(what: str, recorded: int, was: int) -> list[str]:
     return [] if recorded == was else [f"{what}: {recorded} recorded, {was} expected"]
 
 
-def _commands(known: Known) -> list[str]:
+def _commands(known: KnownSequence) -> list[str]:
     """Compare commands with the kernel's counters."""
-    commands = known.of("block", known.disk)
+    commands = known.records("block", known.disk)
     writes, flushes = commands[operation(commands) == WRITE], commands[operation(commands) == FLUSH]
     differences = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
     if known.flushes is None:
@@ -71,12 +76,12 @@ def _commands(known: Known) -> list[str]:
     ]
 
 
-def _in_sequence(known: Known, name: str, what: str) -> list[str]:
+def _in_sequence(known: KnownSequence, name: str, what: str) -> list[str]:
     """Check that no record is missing between the device's first and last number.
 
     Numbers in between may belong to other devices.
     """
-    numbers, all_numbers = known.of(name, known.disk)["d"], known.of(name)["d"]
+    numbers, all_numbers = known.records(name, known.disk)["d"], known.records(name)["d"]
     if not numbers.size:
         return []
     between = int(np.count_nonzero((all_numbers >= numbers.min()) & (all_numbers <= numbers.max())))
@@ -85,10 +90,10 @@ def _in_sequence(known: Known, name: str, what: str) -> list[str]:
     )
 
 
-def _bios(known: Known) -> list[str]:
+def _bios(known: KnownSequence) -> list[str]:
     """Each with as many runs of pages as it says, each read with some, and all pages of each write. A log may
     be written by sectors: its last page then is there in part."""
-    bios, pages = known.of("bio", known.disk), known.of("pages", known.disk)
+    bios, pages = known.records("bio", known.disk), known.records("pages", known.disk)
     writes = bios[operation(bios) == WRITE]
     reads = bios[(operation(bios) == READ) & (bios["n"] > 0)]
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
@@ -106,18 +111,18 @@ def _bios(known: Known) -> list[str]:
     ]
 
 
-def _of_several_pages(known: Known) -> list[str]:
+def _of_several_pages(known: KnownSequence) -> list[str]:
     """Check that some bio has more than one page."""
-    return [] if (known.of("pages", known.disk)["n"] > 1).any() else ["no bio with more than one page"]
+    return [] if (known.records("pages", known.disk)["n"] > 1).any() else ["no bio with more than one page"]
 
 
 def _unequal(left: dict[int, int], right: dict[int, int]) -> int:
     return sum(left.get(key, 0) != right.get(key, 0) for key in left.keys() | right.keys())
 
 
-def _pages(known: Known) -> list[str]:
-    pages = known.of("pages", known.disk)
-    bios = known.of("bio", known.disk)
+def _pages(known: KnownSequence) -> list[str]:
+    pages = known.records("pages", known.disk)
+    bios = known.records("bio", known.disk)
     written = np.isin(pages["d"], bios["d"][operation(bios) == WRITE])
     pages = pages[written & (pages["flags"] == OWNERS.index("file"))]
     return [
@@ -130,9 +135,9 @@ def _pages(known: Known) -> list[str]:
     ]
 
 
-def _syncs(known: Known) -> list[str]:
+def _syncs(known: KnownSequence) -> list[str]:
     """Check each file's syncs by caller, flags and result, and the total of the filesystem."""
-    syncs = known.of("sync", known.filesystem)
+    syncs = known.records("sync", known.filesystem)
     caller, differences = syncs["flags"] >> 4, []
     for file in known.files:
         for way, number in file.syncs.items():
@@ -145,9 +150,9 @@ def _syncs(known: Known) -> list[str]:
     return [*differences, *_differ("syncs in all", syncs.size, number)]
 
 
-def _names(known: Known) -> list[str]:
+def _names(known: KnownSequence) -> list[str]:
     """Check the names, which are recorded at a file's first sync."""
-    rows = known.of("name", known.filesystem)
+    rows = known.records("name", known.filesystem)
     text = np.ascontiguousarray(rows).view(np.uint8).reshape(-1, rows.dtype.itemsize)[:, 40:64]
     names = {int(row["a"]): bytes(one).rstrip(b"\0").decode() for row, one in zip(rows, text, strict=True)}
     return [
@@ -157,9 +162,9 @@ def _names(known: Known) -> list[str]:
     ]
 
 
-def _data_waits(known: Known) -> list[str]:
+def _data_waits(known: KnownSequence) -> list[str]:
     """Check for a data wait in each sync of a file; directories may have none."""
-    waits = known.of("data_wait", known.filesystem)
+    waits = known.records("data_wait", known.filesystem)
     return [
         line
         for file in known.files
@@ -172,54 +177,54 @@ def _data_waits(known: Known) -> list[str]:
     ]
 
 
-def _waits(known: Known) -> list[str]:
+def _waits(known: KnownSequence) -> list[str]:
     """Check that some sync waited for a journal, log or nodes."""
     kinds = ("commit_wait", "node_wait")
-    seen = any(known.of(name, known.filesystem).size for name in kinds)
+    seen = any(known.records(name, known.filesystem).size for name in kinds)
     return [] if seen else ["no wait for a journal, log or nodes"]
 
 
-def _as_counted(known: Known) -> list[str]:
+def _as_counted(known: KnownSequence) -> list[str]:
     """Compare commits and checkpoints with the filesystem's counters of the same name."""
     return [
         line
         for name, number in known.counted.items()
         for line in [
-            *_differ(f"records of type {name}", known.of(name, known.filesystem).size, number),
+            *_differ(f"records of type {name}", known.records(name, known.filesystem).size, number),
             *([] if number else [f"no {name}"]),
         ]
     ]
 
 
-def _some(name: str) -> Callable[[Known], list[str]]:
-    return lambda known: [] if known.of(name, known.filesystem).size else [f"no record of type {name}"]
+def _some(name: str) -> Callable[[KnownSequence], list[str]]:
+    return lambda known: [] if known.records(name, known.filesystem).size else [f"no record of type {name}"]
 
 
-def _off_cpu(known: Known) -> list[str]:
+def _off_cpu(known: KnownSequence) -> list[str]:
     """Check that the driver's thread waited at least once per sync."""
-    comms, least = known.of("comm"), sum(file.syncs["kernel"] for file in known.files)
+    comms, least = known.records("comm"), sum(file.syncs["kernel"] for file in known.files)
     drivers = comms["tid"][comms["a"] == int.from_bytes(b"driver", "little")]
-    off = known.of("off_cpu")
+    off = known.records("off_cpu")
     waited = int(np.isin(off["tid"], drivers).sum()) if drivers.size else off.size
     return [] if waited >= least else [f"the driver waited {waited} times, at least {least} expected"]
 
 
-def _written_back(known: Known) -> list[str]:
+def _written_back(known: KnownSequence) -> list[str]:
     least = sum(file.pages for file in known.files if not any(file.syncs.values()))
-    pages = int(known.of("writeback", known.disk)["n"].astype(np.int32).sum())
+    pages = int(known.records("writeback", known.disk)["n"].astype(np.int32).sum())
     return [] if pages >= least else [f"{pages} pages were written back, at least {least} expected"]
 
 
-def _bios_as_commands(known: Known) -> list[str]:
+def _bios_as_commands(known: KnownSequence) -> list[str]:
     """Check that all sectors submitted by a filesystem reach the device."""
-    bios, commands = known.of("bio", known.disk), known.of("block", known.disk)
+    bios, commands = known.records("bio", known.disk), known.records("block", known.disk)
     sectors = [int(rows["n"][operation(rows) == WRITE].sum()) for rows in (bios, commands)]
     return [f"bio: {line}" for line in _differ("sectors of writes", sectors[0], sectors[1])]
 
 
-def _empty_flushes(known: Known) -> list[str]:
+def _empty_flushes(known: KnownSequence) -> list[str]:
     """Compare the filesystem's flush records with its bios without sectors."""
-    bios = known.of("bio", known.disk)
+    bios = known.records("bio", known.disk)
     empty = bios[(bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)]
-    recorded = known.of("flush", known.filesystem)
+    recorded = known.records("flush", known.filesystem)
     return [f"flush: {line}" for line in _differ("empty flushes", recorded.size, empty.size)]

@@ -123,7 +123,7 @@ class Causes:
         found.nobody[rows] = self._nobody.reasons(
             time.take(rows), tid.take(rows), found.how.take(rows) != BEHIND, in_job
         )
-        elsewhere = np.flatnonzero(bio["a"] == partition.ELSEWHERE)
+        elsewhere = np.flatnonzero(bio["a"] == partition.FOREIGN_SECTOR)
         for name in Cause._fields:
             getattr(found, name)[elsewhere] = {"nobody": ELSEWHERE, "how": BEHIND}.get(name, -1)
         return found

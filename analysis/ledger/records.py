@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters import proberecords
-from analysis.adapters.partition import AFTER, Partition
+from analysis.adapters.partition import FOLLOWING_FLUSH, Partition
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
 from base.arrays import Ints, ascending, distinct
 
@@ -96,7 +96,7 @@ class Records:
         devices: set[int] = set()
         bios, low, high = 0, 2**64, -1
         for rows in chunks():
-            if (serial := rows["bio"]["d"][rows["bio"]["d"] != AFTER]).size:
+            if (serial := rows["bio"]["d"][rows["bio"]["d"] != FOLLOWING_FLUSH]).size:
                 bios, low, high = bios + serial.size, min(low, serial.min()), max(high, serial.max())
             devices.update(distinct(rows["block"]["dev"]))
             for name, found in parts.items():
@@ -153,7 +153,7 @@ def read(path: Path, partition: Partition | None = None) -> Records:
     """Read probes.bin; a partition's records get its number. Raises BadInput with the invalid byte."""
     if partition is None:
         return Records(lambda: proberecords.chunks(path))
-    return Records(lambda: partition.chunks(proberecords.chunks(path)))
+    return Records(lambda: partition.assign_chunks(proberecords.chunks(path)))
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""What the analysis reads of an observer: one module here for each, found by its name.
+"""Readers of observers' files: one module per observer, found by its name.
 
-A module `<name>.py` has one value OBSERVER of the class Observer. What it does on a board is in
-playbooks/observers/<name>.sh, when it watches in experiments/observer/<name>.yml.
+Module `<name>.py` defines OBSERVER, an instance of Observer. playbooks/observers/<name>.sh runs the observer
+on a board; experiments/observer/<name>.yml defines when it watches.
 """
 
 from __future__ import annotations
@@ -23,25 +23,24 @@ FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Given:
-    """What an observer's files are read with."""
+    """The input of an observer's reader."""
 
     raw: Path
     window: tuple[int, int]  # ns
     checkpoint_reasons: tuple[str, ...] = ()  # Filesystem's
-    partition: Partition | None = None  # that is under test, beside others on its disk
+    partition: Partition | None = None  # under test; None: a whole device
 
 
 @dataclass(frozen=True)
 class Witness:
-    """The block commands that were issued in the window, as one saw them who is neither the probes nor
-    the device; counted without keeping any."""
+    """Counts of the block commands issued in the window, independent of the probes and the device."""
 
     commands: Mapping[str, int]  # by kind (events.BLOCK_KINDS)
     sectors: Mapping[str, int]  # by kind
-    empty_flushes: int  # bios without data that asked for a flush
+    empty_flushes: int  # bios without data that requested a flush
     unfinished: int
     failed: int
-    devices: list[str]  # major:minor, of all that it saw
+    devices: list[str]  # major:minor of all records
     # the commands of the whole run, in the order of issue: columns of events.SCHEMA, and `kind`
     read: Callable[[], pl.DataFrame]
     # bios queued in the window that are writes or flushes: pid, sector and bytes of each, by pid, then
@@ -51,20 +50,19 @@ class Witness:
 
 @dataclass(frozen=True)
 class Content:
-    """What the device under test was given to write, command by command, as one kept it who is neither
-    the probes nor the device.
+    """The data written to the device under test, recorded independently of the probes and the device.
 
-    A row a command of the whole run that is no read, in the order of issue; one that the driver gave
-    back unserved is not among them, only its next issue is.
+    There is one row for each command of the run except reads, in the order of issue. If a driver requeues
+    a command unserved, only its next issue is included.
     """
 
     time: np.ndarray  # int64, ns of CLOCK_MONOTONIC: of the issue
     sector: np.ndarray  # int64; 0 of a flush
     sectors: np.ndarray  # int64
     flags: np.ndarray  # uint32: REQ_OP_* and REQ_* of linux/blk_types.h
-    begin: np.ndarray  # int64: where its data begin in `data`; -1: it has none, or there was no room
+    begin: np.ndarray  # int64: offset in `data`; -1: the command has no data, or they were not kept
     data: np.ndarray  # uint8
-    unkept: int  # writes whose data found no room
+    unkept: int  # writes with data that were not kept
 
     def within(self, begin: int, end: int) -> Content:
         """Return the commands that were issued in [begin, end) ns; `data` stays whole."""
@@ -75,14 +73,14 @@ class Content:
 
 @dataclass
 class Seen:
-    """What an observer left of a run."""
+    """An observer's record of a run."""
 
-    missing: list[str] = field(default_factory=list)  # files that are not there
+    missing: list[str] = field(default_factory=list)  # missing files
     events: pl.DataFrame | None = None  # events.SCHEMA
     lost: int = 0  # events
-    losses: list[str] = field(default_factory=list)  # what was lost, in words: reasons to reject the run
-    notes: list[str] = field(default_factory=list)  # what a reader must know; no reasons to reject the run
-    said: Mapping[str, int] = field(default_factory=dict)  # of itself, for the manifest
+    losses: list[str] = field(default_factory=list)  # messages that reject the run
+    notes: list[str] = field(default_factory=list)  # messages for the reader that do not reject the run
+    said: Mapping[str, int] = field(default_factory=dict)  # numbers for the manifest
     witness: Witness | None = None
     content: Content | None = None
 
@@ -95,39 +93,39 @@ class Observer:
     read: Callable[[Given], Seen]
     # patterns of its files below raw/
     leaves: tuple[str, ...]
-    # raw/ → what it was made to print of moments of the run, by time: begin_ns, text. Raises BadInput
-    told: Callable[[Path], pl.DataFrame] | None = None
+    # raw/ → lines with a time that a user's script printed: begin_ns, text. Raises BadInput
+    script_lines: Callable[[Path], pl.DataFrame] | None = None
 
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """Every observer whose files are read."""
+    """Return the names of all observers that have a reader."""
     return tuple(sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_")))
 
 
 def find(name: str) -> Observer:
-    """The observer of that name. Raises BadInput if there is none."""
+    """Return the observer of that name. Raises BadInput if there is none."""
     if name not in names():
         raise BadInput("raw/run.json", "observers", f"no observer {name!r}", ", ".join(names()))
-    found: Observer = importlib.import_module(f"{__name__}.{name}").OBSERVER
-    return found
+    observer: Observer = importlib.import_module(f"{__name__}.{name}").OBSERVER
+    return observer
 
 
-def watched(said: object) -> list[str]:
+def check_names(value: object) -> list[str]:
     """Return the observers that run.json names. Raises BadInput."""
-    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
-        raise BadInput("raw/run.json", "observers", f"{said}", "a list of names")
-    return said
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise BadInput("raw/run.json", "observers", f"{value}", "a list of names")
+    return value
 
 
-def told(raw: Path) -> pl.DataFrame:
-    """What users' scripts printed of moments of a run, by time: begin_ns, text. Raises BadInput."""
-    found = [read(raw) for name in names() if (read := find(name).told)]
+def script_lines(raw: Path) -> pl.DataFrame:
+    """Return the lines with a time that users' scripts printed, by time: begin_ns, text. Raises BadInput."""
+    tables = [read(raw) for name in names() if (read := find(name).script_lines)]
     nothing = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
-    return pl.concat([nothing, *found]).sort("begin_ns", maintain_order=True)
+    return pl.concat([nothing, *tables]).sort("begin_ns", maintain_order=True)
 
 
-def left(raw: Path) -> list[str]:
-    """Names of the files below raw/ that observers left."""
-    found = {path.name for name in names() for pattern in find(name).leaves for path in raw.glob(pattern)}
-    return sorted(found)
+def find_files(raw: Path) -> list[str]:
+    """Return the names of the observers' files below raw/."""
+    paths = (path for name in names() for pattern in find(name).leaves for path in raw.glob(pattern))
+    return sorted({path.name for path in paths})

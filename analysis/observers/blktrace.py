@@ -1,4 +1,4 @@
-"""raw/blktrace/: block commands as the kernel's own tracer saw them, one file per CPU."""
+"""raw/blktrace/: block commands recorded by the kernel's block tracer, one file per CPU."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def count(folder: Path, begin: int, end: int, partition: Partition | None = None) -> Witness:
-    """Count what all CPU files say of [begin, end). Raises BadInput.
+    """Count the commands of all CPU files in [begin, end). Raises BadInput.
 
-    The device is idle at both, but a disk that others use besides the partition need not be.
-    A completion of no sectors that is no flush answers an empty flush request, and is no command's.
+    The device is idle at both times; a disk with other partitions may not be. A completion without sectors
+    that is not a flush completes an empty flush request, not a command.
     """
     number = np.zeros((len(_COUNTED), len(words())), np.int64)  # by action and code
     sectors = np.zeros(number.shape)
@@ -55,7 +55,7 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
     for path in _paths(folder):
         for chunk in chunks(path):
             devices.update(distinct(chunk.records["device"]))
-            records = partition.traced(chunk.records) if partition else chunk.records
+            records = partition.assign_traced(chunk.records) if partition else chunk.records
             rows = _counted(records, begin, end)
             action, size, error = (records[name].take(rows) for name in ("action", "bytes", "error"))
             place = _PLACE.take(action & ACTION) * number.shape[1] + codes(action, size)
@@ -87,9 +87,9 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
 
 
 def _never_completed(commands: pl.DataFrame, begin: int, end: int, partition: Partition | None) -> int:
-    """Return how many commands (of `read`) were issued in [begin, end) and completed at no time.
+    """Return how many commands (of `read`) were issued in [begin, end) and never completed.
 
-    A flush of the disk may be for another partition, and outlive the trace.
+    Flushes of a shared disk are left out: they may be for another partition and outlast the trace.
     """
     within = pl.col("begin_ns").is_between(begin, end, closed="left")
     own = within & (pl.col("kind") != "flush") if partition else within
@@ -118,7 +118,7 @@ def queued(folder: Path, begin: int, end: int, partition: Partition | None = Non
                 part[name] = chunk.records[name].take(bios)
             parts.append(part)
     found = np.concatenate(parts)
-    found = partition.traced(found) if partition else found
+    found = partition.assign_traced(found) if partition else found
     return found[np.lexsort((found["time"], found["pid"]))]
 
 
@@ -131,13 +131,13 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     loaded = [read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, found in loaded for pid, name in found.items()}
     records = np.concatenate([records for records, _ in loaded])
-    return commands(partition.traced(records) if partition else records, names)
+    return commands(partition.assign_traced(records) if partition else records, names)
 
 
 def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
-    """Return the commands that records (RECORD, in no order) tell of, as `read` does.
+    """Return the commands of records (RECORD, in any order) as `read` does.
 
-    names: of processes, by their numbers.
+    names: process names by number.
     """
     if (records["time"][1:] < records["time"][:-1]).any():
         records = records[np.argsort(records["time"], kind="stable")]
@@ -174,8 +174,8 @@ def _wanted(action: np.ndarray) -> np.ndarray:
 def read_summary(path: Path) -> tuple[int, int]:
     """Return (events, dropped) of the `Total:` line of blktrace.out.
 
-    blktrace does not count events: its number is the bytes of each CPU's file over 48, of whatever
-    version they are, which `events_by_size` computes again. Raises BadInput.
+    blktrace does not count events: its number is the size of each CPU's file divided by 48, in any version.
+    `events_by_size` computes the same. Raises BadInput.
     """
     found = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
     if len(found) != 1:

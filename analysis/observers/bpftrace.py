@@ -1,4 +1,4 @@
-"""raw/bpftrace.txt: what a user's bpftrace script printed; a line that begins with a time is drawn."""
+"""raw/bpftrace.txt: the output of a user's bpftrace script. Lines that begin with a time are drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from analysis.observers import Given, Observer, Seen
 from analysis.run_files.reading import read_text
 
-# `nsecs(monotonic)`, a blank, and what is said of that moment
+# `nsecs(monotonic)`, a blank, and a text
 _TIMED = re.compile(r"^[ \t]*([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
 # a number of any kind: of ms, a process, a time of day
 _NUMBERED = re.compile(r"^[ \t]*[-+]?[0-9][0-9.,:]*(?:[^\w.]|$)", re.MULTILINE)
@@ -18,8 +18,8 @@ _LOST = re.compile(r"^(?:WARNING: )?Lost ([0-9]{1,18}) events", re.MULTILINE | r
 TEXT, SAID = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 
 
-def told(raw: Path) -> pl.DataFrame:
-    """Return what it printed with a time, by time: begin_ns, text. Raises BadInput."""
+def script_lines(raw: Path) -> pl.DataFrame:
+    """Return the lines with a time, by time: begin_ns, text. Raises BadInput."""
     path = raw / TEXT
     found = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
     rows = {"begin_ns": [int(time) for time, _ in found], "text": [text for _, text in found]}
@@ -35,7 +35,7 @@ def _seen(given: Given) -> Seen:
         if (given.raw / name).is_file()
     ]
     seen.lost = sum(int(number) for text in texts for number in _LOST.findall(text))
-    timed = told(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
+    timed = script_lines(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
     others = len(_NUMBERED.findall(texts[0])) - timed if texts else 0
     seen.said = {
         "lines": texts[0].count("\n") if texts else 0,
@@ -45,12 +45,12 @@ def _seen(given: Given) -> Seen:
     }
     if others:
         seen.notes.append(
-            f"{others} lines of the bpftrace script begin with a number that is no time of the run, and are "
-            f"in no lane (raw/{TEXT}); one that begins with nsecs(monotonic) and a blank is"
+            f"{others} lines of the bpftrace script begin with a number that is not a time of the run "
+            f"and are not drawn (raw/{TEXT}); lines that begin with nsecs(monotonic) and a blank are"
         )
     if seen.lost:
         seen.losses.append(f"the bpftrace script lost {seen.lost} events")
     return seen
 
 
-OBSERVER = Observer(read=_seen, leaves=("bpftrace.*",), told=told)
+OBSERVER = Observer(read=_seen, leaves=("bpftrace.*",), script_lines=script_lines)

@@ -1,4 +1,4 @@
-"""raw/content.zst: what was written to the device, as the kernel module of probes/content/ kept it."""
+"""raw/content.zst: the data written to the device, recorded by the kernel module of probes/content/."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ HEADER = np.dtype(
         ("record_bytes", "<u4"),
         ("records", "<u8"),
         ("data_bytes", "<u8"),
-        ("unkept", "<u8"),  # writes whose data found no room
-        ("lost", "<u8"),  # commands that found none for a record
+        ("unkept", "<u8"),  # writes with data for which there was no room
+        ("lost", "<u8"),  # commands for which there was no record
     ]
 )
 RECORD = np.dtype(
@@ -35,9 +35,9 @@ RECORD = np.dtype(
 )
 MAGIC = b"CPCONT\0\1"
 NOT_KEPT = 2**64 - 1
-PUT_BACK = 1 << 31  # of flags: the end of a command that the driver gave back
+PUT_BACK = 1 << 31  # of flags: the driver requeued the command
 OPERATIONS = (WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES)
-# What no board has room for (probes/content/log.h has half of it), and no time or place can be.
+# Limits that no board reaches (probes/content/log.h has half of the first two).
 _MOST_RECORDS, _MOST_DATA, _LATEST_NS, _SECTOR = 1 << 21, 1 << 30, 1 << 62, 1 << 36
 # of the compressor's window (experiments/observer's `packs`): what a reader must hold beside the data
 WINDOW_BYTES = 1 << 27
@@ -45,15 +45,14 @@ _FRAME_HEADER = 18  # the most that one has: ZSTD_FRAMEHEADERSIZE_MAX
 
 
 def read(path: Path) -> tuple[Content, int, int]:
-    """Return what was kept, how many bytes the records had, and how many commands were lost.
+    """Return the content, the number of records, and the number of lost commands.
 
-    Raises BadInput with the byte of the unpacked file that is wrong. In memory is the data, and the
-    decompressor's window, which is no larger.
+    Raises BadInput with the byte of the unpacked file. Memory holds the data and the decompressor's window.
     """
     try:
         with path.open("rb") as file:
             if (end := _end_of_frame(file)) != (size := path.stat().st_size):
-                wrong = "it is cut short" if end > size else "something behind its frame"
+                wrong = "it is cut short" if end > size else "data after the frame"
                 raise BadInput(path, f"byte {min(end, size)}", wrong, "one frame of zstd")
             file.seek(0)
             decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
@@ -73,8 +72,8 @@ def _end_of_frame(file: BinaryIO) -> int:
     head = file.read(_FRAME_HEADER)
     checksum = 4 if zstandard.get_frame_parameters(head).has_checksum else 0
     file.seek(zstandard.frame_header_size(head))
-    while len(said := file.read(3)) == 3:
-        block = int.from_bytes(said, "little")
+    while len(header := file.read(3)) == 3:
+        block = int.from_bytes(header, "little")
         file.seek(1 if block >> 1 & 3 == 1 else block >> 3, 1)
         if block & 1:
             break
@@ -89,7 +88,7 @@ def _read(path: Path, file: Any) -> tuple[Content, int, int]:
     at = HEADER.itemsize + records.nbytes
     data = _fill(path, file, np.empty(int(header["data_bytes"]), np.uint8), at)
     if file.read(1):
-        raise BadInput(path, f"byte {at + data.nbytes}", "something behind the data", "the end of the file")
+        raise BadInput(path, f"byte {at + data.nbytes}", "bytes after the data", "the end of the file")
     records = _taken(path, records)
     begin = records["begin"].astype(np.int64)  # NOT_KEPT is -1
     content = Content(
@@ -127,7 +126,7 @@ def _check_header(path: Path, header: np.void) -> None:
 
 
 def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
-    """Raise BadInput at the first record that the module does not write, or a sum that is not theirs."""
+    """Raise BadInput at the first impossible record, or if a total of the header is wrong."""
     operation, size, begin = records["flags"] & OP, records["bytes"], records["begin"]
     is_data = (operation == WRITE) & (size > 0) & (records["flags"] & PUT_BACK == 0)
     kept = is_data & (begin != NOT_KEPT)
@@ -149,9 +148,9 @@ def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
         row, field, says = min(wrong, key=lambda one: one[0])
         _fail(path, HEADER.itemsize + row * RECORD.itemsize, RECORD, field, records[row][field], says)
     if header["data_bytes"] != (total := int(end[-1]) if end.size else 0):
-        _fail(path, 0, HEADER, "data_bytes", header["data_bytes"], f"{total}, which its records have")
+        _fail(path, 0, HEADER, "data_bytes", header["data_bytes"], f"{total}, the sum over the records")
     if header["unkept"] != (total := int(np.count_nonzero(is_data & ~kept))):
-        _fail(path, 0, HEADER, "unkept", header["unkept"], f"{total}, which its records say")
+        _fail(path, 0, HEADER, "unkept", header["unkept"], f"{total}, the sum over the records")
 
 
 def _fail(path: Path, at: int, kind: np.dtype[Any], field: str, found: Any, expected: str) -> NoReturn:
@@ -162,9 +161,9 @@ def _fail(path: Path, at: int, kind: np.dtype[Any], field: str, found: Any, expe
 
 
 def _taken(path: Path, records: np.ndarray) -> np.ndarray:
-    """Return the records of commands that were served: without those that were put back, and what says so.
+    """Return the records of served commands, without requeued ones and the records of the requeueing.
 
-    Which command one put back is as with brackets: the last that is still open, of the same kind.
+    Records pair like brackets: a requeueing closes the last open command of the same kind.
     """
     put_back = records["flags"] & PUT_BACK > 0
     if not put_back.any():
@@ -178,7 +177,7 @@ def _taken(path: Path, records: np.ndarray) -> np.ndarray:
     if (opened < 0).any():
         row = int(order[opened < 0].min())
         at = HEADER.itemsize + row * RECORD.itemsize
-        _fail(path, at, RECORD, "flags", records["flags"][row], "a command before it that was put back")
+        _fail(path, at, RECORD, "flags", records["flags"][row], "an earlier issue of the command")
     level = opened + put_back[order]
     pairs = order[np.lexsort((level, of))]  # behind an opening one comes what closes it
     served = ~put_back

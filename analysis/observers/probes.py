@@ -1,4 +1,4 @@
-"""raw/probes.bin as events: what the probes saw, in the schema of analysis.schemas.events."""
+"""raw/probes.bin as events (analysis.schemas.events)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _TEXT = np.dtype(
 
 @dataclass(frozen=True)
 class Losses:
-    """What the recorder says is not in its file."""
+    """The losses that the recorder reports."""
 
     records: int  # the ring was full
-    updates: int  # a map was full: what had begun could not be kept
+    updates: int  # a map was full: the begin of an event was not kept
 
 
 def read(
@@ -47,7 +47,7 @@ def read(
     `reasons` are the names of the bits of a checkpoint's reason (Filesystem.checkpoint_reasons).
     """
     rows = proberecords.read(path)
-    rows = partition.placed(rows) if partition else rows
+    rows = partition.assign(rows) if partition else rows
     comms, signed = _comms(rows), pl.col("n").cast(pl.UInt32).reinterpret(signed=True)
     sync = _before(_before(_table(rows, "sync"), _names(rows), ["dev", "a"]), comms, ["tid"])
     frames = [
@@ -136,13 +136,13 @@ def _names(rows: np.ndarray) -> pl.DataFrame:
     return whole.select("at", "dev", "a", pl.Series("file", names, pl.String))
 
 
-def _before(table: pl.DataFrame, said: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Join to each record what was last said before it, in the file, of the same thread or inode."""
-    return table.join_asof(said, on="at", by=by, strategy="backward", check_sortedness=False)
+def _before(table: pl.DataFrame, names: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Join to each record the last name before it, in the file, of the same thread or inode."""
+    return table.join_asof(names, on="at", by=by, strategy="backward", check_sortedness=False)
 
 
 def _word(field: str, word: Callable[[int], str]) -> pl.Expr:
-    """Expression: the word for each number of a field; there are few different ones."""
+    """Return an expression for the word of each number of a field, called once per distinct number."""
 
     def words(numbers: pl.Series) -> pl.Series:
         known = {number: word(number) for number in numbers.unique().to_list()}

@@ -91,7 +91,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
 
 def flash(run: Run) -> dict[str, Any] | None:
     """Return the programs and erases of the device's flash; None without flash."""
-    reader = device_logs.of(run.cell)
+    reader = device_logs.find_reader(run.cell)
     return reader.wear(run.board.device, run.board.device_time) if reader else None
 
 
@@ -146,7 +146,7 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
         return None
     commands = run.log.within(*run.driver.window)
     baseline = run.twin.log.within(*run.twin.driver.window)
-    alike = devicelog.alike(commands, baseline)
+    alike = devicelog.common_prefix(commands, baseline)
     first = None if alike == commands.size == baseline.size else alike
     return {"run": commands.size, "twin": baseline.size, "same": first is None, "first_difference": first}
 

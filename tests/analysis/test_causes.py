@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, PREFLUSH, SYNC, WRITE, Trace
 
-from analysis.adapters.partition import ELSEWHERE
+from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.audit import views
 from analysis.checks import ledger as checks
 from analysis.ledger import attribution, build
@@ -196,7 +196,7 @@ def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:
     trace = Trace()
     trace.transaction("insert", 100, 200)
     for number, (time, place, thread) in enumerate(
-        ((110, ELSEWHERE, 70), (120, ELSEWHERE, 70), (121, 0, DRIVER))
+        ((110, FOREIGN_SECTOR, 70), (120, FOREIGN_SECTOR, 70), (121, 0, DRIVER))
     ):
         trace.add("bio", time, tid=thread, words=(place, WRITE | PREFLUSH, 0, number))
     for number, time in enumerate((111, 122)):

@@ -376,7 +376,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     **{
         f"{what} in {place}": (
             lambda folder, place=place, text=text: (folder / place).write_bytes(text),
-            r"raw/dmesg.txt: line [12] is not of a kernel's log",
+            r"raw/dmesg.txt: line [12] is not a kernel log line",
         )
         for place in ("raw/dmesg.txt", "twin/raw/dmesg.txt")
         for what, text in (

@@ -75,7 +75,7 @@ def test_a_command_that_was_put_back_counts_once(tmp_path: Path) -> None:
     assert records == 7 and found.time.tolist() == [180, 200, 300, 300, 500]
     assert (found.data[found.begin[0] :][:1024] == 2).all()
     write(path, *made([put_back, *COMMANDS[1:]]))
-    with pytest.raises(BadInput, match=r"byte 76: flags is 2147483649; expected a command before it"):
+    with pytest.raises(BadInput, match=r"byte 76: flags is 2147483649; expected an earlier issue"):
         content.read(path)
 
 

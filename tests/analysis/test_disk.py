@@ -12,7 +12,7 @@ import pytest
 from some_cell import some_cell
 
 from analysis.adapters.covariates import Covariates
-from analysis.adapters.probe_selftest import Known
+from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.proberecords import RECORD
 from analysis.checks import disk
 from analysis.run import Run
@@ -73,7 +73,7 @@ def test_a_flush_that_one_of_them_did_not_see_is_told(spoiled: Run, said: str) -
 def test_a_partition_is_watched_by_proved_probes() -> None:
     rows = np.zeros(0, RECORD)
     stat = {"write_ios": 0, "write_sectors": 0, "flush_ios": 0}
-    one = Known([], stat, {}, 1, 1, rows, (0, 0), False, flushes=(0, 0, 0))
+    one = KnownSequence([], stat, {}, 1, 1, rows, (0, 0), False, flushes=(0, 0, 0))
     given = {
         "plan": {"runs": {"run": {"probes": ["block"]}}},
         "board": SimpleNamespace(mount=None, data_mode="ordered"),
@@ -89,7 +89,7 @@ def test_a_partition_is_watched_by_proved_probes() -> None:
 
 def test_without_a_journal_nothing_is_seen_to_wait_for_it() -> None:
     stat = {"write_ios": 0, "write_sectors": 0, "flush_ios": 0}
-    one = Known([], stat, {}, 1, 1, np.zeros(0, RECORD), (0, 0), False, flushes=(0, 0, 0))
+    one = KnownSequence([], stat, {}, 1, 1, np.zeros(0, RECORD), (0, 0), False, flushes=(0, 0, 0))
     plan = {"runs": {"run": {"probes": ["ext4"]}}}
     board = SimpleNamespace(mount=SimpleNamespace(fs="ext4"), data_mode="ordered")
     for options, no_wait in (("-b 1024", True), ("-O quota,^has_journal", False)):

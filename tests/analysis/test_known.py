@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.adapters import probe_selftest as adapter
-from analysis.adapters.probe_selftest import PREFLUSH, Known
+from analysis.adapters import known_sequence as adapter
+from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.proberecords import RECORD, TYPES
 from analysis.instrument import probe_selftest
 from base.errors import BadInput
+from model.block_operations import PREFLUSH
 
 DISK, OTHER = 1 << 20, 2 << 20
 
@@ -22,12 +23,12 @@ def test_where_data_is_journalled_a_bio_may_have_one_page(journals_data: bool) -
     rows = np.zeros(2, RECORD)
     rows["type"], rows["dev"] = [TYPES["bio"], TYPES["pages"]], DISK
     rows["b"][0], rows["n"], rows["flags"][0] = 1, [8, 1], 1
-    one = Known([], {}, {}, DISK, DISK, rows, (0, 0), True)
+    one = KnownSequence([], {}, {}, DISK, DISK, rows, (0, 0), True)
     expected = [] if journals_data else ["bio: no bio with more than one page"]
     assert probe_selftest.wrong(one, ["bio"], "ext4", journals_data) == expected
 
 
-def beside(writes: int, **changes: Any) -> Known:
+def beside(writes: int, **changes: Any) -> KnownSequence:
     """Commands of a partition, DISK: writes, and a flush with its empty bio; between them another's."""
     block, bio = TYPES["block"], TYPES["bio"]
     kinds = [(block, DISK, 8, 1)] * writes + [(block, OTHER, 8, 1), (block, DISK, 0, 2)]
@@ -39,7 +40,7 @@ def beside(writes: int, **changes: Any) -> Known:
         rows["d"][rows["type"] == kind] = np.arange(writes + 2)
     # a partition's counter has no flush
     stat = {"write_ios": writes + 1, "write_sectors": 8 * writes, "flush_ios": 0}
-    one = Known([], stat, {"commit": 1}, DISK, DISK, rows, (0, 0), True, flushes=(2, 1, 3))
+    one = KnownSequence([], stat, {"commit": 1}, DISK, DISK, rows, (0, 0), True, flushes=(2, 1, 3))
     return dataclasses.replace(one, **changes)
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from analysis.adapters.probe_selftest import Known
+from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.proberecords import RECORD, TYPES
 from analysis.instrument import probe_selftest
 
 DISK = 8 << 20
 
 
-def recorded(bios: list[tuple[int, int]]) -> Known:
+def recorded(bios: list[tuple[int, int]]) -> KnownSequence:
     """Writes by (sectors, pages that were recorded), a run of pages each."""
     rows = np.zeros(2 * len(bios), RECORD)
     rows["dev"], rows["d"] = DISK, np.repeat(np.arange(len(bios)), 2)
@@ -18,7 +18,7 @@ def recorded(bios: list[tuple[int, int]]) -> Known:
     rows["n"] = [number for bio in bios for number in bio]
     of_bio = rows["type"] == TYPES["bio"]
     rows["b"][of_bio], rows["flags"][of_bio] = 1, 1  # REQ_OP_WRITE; runs
-    return Known([], {}, {}, DISK, DISK, rows, (0, 0), True)
+    return KnownSequence([], {}, {}, DISK, DISK, rows, (0, 0), True)
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_pages_of_reads_are_not_those_of_writes_and_each_read_has_some() -> None
     assert probe_selftest._bios(ran) == []
     ran.rows["flags"][np.flatnonzero(of_bio)[0]] = 0
     unpaged = ran.rows[np.delete(np.arange(ran.rows.size), np.flatnonzero(~of_bio)[0])]
-    ran = Known([], {}, {}, DISK, DISK, unpaged, (0, 0), True)
+    ran = KnownSequence([], {}, {}, DISK, DISK, unpaged, (0, 0), True)
     assert probe_selftest._bios(ran) == ["reads without pages: 1 recorded, 0 expected"]

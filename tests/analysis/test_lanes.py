@@ -84,4 +84,4 @@ GOOD = "transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\
 def test_what_no_preload_notes_is_refused(tmp_path: Path, rows: str, said: str) -> None:
     (tmp_path / "transactions.csv").write_text(GOOD + rows)
     with pytest.raises(BadInput, match=said):
-        drivertables.noted(tmp_path / "transactions.csv")
+        drivertables.noted_transactions(tmp_path / "transactions.csv")

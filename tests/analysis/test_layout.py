@@ -127,7 +127,7 @@ def test_xfs(tmp_path: Path) -> None:
         (GROUPS.replace("1-1", "x"), INODES, "groups.txt: line 3"),
         (GROUPS.rstrip("\n"), INODES, "groups.txt: line 5: the last line has no end"),
         (GROUPS, "debugfs: bad\n", "inodes.txt: no blocks of any inode"),
-        (GROUPS, INODES.replace("(0):2486", "(0):87"), "two of ext4's regions have the block 87"),
+        (GROUPS, INODES.replace("(0):2486", "(0):87"), "two regions of ext4 contain block 87"),
         (GROUPS, INODES.replace("2490-2491", "2491-2490"), "inodes.txt: line 9: blocks from 2491 to 2490"),
         (GROUPS, INODES.replace("2490-2491", "2490-x"), r"line 9: '\(0\):2486, \(1-2\):2490-x, "),
         (

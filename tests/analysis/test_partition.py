@@ -9,7 +9,7 @@ import pytest
 
 from analysis.adapters import blkrecords, partition
 from analysis.adapters.covariates import Covariates
-from analysis.adapters.partition import AFTER, ELSEWHERE
+from analysis.adapters.partition import FOLLOWING_FLUSH, FOREIGN_SECTOR
 from analysis.adapters.proberecords import RECORD, TYPES, split
 from base.errors import BadInput
 
@@ -47,14 +47,14 @@ def test_what_is_the_partitions_is_placed_in_it() -> None:
         ("writeback", DISK, 0, 3, 0),
         ("sync", OTHER, 12, 0, 0),
     )
-    placed = PARTITION.placed(rows)
+    placed = PARTITION.assign(rows)
     assert told(placed) == [
         *((OWN, 0, 8), (DISK, 2848, 8), (DISK, 2040, 8), (OWN, 0, 0)),
-        *((OWN, 8, 8), (OWN, 0, 0), (OTHER, 8, 8), (OWN, ELSEWHERE, 0), (OWN, ELSEWHERE, 0)),
+        *((OWN, 8, 8), (OWN, 0, 0), (OTHER, 8, 8), (OWN, FOREIGN_SECTOR, 0), (OWN, FOREIGN_SECTOR, 0)),
         *((OWN, 12, 1), (OWN, 0, 3), (OTHER, 12, 0)),
     ]
     assert [int(placed["flags"][row]) for row in (4, 7)] == [1, 0]
-    assert told(PARTITION.alone(rows)[7:9]) == [(DISK, ELSEWHERE, 0)] * 2
+    assert told(PARTITION.assign_own(rows)[7:9]) == [(DISK, FOREIGN_SECTOR, 0)] * 2
 
 
 @pytest.mark.parametrize("knows_fua", [False, True])
@@ -66,16 +66,18 @@ def test_a_flush_follows_anothers_fua_where_the_disk_knows_none(knows_fua: bool)
         # of the same place, and no FUA
         ("block", DISK, 16, 8, WRITE),
     )
-    chunks = list(PARTITION.chunks([split(first), split(then)]))
+    chunks = list(PARTITION.assign_chunks([split(first), split(then)]))
     after = chunks[1]["bio"]
-    assert told(after) == ([] if knows_fua else [(OWN, ELSEWHERE, 0)])
-    assert [(int(row["begin_ns"]), int(row["d"])) for row in after] == ([] if knows_fua else [(101, AFTER)])
+    assert told(after) == ([] if knows_fua else [(OWN, FOREIGN_SECTOR, 0)])
+    assert [(int(row["begin_ns"]), int(row["d"])) for row in after] == (
+        [] if knows_fua else [(101, FOLLOWING_FLUSH)]
+    )
 
 
 def test_the_tracer_has_what_begins_behind_it() -> None:
     rows = np.zeros(4, blkrecords.RECORD)
     rows["sector"], rows["bytes"] = [2048, 2840, 2848, 0], [4096, 4096, 4096, 0]
-    assert PARTITION.traced(rows)["sector"].tolist() == [0, 792, 0]
+    assert PARTITION.assign_traced(rows)["sector"].tolist() == [0, 792, 0]
 
 
 def edge(flushes: int, begin: int, end: int) -> dict[str, Any]:
@@ -87,18 +89,18 @@ def edge(flushes: int, begin: int, end: int) -> dict[str, Any]:
 def test_flushes_are_bracketed() -> None:
     ends = np.array([95, 105, 500, 895, 905, 950]) * 1_000_000
     told = Covariates(edge(10, 100, 110), edge(12, 900, 910), {})
-    assert partition.bracket(told, ends) == (2, 2, 4)
-    assert partition.bracket(None, ends) is None
+    assert partition.flush_bounds(told, ends) == (2, 2, 4)
+    assert partition.flush_bounds(None, ends) is None
     old = {name: value for name, value in edge(12, 900, 910).items() if name != "disk/flush_ios"}
-    assert partition.bracket(Covariates(told.begin, old, {}), ends) is None
+    assert partition.flush_bounds(Covariates(told.begin, old, {}), ends) is None
     unread = {"disk": {"unreadable": "no"}}
-    assert partition.bracket(Covariates(told.begin, unread, {}), ends) is None
+    assert partition.flush_bounds(Covariates(told.begin, unread, {}), ends) is None
 
 
 def test_where_it_is() -> None:
     told = {"dev": "254:2", "disk": "254:0", "others": "254:1", "start": "2048", "size": "800"}
-    assert partition.of(told) == PARTITION
-    assert partition.of({"dev": "254:2"}) is None
+    assert partition.read_partition(told) == PARTITION
+    assert partition.read_partition({"dev": "254:2"}) is None
     for name, wrong in (
         ("disk", "vda"),
         ("others", "254:1 x"),
@@ -109,4 +111,4 @@ def test_where_it_is() -> None:
         ("disk", "0:1048576"),
     ):
         with pytest.raises(BadInput, match=name):
-            partition.of({**told, name: wrong})
+            partition.read_partition({**told, name: wrong})

@@ -58,7 +58,7 @@ def test_sql(tmp_path: Path) -> None:
     ],
 )
 def test_no_transaction_of_sql(line: bytes, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"rendered\.gz: line 2: is no transaction of SQLite; expected"):
+    with pytest.raises(BadInput, match=r"rendered\.gz: line 2: is not a transaction of SQLite; expected"):
         read(tmp_path, "sqlite", b"DELETE FROM t;\n" + line)
 
 
@@ -103,5 +103,5 @@ def test_keys_and_values(tmp_path: Path) -> None:
     ],
 )
 def test_no_transaction_of_keys(end: bytes, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"transaction [12]: is no transaction of LevelDB"):
+    with pytest.raises(BadInput, match=r"transaction [12]: is not a transaction of LevelDB"):
         read(tmp_path, "leveldb", operation(DELETE) + b"\n" + end)

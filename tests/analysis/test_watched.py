@@ -82,7 +82,7 @@ def test_the_status_of_a_shell_whose_command_a_signal_ended_says_so(
             folder / place / "driver/config.json", lambda config: config["command"].update(exit_status=139)
         )
     assert analyse([str(folder)]) == 1
-    assert "exit status 139: as a shell's when signal 11 ended what it ran" in capsys.readouterr().err
+    assert "exit status 139: as a shell ends after signal 11" in capsys.readouterr().err
 
 
 def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> None:

@@ -74,7 +74,7 @@ def member(output: RunOutput, name: str, folder: Path) -> Path:
 
 def device_log(output: RunOutput, planned: Plan, folder: Path) -> DeviceLog:
     """The log of the device below, whole."""
-    reader = device_logs.of(planned.runs[0].cell)
+    reader = device_logs.find_reader(planned.runs[0].cell)
     assert reader is not None
     log = reader.read_log(member(output, "device.bin", folder))
     if log.lost:
@@ -87,7 +87,7 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
     files = sent(planned, "states", {}, 0)
     (output,), parts = at_once(board, saved, [files], "states", MARKS)
     with TemporaryDirectory() as work:
-        found = trials.table(member(output, "trials.csv", Path(work)), trials.TRIALS)
+        found = trials.read_table(member(output, "trials.csv", Path(work)), trials.TRIALS)
         times = pl.read_csv(member(output, "parts.csv", Path(work)))
         output.extract(Path(work))
         packed.rendered(Path(work) / "raw/driver")
@@ -191,15 +191,15 @@ def same(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan, peer: Peer
     (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))
-        alike = devicelog.alike(again.entries, peer.log.entries)
+        alike = devicelog.common_prefix(again.entries, peer.log.entries)
         if alike < (drain := Numbers.of(peer.driver, peer.log).drain):
-            each = [devicelog.what(log.entries[alike : alike + 1]) for log in (peer.log, again)]
+            each = [devicelog.command_keys(log.entries[alike : alike + 1]) for log in (peer.log, again)]
             raise LabError(
                 f"the run over dm-log-writes did other commands when it was done again: command {alike} of "
                 f"{drain} before the drain was {each[0]}, and then {each[1]} (operation, sector, sectors)"
             )
         first = pl.read_csv(member(output, "same.csv", Path(work)))["first_difference"].to_list()
-        own = trials.table(member(output, "trials.csv", Path(work)), trials.TRIALS)
+        own = trials.read_table(member(output, "trials.csv", Path(work)), trials.TRIALS)
     theirs = {row["trial"]: row for row in peer.trials.iter_rows(named=True)}
     found = []
     compared = 0

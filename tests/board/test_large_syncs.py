@@ -45,7 +45,7 @@ def alike_until_the_drain(one: Ran, other: Ran) -> bool:
     """In the drain several threads of the kernel write at once, in any order."""
     first, drain, _ = Numbers.of(*one)
     both = (ran.log.within(*ran.driver.window) for ran in (one, other))
-    return devicelog.alike(*both) >= drain - first > 0
+    return devicelog.common_prefix(*both) >= drain - first > 0
 
 
 def test_a_watched_run_and_its_baseline_split_a_large_sync_alike(run_cell: Callable[..., Path]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis import pipeline
-from analysis.observers import told
+from analysis.observers import script_lines
 from analysis.report import terminal
 from commitpath.cell import make_cell
 from commitpath.experiment import run_once
@@ -37,7 +37,9 @@ def test_what_a_script_prints_is_kept(tmp_path: Path) -> None:
     folder = scripted(tmp_path, PRINTS)
     summary = pipeline.analyse(folder)
     assert (summary["status"], summary["reasons"]) == ("ok", [])
-    printed = told(folder / "raw").filter(told(folder / "raw")["text"].str.starts_with("driver fsync "))
+    printed = script_lines(folder / "raw").filter(
+        script_lines(folder / "raw")["text"].str.starts_with("driver fsync ")
+    )
     assert printed.height >= round(sum(100 * summary["syncs"][op] for op in summary["syncs"]))
     assert "notes" not in summary
 

@@ -21,7 +21,7 @@ from some_cell import some_cell
 
 from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS
-from analysis.adapters.trials import table as trials_table
+from analysis.adapters.trials import read_table as trials_table
 from analysis.crash import prefixes
 from commitpath import looks
 from commitpath.cell import make_cell

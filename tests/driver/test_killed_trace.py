@@ -12,7 +12,7 @@ from some_cell import some_cell
 from test_killed_driver import in_mode, memory, programs
 
 from analysis.adapters import drivertables
-from analysis.adapters.trials import KILLS, table
+from analysis.adapters.trials import KILLS, read_table
 from analysis.crash import prefixes
 from base.paths import ROOT
 from model import userfile
@@ -69,7 +69,7 @@ def test_what_comes_up_is_as_after_so_many_transactions(
     trials = [linked.trials, "kill", memory / "plan", memory / "killed.csv", memory / "files", "", "run"]
     subprocess.run([*trials, *run, "--output-dir", memory / "killed"], check=True)
 
-    tried = table(memory / "killed.csv", KILLS)
+    tried = read_table(memory / "killed.csv", KILLS)
     states = prefixes.states(cell, ["sql"], tried)
     known = prefixes.ExpectedStates(states)
     assert tried.height == len(plan) > 40 and set(tried["is_whole"]) == {1}

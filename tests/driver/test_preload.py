@@ -48,7 +48,7 @@ def run(built: Path, folder: Path, command: str) -> tuple[list[dict], dict, str]
     with (folder / "out/transactions.csv").open() as file:
         rows = list(csv.DictReader(file))
     for row in rows:
-        row["path"] = drivertables.unescaped(row["file"])
+        row["path"] = drivertables.unescape(row["file"])
         row["file"] = Path(row["path"]).name
     assert config["command"].get("exit_status") == 0, said
     assert config["transactions"]["ended"] == len(rows)
@@ -127,8 +127,8 @@ database.execute('create table "an other".t (a)')
     assert said == ""
     here = tmp_path / "db"
     assert [row["path"] for row in rows] == [*(str(here / name) for name in names), ""]
-    assert [drivertables.unescaped(path) for path in counted["attached"]] == [str(here / "at tached.db")]
-    table = drivertables.noted(tmp_path / "out/transactions.csv")
+    assert [drivertables.unescape(path) for path in counted["attached"]] == [str(here / "at tached.db")]
+    table = drivertables.noted_transactions(tmp_path / "out/transactions.csv")
     assert table["file"].to_list() == [row["path"] for row in rows]
 
 

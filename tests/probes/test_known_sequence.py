@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.adapters.probe_selftest import Known, read
+from analysis.adapters.known_sequence import KnownSequence, read
 from analysis.adapters.proberecords import TYPES
 from analysis.instrument import probe_selftest
 from commitpath.payload import all_probes
@@ -20,7 +20,7 @@ ANY = ("name", "off_cpu", "writeback")
 OWN = {"ext4": (("commit",), ("commit_wait",)), "f2fs": (("checkpoint",), ("node_wait",))}
 
 
-def without(one: Known, name: str, number: int | None) -> Known:
+def without(one: KnownSequence, name: str, number: int | None) -> KnownSequence:
     """As if a probe had lost that many records of a type, from the middle of the sequence, or all."""
     at = np.flatnonzero(one.rows["type"] == TYPES[name])
     begin = at.size // 2 if number else 0

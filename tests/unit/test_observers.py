@@ -175,8 +175,8 @@ from pathlib import Path
 from analysis import observers
 
 given = observers.Given(Path(sys.argv[1]), (0, 1))
-print(observers.watched(["diskstats"]), observers.find("diskstats").read(given).missing)
-print(observers.left(Path(sys.argv[1])))
+print(observers.check_names(["diskstats"]), observers.find("diskstats").read(given).missing)
+print(observers.find_files(Path(sys.argv[1])))
 """
 
 
@@ -190,10 +190,10 @@ def test_its_files_are_read_by_name(tree: Path, tmp_path: Path) -> None:
 def test_who_watched_is_what_the_run_says() -> None:
     from analysis import observers as read
 
-    assert read.watched(["probes"]) == ["probes"]
+    assert read.check_names(["probes"]) == ["probes"]
     for said in ([1], "probes"):
         with pytest.raises(BadInput, match="a list of names"):
-            read.watched(said)
+            read.check_names(said)
     with pytest.raises(BadInput, match="no observer 'nobody'"):
         read.find("nobody")
 
@@ -258,7 +258,11 @@ def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
     assert (seen.missing, seen.losses, seen.notes) == ([], [], [])
     assert seen.said == {"lines": 6, "timed_lines": 3, "other_numbers": 0, "lost": 0}
-    assert bpftrace.told(tmp_path).rows() == [(7, "no end"), (90, "driver: fsync"), (120, "jbd2 commit")]
+    assert bpftrace.script_lines(tmp_path).rows() == [
+        (7, "no end"),
+        (90, "driver: fsync"),
+        (120, "jbd2 commit"),
+    ]
     (tmp_path / bpftrace.SAID[1]).write_text("Lost 12 events\nWARNING: Lost 3 events\n")
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
     assert (seen.lost, seen.losses) == (15, ["the bpftrace script lost 15 events"])

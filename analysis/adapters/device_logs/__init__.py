@@ -1,6 +1,6 @@
-"""Readers of what devices log and count: one module for each driver that keeps a log, found by its name.
+"""Readers of devices' logs and counters: one module per driver that keeps a log.
 
-A module `<driver>.py` has one value READER of the class Reader.
+Module `<driver>.py` defines READER, an instance of Reader. It is found by its name.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from model.cell import Cell
 class Reader:
     """The reader of one driver's files."""
 
-    # raw/device.bin → its commands, a witness. Raises BadInput
+    # raw/device.bin → its commands. Raises BadInput
     read_log: Callable[[Path], DeviceLog]
-    # (raw/board/device_time.txt, its log) → in what they disagree
-    disagree: Callable[[Mapping[str, str], DeviceLog], list[str]]
-    # (raw/board/device.txt, device_time.txt) → what it programmed and erased; None where nobody can tell
+    # (raw/board/device_time.txt, log) → messages on differences
+    contradictions: Callable[[Mapping[str, str], DeviceLog], list[str]]
+    # (raw/board/device.txt, device_time.txt) → programs and erases; None if unknown
     wear: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, Any] | None]
 
 
-def of(cell: Cell) -> Reader | None:
-    """Return the reader of a cell's device, None where it keeps no log. Raises UnknownDriverError."""
+def find_reader(cell: Cell) -> Reader | None:
+    """Return the reader for a cell's device; None if it keeps no log. Raises UnknownDriverError."""
     device = devices.of(cell)
     if device is None or not device.logs:
         return None
     module = importlib.import_module(f"{__name__}.{cell.profiles['device']['driver']}")
-    found: Reader = module.READER
-    return found
+    reader: Reader = module.READER
+    return reader

@@ -1,4 +1,4 @@
-"""flashsim (images/devices/flashsim/README.md), and the log that it keeps of its commands (log.c there)."""
+"""The log and the counters of flashsim (images/devices/flashsim/README.md; log.c there)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.adapters.device_logs import Reader, _flash_wear
-from analysis.adapters.devicelog import ENTRY, DeviceLog, impossible
+from analysis.adapters.devicelog import ENTRY, DeviceLog, invalid_entries
 from base.errors import BadInput
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
 
@@ -34,21 +34,21 @@ def read_log(path: Path) -> DeviceLog:
         place = f"byte {len(data) - rest}"
         raise BadInput(path, place, "it is cut short", f"{header['entries']} entries of {ENTRY.itemsize}")
     entries = np.frombuffer(data, ENTRY, size, HEADER.itemsize)
-    wrong = impossible(entries)
+    wrong = invalid_entries(entries)
     if wrong.any():
         at = HEADER.itemsize + int(np.argmax(wrong)) * ENTRY.itemsize
-        raise BadInput(path, f"byte {at}", "no command can be so", "an operation, its sectors and times")
+        raise BadInput(path, f"byte {at}", "an impossible command", "an operation, its sectors and times")
     return DeviceLog(int(header["dev"]), int(header["lost"]), entries)
 
 
-def _told(entries: np.ndarray) -> dict[str, int]:
-    """What the device's counters say of the commands in its log; `flushes` are clean and dirty ones."""
+def _logged(entries: np.ndarray) -> dict[str, int]:
+    """Return the counter values due for the commands of a log; `flushes` are clean and dirty ones."""
     operation = entries["operation"]
     is_write, is_read, is_discard = ((operation & OP) == kind for kind in (WRITE, READ, DISCARD))
     size = entries["sectors"].astype(np.int64) * 512
-    taken = entries["end_ns"].astype(np.int64) - entries["begin_ns"].astype(np.int64)
-    found = {
-        "time_ns": taken.sum(),
+    duration = entries["end_ns"].astype(np.int64) - entries["begin_ns"].astype(np.int64)
+    totals = {
+        "time_ns": duration.sum(),
         "reads": is_read.sum(),
         "writes": is_write.sum(),
         "read_bytes": size[is_read].sum(),
@@ -58,46 +58,45 @@ def _told(entries: np.ndarray) -> dict[str, int]:
         "discards": is_discard.sum(),
         "discard_bytes": size[is_discard].sum(),
     }
-    return {name: int(number) for name, number in found.items()}
+    return {name: int(number) for name, number in totals.items()}
 
 
 def _count(text: str | None) -> int | None:
     return int(text) if text is not None and re.fullmatch("[0-9]{1,18}", text) else None
 
 
-def disagree(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
-    """Return in what the device's counters tell of other commands than its log; or of fewer, where they
-    were read after it and more had come.
+def contradictions(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
+    """Return messages on counters that disagree with the log.
 
-    The model adds each part of a command's time to time_ns (model.c), and counts what it does.
+    The model adds each part of a command's time to time_ns (model.c). A counter may be higher if commands
+    arrived between the reading of the log and of the counters.
     """
     number = _count(counters.get("log_entries"))
     if log.lost and log.entries.size < _LOG_ENTRIES:
         return [f"raw/device.bin lost {log.lost} commands with {log.entries.size} of {_LOG_ENTRIES} in it"]
     if log.lost or number is None:
-        return []  # the checks of what was lost say so
+        return []  # reported by the checks for losses
     counted = {name: _count(text) for name, text in counters.items()}
     clean, dirty = (counted.get(f"flushes_{kind}") for kind in ("clean", "dirty"))
     counted["flushes"] = None if clean is None or dirty is None else clean + dirty
-    found = []
-    for name, had in _told(log.entries[log.entries["end_ns"] > 0]).items():
-        said = counted.get(name)
-        if said is None or had > said or (had < said and number == log.entries.size):
-            found.append(f"raw/device.bin has {name} {had}, raw/board/device_time.txt says {said}")
-    return found
+    messages = []
+    for name, logged in _logged(log.entries[log.entries["end_ns"] > 0]).items():
+        count = counted.get(name)
+        if count is None or logged > count or (logged < count and number == log.entries.size):
+            messages.append(f"raw/device.bin has {name} {logged}, raw/board/device_time.txt has {count}")
+    return messages
 
 
 _PARAMETERS = ("erase_ns", "program_bytes", "program_kib_ns", "program_ns", "read_bytes", "read_ns")
 
 
 def wear(parameters: Mapping[str, str], counters: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return what the flash programmed and erased; None where the files do not say."""
-    each = {name: _count(parameters.get(name)) for name in _PARAMETERS}
-    had = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
-    known = {name: number for name, number in each.items() if number is not None}
-    if each.keys() != known.keys() or not known["program_bytes"]:
+    """Return the programs and erases of the flash; None if a value is missing."""
+    values = {name: number for name in _PARAMETERS if (number := _count(parameters.get(name))) is not None}
+    counts = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
+    if len(values) < len(_PARAMETERS) or not values["program_bytes"]:
         return None
-    return _flash_wear.wear(known, had)
+    return _flash_wear.wear(values, counts)
 
 
-READER = Reader(read_log, disagree, wear)
+READER = Reader(read_log, contradictions, wear)

@@ -9,7 +9,7 @@ _FILES = ("begin", "end")
 
 
 def _read(given: Given) -> Seen:
-    """Return what it left of a run (required): which files are missing, and what it lost.
+    """Return its record of a run (required), with missing files and losses.
 
     `losses` reject the run, `notes` do not; `said` are numbers for the manifest; `events` are rows of
     analysis/schemas/events.py. Raises BadInput at a file that cannot be read.

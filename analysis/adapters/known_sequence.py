@@ -1,6 +1,6 @@
-"""What known-sequence.sh left of its writes and syncs: what was done, what was counted, what was recorded.
+"""The record of playbooks/board/known-sequence.sh: its writes and syncs, the kernel's counts, probe records.
 
-playbooks/board/known-sequence.sh says which files those are; analysis/instrument/probe_selftest.py compares.
+analysis/instrument/probe_selftest.py compares them.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.adapters import covariates, partition, proberecords
+from analysis.adapters import covariates, proberecords
+from analysis.adapters.partition import device_number, flush_bounds, read_partition
 from analysis.adapters.proberecords import TYPES
 from analysis.run_files.reading import read_pairs, read_text
 from base.errors import BadInput
+from model.block_operations import FLUSH, OP, PREFLUSH, WRITE
 
-READ, WRITE, FLUSH, PREFLUSH = 0, 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
-# what /sys/block/<disk>/stat counts, by its place in the line (Documentation/block/stat.rst)
+# indexes in /sys/block/<disk>/stat (Documentation/block/stat.rst)
 _STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of the sequence: what was written to it and how often it was synced, by how."""
+    """A file of the sequence, with its written pages and its syncs by kind."""
 
     inode: int
     pages: int
@@ -36,40 +37,45 @@ class File:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What known-sequence.sh left: what was done, what the kernel counted of it, what was recorded."""
+class KnownSequence:
+    """The writes and syncs of the sequence, the kernel's counts of them, and the probes' records."""
 
     files: list[File]
     stat: dict[str, int]
-    counted: dict[str, int]  # by the filesystem itself: record's type → how many
-    disk: int  # whose the commands are, and the bios: of a partition its own number
+    counted: dict[str, int]  # by the filesystem, by type of record
+    disk: int  # device number of commands and bios; for a partition its own number
     filesystem: int
-    rows: np.ndarray  # RECORD, begun in the sequence's time, of any device
+    rows: np.ndarray  # RECORD of any device, begun during the sequence
     lost: tuple[int, int]
     cached: bool  # whether the device has a volatile cache, which is flushed
-    # of a partition: how many flushes its disk counted, and how many were recorded at least and at most
+    # of a partition: the flushes that its disk counted, and the least and most that were recorded
     flushes: tuple[int, int, int] | None = None
 
-    def of(self, name: str, device: int | None = None) -> np.ndarray:
-        """The records of a type, of a device."""
-        kind = self.rows["type"] == TYPES[name]
-        found: np.ndarray = self.rows[kind & ((self.rows["dev"] == device) | (device is None))]
-        return found
+    def records(self, name: str, device: int | None = None) -> np.ndarray:
+        """Return the records of a type, of one device or of all."""
+        chosen = self.rows["type"] == TYPES[name]
+        if device is not None:
+            chosen = chosen & (self.rows["dev"] == device)
+        result: np.ndarray = self.rows[chosen]
+        return result
 
     @property
     def counts_empty(self) -> bool | None:
-        """Whether the device's counter of writes has the empty flushes among them, as it has since Linux 6.1;
-        None where it has neither as many as the writes nor as many as both."""
-        commands, bios = self.of("block", self.disk), self.of("bio", self.disk)
+        """Whether the device's counter of writes includes empty flushes, as since Linux 6.1.
+
+        None if the counter agrees with neither.
+        """
+        commands, bios = self.records("block", self.disk), self.records("bio", self.disk)
         writes = int((operation(commands) == WRITE).sum())
         empty = int(((bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)).sum())
         return {writes + empty: True, writes: False}.get(self.stat["write_ios"])
 
 
-def read(raw: Path) -> Known:
-    """Read raw/ as known-sequence.sh leaves it. Raises BadInput."""
+def read(raw: Path) -> KnownSequence:
+    """Read the files that known-sequence.sh wrote to `raw`. Raises BadInput."""
     folder = raw / "known"
-    disk, filesystem = (_device(folder / "devices", line) for line in _lines(folder / "devices", 2))
+    devices = folder / "devices"
+    disk, filesystem = (device_number(devices, "", line) for line in _lines(devices, 2))
     begin, end = (float(line) * 1e9 for line in _lines(folder / "window", 2))
     files = []
     for line in _lines(folder / "files"):
@@ -78,16 +84,17 @@ def read(raw: Path) -> Known:
         files.append(File(int(inode), int(pages), syncs, name))
     rows = proberecords.read(raw / "probes.bin")
     flushes, device = None, raw / "board/device.txt"
-    if device.is_file() and (beside := partition.of(read_pairs(device))):
-        disk, rows = beside.dev, beside.alone(rows)
+    if device.is_file() and (partition := read_partition(read_pairs(device))):
+        disk, rows = partition.dev, partition.assign_own(rows)
         is_flush = (rows["type"] == TYPES["block"]) & (rows["dev"] == disk) & (operation(rows) == FLUSH)
-        flushes = partition.bracket(covariates.read(raw), rows["end_ns"][is_flush])
+        flushes = flush_bounds(covariates.read(raw), rows["end_ns"][is_flush])
         if flushes is None:
-            raise BadInput(raw / "board/covariates.json", "", "no flushes of the disk, or no times", "both")
+            path = raw / "board/covariates.json"
+            raise BadInput(path, "", "no flush counter of the disk, or no times", "both")
     last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["begin_ns"] < end)
-    # a thread is named once
+    # a thread's name is recorded once
     inside |= rows["type"] == TYPES["comm"]
-    return Known(
+    return KnownSequence(
         files=files,
         stat=_difference(folder, "stat", _stat),
         counted=_difference(folder, "counters", _counters),
@@ -101,12 +108,15 @@ def read(raw: Path) -> Known:
 
 
 def operation(rows: np.ndarray) -> np.ndarray:
-    """Which each command or bio is."""
-    return np.asarray(rows["b"] & 0xFF)
+    """Return the operation (REQ_OP_*) of each command or bio."""
+    return np.asarray(rows["b"] & OP)
 
 
 def _cached(path: Path) -> bool:
-    """Without a volatile cache the kernel drops flushes (queue/write_cache in Documentation/ABI)."""
+    """Return whether the device has a volatile cache: without one the kernel drops flushes.
+
+    See queue/write_cache in Documentation/ABI. Raises BadInput.
+    """
     modes, mode = {"write back": True, "write through": False}, read_pairs(path).get("write_cache")
     if mode not in modes:
         raise BadInput(path, "write_cache", repr(mode), " or ".join(modes))
@@ -118,13 +128,6 @@ def _lines(path: Path, number: int | None = None) -> list[str]:
     if not lines or number not in (None, len(lines)):
         raise BadInput(path, "", f"{len(lines)} lines", f"{number or 'some'}")
     return lines
-
-
-def _device(path: Path, line: str) -> int:
-    major, _, minor = line.partition(":")
-    if not (major.isdigit() and minor.isdigit()):
-        raise BadInput(path, "", repr(line), "MAJOR:MINOR")
-    return int(major) << 20 | int(minor)
 
 
 def _difference(folder: Path, name: str, parse: Callable[[Path], dict[str, int]]) -> dict[str, int]:
