@@ -79,8 +79,3 @@ def cell_name(stored: Document) -> str:
     first = stored["engine"] == FIRST_ENGINE
     axes = ("fs", "journal_mode" if first else "engine", "synchronous", "workload", "device")
     return "-".join([*(str(stored.get(axis, "-")) for axis in axes), cell_id(stored)])
-
-
-def settings(stored: Document) -> dict[str, Any]:
-    """Return a stored cell's axes and profiles."""
-    return {key: value for key, value in stored.items() if key != "at_default"}

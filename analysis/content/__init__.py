@@ -24,6 +24,7 @@ from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept
 from analysis.schemas.ledger import LABEL, LABELS, WITNESSED, Kind
 from base.arrays import Ints, ints
+from model import engines
 from model.block_operations import OP, WRITE
 
 FOLDER = Path(__file__).resolve().parent
@@ -82,7 +83,7 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     written = Written(made.given.vfs, queued, done)
     of_run = (given.settings, given.release, given.sizes)
     evidence = Evidence(whole, judged, given.board, given.superblock, layout, *of_run, written)
-    findings = _findings((given.engine, layout.filesystem), evidence)
+    findings = _findings(given.engine, layout.filesystem, evidence)
     verdict = verdicts.decide(judged.piece.size, findings)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
@@ -93,7 +94,7 @@ def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: 
 
     Empty for an engine without a module. Needs no ledger.
     """
-    if not (FOLDER / f"{engine}.py").is_file():
+    if not _has_reader(engine):
         return calls.clear()
     missing: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
     return missing
@@ -117,13 +118,23 @@ def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]
     return blocks.Log(time, sector, sectors, begin, kept.data), within
 
 
-def _findings(parts: tuple[str, str], evidence: Evidence) -> list[Finding]:
-    """Return the findings of the modules of these names, if they exist."""
+def _has_reader(part: str) -> bool:
+    """Return whether an engine or a filesystem has a module here."""
+    return (FOLDER / f"{part}.py").is_file()
+
+
+def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]:
+    """Return the findings of the modules of the engine and the filesystem, if they exist.
+
+    Without a module of the engine, the place of a page in a file does not confirm the file's label.
+    """
     modules = [
-        importlib.import_module(f"{__name__}.{part}") for part in parts if (FOLDER / f"{part}.py").is_file()
+        importlib.import_module(f"{__name__}.{part}") for part in (engine, filesystem) if _has_reader(part)
     ]
-    sealed = [LABELS.index(label) for module in modules for label in module.SEALED]
-    may = ~np.isin(evidence.units.label, sealed)
+    labels = [label for module in modules for label in module.SEALED]
+    if engine in engines.names() and not _has_reader(engine):
+        labels += [label for label, _ in engines.of(engine).FILES.values()]
+    may = ~np.isin(evidence.units.label, [LABELS.index(label) for label in labels])
     findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]
     return [
         finding._replace(units=finding.units[may[finding.units]]) if finding.by_place else finding

@@ -22,7 +22,7 @@ from base.text import did_you_mean
 from commitpath.database.select import Run
 from commitpath.results.marks import transactions
 from model import engines, operations
-from model.engines._counts import CHECKPOINTS
+from model.engines._log_counters import CHECKPOINTS
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"

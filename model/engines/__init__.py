@@ -1,4 +1,4 @@
-"""Engines: what an analysis knows of one, in a module of the engine's name."""
+"""Engines: facts that the plan and the analysis use, in a module of the engine's name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import importlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from types import ModuleType
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -19,92 +20,119 @@ from model.cell import Cell
 from model.operations import Transaction
 from model.workloads import Operation
 
+# never matches
+NOTHING = re.compile("(?!)")
 
-class Engine(Protocol):
-    """What each module of this folder has."""
 
-    TITLE: str
-    # role of each of its files → (what a page of it is called, colour); of those that have no word of
-    # their own, `other`
-    FILES: Mapping[str, tuple[str, str]]
-    # what else it says of itself: the key in config.json
-    PROPERTIES: str
+class Engine:
+    """An engine: what its module defines, and the defaults below for the rest.
+
+    Required: TITLE, FILES, role, requested, transactions, rendered and survives.
+    """
+
+    # required: the engine's name in text. The default is for a watched command: its engine is unknown
+    TITLE = "the command"
+    # required: role of each of its files → (label of its pages, colour); label `other`: no name of its own
+    FILES: Mapping[str, tuple[str, str]] = {}
+    # role → first bytes of a file of this role
+    HEADS: Mapping[str, tuple[bytes, ...]] = {}
+    # key in config.json of its properties, which it reports itself
+    PROPERTIES = "properties"
     # whether vfs.csv has its calls
-    LOGS_CALLS: bool
-    # what its opening may say that it met, → whether it then executed transactions again, None: it may have;
-    # {}: it says nothing
-    RECOVERIES: Mapping[str, bool | None]
+    LOGS_CALLS = False
+    # what it may report when it is opened → whether it then executed transactions again, None: possibly; {}:
+    # it reports nothing
+    RECOVERIES: Mapping[str, bool | None] = {}
     # whether any SQLite reads its database as it is after a crash
-    OF_ANY_SQLITE: bool
-    # names of what else it says that are numbers of what it did: those of several databases add up
-    COUNTED: re.Pattern[str]
-    # a letter for each of its calls, by `<role>.<op>` of vfs.csv; another one has the letter ?
-    CALLS: Mapping[str, str]
-    # roles of files whose calls come when it likes
-    UNORDERED: tuple[str, ...]
-    # settings as in config.json → the letters of the calls that one transaction may make; None: not known
-    order: Callable[[Mapping[str, Any]], re.Pattern[str]] | None
-    # letters that end with calls of which an explicit checkpoint leaves none
-    UNFINISHED: re.Pattern[str]
-    # how the name of a thread of its own begins → why that writes (ledger_schema.py, NO_TRANSACTION)
-    JOBS: Mapping[str, str]
-    # whether an update of a key that is not there adds a row: it writes without reading
-    ADDS_MISSING: bool
-    # properties that no cell asks for and that change what is synced or written: the engine's own values
-    UNASKED: Mapping[str, str]
+    OF_ANY_SQLITE = False
+    # names of properties that are counters: those of several databases are added
+    COUNTED = NOTHING
+    # `<role>.<op>` of vfs.csv → a letter for the call; any other call is ?
+    CALLS: Mapping[str, str] = {}
+    # roles of files that may be called at any time
+    UNORDERED: tuple[str, ...] = ()
+    # settings as in config.json → the letters of the calls that one transaction may make; None: unknown
+    order: Callable[[Mapping[str, Any]], re.Pattern[str]] | None = None
+    # letters that end with calls that no explicit checkpoint completed
+    UNFINISHED = NOTHING
+    # beginning of the name of one of its threads → why it writes (schemas/ledger.py, NO_TRANSACTION)
+    JOBS: Mapping[str, str] = {}
+    # whether an update of a missing key adds a row: it writes without reading
+    ADDS_MISSING = False
+    # properties that no cell sets and that change what is synced or written → the engine's default
+    UNASKED: Mapping[str, str] = {}
+
+    def __init__(self, module: ModuleType | None = None) -> None:
+        vars(self).update(vars(module) if module else {})
 
     def role(self, name: str, databases: Collection[str]) -> str | None:
-        """Return the role of a file by its name; `databases` are the databases'. `other`: one of its own
-        that has no word; None: not one of its."""
+        """Return the role of a file by its name; `databases`: names of the databases.
 
-    def contradicted(self, settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-        """Return in what the calls of a database's files (ledger_schema.py, VFS) are not of the settings that
-        were in effect."""
-
-    def miscounted(self, config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
-        """Return in what the numbers that it counts itself of a database (config.json) contradict each other,
-        the `ran` transactions, or the calls of its files (vfs.csv; None: nobody logged them)."""
-
-    def least_written(self, config: Mapping[str, Any]) -> int:
-        """Return how many bytes reached the device at least by those numbers; 0: they say nothing of it."""
-
-    def maintenance(self, settings: Mapping[str, Any]) -> re.Pattern[str] | None:
-        """Return the letters of the calls that an explicit checkpoint (checkpoint_every) may make; None: with
-        these settings it does nothing."""
+        `other`: one of its files without a role of its own; None: another engine's, or unknown.
+        """
+        raise NotImplementedError
 
     def requested(self, cell: Cell) -> dict[str, Any]:
-        """Return the settings that a cell asks for, by their names in config.json."""
-
-    def release(self, cell: Cell) -> str | None:
-        """Return the release that a cell asks for; None: any."""
+        """Return the settings that a cell requests, by their names in config.json."""
+        raise NotImplementedError
 
     def transactions(self, rendered: BinaryIO) -> Iterator[Transaction]:
         """Yield each transaction of what the driver rendered (docs/reference/formats.md, rendered.gz).
 
-        Raises ValueError with the place that is none.
+        Raises ValueError with the place that cannot be read.
         """
+        raise NotImplementedError
 
-    # likewise of a workload of a user's file; None: the engine has no SQL. Raises ValueError
-    transactions_of_file: Callable[[BinaryIO], Iterator[Transaction]] | None
+    # the same for a workload of a user's file; None: the engine has no SQL. Raises ValueError
+    transactions_of_file: Callable[[BinaryIO], Iterator[Transaction]] | None = None
 
     def rendered(self, operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
-        """Return what a transaction is rendered as: a line of rendered.gz.
-
-        texts: of the workload's SQL (model/workloads).
-        """
+        """Return the bytes of a transaction in rendered.gz; `texts`: the workload's SQL (model/workloads)."""
+        raise NotImplementedError
 
     def survives(self, settings: Mapping[str, Any]) -> tuple[str, str]:
         """Return what survives a crash of the process, and of the system (survival.py).
 
-        settings: as `requested` has them. Raises KeyError for one that is missing or not the engine's.
+        settings: as returned by `requested`. Raises KeyError for a missing or unknown one.
         """
+        raise NotImplementedError
+
+    def release(self, cell: Cell) -> str | None:
+        """Return the release that a cell requests; None: any."""
+        return None
+
+    def contradicted(self, settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+        """Return how the calls of a database's files contradict the settings in effect.
+
+        calls: VFS of schemas/ledger.py.
+        """
+        return []
+
+    def miscounted(self, config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+        """Return how its counters of a database contradict each other, the transactions or the calls.
+
+        config: config.json. ran: number of transactions. calls: vfs.csv; None: not logged.
+        """
+        return []
+
+    def least_written(self, config: Mapping[str, Any]) -> int:
+        """Return the least number of bytes that reached the device by its counters; 0: unknown."""
+        return 0
+
+    def maintenance(self, settings: Mapping[str, Any]) -> re.Pattern[str] | None:
+        """Return the letters of the calls that an explicit checkpoint (checkpoint_every) may make.
+
+        None: it does nothing with these settings.
+        """
+        return None
 
 
+@functools.cache
 def of(name: str) -> Engine:
-    """Return an engine by its name. Raises KeyError for one that is not known."""
+    """Return an engine by its name. Raises KeyError for an unknown one."""
     if name not in names():
         raise KeyError(name)
-    return cast("Engine", importlib.import_module(f"model.engines.{name}"))
+    return Engine(importlib.import_module(f"model.engines.{name}"))
 
 
 def name_in(document: Mapping[str, Any]) -> str:
@@ -127,10 +155,9 @@ def axes() -> frozenset[str]:
 
 @functools.cache
 def lacking(name: str) -> frozenset[str]:
-    """Return the axes that an engine does not have: those of engines, but its own, its release and those that
-    it has a setting of.
+    """Return the engine axes that have no effect with an engine; none for an unknown engine.
 
-    A cell has a value of them, too, which says nothing. Of another lab's engine nobody here knows.
+    Cells have values of these axes, too.
     """
     path = EXPERIMENTS / "engine" / f"{name}.yml"
     if not path.is_file():
@@ -145,32 +172,32 @@ def _axes_of(titles: Collection[str]) -> frozenset[str]:
 
 @functools.cache
 def files() -> dict[str, tuple[str, str]]:
-    """Role of a file of any engine → (label of its pages, colour)."""
-    first_is_first = sorted(names(), key=lambda name: (name != FIRST_ENGINE, name))
-    return {role: file for name in first_is_first for role, file in of(name).FILES.items()}
+    """Return role → (label of its pages, colour), of the files of all engines."""
+    ordered = sorted(names(), key=lambda name: (name != FIRST_ENGINE, name))
+    return {role: file for name in ordered for role, file in of(name).FILES.items()}
 
 
 def labels() -> dict[str, str]:
-    """What a page of a file of any engine is called → its colour; `other` is no engine's word."""
+    """Return label → colour, of the pages of all engines' files, without `other`."""
     return {label: color for label, color in files().values() if label != "other"}
 
 
 def roles(engine: Engine) -> tuple[str, ...]:
-    """Return the roles of the files that a run of the engine has, and what else is synced."""
+    """Return the roles of everything that a run of the engine syncs."""
     return (*engine.FILES, "directory", "other")
 
 
 def label_of_another(label: str, engine: Engine) -> bool:
-    """Whether only other engines have such pages."""
+    """Return whether only other engines have pages with this label."""
     return label in labels() and label not in {own for own, _ in engine.FILES.values()}
 
 
 def known_role(name: str, databases: Collection[str]) -> str | None:
-    """Return the role of a file in the engine that has files of such a name, None if none has."""
-    found = (of(engine).role(name, databases) for engine in names())
-    return next((kind for kind in found if kind), None)
+    """Return the role of a file in the first engine that recognises its name, or None."""
+    roles = (of(engine).role(name, databases) for engine in names())
+    return next((role for role in roles if role), None)
 
 
 def role(name: str, databases: Collection[str]) -> str:
-    """Return the role of a file, `other` also where no engine has files of such a name."""
+    """Return the role of a file; `other` if no engine recognises its name."""
     return known_role(name, databases) or "other"

@@ -12,8 +12,6 @@ import struct
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
 
-import polars as pl
-
 from model.cell import Cell
 from model.engines.survival import ALL, UNSYNCED
 from model.operations import Transaction
@@ -26,18 +24,8 @@ FILES = {
     "table": ("table", "#0072B2"),
     "manifest": ("manifest", "#CC79A7"),
 }
-PROPERTIES = "properties"
-LOGS_CALLS = False
-RECOVERIES: dict[str, bool | None] = {}
-OF_ANY_SQLITE = False
-COUNTED = re.compile("(?!)")
 JOBS = {"leveldb": "engine job"}  # compactions (workloads/engines/leveldb/engine.c)
 ADDS_MISSING = True
-UNASKED: dict[str, str] = {}
-CALLS: dict[str, str] = {}
-UNORDERED: tuple[str, ...] = ()
-order = None
-UNFINISHED = re.compile("(?!)")  # none is seen
 
 _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),
@@ -46,55 +34,31 @@ _NAMES = {
     "other": re.compile(r"CURRENT|LOCK|LOG([.]old)?|[0-9]{6,}[.]dbtmp"),
 }
 
-
-# struct head of workloads/engines/leveldb/transactions.h; its kind is the place in the table of operations
+# struct head of workloads/engines/leveldb/transactions.h; a kind is its index in the table of operations
 _HEAD = struct.Struct(">BQI")
 
 
 def role(name: str, databases: Collection[str]) -> str | None:
-    """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
+    """Return the role of a file by its name; the name of a database's folder does not matter."""
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
 
 
-def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Nothing: no calls of its files are logged."""
-    return []
-
-
-def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
-    """Nothing: it counts nothing."""
-    return []
-
-
-def least_written(config: Mapping[str, Any]) -> int:
-    """Nothing: it counts no bytes."""
-    return 0
-
-
-def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
-    """Return that a compaction may call whatever it likes: its calls are not logged."""
+def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return that a compaction may make any calls: they are not logged."""
     return re.compile(".*")
 
 
 def requested(cell: Cell) -> dict[str, Any]:
-    """Return the options that a cell asks for."""
+    """Return the options that a cell requests."""
     return {"sync": cell.synchronous}
-
-
-def release(cell: Cell) -> str | None:
-    """Return the release that a cell asks for: there is one, Debian's."""
-    return None
-
-
-transactions_of_file = None
 
 
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
     """Yield what each transaction does: several operations are one write.
 
-    An operation is its kind, key, length of the value and value, or of a scan its number of rows in eight
-    bytes; a newline, which is no kind, ends a transaction. Raises ValueError with the transaction that is
-    not so.
+    An operation is its kind, key, length of the value and value; the value of a scan is its number of rows in
+    eight bytes. A newline, which is not a kind, ends a transaction. Raises ValueError with the first invalid
+    transaction.
     """
     kinds = [kind for kind in all_kinds() if kind not in ("batch", "sql")]
     number, operations, values = 0, list[str](), 0
@@ -116,7 +80,7 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
-    """Return a transaction's operations, and its newline (workloads/engines/leveldb/transactions.c)."""
+    """Return a transaction's operations and newline (workloads/engines/leveldb/transactions.c)."""
     kinds = list(all_kinds())
     heads = [(_HEAD.pack(kinds.index(kind), key, len(value)), value) for kind, key, value in operations]
     return b"".join(part for each in heads for part in each) + b"\n"

@@ -1,7 +1,7 @@
 """SQLite/PPL: its files, its settings, and what survives (docs/reference/ppl.md).
 
-But for what is logged, of pages in the place of statements, it is as SQLite/SSL: a commit is durable when its
-records are, or the pages of the merge or checkpoint that is made in their place.
+It logs page records instead of statements, and is otherwise as SQLite/SSL. A commit is durable when its
+records are, or the pages of the merge or checkpoint made instead of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from model.cell import Cell
-from model.engines import _counts, sqlite, ssl
+from model.engines import _log_counters, sqlite, ssl
 
 TITLE = "SQLite/PPL"
 _SETTINGS = (
@@ -27,11 +27,10 @@ FILES = {
     "pages": ("page log", "#8C564B"),
     "temporary": sqlite.FILES["temporary"],
 }
-# what a file of it begins with (workloads/engines/ppl/page_log.c)
+# first bytes of its files (workloads/engines/ppl/page_log.c)
 HEADS = {"pages": (b"page log\0",)}
-PROPERTIES = ssl.PROPERTIES
 LOGS_CALLS = True
-# pages that are merged and ahead of the log are not all that has records
+# merged pages that are ahead of the log are not all pages with records
 RECOVERIES: dict[str, bool | None] = {
     **dict.fromkeys(("clean", "log not begun or closed"), False),
     **{
@@ -41,36 +40,36 @@ RECOVERIES: dict[str, bool | None] = {
     **{f"log used; {state}": True for state in ("no merged pages", "merged pages live", "merged pages torn")},
     **dict.fromkeys(("merged pages ahead of the log", "merged pages ahead; copied"), None),
 }
-OF_ANY_SQLITE = False
 COUNTED = re.compile(f"{ssl.COUNTED.pattern}|page records|merged pages")
-JOBS: dict[str, str] = {}
-ADDS_MISSING = False
 UNASKED = ssl.UNASKED
-CALLS = ssl.calls_of("pages", "merge")
+CALLS = ssl.call_letters("pages", "merge")
 UNORDERED = ssl.UNORDERED
-# pages that no checkpoint wrote home, or records that none followed; a merge in which no page has a sector is
-# called as one
+# pages that no checkpoint wrote to the database, or records that no checkpoint followed. A merge in which no
+# page has a sector makes the same calls as a checkpoint.
 UNFINISHED = re.compile("k([^d]*$|l(?!.*WlL?d))")
 
 _SUFFIXES = {"-ppl": "pages", "-merge": "merge"}
-# reasons of checkpoints that are no commit
-_NO_COMMIT = ("dirty pages", "requested", "after recovery")
+# reasons of checkpoints that are not commits
+_NOT_COMMITS = ("dirty pages", "requested", "after recovery")
 _WORD = 24  # bytes of a commit word
 _HEADER = 16  # of a sector (workloads/engines/ppl/pages.h)
-_FIRST = 32  # where a WAL's first frame is
+_FIRST = 32  # offset of a WAL's first frame
 
 
 def role(name: str, databases: Collection[str]) -> str | None:
-    """Return which of its files a name is; but for the log and what it merges they are SQLite's."""
-    found = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
-    return found or sqlite.role(name, databases)
+    """Return the role of a file by its name; except for the log and merged pages, roles are SQLite's."""
+    own = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
+    return own or sqlite.role(name, databases)
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return what one transaction may call (CALLS): its pages are kept, and then its records and their
-    commit word are logged, or its pages are merged, which empties their sectors; behind either a checkpoint
-    may come. Or it is a checkpoint, which is called as a merge is. One that changes nothing calls nothing."""
-    logged, _, checkpoint, _ = ssl.written(settings)
+    """Return the calls that one transaction may make (CALLS).
+
+    Its pages are kept. Then its records and their commit word are logged, or its pages are merged, which
+    empties their sectors. A checkpoint may follow either, or be made instead, with the calls of a merge. A
+    transaction without changes makes no calls.
+    """
+    logged, _, checkpoint, _ = ssl.call_patterns(settings)
     many = logged.replace("l", "l+")
     return re.compile(f"(k+({many}|{checkpoint.replace(logged, many)})({checkpoint})?)?")
 
@@ -79,57 +78,60 @@ maintenance = ssl.maintenance
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Return in what the calls are not of this page_size, of sector_size and log_size, which say where
-    records lie, or of dirty_pages, which says when a commit makes a checkpoint."""
-    if wrong := ssl.no_number(settings, "page_size", "log_size", "sector_size", "dirty_pages"):
+    """Return how the calls contradict page_size, sector_size, log_size and dirty_pages.
+
+    sector_size and log_size determine where records lie, dirty_pages when a commit makes a checkpoint.
+    """
+    if wrong := ssl.not_integers(settings, "page_size", "log_size", "sector_size", "dirty_pages"):
         return wrong
     amiss, made = _due(settings["dirty_pages"], calls)
     return [
-        *ssl.of_another_size(settings, calls),
+        *ssl.wrong_page_size(settings, calls),
         *_misplaced(settings, calls),
-        *ssl.told(settings, ("dirty_pages",), amiss, made),
+        *ssl.wrong_checkpoints(settings, ("dirty_pages",), amiss, made),
     ]
 
 
 def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
-    """Return in what its counts contradict each other or the calls, of which each record is one."""
-    settings, said = config["effective"], config[PROPERTIES]
+    """Return how its counters contradict each other or the calls; each log record is one call."""
+    settings, properties = config["effective"], config["properties"]
     try:
-        counts = _counts.Counts(said)
-        records, merged = _counts.number(said, "page records"), _counts.number(said, "merged pages")
+        counts = _log_counters.Counts(properties)
+        records, merged = (
+            _log_counters.number(properties, name) for name in ("page records", "merged pages")
+        )
     except ValueError as error:
         return [str(error)]
-    found = _counts.disagree(counts, settings, _NO_COMMIT, ran)
+    reasons = _log_counters.disagree(counts, settings, _NOT_COMMITS, ran)
     logged = counts.of["logged transactions"]
     if not logged <= records or (records > 0) != (logged > 0):
-        found.append(f"page records: {records}, and {logged} transactions were logged")
+        reasons.append(f"page records: {records}, but {logged} transactions were logged")
     if merged > counts.of["WAL pages"]:
-        found.append(f"merged pages: {merged}, and WAL pages are {counts.of['WAL pages']}")
+        reasons.append(f"merged pages: {merged}, but WAL pages are {counts.of['WAL pages']}")
     if calls is None:
-        return found
-    found += _counts.called(counts, settings, calls, "pages", "merge")
+        return reasons
+    reasons += _log_counters.called(counts, settings, calls, "pages", "merge")
     is_write = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "pages")
     written = calls.filter(is_write)
-    # a sector's header that is zeroed is no record
+    # zeroing a sector's header is not a record
     record = (pl.col("offset") >= ssl.RECORDS) & (pl.col("bytes") != _HEADER)
     word = (pl.col("offset") < ssl.RECORDS) & (pl.col("bytes") == _WORD)
     made = {
         "page records": (records, written.filter(record).height),
         "logged transactions": (logged, written.filter(word).height),
     }
-    size = int(written.filter(record | word)["bytes"].sum())
-    made["log bytes"] = (counts.of["log bytes"], size)
-    return found + [
-        f"{name}: {told}, and its calls make {n}" for name, (told, n) in made.items() if told != n
-    ]
+    made["log bytes"] = (counts.of["log bytes"], int(written.filter(record | word)["bytes"].sum()))
+    return reasons + _log_counters.differences(made)
 
 
 least_written = ssl.least_written
 
 
 def _misplaced(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Return which writes to the log lie in no sector: a page's first record begins one, its others follow
-    there, and a header that is zeroed ends it."""
+    """Return a reason if writes to the log lie outside the sectors in use.
+
+    A page's first record begins a sector, its other records follow there, and zeroing the header ends it.
+    """
     size, begun, amiss = settings["sector_size"], set[int](), list[int]()
     first = -(-ssl.RECORDS // size) * size
     is_record = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "pages")
@@ -144,20 +146,22 @@ def _misplaced(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
         amiss += [] if fits else [call]
     if not amiss:
         return []
-    asked = f"sector_size is {size} and log_size {settings['log_size']}"
-    return [f"{asked}, and {len(amiss)} writes to the log are in no sector: first call {amiss[0]}"]
+    values = f"sector_size is {size} and log_size {settings['log_size']}"
+    return [f"{values}, but {len(amiss)} writes to the log are outside its sectors: first call {amiss[0]}"]
 
 
 def _due(most: int, calls: pl.DataFrame) -> tuple[list[int], set[int]]:
-    """Return the transactions that made a checkpoint and should not, or the reverse; and those that made one,
-    as far as it is told from a merge: behind a record or a merge, or of all pages."""
+    """Return the transactions where making a checkpoint contradicts dirty_pages, and those that made one.
+
+    A checkpoint can be distinguished from a merge if it follows a record or a merge, or has all pages.
+    """
     held, merged, amiss, made = set[int](), set[int](), list[int](), set[int]()
     is_in = pl.col("transaction").is_not_null()
     for (number,), rows in calls.filter(is_in).group_by("transaction", maintain_order=True):
         kept, written, syncs, logged = dict[int, int](), set[int](), 0, None
         for op, file, offset, page in rows.select("op", "file", "offset", "page").iter_rows():
             if op == "keep":
-                # SQLite begins its WAL again, once a checkpoint has all of it
+                # SQLite restarts its WAL after a checkpoint of all its pages
                 held, merged = (set(), set()) if offset == _FIRST else (held, merged)
                 kept[offset], last = page, offset
             else:
@@ -166,13 +170,13 @@ def _due(most: int, calls: pl.DataFrame) -> tuple[list[int], set[int]]:
                 written |= {page} if (op, file) == ("write", "merge") and page is not None else set()
         if not kept:
             continue
-        # frames behind the last one were taken back
+        # frames after the last one were rolled back
         changed = {page for offset, page in kept.items() if offset <= last}
         held, merged = held | changed, merged - changed
         of_all = 1 in written and {page for page in held - merged if page <= max(written)} <= written
         merged |= written
-        is_due, behind = 0 < most < len(held), syncs > (0 if logged else 1)
-        if behind or (syncs and of_all and is_due):
+        is_due, follows = 0 < most < len(held), syncs > (0 if logged else 1)
+        if follows or (syncs and of_all and is_due):
             made.add(number)
         if is_due != (number in made):
             amiss.append(number)
@@ -180,7 +184,7 @@ def _due(most: int, calls: pl.DataFrame) -> tuple[list[int], set[int]]:
 
 
 def requested(cell: Cell) -> dict[str, Any]:
-    """Return the settings that a cell asks for, as far as it does."""
+    """Return the settings that a cell has."""
     return {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
 
 

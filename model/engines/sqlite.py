@@ -1,6 +1,6 @@
 """SQLite: its files, its settings, and what survives.
 
-Sources, all of SQLite's documentation unless said:
+Sources, in SQLite's documentation unless noted:
 - pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays
   consistent but may roll the last commits back after a power loss or system crash, and with a
   rollback journal has "a very small (though non-zero) chance" of corruption; FULL "ensures that
@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from model.cell import Cell
-from model.engines import _wal
+from model.engines import _wal_limits
 from model.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 from model.operations import Transaction
 from model.statements import sql, sqlfile
@@ -40,12 +40,12 @@ FILES = {
     "database": ("database page", "#0072B2"),
     "journal": ("rollback journal", "#E69F00"),
     "wal": ("WAL", "#D55E00"),
-    # memory that is shared: no page of it is synced
+    # shared memory; its pages are never synced
     "shm": ("other", "#CC79A7"),
-    # of sorts and temporary tables that do not fit into memory, and of statements that may be undone
+    # for sorts and temporary tables that exceed memory, and statements that may be rolled back
     "temporary": ("temporary file", "#999933"),
 }
-# what a file of it begins with (fileformat2.html, 1.3, 3 and 4.1)
+# first bytes of its files (fileformat2.html, 1.3, 3 and 4.1)
 HEADS = {
     "database": (b"SQLite format 3\0",),
     "journal": (bytes.fromhex("d9d505f920a163d7"),),
@@ -53,12 +53,7 @@ HEADS = {
 }
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
-RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = True
-COUNTED = re.compile("(?!)")
-# Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
-JOBS: dict[str, str] = {}
-ADDS_MISSING = False
 UNASKED = {
     "checkpoint_fullfsync": "0",
     "fullfsync": "0",
@@ -74,7 +69,7 @@ _SUFFIXES = {"": "database", "-journal": "journal", "-wal": "wal", "-shm": "shm"
 
 
 def role(name: str, databases: Collection[str]) -> str | None:
-    """Return which of SQLite's files a name is; of another database too, as far as its end says it."""
+    """Return the role of a file by its name; by the suffix if it belongs to another database."""
     for suffix, kind in _SUFFIXES.items():
         if name.endswith(suffix) and name.removesuffix(suffix) in databases:
             return kind
@@ -98,29 +93,29 @@ _SYNCED = {
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Return in what the calls are not of this page_size (pager_write_pagelist writes a page at a time), or
-    of this synchronous: pager_end_transaction has xDelete sync the directory with EXTRA, and only then.
+    """Return how the calls contradict page_size, synchronous, and in WAL mode the limits of the log.
 
-    `order` says what journal_mode and synchronous make of them.
+    pager_write_pagelist writes a page at a time. pager_end_transaction has xDelete sync the directory with
+    EXTRA only. `order` covers the rest of journal_mode and synchronous.
     """
-    size, found = settings.get("page_size"), []
+    size, reasons = settings.get("page_size"), []
     of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
     if other := calls.filter(of_database & pl.col("bytes").ne_missing(size)).height:
-        found.append(f"page_size is {size}, and {other} writes to the database were of another")
+        reasons.append(f"page_size is {size}, but {other} writes to the database have another size")
     deletes = calls.filter((pl.col("op") == "delete") & (pl.col("file") == "journal"))
     level, synced = settings.get("synchronous"), int((deletes["bytes"] != 0).sum())
     if synced != (deletes.height if level == "extra" else 0):
-        found.append(
-            f"synchronous is {level}, and of {deletes.height} deletions of the journal "
-            f"{synced} had the directory synced"
+        reasons.append(
+            f"synchronous is {level}, but {synced} of {deletes.height} deletions of the journal "
+            "synced the directory"
         )
-    # a size that is no number is told by now
+    # an invalid size is reported above
     is_wal = settings.get("journal_mode") == "wal" and isinstance(size, int)
-    return found + (_wal.contradicted(settings, calls) if is_wal else [])
+    return reasons + (_wal_limits.contradicted(settings, calls) if is_wal else [])
 
 
-# The calls of a transaction: of the database, the rollback journal (lower case: open, close, delete,
-# truncate) and the WAL. A sync is the file's letter in upper case.
+# The calls of a transaction: on the database, the rollback journal (o: open, t: truncate, c: close, x:
+# delete) and the WAL. A sync is the file's letter in upper case.
 CALLS = {
     **{"database.write": "d", "database.sync": "D", "database.truncate": "s"},
     **{"journal.open": "o", "journal.write": "j", "journal.sync": "J"},
@@ -129,65 +124,52 @@ CALLS = {
 }
 # the WAL's index grows with it, and temporary files come with large statements
 UNORDERED = ("shm", "temporary", "other")
-# pager.c: what is changed is saved, and the number of saved pages is written into the journal's header
-# and synced before the database is written (syncJournal; FULL syncs what was saved before that number).
-# Where the cache is too small for a transaction it does so several times (pagerStress).
-# With NORMAL a sync comes after pages were written, or it would be FULL's second.
+# pager.c: pages are saved before they are changed. Their number is written into the journal's header and
+# synced before the database is written (syncJournal; FULL syncs the saved pages before the number). A cache
+# that is too small for a transaction makes this happen several times (pagerStress). With NORMAL a further
+# sync follows page writes; otherwise it would be the second sync of FULL.
 _SAVED = {
     "off": "(j+d+)+",
     "normal": "j+J([jd]*d[jd]*J)*d+D",
     "full": "j+JjJ([jd]+JjJ)*d+D",
 }
-# pager_end_transaction and zeroJournalHdr: how the journal ends. PERSIST cuts one that is larger than
+# pager_end_transaction and zeroJournalHdr: how the journal ends. PERSIST truncates one that is larger than
 # journal_size_limit.
 _ENDED = {
     "delete": {"off": "cx", "normal": "cx", "full": "cx"},
     "truncate": {"off": "tc", "normal": "tc", "full": "tJc"},
     "persist": {"off": "jt?c", "normal": "jJt?c", "full": "jJt?c"},
 }
-# wal.c: the first frame behind the log's header waits for that to be synced (sqlite3WalFrames), a log that
-# was begun again is cut to journal_size_limit (walLimitSize), and a checkpoint may follow (walCheckpoint).
+# wal.c: the log's header is synced before the first frame (sqlite3WalFrames). A restarted log is truncated to
+# journal_size_limit (walLimitSize). A checkpoint may follow (walCheckpoint).
 _COPIED, _COPIED_UNSYNCED = "Wd+sD", "d+s"
 _LOGGED = {
     "off": f"w+u?({_COPIED_UNSYNCED})?",
     "normal": f"(wW)?w+u?({_COPIED})?",
     "full": f"(wW)?w+Wu?({_COPIED})?",
 }
-# frames that no checkpoint wrote home: a passive one that nobody holds back writes all
+# frames that no checkpoint wrote to the database; without readers, a passive checkpoint writes all
 UNFINISHED = re.compile("w[^d]*$")
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return what one transaction may call (CALLS); one that changes nothing calls nothing.
+    """Return the calls that one transaction may make (CALLS); none without changes.
 
-    Held by tests/driver/test_order.py with the oldest and the newest release that are tested.
+    tests/driver/test_order.py checks it with the oldest and the newest tested release.
     """
     mode, level = settings["journal_mode"], settings["synchronous"]
     level = "full" if level == "extra" else level
     if mode == "wal":
         return re.compile(f"({_LOGGED[level]})?")
-    if mode not in _ENDED:  # no journal on the disk
+    if mode not in _ENDED:  # no journal on disk
         return re.compile("(d+)?" if level == "off" else "(d+D)?")
-    # an old journal is looked into, whether it is one to roll back
-    looked = "(oc)?" if mode == "persist" else ""
-    return re.compile(f"{looked}(o{_SAVED[level]}{_ENDED[mode][level]})?")
-
-
-def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
-    """Nothing: it counts nothing."""
-    return []
-
-
-def least_written(config: Mapping[str, Any]) -> int:
-    """Nothing: it counts no bytes."""
-    return 0
+    # an old journal is opened to see whether it must be rolled back
+    opened = "(oc)?" if mode == "persist" else ""
+    return re.compile(f"{opened}(o{_SAVED[level]}{_ENDED[mode][level]})?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
-    """Return what `PRAGMA wal_checkpoint` may call; in other journal modes it does nothing.
-
-    As `order`, with UNFINISHED.
-    """
+    """Return the calls that `PRAGMA wal_checkpoint` may make; it does nothing in other journal modes."""
     if settings.get("journal_mode") != "wal":
         return None
     copied = _COPIED_UNSYNCED if settings.get("synchronous") == "off" else _COPIED
@@ -195,24 +177,24 @@ def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
 
 
 def requested(cell: Cell) -> dict[str, Any]:
-    """Return the pragmas that a cell asks for, as far as it does."""
+    """Return the pragmas that a cell has."""
     return {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
 
 
 def release(cell: Cell) -> str | None:
-    """Return the release that a cell asks for; None: any."""
+    """Return the release that a cell requests; None: any."""
     return cell.sqlite if cell.has("sqlite") else None
 
 
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
     """Yield what each line does: one statement in autocommit, or those between BEGIN and COMMIT.
 
-    Raises ValueError with the line that is neither.
+    Raises ValueError with the first line that is neither.
     """
     for number, line in enumerate(rendered, 1):
-        if (found := sql.transaction(line)) is None:
+        if (transaction := sql.transaction(line)) is None:
             raise ValueError(f"line {number}")
-        yield found
+        yield transaction
 
 
 transactions_of_file = sqlfile.of_rendered

@@ -1,4 +1,4 @@
-"""What of the committed transactions can survive a failure, in words."""
+"""The possible outcomes of a failure for committed transactions, in words."""
 
 ALL = "every committed transaction survives"
 LAST = "consistent, but the last transaction may be rolled back"
@@ -7,6 +7,6 @@ UNSYNCED = "consistent, but the transactions of the last seconds may be lost"
 RARELY_CORRUPT = "the last transaction may be rolled back; a very small chance of corruption"
 CORRUPT = "the database may be corrupt"
 
-# What is promised at all: the most committed transactions that may be gone, None: any number of the last, and
-# the database is consistent. What is not here promises nothing.
+# Outcomes with a consistent database → the most committed transactions that may be lost; None: any number of
+# the last. Other outcomes promise nothing.
 MOST_LOST: dict[str, int | None] = {ALL: 0, LAST: 1, RECENT: None, UNSYNCED: None}

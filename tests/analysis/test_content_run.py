@@ -42,14 +42,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], runs.R
     return read
 
 
-def judged(run: runs.Run, spoil: Spoil) -> content.Content:
-    """What the bytes say when the ledger, or they, are spoiled."""
+def judged(run: runs.Run, spoil: Spoil, engine: str | None = None) -> content.Content:
+    """What the bytes say when the ledger, or they, are spoiled; `engine`: another one than ran."""
     assert run.ledger is not None
     made, kept = spoil(run.ledger, run.contents["content"])
     config = run.driver.config
-    given = content.Given(
-        engines.name_in(config), config["effective"], run.folder / "raw/board", run.board.superblock
-    )
+    name = engine or engines.name_in(config)
+    given = content.Given(name, config["effective"], run.folder / "raw/board", run.board.superblock)
     return content.judge(made, kept, given)[1]
 
 
@@ -156,6 +155,19 @@ def test_the_bytes_confirm_a_recorded_run(name: str, recorded: Callable[[str], r
     assert total == run.ledger.pieces["bytes"].sum()
     assert said["by_rule"] and sum(said["by_rule"].values()) == total * said["confirmed_share"]
     assert run.ledger.pieces["confirmed"].all() and run.ledger.pieces["rule"].null_count() == 0
+
+
+@pytest.mark.parametrize("name", ["ext4-ordered-delete", "f2fs-wal"])
+def test_no_module_of_the_engine_leaves_its_files_silent(
+    name: str, recorded: Callable[[str], runs.Run]
+) -> None:
+    """SQLite/PPL has SQLite's role and label of a database, and no module that reads the bytes."""
+    assert not (content.FOLDER / "ppl.py").exists()
+    table = judged(recorded(name), lambda made, kept: (made, kept), "ppl").table
+    of_database = pl.col("label").cast(pl.String) == "database page"
+    assert set(table.filter(of_database)["state"]) == {"silent"}
+    others = table.filter(pl.col("label").cast(pl.String).is_in(["filesystem journal", "checkpoint pack"]))
+    assert "confirmed" in set(others["state"]) and "contradicted" not in set(table["state"])
 
 
 SPOILED: list[tuple[str, Spoil, str]] = [

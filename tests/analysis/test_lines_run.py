@@ -123,7 +123,7 @@ OTHER = "did not repeat the run: its engine made other calls to persistent memor
             "raw",
             "persistent memory: 2 transactions were acknowledged before their lines were",
         ),
-        (a_copy_for_a_clean, "twin/raw", "logged transactions: 9, and its calls make 10"),
+        (a_copy_for_a_clean, "twin/raw", "logged transactions: 9, but its calls make 10"),
     ],
 )
 def test_calls_that_were_not_made(

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from model.engines import _wal
+from model.engines import _wal_limits
 
 SETTINGS = {"wal_autocheckpoint": 4, "journal_size_limit": 20_000, "page_size": 4096}
 FRAME = 24 + 4096
@@ -33,7 +33,7 @@ TRUE = calls((0, 2, False, None), (2, 5, True, None), (0, 1, False, 20_000), (1,
 
 
 def test_what_sqlite_does_is_in_order() -> None:
-    assert _wal.contradicted(SETTINGS, TRUE) == []
+    assert _wal_limits.contradicted(SETTINGS, TRUE) == []
 
 
 @pytest.mark.parametrize(
@@ -42,26 +42,26 @@ def test_what_sqlite_does_is_in_order() -> None:
         (
             "wal_autocheckpoint",
             6,
-            "is 6, and 1 transactions are not of it: first transaction 1, a checkpoint",
+            "is 6, but 1 transactions contradict it: first transaction 1, a checkpoint",
         ),
         ("wal_autocheckpoint", 0, "first transaction 1, a checkpoint with 5 frames"),
         ("wal_autocheckpoint", 3, "first transaction 3, no checkpoint with 3 frames"),
-        ("journal_size_limit", -1, "is -1, and transaction 2 leaves the log of another size"),
-        ("journal_size_limit", 10_000, "is 10000, and transaction 2 leaves"),
-        ("journal_size_limit", 30_000, "is 30000, and transaction 2 leaves"),
-        ("page_size", "4096", "page_size is '4096', no number"),
+        ("journal_size_limit", -1, "is -1, but transaction 2 leaves the log longer or shorter"),
+        ("journal_size_limit", 10_000, "is 10000, but transaction 2 leaves"),
+        ("journal_size_limit", 30_000, "is 30000, but transaction 2 leaves"),
+        ("page_size", "4096", "page_size is '4096', not a whole number"),
     ],
 )
 def test_other_settings_are_seen(setting: str, value: object, said: str) -> None:
-    (found,) = _wal.contradicted(SETTINGS | {setting: value}, TRUE)
+    (found,) = _wal_limits.contradicted(SETTINGS | {setting: value}, TRUE)
     assert said in found
 
 
 def test_a_log_that_is_not_cut_is_seen() -> None:
-    (found,) = _wal.contradicted(SETTINGS, calls((0, 5, True, None), (0, 1, False, None)))
-    assert "transaction 1 leaves the log of another size" in found
+    (found,) = _wal_limits.contradicted(SETTINGS, calls((0, 5, True, None), (0, 1, False, None)))
+    assert "transaction 1 leaves the log longer or shorter" in found
     assert (
-        _wal.contradicted(
+        _wal_limits.contradicted(
             SETTINGS | {"journal_size_limit": -1}, calls((0, 5, True, None), (0, 1, False, None))
         )
         == []

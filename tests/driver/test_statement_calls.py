@@ -99,8 +99,8 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, mediu
         (LOADS["dirty pages"][1], "dirty_pages", 0, "a checkpoint"),
         (LOADS["log full"][1], "log_full", 70, "a checkpoint"),
         (LOADS["log full"][1], "log_size", 32768, "no checkpoint"),
-        ((), "page_size", 1024, "writes to the database were of another"),
-        ((), "page_size", "4096", "page_size is '4096', no number"),
+        ((), "page_size", 1024, "writes to the database have another size"),
+        ((), "page_size", "4096", "page_size is '4096', not a whole number"),
     ],
 )
 def test_other_settings_are_contradicted(statements, more, setting, value, says):
@@ -141,7 +141,7 @@ def test_another_count_is_contradicted(statements, name):
     for other in (number - 1, number + 1) if name in COUNTED else (BOUND[name],):
         assert miscounted(statements, calls=False, **{name: str(other)}), other
     for other in ("", "-1", "1.0", 3):
-        assert miscounted(statements, **{name: other}) == f"{name} is {other!r}, no number"
+        assert miscounted(statements, **{name: other}) == f"{name} is {other!r}, not a number"
 
 
 @pytest.mark.parametrize(

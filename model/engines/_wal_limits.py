@@ -1,8 +1,9 @@
-"""What SQLite's calls say of wal_autocheckpoint and journal_size_limit, in WAL mode.
+"""Check SQLite's calls against wal_autocheckpoint and journal_size_limit, in WAL mode.
 
-main.c and wal.c: a commit that leaves wal_autocheckpoint frames or more begins a checkpoint
-(sqlite3WalDefaultHook), and one of a log that was begun again cuts the file, if it is longer than
-journal_size_limit and the frames (sqlite3WalFrames, walLimitSize). From 0 or -1 on down neither is done.
+main.c and wal.c: a commit that leaves wal_autocheckpoint frames or more starts a checkpoint
+(sqlite3WalDefaultHook). A commit to a restarted log truncates the file if it is longer than
+journal_size_limit and the frames (sqlite3WalFrames, walLimitSize). A limit of 0 or less disables the first, a
+negative one the second.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Any
 
 import polars as pl
 
-_HEADER, _FRAME_HEADER = 32, 24  # bytes: of the log, and of a frame, which a page follows
+_HEADER, _FRAME_HEADER = 32, 24  # bytes: of the log, and before the page of a frame
 _SETTINGS = ("wal_autocheckpoint", "journal_size_limit", "page_size")
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Return in what transactions' calls are not of these settings. calls: ledger_schema.py, VFS."""
+    """Return how transactions' calls contradict these settings. calls: VFS of schemas/ledger.py."""
     if wrong := [key for key in _SETTINGS if type(settings.get(key)) is not int]:
-        return [f"{wrong[0]} is {settings.get(wrong[0])!r}, no number"]
+        return [f"{wrong[0]} is {settings.get(wrong[0])!r}, not a whole number"]
     every, limit, page = (settings[key] for key in _SETTINGS)
     of_wal, write = pl.col("file") == "wal", pl.col("op") == "write"
     logged, cut = of_wal & write, of_wal & (pl.col("op") == "truncate")
@@ -33,22 +34,22 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     frames = (pl.col("end") - _HEADER) // (_FRAME_HEADER + page)
     due = (frames >= every) if every > 0 else pl.lit(value=False)
     other = table.filter(pl.col("copied") != due).select("transaction", "copied", frames=frames)
-    found = []
+    reasons = []
     if not other.is_empty():
-        number, copied, there = other.row(0)
-        found.append(
-            f"wal_autocheckpoint is {every}, and {other.height} transactions are not of it: first "
-            f"transaction {number}, {'a' if copied else 'no'} checkpoint with {there} frames"
+        number, copied, count = other.row(0)
+        reasons.append(
+            f"wal_autocheckpoint is {every}, but {other.height} transactions contradict it: first "
+            f"transaction {number}, {'a' if copied else 'no'} checkpoint with {count} frames"
         )
     if calls.filter(cut & pl.col("transaction").is_null()).is_empty() and (number := _cut(table, limit)) >= 0:
-        found.append(
-            f"journal_size_limit is {limit}, and transaction {number} leaves the log of another size"
+        reasons.append(
+            f"journal_size_limit is {limit}, but transaction {number} leaves the log longer or shorter"
         )
-    return found
+    return reasons
 
 
 def _cut(table: pl.DataFrame, limit: int) -> int:
-    """Return the first transaction that cuts the log and should not, or the reverse; -1: none."""
+    """Return the first transaction whose truncation of the log contradicts the limit; -1: none."""
     size = 0
     for number, end, begun, _, cut in table.iter_rows():
         size, kept = max(size, end), max(end, limit)
