@@ -52,13 +52,12 @@ def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
 
 
 def commands(study: Study, grids: list[str]) -> list[str]:
-    """What makes a study's figure: all that was asked for, or its cells alone and then the drawing."""
+    """Return the commands that make a figure: the whole request, or only the sweep of its cells."""
     place = "".join(f" {name}={text}" for name, text in study.overrides.items())
     given = place + "".join(f" {name}={shlex.quote(text)}" for name, text in study.said.items())
     # what is less than a grid it cannot be asked for
     sweep = [f"make sweep GRID='{' '.join(grids)}'{place}"] if grids and not study.said else []
-    draw = f".venv/bin/python -m commitpath.papers {study.name} results/results.sqlite FOLDER{given}"
-    return [f"make reproduce PAPER={study.name}{given}", *sweep, draw]
+    return [f"make reproduce PAPER={study.name}{given}", *sweep]
 
 
 def value_of(value: Value) -> dict[str, Any]:
