@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from base import scratch
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.text import did_you_mean, printable_lines
-from commitpath import places
+from commitpath.charts import files
+from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
@@ -20,7 +18,6 @@ from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
-SUFFIXES = (".pdf", ".svg", ".png")
 WIDTHS = ("3.3", "7")
 FIELDS = [field.name for field in dataclasses.fields(Spec)]
 COLUMNS = ("low", "high", "interval_low", "interval_high", "runs", "state", "reason", "cell_ids", "run_ids")
@@ -34,21 +31,17 @@ def names() -> list[str]:
 def figure(options: Mapping[str, str]) -> int:
     """Draw the figure, and write its numbers next to it."""
     spec = asked(options)
-    path = target(options)
+    path = figure_path(options.get("FIGURE", ""))
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
     results = query.current()
     results.excluded = [(one.grid, dict(one.settings), one.reason) for one in grid.excluded]
-    # matplotlib takes a second to load: wrong input is told first
-    from analysis.figures import style
+    # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render
 
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
-    with scratch.whole(path.with_suffix(".csv")) as part:
-        with part.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(table(spec, drawn, across))
-        style.save(render.draw(spec, drawn, across), path)
+    files.save(render.draw(spec, drawn, across), path, table(spec, drawn, across))
     print(printable_lines([*told(drawn), f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
@@ -70,21 +63,6 @@ def asked(options: Mapping[str, str]) -> Spec:
             f"NAME=<{'|'.join(names())}>"
         )
     return Spec(**{**content, "width": float(content.get("width", WIDTHS[0]))})
-
-
-def target(options: Mapping[str, str]) -> Path:
-    """The file that FIGURE names. Raises BadInputError."""
-    text = options.get("FIGURE", "")
-    path = Path(text)
-    if path.suffix not in SUFFIXES:
-        raise BadInputError(f"FIGURE={text}: unsupported suffix; FIGURE is a file{' or '.join(SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise BadInputError(f"FIGURE={text}: there is no folder {path.parent}")
-    for one in (path, path.with_suffix(".csv")):
-        if one.is_dir():
-            raise BadInputError(f"FIGURE={text}: {one} is a folder")
-    places.check_writable(path.parent, "FIGURE names a file elsewhere")
-    return path
 
 
 def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
