@@ -156,9 +156,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
             for row in reader:
                 if None in row or None in row.values():
                     columns = len(reader.fieldnames or ())
-                    raise BadInputError(
-                        f"{path}: line {reader.line_num}: needs {columns} values"
-                    )
+                    raise BadInputError(f"{path}: line {reader.line_num}: needs {columns} values")
                 rows.append(row)
         except (csv.Error, UnicodeDecodeError) as error:
             raise BadInputError(f"{path}: after line {reader.line_num}: {error}") from None
