@@ -1,4 +1,4 @@
-"""`make figure GRID=… X=… METRIC=… FIGURE=…`: a figure of a grid that was swept, and its numbers as CSV."""
+"""`make figure GRID=… X=… METRIC=… FIGURE=…`: draw a figure of a swept grid, with its numbers as CSV."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ COLUMNS = ("low", "high", "interval_low", "interval_high", "runs", "state", "rea
 
 
 def names() -> list[str]:
-    """The figures that have a data file."""
+    """Return the figures that have a data file."""
     return [path.stem for path in sorted(FIGURES.glob("*.yml"))]
 
 
 def figure(options: Mapping[str, str]) -> int:
-    """Draw the figure, and write its numbers next to it."""
-    spec = asked(options)
+    """Draw the figure, and write its numbers."""
+    spec = spec_of(options)
     path = figure_path(options.get("FIGURE", ""))
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
@@ -42,12 +42,12 @@ def figure(options: Mapping[str, str]) -> int:
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
     files.save(render.draw(spec, drawn, across), path, table(spec, drawn, across))
-    print(printable_lines([*told(drawn), f"{path}, {path.with_suffix('.csv')}"]))
+    print(printable_lines([*notes(drawn), f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
-def asked(options: Mapping[str, str]) -> Spec:
-    """The spec of NAME's data file, and of the variables, which come first."""
+def spec_of(options: Mapping[str, str]) -> Spec:
+    """Return the spec of NAME's data file, overridden by the variables."""
     content: dict[str, Any] = {}
     if name := options.get("NAME"):
         if name not in names():
@@ -66,7 +66,7 @@ def asked(options: Mapping[str, str]) -> Spec:
 
 
 def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
-    """Refuse a figure without a number, and say why there is none."""
+    """Reject a figure without any number, with the reason."""
     values = [value for one in drawn for value in one.values]
     if any(value.number.value is not None for value in values):
         return
@@ -76,8 +76,8 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     raise BadInputError(f"METRIC={spec.metric}: none of {len(values)} points has a number: {reasons[0]}")
 
 
-def told(drawn: Sequence[Drawn]) -> list[str]:
-    """What the terminal says: the numbers of points that are not there with the reason, and intervals."""
+def notes(drawn: Sequence[Drawn]) -> list[str]:
+    """Return lines for the terminal: points drawn, points missing with the reason, and intervals."""
     values = [value for one in drawn for value in one.values]
     lines = [f"{sum(value.number.value is not None for value in values)} of {len(values)} points drawn"]
     reasons: dict[str, int] = {}
@@ -91,7 +91,7 @@ def told(drawn: Sequence[Drawn]) -> list[str]:
 
 
 def table(spec: Spec, drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[list[Any]]:
-    """The numbers of a figure: a row a point."""
+    """Return the numbers of a figure, a row for each point."""
     two = [spec.x] if across else []
     rows: list[list[Any]] = [[spec.facet or "facet", "point" if two else spec.x, spec.series or "series",
                               "operation", *two, spec.metric, *COLUMNS]]  # fmt: skip
