@@ -1,1 +1,1 @@
-"""Charts of runs: bars, lines, scatter and tables, drawn from one model of panels, series and values."""
+"""Draw charts of runs from one model of panels, series and values: bars, lines, scatter and tables."""

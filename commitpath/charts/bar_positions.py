@@ -1,4 +1,4 @@
-"""Where the bars of a panel stand: a bar is 1 wide, series and groups have gaps between them."""
+"""Lay out the bars of a panel: a bar is 1 wide, with gaps between series and groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Places:
 
 
 def places(drawn: Drawn) -> Places:
-    """Lay a panel out from left to right."""
+    """Return the places of a panel, from left to right."""
     at: list[float] = []
     groups: dict[str, float] = {}
     authors: dict[str, float] = {}
@@ -46,7 +46,7 @@ def places(drawn: Drawn) -> Places:
 
 
 def pairs(values: tuple[Value, ...]) -> list[list[int]]:
-    """Numbers of the values that differ in their SQLite release only, as they stand beside each other."""
+    """Return the indices of adjacent values that differ only in their SQLite release."""
     found: list[list[int]] = []
     before = None
     for number, value in enumerate(values):

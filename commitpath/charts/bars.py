@@ -80,19 +80,19 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
 
 
 def share(value: Value, upright: bool) -> float:
-    """Share of a panel's height that a bar's number takes, with the gap under it."""
+    """Return the share of a panel's height that a bar's number and the gap under it take."""
     turned = upright or value.number.value is None
     return (look.extent(label(value)) if turned else 0.1) / PANEL + 0.03
 
 
 def label(value: Value) -> str:
-    """What stands over a bar."""
+    """Return the text over a bar."""
     number = value.number.value
     return look.digits(number) + "".join(value.marks) if number is not None else SIGNS[value.found.state]
 
 
 def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
-    """Draw a bar with its number at `foot`, or in its place the word for why there is none."""
+    """Draw a bar with its number at `foot`, or the word for a missing value."""
     number, how = value.number, value.bar
     rotation = 90 if upright or number.value is None else 0
     ink = style.INK
@@ -123,7 +123,7 @@ def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
 
 
 def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
-    """Draw the runs of the paper's authors beside each group's bars."""
+    """Draw the runs of the paper's authors left of each group's bars."""
     for group, x in laid.authors.items():
         runs = [tps for tps, _ in drawn.panel.authors[group]]
         axes.plot([x] * len(runs), runs, "o", markersize=3.2, markerfacecolor="none",
@@ -131,7 +131,7 @@ def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
 
 
 def legend(drawn: list[Drawn]) -> list[Any]:
-    """Handles of all that a reader must tell apart."""
+    """Return the handles of series, boards, builds and readings."""
     bars = [value.bar for one in drawn for value in one.values]
     handles: list[Any] = []
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
@@ -159,15 +159,15 @@ def legend(drawn: list[Drawn]) -> list[Any]:
 
 
 def boards(drawn: list[Drawn]) -> list[Any]:
-    """Handles of the boards: a lab board's bars are filled, the virtual board's beside them are not."""
+    """Return the handles of the boards: filled for a lab board, outlined for the virtual board."""
     outlined = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
     return [
         Patch(
-            facecolor="white" if beside else "#59626C",
+            facecolor="white" if hollow else "#59626C",
             edgecolor="#59626C",
             linewidth=1,
             label=f"{board} board" if board == VIRTUAL else board,
         )
-        for board, beside in outlined.items()
-        if beside or board != VIRTUAL
+        for board, hollow in outlined.items()
+        if hollow or board != VIRTUAL
     ]

@@ -1,4 +1,4 @@
-"""What a transaction did, in rows of numbers under the bars: why a bar is as high as it is."""
+"""Write the counts of a transaction in rows under the bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from commitpath.results.query import Causes
 
 ROWS: dict[str, Callable[[Causes], float]] = {
     "syncs": lambda causes: causes.counts["syncs"],
-    # apart: a device may pay for one and not for the other
+    # separate: a device may charge for only one of them
     "flushes": lambda causes: causes.counts["flushes"],
     "FUA": lambda causes: causes.counts["fua"],
     "KiB": lambda causes: causes.counts["bytes_written"] / 1024,
@@ -42,7 +42,7 @@ def texts(
     number: Callable[[Causes], float],
     pitch: float,
 ) -> list[tuple[float, str]]:
-    """(x, text) of a row under bars of one configuration: one text where they agree or one is not known."""
+    """Return (x, text) of a row under bars of one configuration; one text if they agree."""
     if ":" in values[pair[0]].bar.op:  # a mix is computed from the operations, it was not run
         return []
     known = {at: look.few(number(why)) for at in pair if (why := values[at].causes)}

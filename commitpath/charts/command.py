@@ -1,18 +1,16 @@
-"""`make figure GRID=… X=… METRIC=… FIGURE=…`: a figure of a grid that was swept, and its numbers as CSV."""
+"""`make figure GRID=… X=… METRIC=… FIGURE=…`: draw a figure of a swept grid, with its numbers as CSV."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from base import scratch
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.text import did_you_mean, printable_lines
-from commitpath import places
+from commitpath.charts import files
+from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
@@ -20,41 +18,36 @@ from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
-SUFFIXES = (".pdf", ".svg", ".png")
 WIDTHS = ("3.3", "7")
 FIELDS = [field.name for field in dataclasses.fields(Spec)]
 COLUMNS = ("low", "high", "interval_low", "interval_high", "runs", "state", "reason", "cell_ids", "run_ids")
 
 
 def names() -> list[str]:
-    """The figures that have a data file."""
+    """Return the figures that have a data file."""
     return [path.stem for path in sorted(FIGURES.glob("*.yml"))]
 
 
 def figure(options: Mapping[str, str]) -> int:
-    """Draw the figure, and write its numbers next to it."""
-    spec = asked(options)
-    path = target(options)
+    """Draw the figure, and write its numbers."""
+    spec = spec_of(options)
+    path = figure_path(options.get("FIGURE", ""))
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
     results = query.current()
     results.excluded = [(one.grid, dict(one.settings), one.reason) for one in grid.excluded]
-    # matplotlib takes a second to load: wrong input is told first
-    from analysis.figures import style
+    # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render
 
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
-    with scratch.whole(path.with_suffix(".csv")) as part:
-        with part.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(table(spec, drawn, across))
-        style.save(render.draw(spec, drawn, across), path)
-    print(printable_lines([*told(drawn), f"{path}, {path.with_suffix('.csv')}"]))
+    files.save(render.draw(spec, drawn, across), path, table(spec, drawn, across))
+    print(printable_lines([*notes(drawn), f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
-def asked(options: Mapping[str, str]) -> Spec:
-    """The spec of NAME's data file, and of the variables, which come first."""
+def spec_of(options: Mapping[str, str]) -> Spec:
+    """Return the spec of NAME's data file, overridden by the variables."""
     content: dict[str, Any] = {}
     if name := options.get("NAME"):
         if name not in names():
@@ -72,23 +65,8 @@ def asked(options: Mapping[str, str]) -> Spec:
     return Spec(**{**content, "width": float(content.get("width", WIDTHS[0]))})
 
 
-def target(options: Mapping[str, str]) -> Path:
-    """The file that FIGURE names. Raises BadInputError."""
-    text = options.get("FIGURE", "")
-    path = Path(text)
-    if path.suffix not in SUFFIXES:
-        raise BadInputError(f"FIGURE={text}: unsupported suffix; FIGURE is a file{' or '.join(SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise BadInputError(f"FIGURE={text}: there is no folder {path.parent}")
-    for one in (path, path.with_suffix(".csv")):
-        if one.is_dir():
-            raise BadInputError(f"FIGURE={text}: {one} is a folder")
-    places.check_writable(path.parent, "FIGURE names a file elsewhere")
-    return path
-
-
 def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
-    """Refuse a figure without a number, and say why there is none."""
+    """Reject a figure without any number, with the reason."""
     values = [value for one in drawn for value in one.values]
     if any(value.number.value is not None for value in values):
         return
@@ -98,8 +76,8 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     raise BadInputError(f"METRIC={spec.metric}: none of {len(values)} points has a number: {reasons[0]}")
 
 
-def told(drawn: Sequence[Drawn]) -> list[str]:
-    """What the terminal says: the numbers of points that are not there with the reason, and intervals."""
+def notes(drawn: Sequence[Drawn]) -> list[str]:
+    """Return lines for the terminal: points drawn, points missing with the reason, and intervals."""
     values = [value for one in drawn for value in one.values]
     lines = [f"{sum(value.number.value is not None for value in values)} of {len(values)} points drawn"]
     reasons: dict[str, int] = {}
@@ -113,7 +91,7 @@ def told(drawn: Sequence[Drawn]) -> list[str]:
 
 
 def table(spec: Spec, drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[list[Any]]:
-    """The numbers of a figure: a row a point."""
+    """Return the numbers of a figure, a row for each point."""
     two = [spec.x] if across else []
     rows: list[list[Any]] = [[spec.facet or "facet", "point" if two else spec.x, spec.series or "series",
                               "operation", *two, spec.metric, *COLUMNS]]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What all panels have: the page, titles, footnotes, and the numbers of the paper."""
+"""Draw what all charts share: the page, titles, footnotes, and the numbers of the paper."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LINE = 0.125  # inches of a line of small text
 def frame(
     figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str], handles: list[Any], body: float
 ) -> tuple[Figure, SubFigure]:
-    """A page with its title, legend and footnotes, and the part between them, `body` inches high."""
+    """Return a page with title, legend and footnotes, and the part between, `body` inches high."""
     width = figure["width"]
     room = width - 2 * look.MARGIN
     titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
-    told = [] if figure.get("plain") else footnotes(drawn, notes)
-    lines = [line for note in told for line in look.wrapped(note, room)]
+    texts = [] if figure.get("plain") else footnotes(drawn, notes)
+    lines = [line for note in texts for line in look.wrapped(note, room)]
     keys = packed(handles, room)
     head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
     foot = 0.06 + LINE * len(lines)
@@ -58,7 +58,7 @@ def frame(
 
 
 def packed(handles: list[Any], room: float) -> list[list[Any]]:
-    """Handles of a legend in rows of at most `room` inches."""
+    """Return handles of a legend in rows of at most `room` inches."""
     rows: list[list[Any]] = []
     used = room
     for handle in handles:
@@ -72,9 +72,9 @@ def packed(handles: list[Any], room: float) -> list[list[Any]]:
 
 
 def title(axes: Axes, drawn: Drawn, room: float, high: int) -> None:
-    """Write a panel's title, and under it the ratios that the paper states beside ours.
+    """Write a panel's title, and under it the paper's ratios with ours.
 
-    room: inches of the panel; high: lines that the panels beside it have at most.
+    room: inches of the panel; high: most lines in a panel of the same row.
     """
     lines = ratios(drawn, room)
     axes.set_title(drawn.panel.title, fontweight="bold", fontsize=look.POINTS, pad=4 + 9 * high)
@@ -87,7 +87,7 @@ def title(axes: Axes, drawn: Drawn, room: float, high: int) -> None:
 
 
 def ratios(drawn: Drawn, room: float) -> list[str]:
-    """What each ratio of the paper is over what, its value, ours; lines of `room` inches."""
+    """Return the paper's ratios with ours, in lines of `room` inches."""
     found: dict[tuple[str, float], list[Stated]] = {}
     for stated in drawn.stated:
         if stated.ratio is not None and stated.over is not None:
@@ -100,7 +100,7 @@ def ratios(drawn: Drawn, room: float) -> list[str]:
 
 
 def ours(some: list[Stated]) -> str:
-    """The range of our ratios with their marks, for each series and each reading of what they are over."""
+    """Return the range of our ratios with marks, by series and reading."""
     several, boards = len({one.bar.series for one in some}) > 1, len({one.bar.board for one in some}) > 1
     found: dict[str, list[Stated]] = {}
     for one in some:
@@ -119,7 +119,7 @@ def ours(some: list[Stated]) -> str:
 
 
 def plain(bar: Bar, other: Bar) -> str:
-    """What tells a bar from another: its group, its series, or both."""
+    """Return the labels in which a bar differs from another: its group, its series, or both."""
     parts = [bar.group.replace("\n", " ")] if bar.group != other.group else []
     if bar.series != other.series or not parts:
         parts.append(bar.series.replace("\n", " "))
@@ -143,7 +143,7 @@ def stated(axes: Axes, drawn: Drawn, x: Mapping[Bar, float]) -> None:
 
 
 def legend(drawn: list[Drawn]) -> list[Any]:
-    """Handles of the paper's numbers that are there."""
+    """Return the handles of the paper's numbers in the figure."""
     some = [one for panel in drawn for one in panel.stated]
     red: dict[str, Any] = {
         "linestyle": "none",
@@ -169,5 +169,5 @@ def legend(drawn: list[Drawn]) -> list[Any]:
 
 
 def clean(text: str) -> str:
-    """A label of several lines, each without control characters."""
+    """Return a label of several lines without control characters."""
     return "\n".join(style.clean(line) for line in text.split("\n"))

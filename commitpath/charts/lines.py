@@ -1,4 +1,4 @@
-"""A line for each series over the places of a panel, with the causes of each in a strip below."""
+"""Draw a line for each series over the groups of a panel, with counts in a strip below."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
@@ -17,18 +16,18 @@ from commitpath.charts.model import VIRTUAL, Drawn, Value
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.9  # inches of the lines
-# How the virtual board's line is drawn beside a lab board's of the same color.
-BESIDE: dict[str, Any] = {"marker": "", "linestyle": ":", "linewidth": 1.4}
-# How far series are apart at one place of a sweep's figure, so that their whiskers are.
+# Style of the virtual board's line next to a lab board's of the same color.
+VIRTUAL_LINE: dict[str, Any] = {"marker": "", "linestyle": ":", "linewidth": 1.4}
+# Offset between the series of a sweep's figure, which separates their whiskers.
 APART = 0.09
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
-    """Draw a figure of lines, its panels beside each other."""
+    """Draw a figure of lines, its panels in one row."""
     if figure.get("plain"):
         return plain(figure, drawn)
-    rows = list(dict.fromkeys(name for one in drawn for name in told(one)))
+    rows = list(dict.fromkeys(name for one in drawn for name in cause_texts(one)))
     under = 0.55 + len(rows) * cause_rows.LINE / 72
     slots = [len(one.panel.groups) + 0.6 for one in drawn]
     left = max((look.extent(name) for name in rows), default=0.4) + 0.2
@@ -38,10 +37,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     made, part = frame.frame(figure, drawn, notes, legend(drawn), PANEL + under + over)
     axes = part.subplots(1, len(drawn), width_ratios=slots, squeeze=False, sharey=True)[0]
     for column, (panel_axes, one) in enumerate(zip(axes, drawn, strict=True)):
-        panel_axes.set_yscale("log")
-        panel_axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        panel_axes.yaxis.set_minor_locator(NullLocator())
-        panel_axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
+        sweep_axes.log_axis(panel_axes.yaxis)
         panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
         causes(panel_axes, one, rows, column == 0)
     return made
@@ -64,7 +60,7 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
 
 
 def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
-    """How each series is drawn: its color, a marker of its own, hollow and dashed in another build."""
+    """Return the style of each series: color, marker; hollow and dashed in another build."""
     found: dict[str, dict[str, Any]] = {}
     for one in drawn:
         for value in one.values:
@@ -91,8 +87,7 @@ def panel(
     high: int,
     apart: float = 0,
 ) -> None:
-    """Draw one panel, `room` inches wide, with `high` lines over it; a value that is not there leaves
-    a gap, and its word."""
+    """Draw one panel, `room` inches wide, with `high` lines over it; a missing value is a gap with a word."""
     style.grid(axes, "both")
     groups = drawn.panel.groups
     middle = (len(drawn.panel.series) - 1) / 2
@@ -100,10 +95,10 @@ def panel(
         of = [value for value in drawn.values if (value.bar.series, value.bar.outlined) == (series, outlined)]
         points = [(groups.index(value.bar.group) + apart * (at - middle), value.number.value) for value in of]
         axes.plot([x for x, _ in points], [tps if tps is not None else float("nan") for _, tps in points],
-                  **how[series] | (BESIDE if outlined else {}))  # fmt: skip
+                  **how[series] | (VIRTUAL_LINE if outlined else {}))  # fmt: skip
         for (x, _), value in zip(points, of, strict=True):
             if value.number.interval and value.number.value:
-                # the axis is of logarithms: nothing of it is at or below 0
+                # a logarithmic axis has nothing at or below 0
                 low = max(value.number.interval[0], value.number.value / 10)
                 ink = how[series]["color"] if apart else style.INK
                 axes.vlines(x, low, value.number.interval[1], color=ink, linewidth=0.8)
@@ -118,7 +113,7 @@ def panel(
 
 
 def absent(axes: Axes, drawn: Drawn) -> None:
-    """Write at a place the words for the values that are not there, and how many they are."""
+    """Write the words for missing values at their place, with their number."""
     for at, group in enumerate(drawn.panel.groups):
         states = [value.found.state for value in drawn.values if value.bar.group == group]
         counts = {state: states.count(state) for state in states if state != "ok"}
@@ -133,7 +128,7 @@ def absent(axes: Axes, drawn: Drawn) -> None:
 
 def causes(axes: Axes, drawn: Drawn, rows: list[str], first: bool) -> None:
     """Write the strip under a panel. rows: names of those that any panel has; first: write them, too."""
-    texts = told(drawn)
+    texts = cause_texts(drawn)
     for row, name in enumerate(rows):
         down = -(38 + cause_rows.LINE * row)
         if first:
@@ -142,8 +137,8 @@ def causes(axes: Axes, drawn: Drawn, rows: list[str], first: bool) -> None:
             cause_rows.write(axes, x, "data", down, text, "center", 0)
 
 
-def told(drawn: Drawn) -> dict[str, dict[int, str]]:
-    """Rows of the strip: for each series that was watched and each count, its text by place."""
+def cause_texts(drawn: Drawn) -> dict[str, dict[int, str]]:
+    """Return the rows of the strip: watched series and count → place → text."""
     rows: dict[str, dict[int, str]] = {}
     for series in drawn.panel.series:
         for name, number in cause_rows.ROWS.items():
@@ -158,12 +153,12 @@ def told(drawn: Drawn) -> dict[str, dict[int, str]]:
 
 
 def durable(values: tuple[Value, ...], series: str) -> str:
-    """Marks that any value of a series carries."""
+    """Return the marks of all values of a series."""
     return "".join(sorted({mark for value in values if value.bar.series == series for mark in value.marks}))
 
 
 def legend(drawn: list[Drawn]) -> list[Any]:
-    """A handle for each series, with its marks, and for the paper's numbers."""
+    """Return a handle for each series, with its marks, and for the paper's numbers."""
     handles: list[Any] = []
     for series, how in styles(drawn).items():
         marks = "".join(dict.fromkeys(mark for one in drawn for mark in durable(one.values, series)))
@@ -173,5 +168,5 @@ def legend(drawn: list[Drawn]) -> list[Any]:
         if outlined or board != VIRTUAL:
             plain: dict[str, Any] = {"color": "#59626C", "marker": "o", "markersize": 4, "linewidth": 1.1}
             label = f"{board} board" if board == VIRTUAL else board
-            handles.append(Line2D([], [], label=label, **plain | (BESIDE if outlined else {})))
+            handles.append(Line2D([], [], label=label, **plain | (VIRTUAL_LINE if outlined else {})))
     return [*handles, *frame.legend(drawn)]

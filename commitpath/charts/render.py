@@ -14,14 +14,14 @@ from commitpath.charts.spec import Spec
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Results
 
-# The most over the least from which on an axis goes by powers.
+# An axis is logarithmic if its largest number is more than this times the smallest.
 LOG = 20
 # Panels in a row, by the figure's width.
 ACROSS = {3.3: 1, 7.0: 3}
 
 
 def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Drawn], list[Drawn]]:
-    """(the panels with their numbers, the same of the x axis's metric where it is one)."""
+    """Return the panels with their numbers, and with those of the x axis if it is a metric."""
     drawn = [unmarked(panels.fill(panel, results)) for panel in made]
     if spec.x not in METRICS:
         return drawn, []
@@ -29,18 +29,18 @@ def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Draw
 
 
 def unmarked(drawn: Drawn) -> Drawn:
-    """Panels whose values have no marks: what they would say is in the CSV and in the set-up text."""
+    """Return panels without marks."""
     return replace(drawn, values=tuple(replace(value, marks=()) for value in drawn.values))
 
 
 def is_log(drawn: Sequence[Drawn]) -> bool:
-    """Whether numbers are so far apart that their axis goes by powers."""
+    """Return whether the axis of some numbers is logarithmic."""
     values = [v.number.value for one in drawn for v in one.values if v.number.value is not None]
     return bool(values) and min(values) > 0 and max(values) > LOG * min(values)
 
 
 def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn]) -> Figure:
-    """Draw in the form that is asked for: where none is, lines over more than two numbers, else bars."""
+    """Draw in the given form; the default is lines over more than two numbers, else bars."""
     figure: dict[str, Any] = {"title": "", "width": spec.width, "plain": True, "log": is_log(drawn)}
     figure["across"] = min(len(drawn), ACROSS[spec.width])
     if across:

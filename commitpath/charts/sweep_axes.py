@@ -1,4 +1,4 @@
-"""What the panels of a sweep's figure have: a page, axes of a metric, names of places."""
+"""Pages and axes of the figures of sweeps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commitpath.charts.model import Drawn
 def panels(
     figure: Mapping[str, Any], drawn: list[Drawn], handles: list[Any], high: float, around: float
 ) -> tuple[Figure, list[Axes]]:
-    """A page with the axes of a sweep's figure, `across` in a row. around: inches over and under a panel."""
+    """Return a page and the axes of its panels, `across` in a row. around: inches above and below each."""
     across = figure["across"]
     rows = math.ceil(len(drawn) / across)
     made, part = frame.frame(figure, drawn, [], handles, rows * (high + around))
@@ -28,18 +28,24 @@ def panels(
 
 
 def metric_axis(axis: Any, log: bool) -> None:
-    """Numbers of a metric along an axis: by powers, or from 0."""
+    """Make an axis of a metric logarithmic, or linear from 0."""
     if log:
-        getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_minor_locator(NullLocator())
+        log_axis(axis)
     else:
         getattr(axis.axes, f"set_{axis.axis_name}lim")(0)
+        axis.set_major_formatter(lambda value, _: look.tick(value))
+
+
+def log_axis(axis: Any) -> None:
+    """Make an axis logarithmic, with plain numbers."""
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: look.tick(value))
 
 
 def x_names(axes: Axes, places: Sequence[float], names: Sequence[str], room: float) -> None:
-    """Name places on the x axis; turned where they would overlap in `room` inches."""
+    """Write the names of places on the x axis, rotated if they would overlap in `room` inches."""
     wide = max((look.extent(line, look.POINTS) for name in names for line in name.split("\n")), default=0)
     turned = wide + 0.06 > room / max(len(names), 1)
     axes.set_xticks(list(places), [frame.clean(name) for name in names], rotation=35 if turned else 0,
@@ -47,5 +53,5 @@ def x_names(axes: Axes, places: Sequence[float], names: Sequence[str], room: flo
 
 
 def broken(label: str, room: float) -> str:
-    """A label, broken behind its hyphens where it is wider than `room` inches."""
+    """Return a label, broken after its hyphens if it is wider than `room` inches."""
     return label.replace("-", "-\n") if look.extent(label) * 1.15 > room else label

@@ -1,1 +1,1 @@
-"""A paper's figures and tables, drawn from the results database in the paper's layout."""
+"""Reproduce a paper: run its grid, draw its figures in its layout, judge its claims."""

@@ -1,4 +1,4 @@
-"""claims.json: the verdicts as plain data (docs/reference/paper-formats.md); all that the page shows."""
+"""Build claims.json, with everything that the page shows (docs/reference/paper-formats.md)."""
 
 import itertools
 from collections import Counter
@@ -9,20 +9,20 @@ from analysis.schemas.ledger import LABELS
 from commitpath.axes import axes
 from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id
-from commitpath.papers import beside as beside_page
-from commitpath.papers import texts, verdict
-from commitpath.papers.asked import Asked
+from commitpath.papers import texts, two_boards, verdict
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
-from commitpath.papers.measured import COUNTS, TIMES, causes, device_ms
 from commitpath.papers.paper import Paper
+from commitpath.papers.request import Request
+from commitpath.results import costs
+from commitpath.results.costs import COUNTS, TIMES, device_ms
 from commitpath.results.marks import left_out
-from commitpath.results.metrics import WHOLE
+from commitpath.results.metrics import WHOLE, number
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
 from model import engines
 from model.cell import Cell
 
-# Of a claim that is reproduced by being equal, where claims.yml does not say why.
+# The reason of a claim that is reproduced by equality, unless claims.yml has one.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
 
 
@@ -30,21 +30,21 @@ def document(
     paper: Paper,
     judged: list[Judged],
     results: Results,
-    asked: Asked | None = None,
-    beside: list[Judged] | None = None,
+    request: Request | None = None,
+    virtual: list[Judged] | None = None,
 ) -> dict[str, Any]:
-    """All of a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction.
+    """Return a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction.
 
-    asked: what was asked for, if not all of the paper on the virtual board. beside: the same claims there.
+    request: None for the whole paper on the virtual board. virtual: the same claims on the virtual board.
     """
-    # what explains is of the paper's device and of its numbers of transactions
-    elsewhere = asked is not None and bool(asked.lab or asked.most)
+    # explanations apply to the paper's device and to its numbers of transactions
+    elsewhere = request is not None and bool(request.lab or request.most)
     writer = texts.Writer(paper, results)
     return {
-        "command": asked.command if asked else f"make reproduce PAPER={paper.name}",
-        "board": asked.board if asked else VIRTUAL,
-        "beside": beside_page.not_there(asked.virtual, results) if asked and asked.lab else None,
-        "asked": asked.told() if asked else [],
+        "command": request.command if request else f"make reproduce PAPER={paper.name}",
+        "board": request.board if request else VIRTUAL,
+        "beside": two_boards.missing(request.virtual, results) if request and request.lab else None,
+        "asked": request.reductions() if request else [],
         "explained": not elsewhere,
         "paper": paper.name,
         "title": paper.title,
@@ -60,20 +60,20 @@ def document(
         "by_equality": [one.claim.id for one in judged if one.equal],
         "claims": [
             claim(one, results, writer, elsewhere, other)
-            for one, other in itertools.zip_longest(judged, beside or [])
+            for one, other in itertools.zip_longest(judged, virtual or [])
         ],
-        # last: by now every cell was asked for
+        # last: every cell was looked up before
         "left_out": left_out(list(results.left_out.values())),
     }
 
 
 def builds_of(judged: list[Judged]) -> list[str]:
-    """The SQLite releases of all readings, the headline's first."""
+    """Return the SQLite releases of all readings, the headline's first."""
     return list(dict.fromkeys(value.cell.sqlite for one in judged for value in values(one.readings)))
 
 
 def made_by(judged: list[Judged]) -> dict[str, dict[str, int]]:
-    """Which versions of commitpath and of the kernel made how many of the runs that were judged."""
+    """Return the versions of commitpath and of the kernel, with how many of the judged runs each made."""
     runs = {id(value.run): value.run for one in judged for value in values(one.readings) if value.run}
     return {
         name: dict(Counter(run.facts[fact] for run in runs.values()).most_common())
@@ -82,7 +82,7 @@ def made_by(judged: list[Judged]) -> dict[str, dict[str, int]]:
 
 
 def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:
-    """Both sides of every pair."""
+    """Yield both sides of every pair."""
     for reading in readings:
         for pair in reading.pairs:
             yield pair.left
@@ -90,11 +90,11 @@ def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:
 
 
 def claim(
-    one: Judged, results: Results, writer: "texts.Writer", elsewhere: bool, beside: Judged | None
+    one: Judged, results: Results, writer: "texts.Writer", elsewhere: bool, virtual: Judged | None
 ) -> dict[str, Any]:
-    """One claim. elsewhere: what explains it is of other runs. beside: the same on the virtual board."""
+    """Return one claim. elsewhere: omit explanations. virtual: the same claim on the virtual board."""
     given = one.claim
-    others = beside.readings if beside else ()
+    others = virtual.readings if virtual else ()
     return {
         "id": given.id,
         "source": given.source,
@@ -120,10 +120,10 @@ def claim(
     }
 
 
-def reading(result: ReadingResult, beside: ReadingResult | None = None) -> dict[str, Any]:
-    """One reading. beside: the virtual board's."""
+def reading(result: ReadingResult, virtual: ReadingResult | None = None) -> dict[str, Any]:
+    """Return one reading. virtual: the virtual board's."""
     given = result.reading
-    others = beside.pairs if beside else ()
+    others = virtual.pairs if virtual else ()
     return {
         "name": given.name,
         "words": dict(given.words),
@@ -135,21 +135,21 @@ def reading(result: ReadingResult, beside: ReadingResult | None = None) -> dict[
     }
 
 
-def pair(one: PairResult, beside: PairResult | None = None) -> dict[str, Any]:
-    """One comparison. beside: the virtual board's."""
+def pair(one: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:
+    """Return one comparison. virtual: the virtual board's."""
     return {
         "label": one.label,
         "left": side(one.left),
         "right": side(one.right),
         "ratio": one.ratio,
-        "virtual_ratio": beside.ratio if beside else None,
+        "virtual_ratio": virtual.ratio if virtual else None,
         "verdict": one.verdict,
         "marks": dict(one.marks),
     }
 
 
 def side(value: Value) -> dict[str, Any]:
-    """One side of a comparison."""
+    """Return one side of a comparison."""
     run = value.run
     return {
         "cell_id": cell_id(value.cell),
@@ -164,19 +164,21 @@ def side(value: Value) -> dict[str, Any]:
 
 
 def settings(cell: Cell) -> dict[str, Any]:
-    """A cell's axes that are not at their default, and the four that name it always, as far as its engine has
-    them."""
+    """Return a cell's axes that are not at their default, and the four that always name it.
+
+    Axes that its engine lacks are omitted.
+    """
     named = ("fs", "journal_mode", "synchronous", "sqlite")
-    known = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell.engine)]
+    own = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell.engine)]
     return {
         name: cell.value(name)
-        for name, axis in known
+        for name, axis in own
         if name in named or cell.value(name) != axis.spec["default"]
     }
 
 
 def why(one: Judged, results: Results) -> list[dict[str, Any]]:
-    """What a transaction of each of the headline's cells did, in all its words, from watched runs."""
+    """Return a transaction's costs in each cell of the headline, in all wordings, from watched runs."""
     if not one.readings:
         return []
     first = one.readings[0]
@@ -196,7 +198,7 @@ def why(one: Judged, results: Results) -> list[dict[str, Any]]:
 
 
 def why_row(cell: Cell, op: str, results: Results) -> dict[str, Any]:
-    """A cell and operation: TPS as nobody watched, and what its watched run's ledger says."""
+    """Return the unwatched TPS of a cell and operation, and the costs of its watched run."""
     timed = results.find(cell)
     row: dict[str, Any] = {
         "settings": settings(cell),
@@ -205,16 +207,16 @@ def why_row(cell: Cell, op: str, results: Results) -> dict[str, Any]:
         "device_ms": device_ms(timed.runs[-1]) if timed.runs else {},
         "watched": None,
     }
-    found = causes(results, cell)
-    if found is None or op not in found.ops:
+    run = results.watched(cell, stored=True)
+    if run is None or op not in (ops := costs.of_run(run)):
         return row
-    means = found.ops[op]
+    means = ops[op]
     row["watched"] = {
-        "run": found.run.path,
-        "n": found.run.settings["n"],
+        "run": run.path,
+        "n": run.settings["n"],
         **{name: means[name] for name in COUNTS},
         "kib": {name: means[name] / 1024 for name in LABELS},
         "ms": {name.removesuffix("_ns"): means[name] / 1e6 for name in TIMES},
-        "window_kib": found.window_bytes / 1024,
+        "window_kib": number(run, "kib", WHOLE),
     }
     return row

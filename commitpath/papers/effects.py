@@ -1,10 +1,10 @@
-"""What each factor of a factorial design does to a positive number: main effects and two-way interactions.
+"""Fit the main effects and two-way interactions of a factorial design to a positive number.
 
-Least squares on the logarithm with sum-to-zero contrasts. A factor may exist within one level of
-another only (a nested factor): outside it its contrasts are 0. Each combination of the other
-factors has weight 1, shared by the cells that its nested factors make of it, so that a filesystem
-with three data modes does not count three times. Where no cell is missing, all terms are then
-orthogonal, and their shares of the variance add up to 1 with the residual.
+The fit is least squares on the logarithm with sum-to-zero contrasts. A nested factor exists within one
+level of another factor only; its contrasts are 0 elsewhere. Each combination of the other factors has weight
+1, divided among the cells of its nested factors: a filesystem with three data modes does not count three
+times. If no cell is missing, all terms are orthogonal, and their shares of the variance and the residual add
+up to 1.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class Term:
-    """A main effect or an interaction. share: of the variance, lost when the term is left out.
+    """A main effect or an interaction. share: part of the variance that is lost without the term.
 
-    effects: of each level (or pair of levels), as a ratio to what the terms below it say.
+    effects: level or pair of levels → ratio to the prediction of the lower terms.
     """
 
     factors: tuple[str, ...]
@@ -42,15 +42,15 @@ class Term:
 
     @property
     def name(self) -> str:
-        """`a`, or `a × b`."""
+        """Return `a`, or `a × b`."""
         return " × ".join(self.factors)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """mean: the geometric one; residual: share of the variance that no term has.
+    """mean: the geometric mean; residual: share of the variance that no term explains.
 
-    unshared: what is left when all shares and the residual are taken from 1: 0 unless cells are missing.
+    unshared: 1 minus all shares and the residual; 0 unless cells are missing.
     """
 
     mean: float
@@ -59,21 +59,21 @@ class Fit:
     unshared: float
 
     def term(self, *factors: str) -> Term | None:
-        """The term of one factor, or of two in either order."""
+        """Return the term of one factor, or of two in either order."""
         return next((term for term in self.terms if set(term.factors) == set(factors)), None)
 
     def ratio(self, factor: str, a: str, b: str, given: Mapping[str, str]) -> float:
-        """a over b of a factor, at given levels of others (of the two-way interactions with them)."""
-        found = 1.0
+        """Return a over b of a factor, at given levels of others, by two-way interactions."""
+        product = 1.0
         for level, sign in ((a, 1), (b, -1)):
             main = self.term(factor)
             assert main is not None
-            found *= main.effects[(level,)] ** sign
+            product *= main.effects[(level,)] ** sign
             for other, at in given.items():
                 if (term := self.term(factor, other)) is not None:
                     key = (level, at) if term.factors[0] == factor else (at, level)
-                    found *= term.effects.get(key, 1.0) ** sign
-        return found
+                    product *= term.effects.get(key, 1.0) ** sign
+        return product
 
 
 class TooFewCells(Exception):
@@ -109,13 +109,13 @@ def fit(factors: Sequence[Factor], rows: Sequence[Row], values: Sequence[float])
 
 
 def solve(matrix: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """(coefficients, sum of squared residuals) of least squares."""
+    """Return (coefficients, sum of squared residuals) of least squares."""
     solution = np.linalg.lstsq(matrix, y, rcond=None)[0]
     return solution, float(np.sum((y - matrix @ solution) ** 2))
 
 
 def terms_of(factors: Sequence[Factor]) -> list[tuple[Factor, ...]]:
-    """Each factor, then each pair; not a factor with the one that it is nested in."""
+    """Return each factor, then each pair, but no factor with the one that it is nested in."""
     pairs = [
         (a, b)
         for a, b in itertools.combinations(factors, 2)
@@ -125,7 +125,7 @@ def terms_of(factors: Sequence[Factor]) -> list[tuple[Factor, ...]]:
 
 
 def columns(term: Sequence[Factor], rows: Sequence[Row]) -> np.ndarray:
-    """Contrasts of a term: rows × its degrees of freedom."""
+    """Return the contrasts of a term: rows × its degrees of freedom."""
     parts = [
         np.array([contrast(factor, row[factor.name]) for row in rows]).reshape(len(rows), -1)
         for factor in term
@@ -136,7 +136,7 @@ def columns(term: Sequence[Factor], rows: Sequence[Row]) -> np.ndarray:
 
 
 def contrast(factor: Factor, level: str | None) -> list[float]:
-    """Sum-to-zero: a level's own column, -1 in all for the last, 0 outside."""
+    """Return a sum-to-zero contrast: 1 in the level's column, -1 in all for the last level, 0 outside."""
     if level is None:
         return [0.0] * (len(factor.levels) - 1)
     at = factor.levels.index(level)
@@ -146,10 +146,10 @@ def contrast(factor: Factor, level: str | None) -> list[float]:
 
 
 def ratios(term: Sequence[Factor], solution: np.ndarray) -> dict[tuple[str, ...], float]:
-    """Effects of each level or pair of levels, as ratios."""
-    found = {}
+    """Return the effect of each level or pair of levels as a ratio."""
+    effects = {}
     for levels in itertools.product(*(factor.levels for factor in term)):
         parts = [np.array(contrast(factor, level)) for factor, level in zip(term, levels, strict=True)]
         code = parts[0] if len(parts) == 1 else np.outer(parts[0], parts[1]).ravel()
-        found[levels] = float(np.exp(code @ solution))
-    return found
+        effects[levels] = float(np.exp(code @ solution))
+    return effects

@@ -1,4 +1,4 @@
-"""The picture of factor attribution: shares of the variance, effects of levels, the largest interactions."""
+"""Draw factor attribution: shares of the variance, effects of levels, the largest interactions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.charts import frame, look
+from commitpath.charts import frame, look, sweep_axes
 from commitpath.papers.effects import Factor, Fit, Term
 from model import operations
 
@@ -34,10 +33,10 @@ def marker(op: str) -> str:
 def render(
     figure: Mapping[str, Any], factors: list[Factor], fits: Mapping[str, Fit | None], notes: list[str]
 ) -> Figure:
-    """Draw the fits of the operations that could be fitted; page with words only if none could."""
-    known = {op: fit for op, fit in fits.items() if fit}
-    handles: list[Any] = [Patch(color=color(op), label=op) for op in known]
-    first = next(iter(known.values()), None)
+    """Draw the fits of the operations that have one; without any, a page with text only."""
+    fitted = {op: fit for op, fit in fits.items() if fit}
+    handles: list[Any] = [Patch(color=color(op), label=op) for op in fitted]
+    first = next(iter(fitted.values()), None)
     if first is None:
         return frame.frame(figure, [], ["missing: too few cells have a run.", *notes], [], 0.3)[0]
     ranked = sorted(first.terms, key=lambda term: -term.share)
@@ -47,18 +46,18 @@ def render(
     parts: Any = part.subfigures(2, 1, height_ratios=[upper_height, 1.75])
     upper, lower = parts
     left, right = upper.subplots(1, 2, width_ratios=(3, 2.4))
-    shares(left, ranked, known)
-    effects(right, factors, known)
+    shares(left, ranked, fitted)
+    effects(right, factors, fitted)
     pairs = [term for term in ranked if len(term.factors) == 2][:INTERACTIONS]
     panels = lower.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
-    op = next(iter(known))
+    op = next(iter(fitted))
     for axes, term in zip(panels, pairs, strict=True):
         interaction(axes, first, term, axes is panels[0], op)
     return made
 
 
 def shares(axes: Axes, ranked: list[Term], fits: Mapping[str, Fit]) -> None:
-    """Draw the share of the variance that each term has, a bar an operation."""
+    """Draw each term's share of the variance, with a bar for each operation."""
     style.grid(axes, "x")
     thick = 0.8 / len(fits)
     for row, (op, fit) in enumerate(fits.items()):
@@ -90,11 +89,10 @@ def effects(axes: Axes, factors: list[Factor], fits: Mapping[str, Fit]) -> None:
             for number, (op, fit) in enumerate(fits.items()):
                 term = fit.term(factor.name)
                 assert term is not None
-                beside = place + 0.22 * (number - (len(fits) - 1) / 2)
-                axes.plot(term.effects[(level,)], beside, marker(op), color=color(op), markersize=3.2)
+                y = place + 0.22 * (number - (len(fits) - 1) / 2)
+                axes.plot(term.effects[(level,)], y, marker(op), color=color(op), markersize=3.2)
         place += 0.2
-    axes.set_xscale("log")
-    plain_log(axes.xaxis)
+    sweep_axes.log_axis(axes.xaxis)
     axes.set_yticks(places, names)
     for text, name in zip(axes.get_yticklabels(), names, strict=True):
         text.set_fontweight("normal" if name.endswith("  ") else "bold")
@@ -105,7 +103,7 @@ def effects(axes: Axes, factors: list[Factor], fits: Mapping[str, Fit]) -> None:
 
 
 def interaction(axes: Axes, fit: Fit, term: Term, first: bool, op: str) -> None:
-    """Draw the rate that main effects and this interaction give: a line a level of one factor."""
+    """Draw the rate fitted by main effects and this interaction, with a line for each level of one factor."""
     style.grid(axes, "y")
     a, b = term.factors
     on_a, on_b = (list(dict.fromkeys(key[at] for key in term.effects)) for at in (0, 1))
@@ -118,9 +116,8 @@ def interaction(axes: Axes, fit: Fit, term: Term, first: bool, op: str) -> None:
         line = Line2D(range(len(on_b)), tps, color=style.SQL, linestyle=LINES[number % len(LINES)],
                       marker="oxs^"[number % 4], markersize=3.5, linewidth=1.1, label=level)  # fmt: skip
         axes.add_line(line)
-    axes.set_yscale("log")
+    sweep_axes.log_axis(axes.yaxis)
     axes.autoscale_view()
-    plain_log(axes.yaxis)
     axes.set_xticks(range(len(on_b)), on_b)
     axes.set_xlim(-0.35, len(on_b) - 0.65)
     axes.set_xlabel(b)
@@ -128,10 +125,3 @@ def interaction(axes: Axes, fit: Fit, term: Term, first: bool, op: str) -> None:
         axes.set_ylabel(f"TPS of {op}, fitted (log)")
     axes.legend(title=a, title_fontsize=look.SMALL, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0)
     axes.set_title(f"{term.name}: {term.share:.1%}", fontweight="bold", fontsize=look.POINTS)
-
-
-def plain_log(axis: Any) -> None:
-    """Numbers on a logarithmic axis without exponents."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(lambda value, _: f"{value:g}")

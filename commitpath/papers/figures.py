@@ -1,4 +1,4 @@
-"""Draw a paper's figures from the results database: for each PDF, SVG, PNG, and its numbers."""
+"""Draw a paper's figures from the results database: each as SVG, PDF and PNG, with its numbers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from commitpath.charts import bars, cause_rows, lines, table
 from commitpath.charts.model import Drawn
 from commitpath.charts.panels import fill, footnotes
 from commitpath.identities import cell_id
-from commitpath.papers import factors, numbers, study
-from commitpath.papers.asked import Asked, load, planned
+from commitpath.papers import factors, figure_data, numbers
+from commitpath.papers.paper import Paper
+from commitpath.papers.request import Request, planned
 from commitpath.results import query
 from commitpath.results.query import Results
 
 SUFFIXES = (".svg", ".pdf", ".png")
-# How much wider a figure of two boards is than of one.
-BESIDE = 1.6
-FOLDER = Path(__file__).parents[1]
+# Width of a figure of two boards, over that of one.
+WIDER = 1.6
+PACKAGE = Path(__file__).parents[1]
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}
 COUNTED = (
     "syncs, flushes, FUA, KiB: per transaction, the filesystem's syncs, the device's flushes and FUA "
@@ -35,114 +36,105 @@ COUNTED = (
 )
 
 
-def draw(
-    asked: Asked,
-    database: Path,
-    folder: Path,
-    before: Path | None = None,
-) -> list[Path]:
-    """Draw the figures of experiments/papers/<paper>/figures that are asked for into `folder`; the files.
+def draw(request: Request, database: Path, folder: Path, before: Path | None = None) -> list[Path]:
+    """Draw the requested figures into `folder`; return the files.
 
-    A lab board's values have the virtual board's beside them. before: a folder of an earlier call; what would
-    be drawn alike is copied from it. A cell without a run that counts is drawn as missing or failed. Raises
+    A lab board's values stand next to the virtual board's. before: folder of an earlier call; figures that
+    would be equal are copied from it. A cell without a valid run is drawn as missing or failed. Raises
     BadInputError for a figure's data, DatabaseError for the database.
     """
-    chosen, results = load(asked), query.read(database)
-    if asked.lab or asked.reduced:
-        # the database has what the whole of the grids leaves out, on the virtual board
-        left_out = [one for place in (asked, asked.virtual) for one in planned(place, None)[1]]
-        results.excluded += [(one.grid, dict(one.settings), one.reason) for one in left_out]
-    if asked.where:
-        both = [planned(place, None)[0] for place in (asked, asked.virtual)]
-        results.asked = {cell_id(run.cell) for runs_of in both for run in runs_of.values()}
-    beside = load(asked.virtual) if asked.lab else None
-    return [path for data in chosen.figures for path in one(chosen, results, data, folder, before, beside)]
+    chosen, results = request.load(), query.read(database)
+    if request.lab or request.reduced:
+        # the database has the exclusions of whole grids on the virtual board
+        excluded = [one for place in (request, request.virtual) for one in planned(place, None)[1]]
+        results.excluded += [(one.grid, dict(one.settings), one.reason) for one in excluded]
+    if request.where:
+        both = [planned(place, None)[0] for place in (request, request.virtual)]
+        results.asked = {cell_id(run.cell) for runs in both for run in runs.values()}
+    virtual = request.virtual.load() if request.lab else None
+    return [path for data in chosen.figures for path in one(chosen, results, data, folder, before, virtual)]
 
 
 def one(
-    chosen: study.Study,
+    paper: Paper,
     results: Results,
     data: Path,
     folder: Path,
     before: Path | None = None,
-    beside: study.Study | None = None,
+    virtual: Paper | None = None,
 ) -> list[Path]:
-    """Draw one figure, or copy it; return its files. beside: the same study on the virtual board."""
-    figure = study.read(data)
-    form = factors.make if figure["form"] == "factors" else functools.partial(of_cells, beside=beside)
-    told, table_rows, render = form(chosen, results, data, figure)
+    """Draw one figure, or copy it; return its files. virtual: the same paper on the virtual board."""
+    figure = figure_data.read(data)
+    form = factors.make if figure["form"] == "factors" else functools.partial(of_cells, virtual=virtual)
+    content, rows, render = form(paper, results, data, figure)
     head = {
-        "paper": chosen.name,
+        "paper": paper.name,
         "figure": data.stem,
-        "commands": numbers.commands(chosen, told["grids"]),
-        "made_from": made_from(data, told),
+        "commands": numbers.commands(paper, content["grids"]),
+        "made_from": made_from(data, content),
     }
     stem = folder / data.stem
     if before and numbers.made_from(before / f"{data.stem}.json") == head["made_from"]:
         olds = [before / (data.stem + suffix) for suffix in (*SUFFIXES, *numbers.SUFFIXES)]
         if all(old.is_file() for old in olds):
             return [Path(shutil.copy2(old, folder)) for old in olds]
-    return [*save(render(), stem), *numbers.write(stem, {**head, **told}, table_rows)]
+    return [*save(render(), stem), *numbers.write(stem, {**head, **content}, rows)]
 
 
 def of_cells(
-    chosen: study.Study,
+    paper: Paper,
     results: Results,
     data: Path,
     figure: Mapping[str, Any],
-    beside: study.Study | None = None,
+    virtual: Paper | None = None,
 ) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
-    """(numbers, table, what draws it) of a figure of bars, lines, or a table."""
-    panels = study.panels(chosen, data, figure)
-    others = study.panels(beside, data, figure) if beside else [None] * len(panels)
+    """Return (content, table, drawing function) of a figure of bars, lines, or a table."""
+    panels = figure_data.panels(paper, data, figure)
+    others = figure_data.panels(virtual, data, figure) if virtual else [None] * len(panels)
     drawn = [fill(panel, results, other) for panel, other in zip(panels, others, strict=True)]
-    whole = {"width": 7, "share_y": False, **figure}
+    options = {"width": 7, "share_y": False, **figure}
     if any(value.bar.outlined for one in drawn for value in one.values):
-        whole["width"] *= BESIDE
-    notes = [note for note in (lower(chosen), counted(drawn), *figure.get("notes", [])) if note]
+        options["width"] *= WIDER
+    notes = [note for note in (lowered(paper), counted(drawn), *figure.get("notes", [])) if note]
     if lacking := sum(one.lacking for one in drawn):
         of = sum(len(panel.bars) for panel in panels)
-        command = numbers.commands(beside, [])[0] if beside else ""
+        command = numbers.commands(virtual, [])[0] if virtual else ""
         notes.append(f"{lacking} of {of} values of the virtual board are not here: {command} makes them.")
-    told = {**numbers.document(figure, drawn), "notes": footnotes(drawn, notes)}
-    return told, numbers.rows(drawn), lambda: FORMS[figure["form"]](whole, drawn, notes)
+    content = {**numbers.document(figure, drawn), "notes": footnotes(drawn, notes)}
+    return content, numbers.rows(drawn), lambda: FORMS[figure["form"]](options, drawn, notes)
 
 
-def lower(chosen: study.Study) -> str:
-    """What of a study's numbers is lower than the paper's."""
-    told = ", ".join(f"{name.upper()}={number}" for name, number in chosen.most.items())
-    return f"Not the paper's numbers: at most {told}." if told else ""
+def lowered(paper: Paper) -> str:
+    """Return a note on the numbers that are lower than the paper's; empty without any."""
+    limits = ", ".join(f"{name.upper()}={number}" for name, number in paper.most.items())
+    return f"Not the paper's numbers: at most {limits}." if limits else ""
 
 
-def made_from(data: Path, told: Mapping[str, Any]) -> str:
-    """Hash of all that a figure depends on: its numbers, its data file, this code."""
-    found = hashlib.sha256(mpl.__version__.encode())
-    code = [path for name in ("charts", "papers", "results") for path in (FOLDER / name).glob("*.py")]
+def made_from(data: Path, content: Mapping[str, Any]) -> str:
+    """Return a hash of everything that a figure depends on: its numbers, its data file, this code."""
+    digest = hashlib.sha256(mpl.__version__.encode())
+    code = [path for name in ("charts", "papers", "results") for path in (PACKAGE / name).glob("*.py")]
     for path in [data, Path(style.__file__), *sorted(code)]:
-        found.update(path.read_bytes())
-    found.update(json.dumps(told, sort_keys=True).encode())
-    return found.hexdigest()
+        digest.update(path.read_bytes())
+    digest.update(json.dumps(content, sort_keys=True).encode())
+    return digest.hexdigest()
 
 
 def counted(drawn: list[Drawn]) -> str:
-    """What the numbers under the bars are, and of which SQLite release."""
-    watched = [value.causes.run.settings for one in drawn for value in one.values if value.causes]
-    releases = sorted({str(run["sqlite"]) for run in watched})
-    boards = (
-        ""
-        if len({value.bar.board for one in drawn for value in one.values}) == 1
-        else " on the virtual board"
-    )
-    told = COUNTED.format(where=f"SQLite {' and '.join(releases)}{boards}") if watched else ""
+    """Return a note on the numbers under the bars, with the SQLite releases of the watched runs."""
     values = [value for one in drawn for value in one.values]
+    watched = [value.causes.run.settings for value in values if value.causes]
+    releases = sorted({str(run["sqlite"]) for run in watched})
+    board = "" if len({value.bar.board for value in values}) == 1 else " on the virtual board"
+    text = COUNTED.format(where=f"SQLite {' and '.join(releases)}{board}") if watched else ""
     unknown = any(not value.causes and ":" not in value.bar.op for value in values)
-    return f"{told} {cause_rows.UNKNOWN}: not watched.".strip() if unknown else told
+    return f"{text} {cause_rows.UNKNOWN}: not watched.".strip() if unknown else text
 
 
 def save(made: Figure, stem: Path) -> list[Path]:
-    """Write a figure in each format; its layout is found once.
+    """Write a figure in each format, with one layout for all.
 
-    The solver of the layout gives other last digits each time, and an SVG's ids are made of them.
+    The layout solver's last digits vary between calls, and the ids of an SVG depend on them.
     """
     made.draw_without_rendering()
     made.set_layout_engine("none")

@@ -1,4 +1,4 @@
-"""Each claim's readings against what was measured: ratios, marks, verdicts."""
+"""Compare the readings of each claim with the measurements: ratios, marks, verdicts."""
 
 import itertools
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from model.cell import Cell
 
 @dataclass(frozen=True)
 class Value:
-    """What one side came to: the cell that counted, its value, or why there is none.
+    """The value of one side with its cell, or the reason for its absence.
 
-    interval: 95 % of the mean of its runs. gap: the verdict of a comparison that lacks it.
+    interval: 95 % interval of the mean of its runs. gap: the verdict of a comparison without the value.
     """
 
     cell: Cell
@@ -50,7 +50,7 @@ class PairResult:
 
 @dataclass(frozen=True)
 class ReadingResult:
-    """A reading's pairs and what they come to."""
+    """A reading's pairs, and their common verdict."""
 
     reading: Reading
     pairs: tuple[PairResult, ...]
@@ -69,7 +69,7 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict: its headline's, the first reading's."""
+    """A claim with its verdict, which is that of its first reading."""
 
     claim: Claim
     verdict: str
@@ -78,20 +78,20 @@ class Judged:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Verdicts that other readings give and the headline does not."""
-        found = dict.fromkeys(result.verdict for result in self.readings[1:])
-        return tuple(name for name in found if name != self.verdict)
+        """Return the verdicts of other readings that differ from the headline's."""
+        verdicts = dict.fromkeys(result.verdict for result in self.readings[1:])
+        return tuple(name for name in verdicts if name != self.verdict)
 
     @property
     def unmeasured(self) -> str | None:
-        """Why what was asked for cannot judge it, where it is so."""
+        """Return why the requested cells cannot judge it, or None."""
         if self.verdict != verdict.NOT_MEASURED:
             return None
-        return self.readings[0].reading.unmeasured or "cells of it were not asked for"
+        return self.readings[0].reading.unmeasured or "some of its cells were not requested"
 
     @property
     def equal(self) -> bool:
-        """Whether it is a direction that is reproduced though neither side is ahead in any pair."""
+        """Return whether it is a direction reproduced by equality: neither side is ahead in any pair."""
         if self.claim.kind != "direction" or self.verdict != verdict.REPRODUCED:
             return False
         ratios = [pair.ratio for pair in self.readings[0].pairs]
@@ -99,12 +99,12 @@ class Judged:
 
 
 def judge(paper: Paper, results: Results) -> list[Judged]:
-    """Every claim of a paper."""
+    """Judge every claim of a paper."""
     return [judge_claim(paper, claim, results) for claim in paper.claims]
 
 
 def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
-    """One claim in all its readings."""
+    """Judge one claim in all its readings."""
     readings = tuple(judge_reading(claim, reading, results) for reading in claim.readings)
     artifact = of_artifact(paper, claim.artifact) if claim.artifact else None
     headline = verdict.NOT_TESTABLE if claim.not_testable else readings[0].verdict
@@ -112,7 +112,7 @@ def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
 
 
 def judge_reading(claim: Claim, reading: Reading, results: Results) -> ReadingResult:
-    """One reading: every pair, and what they come to together."""
+    """Judge every pair of a reading, and the reading."""
     numbers = itertools.cycle(claim.expected.split("|"))
     pairs = tuple(
         judge_pair(claim, pair, expected, results, reading.unmeasured)
@@ -127,7 +127,7 @@ def judge_reading(claim: Claim, reading: Reading, results: Results) -> ReadingRe
 def judge_pair(
     claim: Claim, pair: Pair, expected: str, results: Results, unmeasured: str | None = None
 ) -> PairResult:
-    """One comparison, for which the paper has `expected`. unmeasured: why it cannot be judged."""
+    """Judge one comparison. expected: the paper's value; unmeasured: why it cannot be judged."""
     if unmeasured and not METRICS[claim.metric].timed:
         left, right = (
             Value(side.takes[0][0], side.takes[0][1], None, unmeasured, None)
@@ -140,21 +140,21 @@ def judge_pair(
         return PairResult(pair.label, left, right, None, gap, {})
     ratio = left.value / right.value
     if unmeasured:
-        said = verdict.NOT_MEASURED
+        result = verdict.NOT_MEASURED
     elif claim.kind == "count":
-        said = verdict.of_counts(left.value, right.value, expected)
+        result = verdict.of_counts(left.value, right.value, expected)
     elif claim.kind == "limit":
-        said = verdict.of_limit(left.value, expected)
+        result = verdict.of_limit(left.value, expected)
     elif claim.kind == "direction":
-        said = verdict.of_direction(ratio, expected)
+        result = verdict.of_direction(ratio, expected)
     else:
-        said = verdict.of_ratio(ratio, float(expected))
+        result = verdict.of_ratio(ratio, float(expected))
     unequal = marks(left.run, right.run) if left.run and right.run else {}
-    return PairResult(pair.label, left, right, ratio, said, unequal)
+    return PairResult(pair.label, left, right, ratio, result, unequal)
 
 
 def measure(side: Side, metric: str, results: Results) -> Value:
-    """A side's value: of its only cell, or of the best or worst; none if any of them is missing."""
+    """Return a side's value: of its only cell, or of the best or worst; none if any cell is missing."""
     values = [value_of(results, cell, metric, op) for cell, op in side.takes]
     if gaps := [value for value in values if value.value is None]:
         return max(gaps, key=lambda value: verdict.ORDER.index(value.gap))
@@ -163,7 +163,7 @@ def measure(side: Side, metric: str, results: Results) -> Value:
 
 
 def value_of(results: Results, cell: Cell, metric: str, op: str) -> Value:
-    """A cell's value; none, and why, where a run has no such number, as of a recovery that did not end."""
+    """Return a cell's value, or why its runs have none, such as a recovery that did not end."""
     found = results.find(cell)
     run = found.runs[-1] if found.runs else None
     gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
@@ -175,7 +175,7 @@ def value_of(results: Results, cell: Cell, metric: str, op: str) -> Value:
 
 
 def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
-    """Two cells of the authors' spreadsheet. The ratio is of the means, as the paper's numbers are."""
+    """Compare two cells of the authors' spreadsheet by the ratio of means, as the paper does."""
     runs = [paper.artifact[cell] for cell in cells]
     rates = [[tps for tps, _ in of_cell] for of_cell in runs]
     means = [sum(of_cell) / len(of_cell) for of_cell in rates]
@@ -185,6 +185,6 @@ def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
 
 
 def cell_of(paper: Paper, settings: Mapping[str, Any]) -> Cell:
-    """The cell with a paper's constants, in the headline's build, and these settings."""
+    """Return the cell with a paper's constants, its first build, and these settings."""
     whole = at_most({**paper.constants, "sqlite": paper.builds[0], **settings}, paper.most)
     return make_cell({name.upper(): str(value) for name, value in whole.items()})

@@ -1,43 +1,33 @@
-"""The numbers of a figure as JSON and CSV: value, cell, runs, and what a watched run says of each bar."""
+"""The numbers of a figure as JSON and CSV: value, cell and runs of each bar, and counts of a watched run."""
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from commitpath.charts.files import write_csv
 from commitpath.charts.model import Drawn, Stated, Value
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.papers.study import Study
+from commitpath.papers.paper import Paper
 from commitpath.results.marks import transactions
 from model import durability
 
 SUFFIXES = (".json", ".csv")
+INTERVAL = ("interval_low", "interval_high")
 COLUMNS = (
     *("panel", "group", "series", "sqlite", "reading", "op", "board", "state", "tps", "low", "high"),
-    *(
-        "interval_low",
-        "interval_high",
-        "runs",
-        "transactions",
-        "marks",
-        "cell_id",
-        "run_ids",
-        "watched_run",
-        "syncs",
-        "flushes",
-        "fua",
-    ),
+    *INTERVAL,
+    *("runs", "transactions", "marks", "cell_id", "run_ids", "watched_run", "syncs", "flushes", "fua"),
     *("block_writes", "bytes_written", "reason"),
 )
 
 
 def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
-    """A figure as one JSON object; tps per second, counts and bytes per transaction."""
+    """Return a figure as one JSON object; tps per second, counts and bytes per transaction."""
     grids = sorted({grid for one in drawn for value in one.values for grid in value.found.grids})
     panels = [
         {
@@ -51,18 +41,17 @@ def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
     return {"title": figure["title"], "grids": grids, "panels": panels}
 
 
-def commands(study: Study, grids: list[str]) -> list[str]:
-    """What makes a study's figure: all that was asked for, or its cells alone and then the drawing."""
-    place = "".join(f" {name}={text}" for name, text in study.overrides.items())
-    given = place + "".join(f" {name}={shlex.quote(text)}" for name, text in study.said.items())
-    # what is less than a grid it cannot be asked for
-    sweep = [f"make sweep GRID='{' '.join(grids)}'{place}"] if grids and not study.said else []
-    draw = f".venv/bin/python -m commitpath.papers {study.name} results/results.sqlite FOLDER{given}"
-    return [f"make reproduce PAPER={study.name}{given}", *sweep, draw]
+def commands(paper: Paper, grids: list[str]) -> list[str]:
+    """Return the commands that make a figure: the whole request, or only the sweep of its cells."""
+    place = "".join(f" {name}={text}" for name, text in paper.overrides.items())
+    given = place + "".join(f" {name}={shlex.quote(text)}" for name, text in paper.variables.items())
+    # a sweep always runs whole grids
+    sweep = [f"make sweep GRID='{' '.join(grids)}'{place}"] if grids and not paper.variables else []
+    return [f"make reproduce PAPER={paper.name}{given}", *sweep]
 
 
 def value_of(value: Value) -> dict[str, Any]:
-    """A bar as JSON."""
+    """Return a bar as JSON."""
     bar, found, number = value.bar, value.found, value.number
     return {
         **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
@@ -79,12 +68,12 @@ def value_of(value: Value) -> dict[str, Any]:
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """What names a run, and where its files are."""
+    """Return the ids of a run, and its folder."""
     return {"cell_id": run.facts["cell"], "run_id": run.facts["run"], "path": run.path}
 
 
 def causes_of(value: Value) -> dict[str, Any] | None:
-    """What a watched run of the same settings says."""
+    """Return the counts of a watched run with the same settings."""
     if not (causes := value.causes):
         return None
     return {
@@ -98,7 +87,7 @@ def causes_of(value: Value) -> dict[str, Any] | None:
 
 
 def stated_of(stated: Stated) -> dict[str, Any]:
-    """A number of the paper as JSON, with ours."""
+    """Return a number of the paper as JSON, with ours."""
     bar, over = stated.bar, stated.over
     return {
         **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
@@ -110,38 +99,37 @@ def stated_of(stated: Stated) -> dict[str, Any]:
 
 
 def rows(drawn: list[Drawn]) -> list[list[Any]]:
-    """A figure as a table: COLUMNS, a row a bar."""
+    """Return a figure as a table: COLUMNS, then a row for each bar."""
     table: list[list[Any]] = [list(COLUMNS)]
     for one in drawn:
         for value in one.values:
-            told = value_of(value)
-            causes = told["causes"] or {}
+            document = value_of(value)
+            causes = document["causes"] or {}
             special = {
                 "panel": one.panel.title,
-                **dict(zip(("interval_low", "interval_high"), told["interval"] or (None, None), strict=True)),
-                "runs": len(told["runs"]),
-                "marks": "".join(told["marks"]),
-                "run_ids": " ".join(run["run_id"] for run in told["runs"]),
+                **dict(zip(INTERVAL, document["interval"] or (None, None), strict=True)),
+                "runs": len(document["runs"]),
+                "marks": "".join(document["marks"]),
+                "run_ids": " ".join(run["run_id"] for run in document["runs"]),
                 "watched_run": f"{causes['cell_id']}/{causes['run_id']}" if causes else None,
             }
-            merged = {**told, **causes.get("per_transaction", {}), **special}
+            merged = {**document, **causes.get("per_transaction", {}), **special}
             table.append([merged.get(name) for name in COLUMNS])
     return table
 
 
 def made_from(path: Path) -> str | None:
-    """What a figure's JSON file says that it was made from; None if it is not one."""
+    """Return `made_from` of a figure's JSON file; None if it is not one."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return told.get("made_from") if isinstance(told, dict) else None
+    return content.get("made_from") if isinstance(content, dict) else None
 
 
-def write(stem: Path, told: Mapping[str, Any], table: list[list[Any]]) -> list[Path]:
+def write(stem: Path, content: Mapping[str, Any], table: list[list[Any]]) -> list[Path]:
     """Write STEM.json and STEM.csv."""
     paths = [stem.with_name(stem.name + suffix) for suffix in SUFFIXES]
-    paths[0].write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    with paths[1].open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(table)
+    paths[0].write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_csv(paths[1], table)
     return paths

@@ -1,4 +1,4 @@
-"""claims.html, one file that opens offline, and the same as lines for a terminal."""
+"""Render claims.html, one file that opens offline, and the same claims as lines for a terminal."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,14 +9,14 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 
 from analysis.report import html_page
 from commitpath.charts.model import VIRTUAL
-from commitpath.papers import beside, verdict
+from commitpath.papers import two_boards, verdict
 from commitpath.papers.texts import number
 
 Content = Mapping[str, Any]
 
-# Settings that every timed cell shares, or that its column says.
-UNSAID = ("device", "probes", "sqlite")
-# Keys of a claim → what is said beside its verdict.
+# Settings that every timed cell shares, or that are in the head of its column.
+OMITTED = ("device", "probes", "sqlite")
+# Key of a claim → the qualification of its verdict.
 QUALIFIED = {"circular": "circular", "by_equality": "by equality"}
 TIMES = {
     "cpu": "CPU",
@@ -28,7 +28,7 @@ TIMES = {
 
 
 def render(content: Content, figures: Sequence[Path] = ()) -> str:
-    """The page of a document (document.py). figures: files of which it shows the SVG ones."""
+    """Return the page of a document (document.py). figures: files; it shows those in SVG."""
     environment = html_page.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
@@ -37,7 +37,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
     return environment.get_template("claims.html.j2").render(
         doc=content,
         figures={path.stem: html_page.data_uri(path) for path in figures if path.suffix == ".svg"},
-        tables={path.stem: beside.rows(path) for path in figures if path.suffix == ".json"},
+        tables={path.stem: two_boards.rows(path) for path in figures if path.suffix == ".json"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),
         colors={
@@ -52,23 +52,23 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         devices=devices_of,
         times=TIMES,
         notes=notes_of,
-        interval=beside.interval,
-        virtual_told=beside.told,
+        interval=two_boards.interval,
+        virtual_missing=two_boards.missing_text,
         virtual=VIRTUAL,
         qualified=qualified,
-        but=lambda name: but(content, name),
+        qualifications=lambda name: qualifications(content, name),
     )
 
 
 def terminal(content: Content) -> list[str]:
-    """A line for each claim, and how many have which verdict."""
+    """Return a line for each claim, and the number of claims with each verdict."""
     rows = [["", "verdict", "paper", "here", ""]]
     for claim in content["claims"]:
         here = ratios(claim["readings"][0], claim) if claim["readings"] else "-"
         other = f" (other readings: {', '.join(claim['other_verdicts'])})" if claim["other_verdicts"] else ""
-        said = ", ".join([claim["verdict"], *qualified(claim)])
+        words = ", ".join([claim["verdict"], *qualified(claim)])
         why = f" ({claim['unmeasured']})" if claim["unmeasured"] else ""
-        rows.append([claim["id"], said, expected(claim), here, claim["statement"] + why + other])
+        rows.append([claim["id"], words, expected(claim), here, claim["statement"] + why + other])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     for claim in content["claims"]:
@@ -76,60 +76,63 @@ def terminal(content: Content) -> list[str]:
             lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
     lines += [content["left_out"]] if content["left_out"] else []
     lines += [f"not all of the paper: {'; '.join(content['asked'])}"] if content["asked"] else []
-    lines += [beside.told(content)] if content["beside"] else []
-    told = {name: f"{count} {name}{but(content, name)}" for name, count in content["verdicts"].items()}
-    counts = ", ".join(told[name] for name, count in content["verdicts"].items() if count)
+    lines += [two_boards.missing_text(content)] if content["beside"] else []
+    counts = ", ".join(
+        f"{count} {name}{qualifications(content, name)}"
+        for name, count in content["verdicts"].items()
+        if count
+    )
     return [*dict.fromkeys(lines), f"{len(content['claims'])} claims: {counts}"]
 
 
 def qualified(claim: Content) -> list[str]:
-    """What a claim's verdict is not: evidence, where it is circular; a side that is ahead."""
+    """Return the qualifications of a claim's verdict."""
     return [words for key, words in QUALIFIED.items() if claim[key]]
 
 
-def but(content: Content, name: str) -> str:
-    """` (2 circular, 1 by equality)`: how many claims with a verdict are qualified."""
+def qualifications(content: Content, name: str) -> str:
+    """Return ` (2 circular, 1 by equality)`: how many claims with a verdict are qualified."""
     counts = Counter(
         words for claim in content["claims"] if claim["verdict"] == name for words in qualified(claim)
     )
-    told = ", ".join(f"{counts[words]} {words}" for words in QUALIFIED.values() if counts[words])
-    return f" ({told})" if told else ""
+    text = ", ".join(f"{counts[words]} {words}" for words in QUALIFIED.values() if counts[words])
+    return f" ({text})" if text else ""
 
 
 def gaps(reading: Content) -> list[str]:
-    """Cells of a reading that have no run though they should, with the reason."""
+    """Return the cells of a reading that lack a run, with the reason."""
     pairs = [pair for pair in reading["pairs"] if pair["verdict"] == verdict.MISSING]
     sides = [pair[side] for pair in pairs for side in ("left", "right")]
-    found = [f"{cell_text(side['settings'], 'sqlite')}: {side['reason']}" for side in sides if side["reason"]]
-    return list(dict.fromkeys(found))
+    lines = [f"{cell_text(side['settings'], 'sqlite')}: {side['reason']}" for side in sides if side["reason"]]
+    return list(dict.fromkeys(lines))
 
 
 def grouped(entries: Sequence[Content], key: str) -> list[tuple[str, list[Content]]]:
-    """Entries by a value of theirs, in the order of the first of each."""
+    """Group entries by one of their values, in the order of first appearance."""
     names = dict.fromkeys(str(entry[key]) for entry in entries)
     return [(name, [entry for entry in entries if entry[key] == name]) for name in names]
 
 
 def shown(value: float | None) -> str:
-    """A number as the page has it."""
+    """Return a number as on the page."""
     return "–" if value is None else number(value)
 
 
 def expected(claim: Content) -> str:
-    """What the paper says, as text."""
+    """Return the paper's value as text."""
     value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
     return ", ".join(f"{one}×" for one in value.split("|")) if kind == "ratio" else value
 
 
 def cell_text(settings: Content, *also: str) -> str:
-    """`f2fs wal normal autocheckpoint=254`: a cell in short; what its engine does not have is not in it."""
+    """Return a short name of a cell, `f2fs wal normal autocheckpoint=254`, without what its engine lacks."""
     named = [str(settings[name]) for name in ("fs", "journal_mode", "synchronous") if name in settings]
-    hidden = {"fs", "journal_mode", "synchronous", *UNSAID} - set(also)
+    hidden = {"fs", "journal_mode", "synchronous", *OMITTED} - set(also)
     return " ".join(named + [f"{name}={value}" for name, value in settings.items() if name not in hidden])
 
 
 def ratios(reading: Content, claim: Content) -> str:
-    """What came out of a reading: a ratio, the range of several, or counts; with the marks."""
+    """Return the result of a reading: a ratio, the range of several, or counts, with marks."""
     pairs = reading["pairs"]
     if any(pair["ratio"] is None for pair in pairs):
         return str(reading["verdict"])
@@ -137,16 +140,16 @@ def ratios(reading: Content, claim: Content) -> str:
         return " / ".join(f"{1000 * pairs[0][side]['value']:.0f}" for side in ("left", "right"))
     if claim["paper"]["kind"] == "limit":
         return number(max(pair["left"]["value"] for pair in pairs))
-    found = sorted(pair["ratio"] for pair in pairs)
+    values = sorted(pair["ratio"] for pair in pairs)
     if reading["holds"] == "largest":
-        found = found[-1:]
-    text = " to ".join(dict.fromkeys(number(ratio) for ratio in (found[0], found[-1]))) + "×"
+        values = values[-1:]
+    text = " to ".join(dict.fromkeys(number(ratio) for ratio in (values[0], values[-1]))) + "×"
     marked = sorted({mark for pair in pairs for mark in pair["marks"]})
     return " ".join([text, *marked])
 
 
 def columns_of(content: Content) -> list[tuple[str, list[str]]]:
-    """(SQLite release, readings of the paper's words) of the summary's columns."""
+    """Return the summary's columns: (SQLite release, readings of the paper's words)."""
     words: dict[str, None] = {}
     for claim in content["claims"]:
         for result in claim["readings"]:
@@ -155,13 +158,13 @@ def columns_of(content: Content) -> list[tuple[str, list[str]]]:
 
 
 def worded(reading: Content) -> list[str]:
-    """`TRUNCATE for DELETE`: what a reading takes the paper's words for."""
+    """Return what a reading takes the paper's words for: `DELETE is TRUNCATE`; empty without such words."""
     text = ", ".join(f"{word} is {meaning.upper()}" for word, meaning in reading["words"].items())
     return [text] if text else []
 
 
 def summary_row(claim: Content, columns: Sequence[tuple[str, list[str]]]) -> list[tuple[int, str, str]]:
-    """(width in columns, text, verdict) of the first reading, in each build and wording."""
+    """Return (width in columns, text, verdict) of the first reading, in each build and wording."""
     first = claim["readings"][0]["name"] if claim["readings"] else None
     same = [result for result in claim["readings"] if result["name"] == first]
     row = []
@@ -171,25 +174,25 @@ def summary_row(claim: Content, columns: Sequence[tuple[str, list[str]]]) -> lis
             row.append((len(words), ratios(of_build[0], claim), of_build[0]["verdict"]))
             continue
         for word in words:
-            found = [result for result in of_build if worded(result) == [word]]
-            row += [(1, ratios(found[0], claim), found[0]["verdict"]) if found else (1, "", "")]
+            result = next((one for one in of_build if worded(one) == [word]), None)
+            row += [(1, ratios(result, claim), result["verdict"]) if result else (1, "", "")]
     return row
 
 
 def labels_of(claim: Content) -> list[str]:
-    """The kinds of bytes that any cell of a claim's table wrote."""
+    """Return the labels of bytes that any cell of a claim's table wrote."""
     watched = [row["watched"] for row in claim["why"] if row["watched"]]
     return [name for name in (watched[0]["kib"] if watched else ()) if any(w["kib"][name] for w in watched)]
 
 
 def devices_of(claim: Content) -> list[str]:
-    """What the device spent its time on in any of a claim's runs, of what takes 0.1 ms or more somewhere."""
+    """Return the causes of device time that reach 0.1 ms in any of a claim's runs."""
     spent = [row["device_ms"] for row in claim["why"]]
     names = dict.fromkeys(name for one in spent for name in one)
     return [name for name in names if max(one.get(name, 0) for one in spent) >= 0.1]
 
 
 def notes_of(claim: Content) -> list[str]:
-    """What the marks of a claim's pairs mean, each once."""
+    """Return the meaning of each mark on a claim's pairs."""
     pairs = [pair for result in claim["readings"] for pair in result["pairs"]]
     return sorted({f"{mark} {text}" for pair in pairs for mark, text in pair["marks"].items()})

@@ -1,7 +1,8 @@
-"""A paper's claims as data: experiments/papers/<name>/, checked against experiments/schema.yml."""
+"""Read a paper: experiments/papers/<name>/, checked by experiments/schema.yml."""
 
 import csv
-from collections.abc import Mapping
+import functools
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,12 @@ from base.schema import schema
 from commitpath.papers.readings import Reading, reading, wordings
 
 PAPERS = EXPERIMENTS / "papers"
-# What claims.yml says of a claim in words (experiments/schema.yml, $defs.claims).
+# The texts of a claim in claims.yml (experiments/schema.yml, $defs.claims).
 TEXTS = ("explanation", "paper_says", "circular", "by_equality")
-# What each row of claims.csv has of a claim.
+# The columns of claims.csv.
 COLUMNS = ("id", "source", "statement", "left", "right", "metric", "expected", "kind")
-# Of a claim whose number is counted by watching, where nothing is watched.
-UNWATCHED = "it is counted by watching, and PROBES=none"
+# Why a claim is not measured if its number needs probes.
+UNWATCHED = "its number needs probes, and PROBES=none"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class Claim:
     selectors: tuple[str, str]
     metric: str
     expected: str
-    # ratio (of each of a reading's pairs in turn, where there are several), direction, limit (of the left
-    # side's value) or count
+    # ratio (one for all pairs, or one each), direction, limit (of the left side's value) or count
     kind: str
     readings: tuple[Reading, ...]
     artifact: tuple[str, str] | None
@@ -44,98 +44,111 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """All of experiments/papers/<name>/. artifact: TPS and transactions of the authors' runs, by cell."""
+    """A paper's data in experiments/papers/<name>/, for one board and one choice of figures and sizes."""
 
     name: str
     title: str
     reference: str
     grid: str
+    watched: str | None  # the grid whose cells are run to be watched
     constants: Mapping[str, Any]
     builds: tuple[str, ...]
-    claims: tuple[Claim, ...]
-    artifact: Mapping[str, list[tuple[float, int]]]
+    words: Mapping[str, tuple[str, ...]]  # an ambiguous word: its meanings
+    artifact: Mapping[str, list[tuple[float, int]]]  # cell: TPS and transactions of the authors' runs
+    says: Mapping[str, str]  # notes on its readings, profile and sources
+    overrides: Mapping[str, str]  # make variables that replace constants
     most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
-    says: Mapping[str, str]  # what is to be known of its readings, profile and sources
+    variables: Mapping[str, str]  # the other make variables of the request
+    figures: tuple[Path, ...]  # the data files of the requested figures
+
+    @functools.cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims, read when first used. Raises BadInputError.
+
+        A reading with a cell that `most` lowers is not measured.
+        """
+        folder = PAPERS / self.name
+        ours = validated(folder / "claims.yml", "claims")
+        rows = read_csv(folder / "claims.csv")
+        if lacking := [name for name in COLUMNS if rows and name not in rows[0]]:
+            raise BadInputError(f"{folder}/claims.csv: no column {', '.join(lacking)}")
+        if different := {row["id"] for row in rows} ^ set(ours):
+            raise BadInputError(
+                f"{folder}: claims.csv and claims.yml do not have the same claims: "
+                f"{', '.join(sorted(different))}"
+            )
+        claims = []
+        for row in rows:
+            try:
+                claims.append(claim(row, ours[row["id"]], self))
+            except BadInputError as error:
+                raise BadInputError(f"{folder}/claims.yml: {row['id']}: {error}") from error
+        return tuple(claims)
 
 
 def names() -> list[str]:
-    """Every paper there is."""
+    """Return the names of all papers."""
     return [path.parent.name for path in sorted(PAPERS.glob("*/paper.yml"))]
 
 
 def load(
-    name: str, overrides: Mapping[str, str] | None = None, most: Mapping[str, int] | None = None
+    name: str,
+    overrides: Mapping[str, str] | None = None,
+    most: Mapping[str, int] | None = None,
+    figures: Collection[str] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> Paper:
-    """A paper by name. overrides: make variables in place of its constants. Raises BadInputError.
+    """Return a paper. Raises BadInputError.
 
-    most: as of commitpath.sweep.grid.at_most; a reading with a cell that is over it is not measured.
+    overrides: make variables that replace constants; figures: names, empty for all.
     """
-    folder = PAPERS / name
     if name not in names():
         raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
+    folder = PAPERS / name
     head = validated(folder / "paper.yml", "paper")
     given = {key.lower(): text for key, text in (overrides or {}).items()}
-    constants = {**head["constants"], **given}
-    unwatched = given.get("probes") == "none"
-    ours = validated(folder / "claims.yml", "claims")
-    rows = read_csv(folder / "claims.csv")
-    if lacking := [name for name in COLUMNS if rows and name not in rows[0]]:
-        raise BadInputError(f"{folder}/claims.csv: no column {', '.join(lacking)}")
-    if different := {row["id"] for row in rows} ^ set(ours):
-        raise BadInputError(
-            f"{folder}: claims.csv and claims.yml have not the same claims: {', '.join(sorted(different))}"
-        )
-    artifact = artifact_of(folder)
-    claims = []
-    for row in rows:
-        try:
-            claims.append(claim(row, ours[row["id"]], head, constants, most or {}, unwatched))
-        except BadInputError as error:
-            raise BadInputError(f"{folder}/claims.yml: {row['id']}: {error}") from error
-    for entry in claims:
-        for cell in entry.artifact or ():
-            if cell not in artifact:
-                raise BadInputError(
-                    f"{folder}/claims.yml: {entry.id}: artifact: no cell {cell} in artifact.csv"
-                )
-    builds = tuple(head["builds"])
+    paths = sorted((folder / "figures").glob("*.yml"))
     return Paper(
         name,
         head["title"],
         head["reference"],
         head["grid"],
-        constants,
-        builds,
-        tuple(claims),
-        artifact,
-        dict(most or {}),
+        head.get("watched"),
+        {**head["constants"], **given},
+        tuple(head["builds"]),
+        {word: tuple(meanings) for word, meanings in head["words"].items()},
+        artifact_of(folder),
         head.get("says", {}),
+        dict(overrides or {}),
+        dict(most or {}),
+        dict(variables or {}),
+        tuple(path for path in paths if not figures or path.stem in figures),
     )
 
 
 def validated(path: Path, what: str) -> dict[str, Any]:
-    """A data file that is what experiments/schema.yml says ($defs); BadInputError names the place."""
+    """Return a data file, checked by $defs of experiments/schema.yml. Raises BadInputError with the place."""
     content = load_yaml(path)
     checks = {**schema()["$defs"][what], "$defs": schema()["$defs"]}
     validator = jsonschema.Draft202012Validator(checks)
     for error in validator.iter_errors(content):
         place = ".".join(str(step) for step in error.absolute_path)
         raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
-    found: dict[str, Any] = content
-    return found
+    valid: dict[str, Any] = content
+    return valid
 
 
 def artifact_of(folder: Path) -> dict[str, list[tuple[float, int]]]:
-    """TPS and transactions of the authors' runs by cell, of a paper that has them."""
-    found: dict[str, list[tuple[float, int]]] = {}
+    """Return TPS and transactions of the authors' runs by cell; empty without artifact.csv."""
+    runs: dict[str, list[tuple[float, int]]] = {}
     table = folder / "artifact.csv"
     for row in read_csv(table) if table.is_file() else []:
-        found.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
-    return found
+        runs.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
+    return runs
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file. BadInputError names the line of one that has not a value for each column."""
+    """Return the rows of a CSV file. Raises BadInputError for a line without one value for each column."""
     rows = []
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
@@ -143,34 +156,30 @@ def read_csv(path: Path) -> list[dict[str, str]]:
             for row in reader:
                 if None in row or None in row.values():
                     columns = len(reader.fieldnames or ())
-                    raise BadInputError(f"{path}: line {reader.line_num}: not {columns} values, one a column")
+                    raise BadInputError(f"{path}: line {reader.line_num}: needs {columns} values")
                 rows.append(row)
         except (csv.Error, UnicodeDecodeError) as error:
-            raise BadInputError(f"{path}: behind line {reader.line_num}: {error}") from None
+            raise BadInputError(f"{path}: after line {reader.line_num}: {error}") from None
     return rows
 
 
-def claim(
-    row: Mapping[str, str],
-    ours: Mapping[str, Any],
-    head: Mapping[str, Any],
-    constants: Mapping[str, Any],
-    most: Mapping[str, int],
-    unwatched: bool,
-) -> Claim:
-    """A claim of both files."""
+def claim(row: Mapping[str, str], ours: Mapping[str, Any], paper: Paper) -> Claim:
+    """Return a claim. row: of claims.csv; ours: of claims.yml."""
     readings = [
-        measured(entry, words, build, constants, most, unwatched)
+        measured(entry, words, build, paper)
         for entry in ours.get("readings", [])
-        for words in wordings(entry, head["words"])
-        for build in entry.get("builds", head["builds"])
+        for words in wordings(entry, paper.words)
+        for build in entry.get("builds", paper.builds)
     ]
-    numbers = row["expected"].split("|")
+    ratios = row["expected"].split("|")
     for one in readings:
-        if len(one.pairs) % len(numbers) or (len(numbers) > 1 and one.holds != "all"):
+        if len(one.pairs) % len(ratios) or (len(ratios) > 1 and one.holds != "all"):
             raise BadInputError(
-                f"{one.name}: {len(one.pairs)} pairs, and claims.csv has {len(numbers)} ratios"
+                f"{one.name}: {len(one.pairs)} pairs, and claims.csv has {len(ratios)} ratios"
             )
+    for cell in ours.get("artifact", ()):
+        if cell not in paper.artifact:
+            raise BadInputError(f"artifact: no cell {cell} in artifact.csv")
     return Claim(
         row["id"],
         row["source"],
@@ -186,21 +195,16 @@ def claim(
     )
 
 
-def measured(
-    entry: Mapping[str, Any],
-    words: Mapping[str, str],
-    build: str,
-    constants: Mapping[str, Any],
-    most: Mapping[str, int],
-    unwatched: bool,
-) -> Reading:
-    """A reading of claims.yml in one build; with the reason where what is run here cannot judge it."""
-    watched = bool(entry.get("watched"))
-    given = {name: value for name, value in constants.items() if name != "probes" or unwatched or not watched}
-    made = reading(entry, words, build, given, most)
+def measured(entry: Mapping[str, Any], words: Mapping[str, str], build: str, paper: Paper) -> Reading:
+    """Return a reading in one build, with the reason if the requested runs cannot judge it."""
+    watched, unwatched = bool(entry.get("watched")), paper.overrides.get("PROBES") == "none"
+    given = {
+        name: value for name, value in paper.constants.items() if name != "probes" or unwatched or not watched
+    }
+    made = reading(entry, words, build, given, paper.most)
     if watched and unwatched:
         return replace(made, unmeasured=UNWATCHED)
-    if most and reading(entry, words, build, given, {}).pairs != made.pairs:
-        lower = ", ".join(f"{name.upper()}={number}" for name, number in most.items())
+    if paper.most and reading(entry, words, build, given, {}).pairs != made.pairs:
+        lower = ", ".join(f"{name.upper()}={number}" for name, number in paper.most.items())
         return replace(made, unmeasured=f"{lower}: fewer than the paper's")
     return made

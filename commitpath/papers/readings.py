@@ -1,8 +1,8 @@
-"""Readings of a claim: from its data to the pairs of cells that it compares."""
+"""Turn a claim's data into readings, each with the pairs of cells that it compares."""
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from model.cell import Cell
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: cells, each with what is taken of it, and which of them counts.
+    """One side of a comparison: its cells, and which of them counts.
 
     takes: (cell, op), with op as in commitpath.results.metrics.
     """
@@ -25,7 +25,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """What a claim compares, once: a value of left over one of right."""
+    """One comparison of a claim: a value of left over one of right."""
 
     label: str
     left: Side
@@ -34,25 +34,25 @@ class Pair:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a claim. words: what each ambiguous word of the paper is taken for."""
+    """One way to read a claim. words: each ambiguous word of the paper, with its meaning here."""
 
     name: str
     words: Mapping[str, str]
     build: str
     holds: str  # all: every pair has to hold; largest: the one with the largest ratio
     pairs: tuple[Pair, ...]
-    unmeasured: str | None = None  # why what is run here cannot judge it
+    unmeasured: str | None = None  # why the requested runs cannot judge it
 
 
-def wordings(entry: Mapping[str, Any], words: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
-    """Each meaning of the ambiguous words that a reading uses; the headline first."""
+def wordings(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
+    """Yield each combination of meanings of the ambiguous words in a reading; the headline's first."""
     used = [word for word in words if mentions(entry, word)]
     for values in itertools.product(*(words[word] for word in used)):
         yield dict(zip(used, values, strict=True))
 
 
 def mentions(content: Any, word: str) -> bool:
-    """Whether a word is a value somewhere in YAML content, names apart."""
+    """Return whether a word is a value anywhere in YAML content; keys do not count."""
     if isinstance(content, dict):
         return any(mentions(value, word) for value in content.values())
     return any(mentions(value, word) for value in content) if isinstance(content, list) else content == word
@@ -65,7 +65,7 @@ def reading(
     constants: Mapping[str, Any],
     most: Mapping[str, int],
 ) -> Reading:
-    """One reading in one build, with every pair that its lists make. most: as of at_most."""
+    """Return a reading in one build, with every pair that its lists make. most: as in at_most."""
     cases = entry.get("each", {})
     pairs = []
     for case in cases if isinstance(cases, list) else [cases]:
@@ -80,7 +80,7 @@ def reading(
 
 
 def products(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Settings with one value for each name, for each combination of the lists in them."""
+    """Yield settings with one value for each name, for each combination of their lists."""
     lists = [value if isinstance(value, list) else [value] for value in settings.values()]
     for values in itertools.product(*lists):
         yield dict(zip(settings, values, strict=True))
@@ -89,7 +89,7 @@ def products(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def sides(
     given: Mapping[str, Any], base: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]
 ) -> Iterator[tuple[dict[str, Any], Side]]:
-    """(what of a list it is, side) for each value of a side's lists; with best_of or worst_of one."""
+    """Yield (values taken from lists, side) for each combination; best_of and worst_of yield one side."""
     for kind in ("best_of", "worst_of"):
         if kind in given:
             takes = [take({**base, **one}, words, most) for entry in given[kind] for one in products(entry)]
@@ -101,14 +101,14 @@ def sides(
 
 
 def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:
-    """(cell, op) of settings in which words may stand for values."""
-    meant = {name: words.get(str(value), value) for name, value in settings.items()}
-    op = check_op(str(meant.pop("op", WHOLE)))
-    return cell_with(tuple(sorted(at_most(checked(meant), most).items()))), op
+    """Return (cell, op) of settings in which words may stand for values."""
+    values = {name: words.get(str(value), value) for name, value in settings.items()}
+    op = check_op(str(values.pop("op", WHOLE)))
+    return cell_with(tuple(sorted(at_most(checked(values), most).items()))), op
 
 
-# Many pairs share a cell, and a cell costs milliseconds.
+# Many pairs share a cell, and making a cell takes milliseconds.
 @functools.cache
 def cell_with(settings: tuple[tuple[str, str], ...]) -> Cell:
-    """The cell of checked settings."""
+    """Return the cell of checked settings."""
     return make_cell({name.upper(): text for name, text in settings})

@@ -1,4 +1,4 @@
-"""The rule of verdicts, in one place; docs/measurements/apsys17.md says it in words."""
+"""The rules for verdicts; docs/measurements/apsys17.md describes them."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ REPRODUCED = "reproduced"
 DIRECTION = "direction only"
 CONTRADICTED = "contradicted"
 NOT_TESTABLE = "not testable here"
-# No verdict on the paper: what was asked for cannot judge the claim.
+# No verdict on the paper: the requested runs cannot judge the claim.
 NOT_MEASURED = "not measured"
-# Neither: a run that the claim needs failed, was rejected, or is not there.
+# No verdict: a run that the claim needs failed, was rejected, or does not exist.
 MISSING = "missing"
 ORDER = (REPRODUCED, DIRECTION, CONTRADICTED, NOT_MEASURED, MISSING)
 
@@ -16,8 +16,8 @@ ORDER = (REPRODUCED, DIRECTION, CONTRADICTED, NOT_MEASURED, MISSING)
 FACTOR = 1.5
 # Two rates this close are equal: neither side is ahead.
 EQUAL = 0.01
-# A ratio of the paper this close to 1 says "no change"; ours has then to be as close as that:
-# the authors' five runs of one cell spread by about as much.
+# A ratio of the paper this close to 1 means "no change"; ours must then be within NO_CHANGE of 1. The
+# authors' five runs of one cell spread by about as much.
 CLAIMS_NO_CHANGE = 0.05
 NO_CHANGE = 0.1
 
@@ -40,7 +40,7 @@ RULE = (
     (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
     (
         NOT_MEASURED,
-        "what was asked for cannot judge it: its cells are left out, have fewer transactions or rows than "
+        "the requested runs cannot judge it: its cells are left out, have fewer transactions or rows than "
         "the paper's, or are not watched; the reason stands there.",
     ),
     (MISSING, "a run that it needs failed, was rejected or was not made; the reason stands there."),
@@ -48,12 +48,12 @@ RULE = (
 
 
 def side(ratio: float) -> int:
-    """1 above 1, -1 below, 0 where the two are equal."""
+    """Return 1 for a ratio above 1, -1 below 1, 0 if the two sides are equal."""
     return 0 if abs(ratio - 1) <= EQUAL else 1 if ratio > 1 else -1
 
 
 def of_ratio(ratio: float, expected: float) -> str:
-    """The verdict on a measured ratio where the paper has another."""
+    """Judge a measured ratio by the paper's."""
     if abs(expected - 1) <= CLAIMS_NO_CHANGE:
         return REPRODUCED if abs(ratio - 1) <= NO_CHANGE else CONTRADICTED
     if side(ratio) != side(expected):
@@ -63,7 +63,7 @@ def of_ratio(ratio: float, expected: float) -> str:
 
 
 def of_direction(ratio: float, expected: str) -> str:
-    """The verdict on a direction: >1 or >=1, the second also if the two are equal; or <1."""
+    """Judge a direction: >1, <1, or >=1, which also accepts equality."""
     if expected == "<1":
         return REPRODUCED if side(ratio) < 0 else CONTRADICTED
     least = {">1": 1, ">=1": 0}[expected]
@@ -71,16 +71,16 @@ def of_direction(ratio: float, expected: str) -> str:
 
 
 def of_limit(left: float, expected: str) -> str:
-    """The verdict on a value that stays below a limit, of the left side alone; expected: as `<1`."""
+    """Judge a value of the left side by an upper limit; expected: as `<1`."""
     return REPRODUCED if left < float(expected.removeprefix("<")) else CONTRADICTED
 
 
 def of_counts(left: float, right: float, expected: str) -> str:
-    """The verdict on counts per transaction; expected: both of 1000 transactions, as `5000/1000`."""
+    """Judge counts per transaction; expected: both per 1000 transactions, as `5000/1000`."""
     wanted = [float(text) / 1000 for text in expected.split("/")]
     return REPRODUCED if [round(left), round(right)] == wanted else CONTRADICTED
 
 
 def over(verdicts: Sequence[str]) -> str:
-    """Over a claim's pairs: the worst of them; none if one has none."""
+    """Return the verdict over pairs: the worst of theirs."""
     return max(verdicts, key=ORDER.index)

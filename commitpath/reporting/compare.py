@@ -1,6 +1,5 @@
 """`make compare A=… B=…`: two selections of runs, cell by matching cell."""
 
-import csv
 import re
 import sys
 from collections.abc import Sequence
@@ -8,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from base import scratch
 from base.errors import BadInputError
 from base.text import printable_lines
 from commitpath import places
 from commitpath.axes import axes
+from commitpath.charts.files import write_csv
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting import statistics
@@ -67,7 +66,8 @@ def compare(options: dict[str, str]) -> int:
         raise BadInputError(f"METRIC={options.get('METRIC', 'tps')}: none of the runs has it; e.g. {METRICS}")
     print(printable_lines([*text(options, matched, rows), *left_out(options, *sides)]))
     if target:
-        write_csv(target, rows)
+        write_csv(target, table(rows))
+        print(f"written: {target}", file=sys.stderr)
     if files:
         from commitpath.reporting import side_by_side  # what draws takes a second to load
 
@@ -317,15 +317,12 @@ def together(rows: list[Row]) -> list[str]:
     return lines
 
 
-def write_csv(path: Path, rows: list[Row]) -> None:
-    """The rows, one per line."""
-    with scratch.whole(path) as part, part.open("w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow([*HEAD, "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
-        for row in rows:
-            d = row.difference
-            values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b)), *map(len, row.n)]
-            numbers = [d.ratio, d.low, d.high, d.confidence, d.p] if d else [None] * 5
-            verdict = said(d)[-1]
-            out.writerow([row.cell, row.metric, *values, *numbers, verdict, "; ".join(row.marks.values())])
-    print(f"written: {path}", file=sys.stderr)
+def table(rows: list[Row]) -> list[list[Any]]:
+    """Return the rows of FILE, with a head."""
+    lines: list[list[Any]] = [[*HEAD, "ratio", "low", "high", "confidence", "p", "verdict", "marks"]]
+    for row in rows:
+        d = row.difference
+        values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b)), *map(len, row.n)]
+        numbers = [d.ratio, d.low, d.high, d.confidence, d.p] if d else [None] * 5
+        lines.append([row.cell, row.metric, *values, *numbers, said(d)[-1], "; ".join(row.marks.values())])
+    return lines

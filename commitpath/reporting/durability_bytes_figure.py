@@ -1,24 +1,22 @@
-"""The figure of latency over bytes: a mark for each cell, its shape what cuts took, its name beside it."""
+"""Draw latency over bytes: a named mark for each cell, its shape by what cuts lost."""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from analysis.figures import style
-from commitpath.charts import look
+from commitpath.charts import look, sweep_axes
 from commitpath.reporting.durability_bytes import NAMED, Cost, Costs
 from commitpath.reporting.durability_figure import BROKEN, color
 
-# What cuts took: a shape, and what it is called.
+# Shape of a mark by what cuts lost, with its name in the legend.
 WHOLE, SOME, ALL = "o", "v", "X"
 OUTCOMES = {
     WHOLE: "nothing is lost",
@@ -30,9 +28,9 @@ COLUMNS = 3
 _PANEL, _EDGES, _LINE = 3.1, 1.25, 0.17
 # points: a name's size, and half a mark's
 _TEXT, _MARK = 8.0, 5.0
-# a name is so many points from its mark, the nearest that is free, in so many directions
+# distances of a name from its mark in points, nearest first; number of directions
 _AWAY, _DIRECTIONS = (8, 14, 22, 32, 44, 58), 16
-# of a panel's width or height that stays free beside the outermost marks
+# part of a panel's width or height that stays free around the outermost marks
 _MARGIN = 0.14
 
 
@@ -45,7 +43,7 @@ class Box(NamedTuple):
     high: float
 
     def over(self, other: Box) -> float:
-        """The area of both."""
+        """Return the area of the intersection."""
         width = min(self.right, other.right) - max(self.left, other.left)
         return max(width, 0.0) * max(min(self.high, other.high) - max(self.low, other.low), 0.0)
 
@@ -53,7 +51,7 @@ class Box(NamedTuple):
         return (self.right - self.left) * (self.high - self.low)
 
 
-def draw(costs: Costs, path: Path) -> None:
+def draw(costs: Costs) -> Figure:
     """Draw every cell."""
     places = list(dict.fromkeys(cost.place for cost in costs.costs))
     columns = min(len(places), COLUMNS)
@@ -61,7 +59,7 @@ def draw(costs: Costs, path: Path) -> None:
     caption = textwrap.wrap(
         f"{style.clean(costs.caption(NAMED))}. KiB: all that the device was given, close and drain included, "
         "over the transactions. Latency: the mean, without the watching. Left and below is better"
-        + (". Red edge: less was there than the settings promise." if any_broken(costs) else "."),
+        + (". Red edge: more was lost than the settings allow." if any_broken(costs) else "."),
         150,
     )
     made = style.figure(_EDGES + _PANEL * rows + _LINE * len(caption))
@@ -74,18 +72,18 @@ def draw(costs: Costs, path: Path) -> None:
         under.set_visible(False)
     for under in grid[-1]:
         under.set_xlabel("KiB written to the device, per transaction")
-    for beside in grid[:, 0]:
-        beside.set_ylabel("mean latency of a transaction (ms)")
+    for left in grid[:, 0]:
+        left.set_ylabel("mean latency of a transaction (ms)")
     made.legend(handles=handles(costs.costs), loc="outside upper left", ncols=3, columnspacing=1.6)
     made.supxlabel("\n".join(caption), x=0.01, ha="left", fontsize=8)
     made.draw_without_rendering()
     for place, under in zip(places, panels, strict=False):
         name(made, under, [cost for cost in costs.costs if cost.place == place])
-    style.save(made, path)
+    return made
 
 
 def any_broken(costs: Costs) -> bool:
-    """Whether a cut took of some cell what its settings promise."""
+    """Return whether any cell lost more than its settings allow."""
     return any(cost.row.trials.broken for cost in costs.costs)
 
 
@@ -108,20 +106,16 @@ def panel(under: Axes, costs: Sequence[Cost], title: str) -> None:
 
 
 def scale(under: Axes, costs: Sequence[Cost]) -> None:
-    """Both axes by powers, with room for names; a panel's are all panels'."""
+    """Make both axes logarithmic, with room for names. All panels share them."""
     for axis, values in (("x", [cost.kib for cost in costs]), ("y", [cost.ms for cost in costs])):
         least, most = math.log10(min(values)), math.log10(max(values))
         free = max(most - least, 0.5) * _MARGIN
-        getattr(under, f"set_{axis}scale")("log")
+        sweep_axes.log_axis(getattr(under, f"{axis}axis"))
         getattr(under, f"set_{axis}lim")(10 ** (least - free), 10 ** (most + free))
-        ticks = getattr(under, f"{axis}axis")
-        ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        ticks.set_minor_locator(NullLocator())
-        ticks.set_major_formatter(FuncFormatter(lambda value, _: look.few(value)))
 
 
 def outcome(cost: Cost) -> str:
-    """What cuts took, as a shape."""
+    """Return the shape of a mark, by what cuts lost."""
     of = cost.row.trials
     if of.unusable or of.worst is None:
         return ALL
@@ -129,14 +123,14 @@ def outcome(cost: Cost) -> str:
 
 
 def words(cost: Cost) -> str:
-    """What stands beside a mark."""
+    """Return the name of a mark, with the number of losses."""
     of, shape = cost.row.trials, outcome(cost)
     number = {WHOLE: "", SOME: f" ({of.worst})", ALL: f" ({of.unusable})"}[shape]
     return style.clean(cost.name) + number
 
 
 def name(made: Figure, under: Axes, costs: Sequence[Cost]) -> None:
-    """Write each cell's name beside its mark, where neither a mark nor another name is."""
+    """Write each cell's name near its mark, where it hides least."""
     points = 72 / made.dpi
     spots = [tuple(points * under.transData.transform((cost.kib, cost.ms))) for cost in costs]
     frame = Box(*(points * value for value in under.get_window_extent().extents))
@@ -166,7 +160,7 @@ def name(made: Figure, under: Axes, costs: Sequence[Cost]) -> None:
 
 
 def around(x: float, y: float, width: float, height: float) -> Iterator[Box]:
-    """Where a name of a size may stand, the nearest to its mark first; beside it before above and below."""
+    """Yield places for a name of a size, the nearest first; left and right before above and below."""
     turns = sorted(range(_DIRECTIONS), key=lambda turn: abs(math.sin(2 * math.pi * turn / _DIRECTIONS)))
     for away in _AWAY:
         for turn in turns:
@@ -177,10 +171,10 @@ def around(x: float, y: float, width: float, height: float) -> Iterator[Box]:
 
 
 def handles(costs: Sequence[Cost]) -> list[Line2D]:
-    """The legend: the shapes that are there."""
-    there = {outcome(cost) for cost in costs}
+    """Return the legend: the shapes in the figure."""
+    shapes = {outcome(cost) for cost in costs}
     return [
-        Line2D([], [], color=style.SQL, marker=shape, linestyle="", label=told)
-        for shape, told in OUTCOMES.items()
-        if shape in there
+        Line2D([], [], color=style.SQL, marker=shape, linestyle="", label=label)
+        for shape, label in OUTCOMES.items()
+        if shape in shapes
     ]

@@ -1,14 +1,14 @@
-"""The figure of speed over lost commits: a mark per measured cell, and the front that no cell beats."""
+"""Draw speed over lost commits: a mark for each measured cell, and the Pareto front."""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
@@ -18,29 +18,29 @@ from commitpath.charts import look
 from commitpath.reporting.durability_rows import Found, Row
 from model import engines
 
-# Colour and shape of a mark, and who has its own colour where it has no such setting; a panel for each
-# combination of what varies besides and each engine has, one of these a column.
+# Colour and shape of a mark; an engine without a journal mode has its own colour. Each device is a column of
+# panels, each combination of the other settings a row.
 COLOR, SHAPE, COLUMN, ENGINE = "journal_mode", "synchronous", "device", "engine"
 SHAPES = ("X", "v", "o", "s", "D", "^")
-# of an engine that has no such setting
+# for an engine without the setting
 SHAPELESS = "P"
 BROKEN = "#E0002D"
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 UNUSABLE = "no usable\ndatabase"
 # inches of a panel's height, of legend and axes, and of a line of the caption
 _PANEL, _EDGES, _LINE = 1.75, 1.7, 0.17
-# letters of a panel's title that stand above it in the usual size
+# letters of a title that fit above a panel in the usual size
 _TITLE = 40
-# how far marks of another shape stand beside each other, in units of x
-_BESIDE = 0.14
+# distance between marks of different shapes at one number, in units of x
+_OFFSET = 0.14
 
 
 def x_of(worst: float) -> float:
-    """Where a number of lost commits stands: 0, 1, 3 and 7 are as far from each other."""
+    """Return the x of a number of lost commits; 0, 1, 3 and 7 are equidistant."""
     return math.log2(worst + 1)
 
 
-def draw(found: Found, path: Path) -> None:
+def draw(found: Found) -> Figure:
     """Draw every measured cell."""
     partly = frozenset[str]().union(*(row.lacking for row in found.rows))
     drawn = {COLOR, SHAPE, COLUMN, ENGINE, *partly}
@@ -48,9 +48,9 @@ def draw(found: Found, path: Path) -> None:
     columns = list(dict.fromkeys(row.settings.get(COLUMN, "") for row in found.rows))
     names = list(dict.fromkeys(label(row, rest) for row in found.rows))
     caption = textwrap.wrap(
-        f"{style.clean(found.caption())}. Commits lost: acknowledged transactions that the worst cut took. "
-        "Line: no cell of the panel is faster and loses less. Red edge: less was there than the settings "
-        f"promise. Marks of one number stand beside each other by {SHAPE}.",
+        f"{style.clean(found.caption())}. Commits lost: acknowledged transactions lost in the worst cut. "
+        "Line: no cell of the panel is faster and loses less. Red edge: more was lost than the settings "
+        f"allow. Marks at one number are spread by {SHAPE}.",
         150,
     )
     made = style.figure(_EDGES + _PANEL * len(names) + _LINE * len(caption))
@@ -67,20 +67,20 @@ def draw(found: Found, path: Path) -> None:
             panel(grid[at][place], rows, title, most)
     for under in grid[-1]:
         under.set_xlabel("commits lost")
-    for beside in grid[:, 0]:
-        beside.set_ylabel("transactions/s")
+    for left in grid[:, 0]:
+        left.set_ylabel("transactions/s")
     made.legend(handles=handles(found), loc="outside upper left", ncols=6, columnspacing=1.2)
     made.supxlabel("\n".join(caption), x=0.01, ha="left", fontsize=8)
-    style.save(made, path)
+    return made
 
 
 def label(row: Row, names: Sequence[str]) -> str:
-    """A row by some of its settings."""
+    """Return a name of a row: some of its settings."""
     return " ".join(row.settings[name] for name in names if row.settings[name])
 
 
 def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
-    """Draw the cells of one panel; one without any says so."""
+    """Draw the cells of one panel, or a note if there are none."""
     nothing = x_of(most) + 1.5
     style.grid(under, "both")
     under.set_title(style.clean(title), fontweight="normal", fontsize=8.5 if len(title) <= _TITLE else 7.4)
@@ -92,7 +92,7 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
     if not rows:
         under.text(0.5, 0.5, "no cell is measured", transform=under.transAxes, ha="center", alpha=0.6)
     for row in rows:
-        marker, beside = shape(row.settings)
+        marker, offset = shape(row.settings)
         unusable = row.trials.unusable or row.trials.worst is None
         x = nothing if unusable else x_of(row.trials.worst or 0)
         look_of: dict[str, Any] = {
@@ -100,7 +100,7 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
             "edgecolors": BROKEN if row.trials.broken else "white",
             "linewidths": 1.6 if row.trials.broken else 0.5,
         }
-        under.scatter(x + _BESIDE * beside, row.tps, s=34, marker=marker, zorder=3, **look_of)
+        under.scatter(x + _OFFSET * offset, row.tps, s=34, marker=marker, zorder=3, **look_of)
     best = front(rows)
     if best:
         xs, ys = [x_of(row.trials.worst or 0) for row in best], [row.tps for row in best]
@@ -116,17 +116,17 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
 
 
 def front(rows: Sequence[Row]) -> list[Row]:
-    """The usable cells that no other beats in both speed and loss, the least loss first."""
-    found: list[Row] = []
+    """Return the usable cells that no other beats in both speed and loss, the least loss first."""
+    best: list[Row] = []
     usable = [row for row in rows if not row.trials.unusable and row.trials.worst is not None]
     for row in sorted(usable, key=lambda row: (row.trials.worst or 0, -row.tps)):
-        if not found or row.tps > found[-1].tps:
-            found.append(row)
-    return found
+        if not best or row.tps > best[-1].tps:
+            best.append(row)
+    return best
 
 
 def color(settings: Mapping[str, str]) -> str:
-    """The colour of a mark: of its journal_mode, or of the first file that its engine alone has."""
+    """Return the colour of a mark: of its journal mode, or of the first file that only its engine has."""
     if mode := settings.get(COLOR):
         return look.color(mode.upper())
     own = engines.of(settings[ENGINE]).FILES if ENGINE in settings else {}
@@ -135,7 +135,7 @@ def color(settings: Mapping[str, str]) -> str:
 
 
 def shape(settings: Mapping[str, str]) -> tuple[str, float]:
-    """The shape of a mark, and how far beside the others of its number it stands."""
+    """Return the shape of a mark, and its offset from the other marks at its number."""
     if not (value := settings.get(SHAPE)):
         return SHAPELESS, 0
     every = axes()[SHAPE].choices()
@@ -144,7 +144,7 @@ def shape(settings: Mapping[str, str]) -> tuple[str, float]:
 
 
 def handles(found: Found) -> list[Line2D]:
-    """The legend: colours that are there, then shapes."""
+    """Return the legend: the colours in the figure, then the shapes."""
     made = []
     for axis in (COLOR, ENGINE, SHAPE):
         there = {row.settings.get(axis) for row in found.rows if axis != ENGINE or COLOR in row.lacking}

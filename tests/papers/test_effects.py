@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from commitpath.papers import words
+from commitpath.papers import factor_text
 from commitpath.papers.effects import Factor, Fit, TooFewCells, fit
 
 MODE = Factor("journal mode", ("delete", "wal"))
@@ -84,7 +84,7 @@ def test_what_three_factors_do_together_is_the_residual() -> None:
 def test_missing_cells_are_said_and_too_few_refused() -> None:
     found = made(slice(1, None))
     assert abs(found.unshared) > 0.0005
-    assert "Cells are missing" in " ".join(words.told(found, "all"))
+    assert "Cells are missing" in " ".join(factor_text.sentences(found, "all"))
     assert found.ratio("journal mode", "wal", "delete", {"synchronous": "normal"}) == pytest.approx(12)
     for keep in (slice(0, 5), slice(0, 0)):
         with pytest.raises(TooFewCells):
@@ -92,9 +92,11 @@ def test_missing_cells_are_said_and_too_few_refused() -> None:
 
 
 def test_words_say_what_matters_most_and_on_what_it_depends() -> None:
-    said = " ".join(words.told(made(), "insert"))
+    said = " ".join(factor_text.sentences(made(), "insert"))
     assert said.startswith("For inserts, journal mode matters most")
     assert "wal is 6.93× delete" in said
     assert "conditional on synchronous (wal over delete 4.00× at full, 12.0× at normal" in said
     assert "interactions of three and more settings, not noise" in said
-    assert "of three and more settings, and noise." in " ".join(words.told(made(), "insert", noisy=True))
+    assert "of three and more settings, and noise." in " ".join(
+        factor_text.sentences(made(), "insert", noisy=True)
+    )

@@ -14,18 +14,18 @@ from base.paths import EXPERIMENTS
 from commitpath.cell import make_cell
 from commitpath.charts.model import Bar
 from commitpath.charts.panels import fill, footnotes
-from commitpath.papers import figures, paper, study
+from commitpath.papers import figure_data, figures, paper
 from commitpath.results import query
 from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
-FIGURES = study.load(PAPER).figures
+FIGURES = paper.load(PAPER).figures
 
 
 def cells_of(data: Path) -> list[Bar]:
     """Every bar of a figure."""
-    chosen, content = study.load(PAPER), study.read(data)
-    return [bar for panel in study.panels(chosen, data, content) for bar in panel.bars]
+    chosen, content = paper.load(PAPER), figure_data.read(data)
+    return [bar for panel in figure_data.panels(chosen, data, content) for bar in panel.bars]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def whole_grid() -> Expanded:
 
 @pytest.mark.parametrize("data", FIGURES, ids=[path.stem for path in FIGURES])
 def test_data_is_valid_and_asks_for_what_the_grid_runs(data: Path) -> None:
-    content = study.read(data)
+    content = figure_data.read(data)
     grid = {run.key for run in whole_grid().runs}
     if content["form"] == "factors":
         assert {run.key for run in expand(content["grid"]).runs} <= grid
@@ -60,7 +60,7 @@ def test_the_papers_numbers_are_those_of_the_claims(data: Path) -> None:
     path = EXPERIMENTS / "papers" / PAPER / "claims.csv"
     with path.open(newline="") as file:
         claims = {row["id"]: row["expected"] for row in csv.DictReader(file)}
-    for panel in study.read(data).get("panels", []):
+    for panel in figure_data.read(data).get("panels", []):
         for entry in panel.get("stated", []):
             if "ratio" in entry:
                 claim = entry["source"].rpartition("(")[2].rstrip(")")
@@ -71,17 +71,17 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
     data = tmp_path / "x.yml"
     data.write_text("title: x\nform: pie\npanels: [{groups: [{label: a}]}]\n")
     with pytest.raises(BadInputError, match=r"x.yml: form: 'pie' is not one of"):
-        study.read(data)
-    chosen = study.load(PAPER)
+        figure_data.read(data)
+    chosen = paper.load(PAPER)
     wrong = {"panels": [{"groups": [{"label": "a"}], "stated": [{"value": 1, "at": "b", "source": "s"}]}]}
     with pytest.raises(BadInputError, match=r"x.yml: 'b' \(at of stated, or base\) is no label"):
-        study.panels(chosen, data, wrong)
+        figure_data.panels(chosen, data, wrong)
     with pytest.raises(BadInputError, match=r"x.yml: flavour: unknown axis"):
-        study.panels(chosen, data, {"panels": [{"groups": [{"label": "a", "set": {"flavour": 1}}]}]})
+        figure_data.panels(chosen, data, {"panels": [{"groups": [{"label": "a", "set": {"flavour": 1}}]}]})
     with pytest.raises(BadInputError, match=r"x.yml: op: 'inserts' is none of all, insert, .*, read,"):
-        study.panels(chosen, data, {"panels": [{"op": "inserts", "groups": [{"label": "a"}]}]})
+        figure_data.panels(chosen, data, {"panels": [{"op": "inserts", "groups": [{"label": "a"}]}]})
     with pytest.raises(BadInputError, match="PAPER=nature: PAPER is apsys17, ssl"):
-        study.load("nature")
+        paper.load("nature")
 
 
 def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path
     bars = cells_of(data)
     fixture.add(database, [bars[0].cell], lambda cell: 20.0)
     fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
-    results, chosen = query.read(database), study.load(PAPER)
+    results, chosen = query.read(database), paper.load(PAPER)
     wal = {"journal_mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
     results.excluded.append(("watched", wal, "left out of a grid where it is watched"))
     results.excluded.append(("made-up", {**wal, "probes": ""}, "a written reason"))
@@ -113,7 +113,7 @@ def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
     more = {"label": "more", "set": {"journal_mode": "wal", "synchronous": "full", "n": 2000}}
     ratio = {"ratio": 3, "at": "normal", "over": "full", "source": "s"}
     content = {"panels": [{"groups": [full, normal, more], "builds": ["3.8.11.1"], "stated": [ratio]}]}
-    (panel,) = study.panels(study.load(PAPER), Path("x.yml"), content)
+    (panel,) = figure_data.panels(paper.load(PAPER), Path("x.yml"), content)
     fixture.add(
         database,
         [bar.cell for bar in panel.bars],
@@ -144,7 +144,7 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
 def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     data = paper.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
-    chosen = study.load(PAPER)
+    chosen = paper.load(PAPER)
     figures.one(chosen, query.read(database), data, tmp_path)
     assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
     fixture.add(database, cells, lambda cell: 200.0 if cell.journal_mode == "wal" else 20.0)
@@ -154,7 +154,7 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     assert terms["journal mode"] == pytest.approx(1)
     assert told["without_run"] == {}
     # of a board with another clock, other cells are asked for
-    board = study.load(PAPER, {"CLOCK": "real"})
+    board = paper.load(PAPER, {"CLOCK": "real"})
     figures.one(board, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     assert len(told["without_run"]) == len(cells)

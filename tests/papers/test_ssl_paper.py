@@ -13,7 +13,7 @@ from commitpath.cell import make_cell
 from commitpath.charts import panels
 from commitpath.database.select import Run
 from commitpath.identities import cell_id, stored
-from commitpath.papers import document, judge, page, paper, study
+from commitpath.papers import document, figure_data, judge, page, paper
 from commitpath.results import metrics
 from commitpath.results.metrics import number
 from commitpath.results.query import Results
@@ -48,8 +48,8 @@ def test_its_cells_are_swept_and_few() -> None:
     assert watched == {"ssl-watched"}
     drawn_cells = {
         cell_id(bar.cell)
-        for path in study.load("ssl").figures
-        for panel in study.panels(study.load("ssl"), path, study.read(path))
+        for path in paper.load("ssl").figures
+        for panel in figure_data.panels(paper.load("ssl"), path, figure_data.read(path))
         for bar in panel.bars
     }
     assert drawn_cells <= {cell_id(one.cell) for one in runs}
@@ -67,8 +67,7 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
         found = judge.judge_claim(whole, claim, Results(runs, "local"))
         assert found.verdict == says
         assert [pair.ratio for pair in found.readings[0].pairs] == pytest.approx(ratios)
-    only = replace(whole, claims=(claim,))
-    content = document.document(only, [found], Results(runs, "local"))
+    content = document.document(whole, [found], Results(runs, "local"))
     text = page.render(content)
     assert "925×, 11.5×, 36.2×, 4.7×, 7.1×, 17.1×" in text
     # no setting that SQLite/SSL has not

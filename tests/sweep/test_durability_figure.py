@@ -47,7 +47,7 @@ def test_cells_that_lose_more_time_than_allowed_are_not_drawn(lab: Lab, grid: st
     said = lab.says("durability", GRID=grid, FIGURE=figure, LOSS="1ms")
     assert "LOSS=1ms: none of the 2 cells measured is within it: 2: a cut took more than 1ms" in said
     for wrong in ("1", "s", "last", "-1s"):
-        assert "it is a time, such as 1s" in lab.says("durability", GRID=grid, FIGURE=figure, LOSS=wrong)
+        assert "LOSS is a time such as 1s" in lab.says("durability", GRID=grid, FIGURE=figure, LOSS=wrong)
 
 
 def test_each_reason_why_a_cell_is_beyond_a_time_is_its_own() -> None:
@@ -165,7 +165,7 @@ def test_the_front_is_what_no_cell_beats() -> None:
         ({"GRID": "quick", "FIGURE": "x.svg"}, "GRID=quick: its cells have CRASH=none, and need one"),
         (
             {"GRID": "durability-short", "FIGURE": "x.gif"},
-            "FIGURE=x.gif: its end is none of .svg",
+            "FIGURE=x.gif: unsupported suffix; FIGURE is a file.pdf",
         ),
         ({"GRID": "durability-short", "FIGURE": "no/x.svg"}, "there is no folder no"),
         (

@@ -139,7 +139,7 @@ def test_help_and_checks_have_the_table_of_metrics() -> None:
 
 @pytest.mark.parametrize("name", command.names())
 def test_each_data_file_is_a_figure_of_its_grid(name: str) -> None:
-    spec = command.asked({"NAME": name})
+    spec = command.spec_of({"NAME": name})
     _, made = panels(spec, expand(spec.grid))
     assert made and all(panel.bars for panel in made)
 
@@ -153,7 +153,7 @@ def test_a_data_file_with_an_unknown_key_is_refused(tmp_path: Path, monkeypatch:
     (tmp_path / "x.yml").write_text("description: d\ngrid: quick\nx: fs\nmetrik: tps\n")
     monkeypatch.setattr(command, "FIGURES", tmp_path)
     with pytest.raises(BadInputError, match=r"x.yml: file: .*'metrik' was unexpected"):
-        command.asked({"NAME": "x"})
+        command.spec_of({"NAME": "x"})
 
 
 def test_more_series_than_colours_are_refused_but_not_of_numbers() -> None:

@@ -14,7 +14,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.identities import cell_id, stored
-from commitpath.papers import asked, document, judge, page, paper, verdict
+from commitpath.papers import document, judge, page, paper, request, verdict
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
 from model import engines
@@ -234,11 +234,11 @@ def variables(cell: Cell) -> dict[str, str]:
     return {**found, "PROBES": cell.probes or "none"}
 
 
-def store(lab: Lab, one: asked.Asked, repeats: int = 1) -> int:
-    """A stored run of each that is asked for; how many."""
+def store(lab: Lab, one: request.Request, repeats: int = 1) -> int:
+    """Store each requested run; return how many."""
     done = lab.results / ".sweep/done"
     done.mkdir(parents=True, exist_ok=True)
-    runs, _ = asked.planned(one, repeats)
+    runs, _ = request.planned(one, repeats)
     for run in runs.values():
         axes = variables(run.cell)
         tps = (100 if run.cell.journal_mode == "wal" else 10) + run.repeat
@@ -262,7 +262,7 @@ def pi(tmp_path: Path) -> Iterator[str]:
 
 def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
     given = {"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi}
-    one = asked.read(given)
+    one = request.read(given)
     number = store(lab, one, 2)
     printed = lab.ok("reproduce", **given, REPEAT="2")
     assert f"{pi}: {number} runs of {number // 2} cells, {number} of them stored; none to make" in printed

@@ -11,7 +11,7 @@ from base.errors import BadInputError
 from commitpath import commands, help, variables
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
-from commitpath.papers.asked import MOST, PLACE
+from commitpath.papers.request import MOST, PLACE
 from commitpath.papers.command import PASSED
 from commitpath.reporting import candidates, choice
 from commitpath.sweep import drive, grid

@@ -1,4 +1,4 @@
-"""A lab board's values and the virtual board's of the same cells, beside each other on the page."""
+"""The values of a lab board next to those of the virtual board, for the page of a paper."""
 
 import json
 from collections.abc import Mapping
@@ -7,49 +7,49 @@ from typing import Any
 
 from commitpath.charts.model import VIRTUAL
 from commitpath.identities import cell_id
-from commitpath.papers.asked import Asked, drawn, planned
+from commitpath.papers.request import Request, cells_of, planned
 from commitpath.papers.texts import number
 from commitpath.results.query import Results
 
 Content = Mapping[str, Any]
 
 
-def not_there(virtual: Asked, results: Results) -> dict[str, Any] | None:
-    """How many of the virtual board's cells, drawn beside a lab board's, have no run, and what makes them."""
-    asked = {run.key.rpartition("-")[0] for run in planned(virtual, None)[0].values()}
-    cells = {cell_id(cell): cell for cell in drawn(virtual)}
-    cells = {name: cell for name, cell in cells.items() if name in asked}
+def missing(virtual: Request, results: Results) -> dict[str, Any] | None:
+    """Return how many drawn cells lack a run on the virtual board, and the command that makes them."""
+    ids = {run.key.rpartition("-")[0] for run in planned(virtual, None)[0].values()}
+    cells = {cell_id(cell): cell for cell in cells_of(virtual)}
+    cells = {name: cell for name, cell in cells.items() if name in ids}
     lacking = [cell for cell in cells.values() if not results.find(cell).runs]
     if not lacking:
         return None
     return {"lacking": len(lacking), "of": len(cells), "command": virtual.command}
 
 
-def told(content: Content) -> str:
-    """Which command makes what is not there of the virtual board's, to stand beside a lab board's."""
+def missing_text(content: Content) -> str:
+    """Return how many values of the virtual board are stored, and the command that makes the others."""
     gap = content["beside"]
     of = "none" if gap["lacking"] == gap["of"] else f"{gap['of'] - gap['lacking']} of {gap['of']}"
-    return f"{of} of the virtual board's cells are there to stand beside these: {gap['command']} makes them"
+    return f"{of} of the virtual board's cells are stored for comparison: {gap['command']} makes them"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """A lab board's values with the virtual board's, from a figure's numbers; none of no lab board."""
+    """Return a lab board's values with the virtual board's, from a figure's JSON."""
     panels = json.loads(path.read_text(encoding="utf-8")).get("panels", [])
-    found = []
+    values = []
     for panel in panels:
         there = {place(bar): bar for bar in panel["bars"] if bar["board"] == VIRTUAL}
         for bar in (bar for bar in panel["bars"] if bar["board"] != VIRTUAL):
             virtual = there.get(place(bar), {}).get("tps")
             ratio = bar["tps"] / virtual if virtual and bar["tps"] else None
-            found.append({**bar, "panel": panel["title"], "virtual": virtual, "ratio": ratio})
-    return found
+            values.append({**bar, "panel": panel["title"], "virtual": virtual, "ratio": ratio})
+    return values
 
 
 def place(bar: Content) -> tuple[str, ...]:
-    """What a bar is, but for its board."""
+    """Return what identifies a bar, except its board."""
     return tuple(str(bar[name]) for name in ("group", "series", "sqlite", "reading", "op"))
 
 
 def interval(value: Content) -> str:
-    """` (23.1 to 24.9)`: the interval of a value, where it has one."""
+    """Return a value's interval as ` (23.1 to 24.9)`; empty without one."""
     return f" ({number(value['interval'][0])} to {number(value['interval'][1])})" if value["interval"] else ""

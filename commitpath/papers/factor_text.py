@@ -1,28 +1,28 @@
-"""Which factor matters most, and for which other is it conditional: in words, from a fit."""
+"""Describe a fit in sentences: the factor that matters most, and the factors that it depends on."""
 
 from __future__ import annotations
 
 from commitpath.charts.look import digits
 from commitpath.papers.effects import Fit, Term
 
-WORTH = 0.01  # share of the variance below which an interaction is not told
+WORTH = 0.01  # share of the variance below which an interaction is not mentioned
 
 
-def told(fit: Fit, op: str, noisy: bool = False) -> list[str]:
-    """Sentences on the rate of an operation (or all). noisy: of runs on a board with a clock of its own."""
+def sentences(fit: Fit, op: str, noisy: bool = False) -> list[str]:
+    """Return sentences on the rate of an operation (or all). noisy: the runs were in real time."""
     of = "all operations" if op == "all" else f"{op}s"
     mains = sorted([term for term in fit.terms if len(term.factors) == 1], key=lambda term: -term.share)
     first = mains[0]
     best, worst = extremes(first)
-    said = [
+    lines = [
         f"For {of}, {first.name} matters most: {first.share:.0%} of the variance of log TPS; {best} is "
         f"{digits(fit.ratio(first.name, best, worst, {}))}× {worst} in the geometric mean."
     ]
-    said += [conditional(fit, first)] if conditional(fit, first) else []
+    lines += [conditional(fit, first)] if conditional(fit, first) else []
     rest = [f"{term.name} {term.share:.1%} ({spread(fit, term)})" for term in mains[1:]]
-    said.append(f"Then {'; '.join(rest)}.")
+    lines.append(f"Then {'; '.join(rest)}.")
     pairs = sum(term.share for term in fit.terms if len(term.factors) == 2)
-    said.append(
+    lines.append(
         f"All two-way interactions together have {pairs:.1%}; what is left, {fit.residual:.1%}, are "
         + (
             "interactions of three and more settings, and noise."
@@ -31,15 +31,15 @@ def told(fit: Fit, op: str, noisy: bool = False) -> list[str]:
         )
     )
     if abs(fit.unshared) > 0.0005:
-        said.append(
+        lines.append(
             f"Cells are missing, so terms overlap and {abs(fit.unshared):.1%} of the variance is counted "
             f"{'twice' if fit.unshared < 0 else 'for none'}."
         )
-    return said
+    return lines
 
 
 def conditional(fit: Fit, term: Term) -> str:
-    """For which other factors a factor's effect is conditional: its ratio at each of their levels."""
+    """Return the factors that a factor's effect depends on, with its ratio at each of their levels."""
     (name,), (best, worst) = term.factors, extremes(term)
     others = [other for other in fit.terms if len(other.factors) == 2 and name in other.factors]
     parts = []
@@ -57,12 +57,12 @@ def conditional(fit: Fit, term: Term) -> str:
 
 
 def spread(fit: Fit, term: Term) -> str:
-    """`wal 3.2× delete`: the best level of a factor over its worst."""
+    """Return the best level of a factor over its worst: `wal 3.2× delete`."""
     best, worst = extremes(term)
     return f"{best} {digits(fit.ratio(term.factors[0], best, worst, {}))}× {worst}"
 
 
 def extremes(term: Term) -> tuple[str, str]:
-    """The levels with the largest and the smallest effect."""
+    """Return the levels with the largest and the smallest effect."""
     ranked = sorted(term.effects, key=lambda key: term.effects[key])
     return ranked[-1][0], ranked[0][0]

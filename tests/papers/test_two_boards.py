@@ -1,4 +1,4 @@
-"""A lab board's values beside the virtual board's, and a paper that is asked for in part."""
+"""A lab board's values next to the virtual board's, and partial requests."""
 
 import functools
 import json
@@ -11,7 +11,7 @@ import pytest
 from commitpath import ansible
 from commitpath.database import select, store
 from commitpath.identities import cell_id
-from commitpath.papers import asked, beside, document, figures, judge, page, paper
+from commitpath.papers import document, figures, judge, page, paper, request, two_boards
 from commitpath.results.query import Results
 from commitpath.sweep.grid import Expanded, expand
 from model.cell import Cell
@@ -35,7 +35,7 @@ def as_svg(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @functools.cache
 def expanded(name: str, place: str, repeats: int | None, most: str) -> Expanded:
-    """grid.expand, once for all that ask for the same; what is given as JSON."""
+    """Expand a grid once for all equal calls; arguments are JSON."""
     return expand(name, json.loads(place), repeats, most=json.loads(most))
 
 
@@ -46,7 +46,7 @@ def one_expansion(monkeypatch: pytest.MonkeyPatch) -> None:
     def once(name: str, place: object = None, repeats: int | None = None, most: object = None) -> Expanded:
         return expanded(name, json.dumps(place), repeats, json.dumps(most))
 
-    monkeypatch.setattr(asked, "expand", once)
+    monkeypatch.setattr(request, "expand", once)
 
 
 @pytest.fixture
@@ -58,18 +58,18 @@ def rate(cell: Cell) -> float:
     return 300.0 if cell.journal_mode == "wal" else 30.0
 
 
-def add_lab(path: Path, one: asked.Asked, runs: int) -> None:
+def add_lab(path: Path, one: request.Request, runs: int) -> None:
     """Runs of its cells, each a hundredth faster than the one before."""
     for number in range(runs):
         fixture.add(
             path,
-            asked.drawn(one),
+            request.cells_of(one),
             lambda cell, number=number: 2 * rate(cell) * (1 + number / 100),  # type: ignore[misc]
             run_id=f"20261122T00000{number}Z-1",
         )
 
 
-def told(one: asked.Asked, database: Path, folder: Path, figure: str) -> tuple[dict[str, Any], str]:
+def told(one: request.Request, database: Path, folder: Path, figure: str) -> tuple[dict[str, Any], str]:
     """(numbers, picture) of a figure."""
     folder.mkdir()
     figures.draw(one, database, folder)
@@ -78,14 +78,14 @@ def told(one: asked.Asked, database: Path, folder: Path, figure: str) -> tuple[d
 
 @pytest.mark.parametrize("figure", ["fig1", "fig2", "fig3c", "table1"])
 def test_both_boards_stand_beside_each_other(database: Path, tmp_path: Path, figure: str) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": figure})
+    one = request.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": figure})
     add_lab(database, one, 3)
     numbers, picture = told(one, database, tmp_path / "alone", figure)
     bars = [bar for panel in numbers["panels"] for bar in panel["bars"]]
     assert {bar["board"] for bar in bars} == {"pi"}
     command = f"make reproduce PAPER=apsys17 FIGURE={figure} makes them"
     assert any(command in note for note in numbers["notes"]), numbers["notes"]
-    fixture.add(database, asked.drawn(one.virtual), rate)
+    fixture.add(database, request.cells_of(one.virtual), rate)
     numbers, picture = told(one, database, tmp_path / "both", figure)
     assert not any("makes them" in note for note in numbers["notes"])
     for panel in numbers["panels"]:
@@ -108,11 +108,11 @@ def test_both_boards_stand_beside_each_other(database: Path, tmp_path: Path, fig
 
 def test_what_was_not_asked_for_is_not_lacking(database: Path, tmp_path: Path) -> None:
     where = "sqlite=3.8.11.1 mode=wal"
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1", "WHERE": where})
+    one = request.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1", "WHERE": where})
     add_lab(database, one, 1)
     numbers, _ = told(one, database, tmp_path / "alone", "fig1")
     assert "4 of 11 values of the virtual board are not here" in " ".join(numbers["notes"])
-    chosen = [run.cell for run in asked.planned(one.virtual, None)[0].values()]
+    chosen = [run.cell for run in request.planned(one.virtual, None)[0].values()]
     fixture.add(database, chosen, rate)
     numbers, _ = told(one, database, tmp_path / "both", "fig1")
     assert "makes them" not in " ".join(numbers["notes"])
@@ -120,7 +120,9 @@ def test_what_was_not_asked_for_is_not_lacking(database: Path, tmp_path: Path) -
 
 def test_what_is_asked_for_in_part() -> None:
     def cells(**given: str) -> list[Cell]:
-        return [run.cell for run in asked.planned(asked.read({"PAPER": PAPER, **given}), None)[0].values()]
+        return [
+            run.cell for run in request.planned(request.read({"PAPER": PAPER, **given}), None)[0].values()
+        ]
 
     whole = cells()
     lab = cells(BOARD="pi")
@@ -139,20 +141,20 @@ def test_what_is_asked_for_in_part() -> None:
 
 def test_each_figures_cells_are_the_grids_when_they_are_lower() -> None:
     """A figure and a grid lower their numbers alike."""
-    for path in asked.load(asked.read({"PAPER": PAPER})).figures:
-        one = asked.read({"PAPER": PAPER, "FIGURE": path.stem, "N": "7", "ROWS": "9"})
-        runs, excluded = asked.planned(one, None)
+    for path in request.read({"PAPER": PAPER}).load().figures:
+        one = request.read({"PAPER": PAPER, "FIGURE": path.stem, "N": "7", "ROWS": "9"})
+        runs, excluded = request.planned(one, None)
         planned = {cell_id(run.cell) for run in runs.values()}
-        without = {cell_id(cell) for cell in asked.drawn(one)} - planned
+        without = {cell_id(cell) for cell in request.cells_of(one)} - planned
         assert planned and (not without or excluded), path
 
 
 def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
-    """(claims by id, the page) of what is asked for; `document` is claims.json."""
-    one = asked.read({"PAPER": PAPER, **given})
+    """Return (the content of claims.json, the page) of a request."""
+    one = request.read({"PAPER": PAPER, **given})
     with store.opened(database, write=False) as connection:
         runs, lab = select.load(connection), store.label(connection)
-    ids = {cell_id(run.cell) for run in asked.planned(one, None)[0].values()}
+    ids = {cell_id(run.cell) for run in request.planned(one, None)[0].values()}
     found = judge.judge(chosen := paper.load(PAPER, one.place, one.most), Results(runs, lab, asked=ids))
     other = judge.judge(paper.load(PAPER, None, one.most), Results(runs, lab)) if one.lab else None
     content = document.document(chosen, found, Results(runs, lab, asked=ids), one, other)
@@ -161,9 +163,9 @@ def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
 
 def test_lower_numbers_give_ratios_and_no_verdict(database: Path) -> None:
     given = {"BOARD": "pi", "FIGURE": "fig1", "N": "20"}
-    one = asked.read({"PAPER": PAPER, **given})
+    one = request.read({"PAPER": PAPER, **given})
     add_lab(database, one, 2)
-    fixture.add(database, asked.drawn(one.virtual), rate)
+    fixture.add(database, request.cells_of(one.virtual), rate)
     content, text = judged(database, **given)
     assert set(content["verdicts"]) - {
         name for name, number in content["verdicts"].items() if not number
@@ -177,16 +179,16 @@ def test_lower_numbers_give_ratios_and_no_verdict(database: Path) -> None:
 
 
 def test_the_table_of_a_figure_is_of_both_boards(database: Path, tmp_path: Path) -> None:
-    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
+    one = request.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
     add_lab(database, one, 2)
-    fixture.add(database, asked.drawn(one.virtual), rate)
+    fixture.add(database, request.cells_of(one.virtual), rate)
     told(one, database, tmp_path / "x", "fig1")
-    rows = beside.rows(tmp_path / "x/fig1.json")
+    rows = two_boards.rows(tmp_path / "x/fig1.json")
     assert len(rows) == 11 and {row["board"] for row in rows} == {"pi"}
     for row in rows:
         assert row["ratio"] == pytest.approx(row["tps"] / row["virtual"]) == pytest.approx(2.01, rel=0.01)
     content, _ = judged(database, BOARD="pi", FIGURE="fig1")
     text = page.render(content, list((tmp_path / "x").iterdir()))
-    assert "fig1: TPS of pi beside the virtual board" in text
+    assert "fig1: TPS of pi and of the virtual board" in text
     told(one.virtual, database, tmp_path / "y", "fig1")
-    assert beside.rows(tmp_path / "y/fig1.json") == []
+    assert two_boards.rows(tmp_path / "y/fig1.json") == []

@@ -1,0 +1,51 @@
+"""Write figures, and tables as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from base import scratch
+from base.errors import BadInputError
+from commitpath import places
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".pdf", ".svg", ".png")
+
+
+def figure_path(text: str) -> Path:
+    """Return the file that FIGURE names. Raises BadInputError."""
+    path = Path(text)
+    if path.suffix not in SUFFIXES:
+        raise BadInputError(f"FIGURE={text}: unsupported suffix; FIGURE is a file{' or '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise BadInputError(f"FIGURE={text}: there is no folder {path.parent}")
+    for file in (path, path.with_suffix(".csv")):
+        if file.is_dir():
+            raise BadInputError(f"FIGURE={text}: {file} is a folder")
+    places.check_writable(path.parent, "FIGURE names a file elsewhere")
+    return path
+
+
+def write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows as CSV; a failure leaves no file."""
+    with scratch.whole(path) as part:
+        _write(part, rows)
+
+
+def save(figure: Figure, path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """Write a figure, and its numbers as CSV under the same name."""
+    from analysis.figures import style  # loads matplotlib, which takes a second
+
+    with scratch.whole(path.with_suffix(".csv")) as part:
+        _write(part, rows)
+        style.save(figure, path)
+
+
+def _write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)

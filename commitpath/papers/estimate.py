@@ -1,0 +1,74 @@
+"""The estimate that precedes a paper's runs on a lab board: how many there are, and how long they take."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+from base.paths import RESULTS
+from commitpath.database.select import Run
+from commitpath.identities import cell_id
+from commitpath.papers.request import Request, virtual_ids
+from commitpath.results import query
+from commitpath.sweep import plan
+from commitpath.sweep.plan import Planned
+from commitpath.sweep.progress import clock
+from commitpath.sweep_state import STATE, read_state
+from model import workloads
+from model.cell import Cell
+
+
+def text(request: Request, planned: Iterable[Planned]) -> str:
+    """Return `pi: 6 runs of 3 cells, 2 of them stored; 4 to make, one after the other: about 12:30, …`."""
+    runs = list(planned)
+    left = [run for run in runs if not is_stored(run)]
+    cells = len({cell_id(run.cell) for run in runs})
+    head = f"{request.board}: {len(runs)} runs of {cells} cells, {len(runs) - len(left)} of them stored"
+    if not left:
+        return f"{head}; none to make"
+    stored = [run for run in query.current().every if run.facts["status"] == "ok"]
+    return f"{head}; {len(left)} to make, one after the other: {duration(request, left, stored)}"
+
+
+def is_stored(run: Planned) -> bool:
+    """Return whether a sweep would skip a run."""
+    done = read_state(STATE / "done" / run.key) or {}
+    return plan.run_status(RESULTS / str(done.get("run"))) == "ok"
+
+
+def duration(request: Request, left: Sequence[Planned], stored: Sequence[Run]) -> str:
+    """Return the estimated duration of runs, with its basis.
+
+    A transaction takes as long as in the stored runs of its cell on the board, or as the median of the
+    board's cells. The rest of a run (writing the rows, preparing the board) takes the median of the board's
+    runs. Before the board's first run, only the virtual board's transactions are known.
+    """
+    own = [run for run in stored if run.settings.get("board") == request.board]
+    seconds = {run.cell_id: 1 / float(run.summary["tps"]["all"]) for run in stored}
+    if own:
+        usual = statistics.median(seconds[run.cell_id] for run in own)
+        more = statistics.median(overhead(run) for run in own)
+        total = sum(more + transactions(run.cell) * seconds.get(cell_id(run.cell), usual) for run in left)
+        return f"about {clock(total)}, estimated from {len(own)} stored runs of {request.board}"
+    ids = virtual_ids(request)
+    virtual = [
+        transactions(run.cell) * seconds[ids[cell_id(run.cell)]]
+        for run in left
+        if ids.get(cell_id(run.cell)) in seconds
+    ]
+    if not virtual:
+        return "the duration is known after the first run"
+    return (
+        f"the duration is known after the first run; the transactions of {len(virtual)} of them took "
+        f"{clock(sum(virtual))} on the virtual board"
+    )
+
+
+def transactions(cell: Cell) -> int:
+    """Return the number of transactions in a run of a cell; SQL texts have N in all."""
+    return cell.n * max(1, len(workloads.phases(cell.profiles["workload"])))
+
+
+def overhead(run: Run) -> float:
+    """Return the seconds of a run outside its transactions."""
+    return max(0.0, float(run.document("host")["wall_seconds"]) - float(run.summary["virtual_seconds"]))
