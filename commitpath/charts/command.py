@@ -12,11 +12,11 @@ from base import scratch
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.text import did_you_mean, printable_lines
-from commitpath import places
+from commitpath.cells.data_files import load
 from commitpath.charts.model import Drawn
 from commitpath.charts.spec import Spec, panels
+from commitpath.host import places
 from commitpath.results import metrics, query
-from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 from base.data import load_yaml
 from base.errors import BadInputError
-from commitpath import ansible
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
+from commitpath.cells.identities import cell_id
 from commitpath.charts.model import VIRTUAL
 from commitpath.database import select
-from commitpath.identities import cell_id
+from commitpath.host import ansible
 from commitpath.papers import paper, study
-from commitpath.sweep import plan
+from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import Excluded, expand
-from commitpath.sweep.plan import Planned
+from commitpath.sweep.sweep_plan import Planned
 from model.cell import Cell
 
 # Where it is run, and whether it is watched there; each such place has its own results.
@@ -126,7 +126,7 @@ def planned(asked: Asked, repeats: int | None) -> tuple[dict[str, Planned], list
     With figures or a selector those of their cells alone. Raises BadInputError where none is left.
     """
     head = load_yaml(paper.PAPERS / asked.paper / "paper.yml")
-    runs, excluded = plan.merge([expand(head["grid"], asked.place, repeats, most=asked.most)])
+    runs, excluded = sweep_plan.merge([expand(head["grid"], asked.place, repeats, most=asked.most)])
     if asked.place.get("PROBES") == "none" and "watched" in head:
         watched = {run.grid for run in expand(head["watched"]).runs}
         runs = {key: run for key, run in runs.items() if not watched.issuperset(run.grids)}

@@ -10,8 +10,8 @@ from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable_lines
+from commitpath.cells.identities import cell_id
 from commitpath.database import store
-from commitpath.identities import cell_id
 from commitpath.papers import asked as asking
 from commitpath.papers import beforehand, paper
 from commitpath.papers.asked import Asked

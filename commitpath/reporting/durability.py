@@ -11,7 +11,7 @@ from typing import Any
 from base import scratch
 from base.errors import BadInputError
 from base.text import printable, printable_lines
-from commitpath import places
+from commitpath.host import places
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
 from commitpath.results.query import Results, current

@@ -12,7 +12,7 @@ import yaml
 from analysis import run as runs
 from analysis import stages
 from base.errors import BadInputError, LabError
-from commitpath import crash_cases
+from commitpath.run import crash_cases
 from model.crash_points import cuts
 
 HERE = Path(__file__).parent

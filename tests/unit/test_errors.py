@@ -11,7 +11,7 @@ import pytest
 
 from base.data import load_mapping
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError
-from commitpath import variables
+from commitpath.command_line import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_A_RUN = [["analyse"], ["inspect"], ["tree"], ["trace-export"], ["diff", "RUN_B=/tmp"]]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import commands, help, variables
+from commitpath.command_line import help, variables
+from commitpath.commands import table
 
 ROOT = Path(__file__).resolve().parents[2]
 # In the place of a Python that has everything loaded: prints what it would run, and where.
@@ -148,4 +149,4 @@ def test_the_environment_is_made_where_make_would(tree: Path, tmp_path: Path, mi
 def test_each_target_is_a_command_with_its_variables() -> None:
     """One list: a target of the Makefile, a command, an entry of variables.yml."""
     targets = {name for name, _ in help.targets()}
-    assert targets == set(commands.COMMANDS) == set(variables.commands())
+    assert targets == set(table.COMMANDS) == set(variables.commands())

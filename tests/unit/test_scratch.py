@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from base import scratch
-from commitpath import places
+from commitpath.host import places
 from images import snapshot
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -82,7 +82,7 @@ LOADS = """\
 import sys, time
 class Slow:
     def find_spec(self, name, path, target=None):
-        if name == "commitpath.commands":
+        if name == "commitpath.commands.table":
             print("begun", flush=True)
             time.sleep(0.5)
 sys.meta_path.insert(0, Slow())

@@ -8,9 +8,10 @@ import pytest
 
 from analysis import export
 from base.errors import BadInputError
-from commitpath import commands, help, variables
-from commitpath.axes import axes, run_axes
-from commitpath.cell import make_cell
+from commitpath.cells.axes import axes, run_axes
+from commitpath.cells.from_variables import make_cell
+from commitpath.command_line import help, variables
+from commitpath.commands import table
 from commitpath.papers.asked import MOST, PLACE
 from commitpath.papers.command import PASSED
 from commitpath.reporting import candidates, choice
@@ -29,7 +30,7 @@ def values(command: str, name: str) -> set[str]:
 
 def test_every_command_is_in_the_table() -> None:
     # tests/mutations is no command of commitpath's, and has its variables checked by the same table
-    assert set(variables.commands()) == {*commands.COMMANDS, "mutations"}
+    assert set(variables.commands()) == {*table.COMMANDS, "mutations"}
 
 
 def test_each_commands_own_words_are_the_tables() -> None:

@@ -10,7 +10,7 @@ from copied import copy_tree, python
 
 from base.errors import BadInputError
 from base.paths import ROOT
-from commitpath import cell as cells
+from commitpath.cells import from_variables as cells
 
 PROFILE = """
 description: the rows of the table, once more
