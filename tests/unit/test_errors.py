@@ -83,11 +83,11 @@ def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str)
 
 BUILD = """
 import sys
-from commitpath import commands
+from commitpath.commands import table
 from images import artifacts
 line = ["sh", "-c", 'echo begun; head -c 100000 /dev/zero > "$0"', sys.argv[1]]
-commands.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
-sys.exit(commands.run(["emulator", *sys.argv[2:]]))
+table.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
+sys.exit(table.run(["emulator", *sys.argv[2:]]))
 """
 
 

@@ -19,9 +19,9 @@ PYTHON = f"""#!/bin/sh
 exec {sys.executable} -c '
 import json, os, sys
 sys.path.insert(0, "{ROOT}")
-from commitpath import command_line
+from commitpath.command_line import arguments
 assert sys.argv[1:4] == ["-m", "commitpath", "--folder"], sys.argv
-target, given = command_line.read(sys.argv[5:])
+target, given = arguments.read(sys.argv[5:])
 there = {{name: text for name, text in os.environ.items() if name in given or name.startswith("MAKE")}}
 print(json.dumps([sys.argv[4], target, given, there]))
 sys.exit(int(os.environ.get("CODE", "0")))

@@ -68,7 +68,7 @@ assert observers.find("disks").read(observers.Given(Path(sys.argv[1]), (0, 1))).
 LAYOUT = """
 from pathlib import Path
 from analysis.adapters import layouts
-from commitpath.payload import all_probes, expected_probes
+from commitpath.boards.payload import all_probes, expected_probes
 from model import filesystems
 assert layouts.layout("jfs", Path(), {"block_size": "4096"}).starts.tolist() == [0]
 assert filesystems.find("jfs").fsck == "fsck.jfs -n"

@@ -101,7 +101,7 @@ def test_a_board_writes_nowhere_else(tmp_path: Path, name: str, kind: bytes) -> 
 WRITERS = """
 import sys
 from pathlib import Path
-from commitpath import ansible
+from commitpath.host import ansible
 from base.errors import LabError
 play, log = "../" * 9 + sys.argv[1], Path(sys.argv[1] + ".log")
 ansible.play(play, {"ansible_connection": "local"}, log)

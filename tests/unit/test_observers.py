@@ -79,11 +79,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 TOLD = """
 import json
-from commitpath import observers
-from commitpath.cell import make_cell
-from commitpath.identities import cell_id
-from commitpath.profiles import watching
-from commitpath.payload import payload
+from commitpath.cells import observers
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
+from commitpath.cells.profiles import watching
+from commitpath.boards.payload import payload
 from images import artifacts
 
 cell = make_cell({"PROBES": "all,diskstats"})

@@ -111,7 +111,7 @@ def test_whoever_needs_it(
     monkeypatch.setattr(artifacts, "image", lambda: Path("image"))
     monkeypatch.setattr(programs, "driver", lambda *_: Path("driver"))
     monkeypatch.setattr("commitpath.boards.payload.prepared_variables", lambda *_: {})
-    monkeypatch.setattr(table, "ensure_packages", lambda: None)
+    monkeypatch.setattr(board_commands, "ensure_packages", lambda: None)
     monkeypatch.setattr(ansible, "board", lambda _: BOARD)
     with pytest.raises(LookupError, match="the second try"):
         call(make_cell({"ROWS": "0", "PROBES": "none"}))

@@ -80,7 +80,7 @@ def test_help_has_every_variable() -> None:
 
 
 def test_help_names_what_the_environment_is_asked_for() -> None:
-    folder = Path(help.__file__).parents[1]
+    folder = Path(help.__file__).parents[2]
     code = "".join(
         path.read_text()
         for part in ("base", "commitpath", "images", "tests/bench", "tests/ssl")

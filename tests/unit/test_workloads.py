@@ -22,8 +22,8 @@ least: {rows: 3}
 TOLD = """
 import json
 from analysis.report import consistency
-from commitpath.cell import make_cell
-from commitpath.payload import payload
+from commitpath.cells.from_variables import make_cell
+from commitpath.boards.payload import payload
 
 cell = make_cell({"WORKLOAD": "again"})
 environment = payload(cell)["cell.env"].decode()
