@@ -16,8 +16,8 @@ from analysis.adapters import (
     device_logs,
     devicelog,
     driver,
-    partition,
     known_sequence,
+    partition,
     trials,
 )
 from analysis.adapters.board import Board as OwnBoard
@@ -220,7 +220,9 @@ def read(folder: Path) -> Recorded:
         twin=twin,
         kills=trials.read_kills(folder) if killed else None,
         trials=[] if killed else trials.read(folder, reader),
-        trial_boards={place.parent.name: board.read(place, _mounted(ran)) for place in trials.raw_folders(folder)},
+        trial_boards={
+            place.parent.name: board.read(place, _mounted(ran)) for place in trials.raw_folders(folder)
+        },
         known=known_sequence.read(raw / "known") if (raw / "known").is_dir() else None,
     )
 

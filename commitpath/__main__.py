@@ -26,14 +26,14 @@ def _open_streams() -> None:
 def _run() -> int:
     """Run the command that is named; signals wait until everything is loaded, well below a second."""
     interrupts.hold()
-    from commitpath import commands
+    from commitpath.commands import table
 
     words = sys.argv[1:]
     if words[:1] == ["--folder"]:
         os.chdir(words[1])
         words = words[2:]
     interrupts.let()
-    return commands.run(words)
+    return table.run(words)
 
 
 def main() -> int:

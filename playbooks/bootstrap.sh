@@ -8,7 +8,7 @@
 set -euo pipefail
 venv=$1
 python=/usr/bin/python3
-# as in commitpath/places.py, before there is a Python
+# as in commitpath/host/places.py, before there is a Python
 case $PWD in
   *[:\${}]* | *[[:cntrl:]]*)
     echo "commitpath: this folder's path does not work: it may have any printable characters but : \$ { }" >&2

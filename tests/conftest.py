@@ -17,10 +17,11 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from commitpath import ansible, experiment  # noqa: E402
-from commitpath.cell import make_cell  # noqa: E402
-from commitpath.payload import payload  # noqa: E402
-from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from commitpath.boards.payload import payload  # noqa: E402
+from commitpath.boards.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from commitpath.cells.from_variables import make_cell  # noqa: E402
+from commitpath.host import ansible  # noqa: E402
+from commitpath.run import experiment  # noqa: E402
 from images import artifacts, programs  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402
 

@@ -20,7 +20,7 @@ from xdist.workermanage import NodeManager
 
 sys.path.insert(0, str(groups.ROOT))
 
-from commitpath import places
+from commitpath.host import places
 from images.artifacts import CACHE
 
 # An empty file for each group that passed, under its key.

@@ -9,12 +9,12 @@ from typing import Any
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.text import did_you_mean, printable_lines
+from commitpath.cells.data_files import load
 from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
-from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"

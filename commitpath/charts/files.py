@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from base import scratch
 from base.errors import BadInputError
-from commitpath import places
+from commitpath.host import places
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

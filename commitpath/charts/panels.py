@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from base.errors import LabError
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
 from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value
 from commitpath.results.marks import UNCOUNTED, UNDURABLE
 from commitpath.results.query import Found, Number, Results

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from base.errors import BadInputError
 from base.text import did_you_mean
-from commitpath.axes import axes, own_name
+from commitpath.cells.axes import axes, own_name
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query

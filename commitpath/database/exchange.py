@@ -17,12 +17,12 @@ from base.errors import BadInput, BadInputError
 from base.paths import RESULTS
 from base.strict_json import UnfitError
 from base.text import printable
-from commitpath.database import analysed, archive, rows, store
+from commitpath.database import analysed, archive, row_checks, store
 from commitpath.database.archive import stored_hashes
 from commitpath.database.store import LABEL, UNNAMED
 from commitpath.database.sync import COLUMNS, IMPORTED, KEY, insert, sync
 
-LABELLED = tuple(rows.COLUMNS)
+LABELLED = tuple(row_checks.COLUMNS)
 SQLITE = b"SQLite format 3\0"
 
 
@@ -94,12 +94,12 @@ def export(target: Path, label: str | None, files: bool) -> str:
     return f"{target}: {len(found)} runs{with_files}, {target.stat().st_size} bytes"
 
 
-def copy_rows(connection: sqlite3.Connection, copy: sqlite3.Connection) -> list[rows.Row]:
+def copy_rows(connection: sqlite3.Connection, copy: sqlite3.Connection) -> list[row_checks.Row]:
     """Write the sound rows of a database to another one; return those of runs."""
-    found: list[rows.Row] = []
-    for table, columns in rows.COLUMNS.items():
+    found: list[row_checks.Row] = []
+    for table, columns in row_checks.COLUMNS.items():
         marks = ", ".join("?" * len(columns))
-        for row in rows.sound(connection, table):
+        for row in row_checks.sound(connection, table):
             # where files are is each lab's affair
             values = [None if name in ("path", "stamp") else row[name] for name in columns]
             copy.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
@@ -213,7 +213,7 @@ def merge(
     theirs: sqlite3.Connection,
     mine: sqlite3.Connection,
     count: Counter[str],
-    has_files: Callable[[rows.Row], bool],
+    has_files: Callable[[row_checks.Row], bool],
     own_too: bool = False,
 ) -> Counter[bool]:
     """Take over the sound rows of runs without files, and of grids; of these, how many were taken and not.
@@ -223,7 +223,7 @@ def merge(
     """
     own, grids = store.label(mine), Counter[bool]()
     query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
-    for row in rows.sound(theirs, "run"):
+    for row in row_checks.sound(theirs, "run"):
         if has_files(row):
             continue
         fresh = {**row, "path": None, "stamp": None}
@@ -236,11 +236,11 @@ def merge(
             insert(mine, fresh)
             count[UNVERIFIED] += 1
     for table in ("grid_run", "grid_excluded"):
-        for entry in rows.sound(theirs, table):
+        for entry in row_checks.sound(theirs, table):
             taken = own_too or entry["lab"] != own
             grids[taken] += 1
             if taken:
-                values = [entry[name] for name in rows.COLUMNS[table]]
+                values = [entry[name] for name in row_checks.COLUMNS[table]]
                 mine.execute(
                     f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(values))})", values
                 )
@@ -255,6 +255,6 @@ def take_over(made: Path) -> str:
     return f"{store.DATABASE}: {told(count, grids)}"
 
 
-def has_folder(row: rows.Row) -> bool:
+def has_folder(row: row_checks.Row) -> bool:
     """Whether the folder of a run is here, which then says whether it counts."""
     return row["path"] is not None and (RESULTS / row["path"]).is_dir()

@@ -9,7 +9,7 @@ has another one. Then each is told by the first digits of its hash, `device=cons
 An axis that a run's engine does not have has no value in that run: `-` is shown, and no term is true of it.
 
 Where a lab's runs have several values of an axis that is not known here, each at its default there, the
-id of their folder is that of several cells, and selects all of them (unknown.py).
+id of their folder is that of several cells, and selects all of them (unknown_axes.py).
 """
 
 import fnmatch
@@ -26,9 +26,9 @@ from base import identity
 from base.errors import BadInputError
 from base.paths import RESULTS, is_closed
 from base.text import did_you_mean
-from commitpath.axes import axes, newest, own_name
-from commitpath.database import rows, store, unknown
-from commitpath.identities import complete, current_id, other_profiles
+from commitpath.cells.axes import axes, newest, own_name
+from commitpath.cells.identities import complete, current_id, other_profiles
+from commitpath.database import row_checks, store, unknown_axes
 from model import cell as cells
 from model import engines
 from model.cell import Cell
@@ -68,7 +68,7 @@ class Run:
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
     marks: tuple[str, ...] = ()  # what is to be known of it, though it counts
-    apart: Set[str] = frozenset()  # as of commitpath.cell.current_id
+    apart: Set[str] = frozenset()  # as of commitpath.cells.from_variables.current_id
 
     @functools.cached_property
     def contents(self) -> dict[str, str]:
@@ -104,16 +104,18 @@ class Run:
 def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     """The runs that a selector names, oldest first. A damaged row is left out, and named on stderr."""
     grids: dict[tuple[str, str, int], set[str]] = {}
-    for row in rows.sound(connection, "grid_run"):
+    for row in row_checks.sound(connection, "grid_run"):
         grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
     # only there a path says where the folder is: an export has none
     is_own = Path(store.path_of(connection)).resolve() == store.DATABASE.resolve()
     own = store.label(connection) if is_own else None
-    found = [(row, json.loads(row["cell"])) for row in rows.sound(connection, "run", "run_id, lab, cell_id")]
-    several = unknown.several_defaults((row["lab"], stored) for row, stored in found)
+    found = [
+        (row, json.loads(row["cell"])) for row in row_checks.sound(connection, "run", "run_id, lab, cell_id")
+    ]
+    several = unknown_axes.several_defaults((row["lab"], stored) for row, stored in found)
     runs = []
     for row, stored in found:
-        apart = unknown.defaults(stored) & several.get(row["lab"], set())
+        apart = unknown_axes.defaults(stored) & several.get(row["lab"], set())
         now = current_id(stored, apart)
         cell = complete(cells.of(stored))
         without = {*engines.lacking(cell.engine)}
@@ -150,7 +152,7 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     return selected(told_apart(runs), selector)
 
 
-def marks(row: rows.Row, cell: Cell, summary: Mapping[str, Any], own: str | None) -> Iterator[str]:
+def marks(row: row_checks.Row, cell: Cell, summary: Mapping[str, Any], own: str | None) -> Iterator[str]:
     """What is to be known of a run, though it counts. own: the label of the lab whose folders are here."""
     if own and summary and row["path"] is None:
         folder = RESULTS / identity.cell_name(json.loads(row["cell"])) / row["run_id"]

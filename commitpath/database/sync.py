@@ -17,12 +17,11 @@ from base.errors import BadInput
 from base.paths import RESULTS
 from base.strict_json import UnfitError
 from base.text import printable
-from commitpath import sweep_state
-from commitpath.database import rows, store
-from commitpath.identities import cell_id, complete, stored
+from commitpath.cells.identities import cell_id, complete, stored
+from commitpath.database import row_checks, store, sweep_state
 from model import cell as cells
 
-COLUMNS = rows.COLUMNS["run"]
+COLUMNS = row_checks.COLUMNS["run"]
 # runs of other labs, below their labels
 IMPORTED = RESULTS / "imported"
 # what names a row
@@ -82,7 +81,7 @@ def read_run(folder: Path, lab: str) -> dict[str, Any]:
         "host": json.dumps(host),
     }
     row["stamp"] = stamp(folder, row)
-    if wrong := rows.fault("run", row):
+    if wrong := row_checks.fault("run", row):
         raise UnfitError(wrong)
     return row
 

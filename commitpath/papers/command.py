@@ -10,8 +10,8 @@ from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable_lines
+from commitpath.cells.identities import cell_id
 from commitpath.database import store
-from commitpath.identities import cell_id
 from commitpath.papers import estimate, paper, request
 from commitpath.papers.paper import Paper
 from commitpath.papers.request import Request

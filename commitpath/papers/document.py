@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from analysis.schemas.ledger import LABELS
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
+from commitpath.cells.identities import cell_id
 from commitpath.charts.model import VIRTUAL
-from commitpath.identities import cell_id
 from commitpath.papers import texts, two_boards, verdict
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
 from commitpath.papers.paper import Paper

@@ -6,14 +6,14 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from base.paths import RESULTS
+from commitpath.cells.identities import cell_id
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
+from commitpath.database.sweep_state import STATE, read_state
 from commitpath.papers.request import Request, virtual_ids
 from commitpath.results import query
-from commitpath.sweep import plan
-from commitpath.sweep.plan import Planned
+from commitpath.sweep import sweep_plan
 from commitpath.sweep.progress import clock
-from commitpath.sweep_state import STATE, read_state
+from commitpath.sweep.sweep_plan import Planned
 from model import workloads
 from model.cell import Cell
 
@@ -33,7 +33,7 @@ def text(request: Request, planned: Iterable[Planned]) -> str:
 def is_stored(run: Planned) -> bool:
     """Return whether a sweep would skip a run."""
     done = read_state(STATE / "done" / run.key) or {}
-    return plan.run_status(RESULTS / str(done.get("run"))) == "ok"
+    return sweep_plan.run_status(RESULTS / str(done.get("run"))) == "ok"
 
 
 def duration(request: Request, left: Sequence[Planned], stored: Sequence[Run]) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from base.errors import BadInputError
+from commitpath.cells.identities import cell_id
 from commitpath.charts.model import VIRTUAL
-from commitpath.identities import cell_id
 from commitpath.papers import factor_chart, factor_text
 from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
 from commitpath.papers.paper import Paper

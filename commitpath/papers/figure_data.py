@@ -13,8 +13,8 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.schema import schema
-from commitpath.axes import newest
-from commitpath.cell import make_cell
+from commitpath.cells.axes import newest
+from commitpath.cells.from_variables import make_cell
 from commitpath.charts.model import Bar, Panel
 from commitpath.papers.paper import Paper, validated
 from commitpath.results.metrics import WHOLE, check_op

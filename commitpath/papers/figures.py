@@ -14,10 +14,10 @@ import matplotlib as mpl
 from matplotlib.figure import Figure, SubFigure
 
 from analysis.figures import style
+from commitpath.cells.identities import cell_id
 from commitpath.charts import bars, cause_rows, lines, table
 from commitpath.charts.model import Drawn
 from commitpath.charts.panels import fill, footnotes
-from commitpath.identities import cell_id
 from commitpath.papers import factors, figure_data, numbers
 from commitpath.papers.paper import Paper
 from commitpath.papers.request import Request, planned

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from base.errors import LabError
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
 from commitpath.database.select import Run
 from commitpath.papers import verdict
 from commitpath.papers.paper import Claim, Paper

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from commitpath.cells.identities import cell_id
 from commitpath.charts.files import write_csv
 from commitpath.charts.model import Drawn, Stated, Value
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
 from commitpath.papers.paper import Paper
 from commitpath.results.marks import transactions
 from model import durability

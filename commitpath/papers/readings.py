@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
 from commitpath.results.metrics import WHOLE, check_op
 from commitpath.sweep.grid import at_most, checked
 from model.cell import Cell

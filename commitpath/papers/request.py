@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from base.errors import BadInputError
-from commitpath import ansible
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
+from commitpath.cells.identities import cell_id
 from commitpath.charts.model import VIRTUAL
 from commitpath.database import select
-from commitpath.identities import cell_id
+from commitpath.host import ansible
 from commitpath.papers import figure_data, paper
 from commitpath.papers.paper import Paper
 from commitpath.results import query
-from commitpath.sweep import plan
+from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import Excluded, expand
-from commitpath.sweep.plan import Planned
+from commitpath.sweep.sweep_plan import Planned
 from model.cell import Cell
 
 # The variables of a place where cells run. Each place has its own results.
@@ -119,7 +119,7 @@ def planned(request: Request, repeats: int | None) -> tuple[dict[str, Planned], 
     their cells. Raises BadInputError if none is left.
     """
     chosen = request.load()
-    runs, excluded = plan.merge([expand(chosen.grid, request.place, repeats, most=request.most)])
+    runs, excluded = sweep_plan.merge([expand(chosen.grid, request.place, repeats, most=request.most)])
     if request.place.get("PROBES") == "none" and chosen.watched:
         watched = {run.grid for run in expand(chosen.watched).runs}
         runs = {key: run for key, run in runs.items() if not watched.issuperset(run.grids)}

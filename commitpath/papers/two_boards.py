@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from commitpath.cells.identities import cell_id
 from commitpath.charts.model import VIRTUAL
-from commitpath.identities import cell_id
 from commitpath.papers.request import Request, cells_of, planned
 from commitpath.papers.texts import number
 from commitpath.results.query import Results

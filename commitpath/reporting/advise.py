@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from base.errors import BadInputError
 from base.text import printable_lines
+from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import LOSSES, SURVIVE, Setting, comparable, settings, trials_like
 from commitpath.reporting.choice import POWER, choice, sweep
 from commitpath.reporting.trials import SIZES, limit_ms, unpaced
 from commitpath.results import query
-from commitpath.variables import axes_of
 from model.engines import survival
 
 

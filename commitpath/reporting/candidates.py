@@ -6,17 +6,17 @@ from pathlib import Path
 
 from base.errors import BadInputError
 from base.text import printable
-from commitpath import userfiles
-from commitpath.axes import axes
+from commitpath.cells import user_files
+from commitpath.cells.axes import axes
+from commitpath.cells.profiles import load_profile
+from commitpath.cells.transaction_files import is_of_file
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.profiles import load_profile
 from commitpath.reporting.choice import CHOSEN, POWER, Key, command, key, sweep
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, limit_ms, place
 from commitpath.results.marks import left_out, transactions
 from commitpath.results.measurements import samples
-from commitpath.transactions import is_of_file
 from model import durability
 from model.engines import survival
 from model.statements import sqlfile
@@ -138,7 +138,7 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
     profile = load_profile("workload", workload)
     if not is_of_file(profile):
         raise BadInputError(f"FILE={text}: WORKLOAD={workload} has transactions of its own; name WORKLOAD")
-    content, _ = userfiles.transactions(Path(text), "trace" if profile.get("trace") else "sql")
+    content, _ = user_files.transactions(Path(text), "trace" if profile.get("trace") else "sql")
     return sqlfile.name(content)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath import transactions
-from commitpath.axes import axes
+from commitpath.cells import transaction_files
+from commitpath.cells.axes import axes
+from commitpath.cells.data_files import load
+from commitpath.cells.profiles import load_profile
 from commitpath.database import select
-from commitpath.profiles import load_profile
 from commitpath.results.query import Results
-from commitpath.schema import load
 from commitpath.sweep.grid import expand
 
 # What an app developer sets; all else of a cell is where and with what it was measured.
@@ -48,7 +48,7 @@ def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
     tried: dict[str, Any] = {"crash": failure, **needs()["trials"]} if failure == POWER else {}
     name = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
     workload = load_profile("workload", name)
-    own = {*workload.get("fixed", {}), *(["n"] if transactions.is_of_file(workload) else [])}
+    own = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
     tried = {axis: value for axis, value in tried.items() if axis not in own}
     return {"GRID": needs()["grid"], **{name.upper(): str(value) for name, value in tried.items()}, **given}
 

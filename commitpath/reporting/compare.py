@@ -9,11 +9,11 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.text import printable_lines
-from commitpath import places
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
 from commitpath.charts.files import write_csv
 from commitpath.database import select
 from commitpath.database.select import Run
+from commitpath.host import places
 from commitpath.reporting import statistics
 from commitpath.reporting.matched import Matched
 from commitpath.reporting.statistics import Difference

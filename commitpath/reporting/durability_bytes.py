@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from base.errors import BadInputError
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
 from commitpath.reporting.durability_rows import MEASURED, Found, Row

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from analysis.figures import style
 from base.identity import FIRST_ENGINE
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
 from commitpath.charts import look
 from commitpath.reporting.durability_rows import Found, Row
 from model import engines

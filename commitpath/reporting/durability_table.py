@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.report.terminal import seconds
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
 from commitpath.database import select
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 

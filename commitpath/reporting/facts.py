@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.instrument import cpu
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
+from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
-from commitpath.profiles import load_profile
 from model import devices
 from model.cell import Cell
 

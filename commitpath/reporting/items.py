@@ -8,9 +8,9 @@ from typing import Any
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, RESULTS
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
+from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
-from commitpath.profiles import load_profile
 from commitpath.reporting.facts import facts
 from commitpath.results import measurements
 

@@ -10,9 +10,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from base.errors import BadInputError, LabError
 from base.text import printable, printable_lines
+from commitpath.cells.profiles import load_profile
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.profiles import load_profile
 from commitpath.reporting.items import Item, items, run_of_folder, values
 from commitpath.results import query
 from commitpath.results.marks import footnotes

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from analysis.stats import spread
 from base.identity import contents
-from commitpath.axes import axes, own_name
-from commitpath.database import rows, select, store, sync
+from commitpath.cells.axes import axes, own_name
+from commitpath.cells.identities import cell_id
+from commitpath.database import row_checks, select, store, sync
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
 from commitpath.results import metrics
 from commitpath.results.marks import transactions
 from commitpath.results.measurements import samples
@@ -161,7 +161,7 @@ def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
 def read(database: Path) -> Results:
     """All of a results database (docs/how-to/results-db.md). Raises DatabaseError."""
     with store.opened(database, write=False) as connection:
-        found = rows.sound(connection, "grid_excluded", "grid, settings")
+        found = row_checks.sound(connection, "grid_excluded", "grid, settings")
         excluded = [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in found]
         return Results(select.load(connection), store.label(connection), excluded)
 

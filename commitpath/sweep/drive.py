@@ -15,14 +15,15 @@ from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
-from commitpath import ansible, places, sql_check
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
-from commitpath.host import ensure_packages
-from commitpath.sweep import clocks, grid_rows, plan, slurm, snakemake
+from commitpath.database.sweep_state import STATE, read_state, write_whole
+from commitpath.host import ansible, places
+from commitpath.host.packages import ensure_packages
+from commitpath.inputs import sql_check
+from commitpath.sweep import clocks, grid_rows, slurm, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
-from commitpath.sweep.plan import Planned
-from commitpath.sweep_state import STATE, read_state, write_whole
+from commitpath.sweep.sweep_plan import Planned
 from images import emulator
 from model.cell import Cell
 
@@ -61,8 +62,8 @@ def carry_out(
             raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
     places.check_runs(run.cell for run in runs.values())
     with only_sweep():
-        plan.write(runs, excluded)
-        todo = plan.forget_stale(runs)
+        sweep_plan.write(runs, excluded)
+        todo = sweep_plan.forget_stale(runs)
         if todo:
             boards = [ansible.board(runs[key].cell.board) for key in todo]
             ensure_packages(virtual=any(board["board_kind"] == "virtual" for board in boards))
@@ -100,7 +101,7 @@ def planned(
     if "REPEAT" in variables:
         repeats = whole_number({"REPEAT": variables.pop("REPEAT")}, "REPEAT", 1, 1)
     grids = re.split(r"[ ,]+", options["GRID"].strip())
-    runs, excluded = plan.merge(expand(grid, variables, repeats) for grid in grids)
+    runs, excluded = sweep_plan.merge(expand(grid, variables, repeats) for grid in grids)
     return runs, excluded
 
 

@@ -14,10 +14,10 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
 from base.text import did_you_mean
-from commitpath.axes import axes, own_name
-from commitpath.cell import make_cell
-from commitpath.identities import cell_id
-from commitpath.profiles import load_profile
+from commitpath.cells.axes import axes, own_name
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
+from commitpath.cells.profiles import load_profile
 from model import synthetic
 from model.cell import Cell
 

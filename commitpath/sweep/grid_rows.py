@@ -4,10 +4,10 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
+from commitpath.cells.identities import cell_id
 from commitpath.database import store
-from commitpath.identities import cell_id
 from commitpath.sweep.grid import Excluded
-from commitpath.sweep.plan import Planned
+from commitpath.sweep.sweep_plan import Planned
 
 
 def write(connection: sqlite3.Connection, runs: Iterable[Planned], excluded: Iterable[Excluded]) -> None:

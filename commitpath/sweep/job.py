@@ -16,10 +16,11 @@ from typing import Any
 
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
-from commitpath import ansible, lab
-from commitpath.identities import cell_name
-from commitpath.sweep.plan import run_status
-from commitpath.sweep_state import STATE, read_state, write_whole
+from commitpath.boards import lab_board
+from commitpath.cells.identities import cell_name
+from commitpath.database.sweep_state import STATE, read_state, write_whole
+from commitpath.host import ansible
+from commitpath.sweep.sweep_plan import run_status
 from images import artifacts, programs
 from images.qemu import die_with_parent
 from model import cell as cells
@@ -34,8 +35,8 @@ def prepare(cell: Cell, watched: bool) -> None:
 
     watched: the one with the probes attached, from the one without.
     """
-    from commitpath.payload import payload
-    from commitpath.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
+    from commitpath.boards.payload import payload
+    from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
     entry = ansible.board(cell.board)
     driver = programs.driver(cell)
@@ -64,7 +65,7 @@ def stored_run(cell: Cell, repeat: int) -> Path | None:
 def run(cell: Cell, repeat: int) -> Path:
     """The run of a cell and repeat, made if it is not stored, and analysed; its folder."""
     from analysis.__main__ import main as analyse
-    from commitpath.experiment import run_once
+    from commitpath.run.experiment import run_once
 
     folder = stored_run(cell, repeat) or answered(cell.board, lambda: run_once(cell, repeat=repeat))
     if run_status(folder) is None and analyse([str(folder)]) > 1:
@@ -82,7 +83,7 @@ def answered(board: str, make: Callable[[], Path]) -> Path:
     away = STATE / "away" / board
     if away.exists():
         raise LabError(away.read_text())
-    deadline = time.monotonic() + lab.BOOT_LIMIT_SECONDS
+    deadline = time.monotonic() + lab_board.BOOT_LIMIT_SECONDS
     while True:
         try:
             return make()
@@ -90,12 +91,11 @@ def answered(board: str, make: Callable[[], Path]) -> Path:
             if error.playbook != FIRST_PLAY:
                 raise
             if time.monotonic() > deadline:
-                told = (
-                    f"BOARD={board} did not answer for {lab.BOOT_LIMIT_SECONDS:.0f} s, and is not asked again"
-                )
+                waited = f"{lab_board.BOOT_LIMIT_SECONDS:.0f} s"
+                told = f"BOARD={board} did not answer for {waited}, and is not asked again"
                 write_whole(away, told)
                 raise LabError(f"{told}: {error}") from error
-            time.sleep(lab.BOOT_POLL_SECONDS)
+            time.sleep(lab_board.BOOT_POLL_SECONDS)
 
 
 def job(what: str, key: str, group: str = "") -> None:

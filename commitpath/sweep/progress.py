@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from base import progress
-from commitpath.sweep_state import STATE, read_state
+from commitpath.database.sweep_state import STATE, read_state
 
 # Between two looks at the marks.
 SECONDS = 1.0

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from base.errors import LabError
-from commitpath.sweep_state import write_whole
+from commitpath.database.sweep_state import write_whole
 
 # The plugin looks first after this long, then 10 s less often each time that nothing ended, at
 # most every 180 s; one command for all jobs. Its own 40 s are longer than most runs.

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from base.paths import ROOT
-from commitpath import ansible
-from commitpath.sweep import plan, slurm
-from commitpath.sweep.plan import Planned
+from commitpath.database.sweep_state import STATE, write_whole
+from commitpath.host import ansible
+from commitpath.sweep import slurm, sweep_plan
 from commitpath.sweep.progress import SECONDS, Progress
-from commitpath.sweep_state import STATE, write_whole
+from commitpath.sweep.sweep_plan import Planned
 from images.qemu import die_with_parent
 
 
@@ -50,7 +50,7 @@ def run(
         (STATE / "failed" / key).unlink(missing_ok=True)
     # a board that did not answer is asked anew
     shutil.rmtree(STATE / "away", ignore_errors=True)
-    groups = plan.with_bases(runs[key].group for key in todo)
+    groups = sweep_plan.with_bases(runs[key].group for key in todo)
     for group in groups:
         for kind in ("failed", "prepared"):
             (STATE / kind / group).unlink(missing_ok=True)

@@ -1,8 +1,9 @@
 """Trials whose database is looked at twice: by the board that had the trial, and by the host.
 
 A board keeps the files of every hundredth trial's database as they came up, before anything opens them, and
-the host looks at a copy with the same program and the same release (commitpath/looks.py). The files stay in
-the run, and here another release reads them once more: the SQLite of this Python.
+the host looks at a copy with the same program and the same release
+(commitpath/run/sampled_databases.py). The files stay in the run, and here another release reads them
+once more: the SQLite of this Python.
 """
 
 from __future__ import annotations

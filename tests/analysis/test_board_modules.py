@@ -45,8 +45,8 @@ def test_two_ways_to_hook_are_not_one_board(tmp_path: Path) -> None:
 
 
 def test_a_plan_says_which_modules_a_board_has() -> None:
-    from commitpath import plan
-    from commitpath.cell import make_cell
+    from commitpath.cells.from_variables import make_cell
+    from commitpath.run import plan
 
     virtual = {"board_kind": "virtual", "board_device": "/dev/target"}
     for kernel in ("5.10", "6.1", "6.12", "7.x"):

@@ -11,7 +11,7 @@ import yaml
 
 from analysis import recorded, stages
 from base.errors import BadInputError, LabError
-from commitpath import crash_cases
+from commitpath.run import crash_cases
 from model.crash_points import cuts
 
 HERE = Path(__file__).parent

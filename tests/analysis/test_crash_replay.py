@@ -9,7 +9,7 @@ import pytest
 
 from analysis import stages
 from base.errors import LabError
-from commitpath import replay
+from commitpath.run import replay_trial
 
 HERE = Path(__file__).parent
 
@@ -40,12 +40,12 @@ def test_a_trial_that_is_not_there(recorded: Path, trial: str) -> None:
 def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
     run = stages.build(recorded)
     assert run.judged is not None
-    (trial, *_) = (one for one in replay.stored_trials(run, recorded) if one.losable)
+    (trial, *_) = (one for one in replay_trial.stored_trials(run, recorded) if one.losable)
     stored: dict[str, Any] = run.judged.filter(run.judged["trial"] == trial.number).row(0, named=True)
     # another clock, and what of the filesystem the kernel had in memory
-    told = replay.compared(run, stored | {"cut_ns": 1, "opened_ns": 2, "fsck": -1, "reads": 0})
+    told = replay_trial.compared(run, stored | {"cut_ns": 1, "opened_ns": 2, "fsck": -1, "reads": 0})
     what = f"the power was cut {trial.where} command {trial.command} ({stored['operation']}, "
     assert told.startswith(f"trial {trial.number}: {what}")
     assert told.endswith("are there; as stored")
     with pytest.raises(LabError, match="came out another way: hash is 'ffff', stored '"):
-        replay.compared(run, stored | {"hash": "ffff"})
+        replay_trial.compared(run, stored | {"hash": "ffff"})

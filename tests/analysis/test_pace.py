@@ -18,8 +18,8 @@ from analysis.report import terminal
 from analysis.stats import pacing
 from base.arrays import ints
 from base.errors import BadInputError
-from commitpath.cell import make_cell
-from commitpath.payload import driver_env
+from commitpath.boards.payload import driver_env
+from commitpath.cells.from_variables import make_cell
 from model import pace
 
 TRACE = """commitpath trace 1

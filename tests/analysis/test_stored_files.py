@@ -41,7 +41,7 @@ RUNS: dict[str, tuple[str, Callable[[Path], None]]] = {
 
 
 def stored(tmp_path: Path, name: str) -> Path:
-    """A recorded run as commitpath/experiment.py stores one now."""
+    """A recorded run as commitpath/run/experiment.py stores one now."""
     sample, make = RUNS[name]
     shutil.unpack_archive(HERE / sample, tmp_path)
     folder = tmp_path / "run"

@@ -29,11 +29,13 @@ from boards import Part, Parts, at_once  # noqa: E402
 from analysis import pipeline, stages  # noqa: E402
 from analysis.crash import verdicts  # noqa: E402
 from base.errors import BadInputError, LabError  # noqa: E402
-from commitpath import ansible, command_line, crash, experiment, variables  # noqa: E402
-from commitpath.cell import make_cell  # noqa: E402
-from commitpath.host import ensure_packages  # noqa: E402
-from commitpath.plan import Plan, make  # noqa: E402
-from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from commitpath.boards.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from commitpath.cells.from_variables import make_cell  # noqa: E402
+from commitpath.command_line import arguments, variables  # noqa: E402
+from commitpath.host import ansible  # noqa: E402
+from commitpath.host.packages import ensure_packages  # noqa: E402
+from commitpath.run import crash_trials, experiment  # noqa: E402
+from commitpath.run.plan import Plan, make  # noqa: E402
 from images import programs  # noqa: E402
 from images.board import VirtualBoard  # noqa: E402
 from model.cell import Cell  # noqa: E402
@@ -63,10 +65,13 @@ def ours(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan) -> tuple[P
     ran, _ = at_once(board, saved, [planned.runs[0].files], "the rest")
     host = Parts()
     with host.of("plan"):
-        tried = crash.trials(cell, ran[-1])
-    sent = [crash.payload(planned.trials, share) for share in crash.shares(tried, crash.boards())]
+        tried = crash_trials.trials(cell, ran[-1])
+    sent = [
+        crash_trials.payload(planned.trials, share)
+        for share in crash_trials.shares(tried, crash_trials.boards())
+    ]
     outputs, parts = at_once(board, saved, sent, "trials")
-    all_of_it = crash.Trials(outputs, {}, sum(part.wall for part in parts))
+    all_of_it = crash_trials.Trials(outputs, {}, sum(part.wall for part in parts))
     facts, wall = experiment.host_facts(), time.monotonic() - begin
     folder = experiment.store(cell, planned, ran, all_of_it, wall, facts)
     stored = stages.build(folder)
@@ -104,7 +109,7 @@ def told(name: str, count: int, boards: int, parts: list[Part]) -> str:
 
 def main(*words: str) -> int:
     """Print the tables; the exit code."""
-    _, given = command_line.read(["bench-cuts", *words])
+    _, given = arguments.read(["bench-cuts", *words])
     given = variables.by_their_names(given)
     variables.check("bench-cuts", given)
     cell = make_cell({**variables.by_their_names(CELL), **given})
@@ -121,7 +126,7 @@ def main(*words: str) -> int:
         "parts: s (CPU s) |\n|---|---|---|---|---|---|---|---|---|",
         flush=True,
     )
-    print(told("ours", count, crash.boards(), boards), flush=True)
+    print(told("ours", count, crash_trials.boards(), boards), flush=True)
     peer = logged.peer(board, saved, planned)
     print(told("dm-log-writes, each FLUSH", peer.trials.height, 1, peer.parts), flush=True)
     mine, its = (sum(part.cpu for part in some) for some in (boards, peer.parts))

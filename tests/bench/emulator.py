@@ -32,10 +32,10 @@ from repeat import busy  # noqa: E402
 
 from analysis.adapters.device_logs import flashsim  # noqa: E402
 from base.errors import LabError  # noqa: E402
-from commitpath import ansible  # noqa: E402
-from commitpath.cell import make_cell  # noqa: E402
-from commitpath.payload import payload  # noqa: E402
-from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from commitpath.boards.payload import payload  # noqa: E402
+from commitpath.boards.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from commitpath.cells.from_variables import make_cell  # noqa: E402
+from commitpath.host import ansible  # noqa: E402
 from images import emulator, programs, qemu  # noqa: E402
 from images.board import VirtualBoard  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402

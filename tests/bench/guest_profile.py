@@ -22,10 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from commitpath.ansible import board  # noqa: E402
-from commitpath.cell import make_cell  # noqa: E402
-from commitpath.payload import prepared_variables  # noqa: E402
-from commitpath.prepared import prepared_board, virtual_board  # noqa: E402
+from commitpath.boards.payload import prepared_variables  # noqa: E402
+from commitpath.boards.prepared import prepared_board, virtual_board  # noqa: E402
+from commitpath.cells.from_variables import make_cell  # noqa: E402
+from commitpath.host.ansible import board  # noqa: E402
 from images import programs, qemu  # noqa: E402
 from model.cell import Cell  # noqa: E402
 

@@ -15,8 +15,8 @@ from analysis.adapters.devicelog import DeviceLog
 from analysis.crash import prefixes, verdicts
 from analysis.crash.align import Numbers
 from base.errors import LabError
-from commitpath import crash, packed
-from commitpath.plan import Plan
+from commitpath.run import compressed_files, crash_trials
+from commitpath.run.plan import Plan
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
 from model.block_operations import OP, WRITE
@@ -90,7 +90,7 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
         found = trials.read_table(member(output, "trials.csv", Path(work)), trials.TRIALS)
         times = pl.read_csv(member(output, "parts.csv", Path(work)))
         output.extract(Path(work))
-        packed.rendered(Path(work) / "raw/driver")
+        compressed_files.rendered(Path(work) / "raw/driver")
         ran = driver.read(Path(work) / "raw/driver")
         return Peer(found, times, parts, device_log(output, planned, Path(work)), ran)
 
@@ -187,7 +187,7 @@ def same(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan, peer: Peer
         f"{flush},{','.join(line.split()[1:])}\n" for (flush, _), line in zip(wanted, lines, strict=True)
     )
     more = {"plan.csv": plan.encode(), "written.csv": written(peer.log).encode()}
-    more[crash.PLAN] = gzip.compress("".join(lines).encode(), mtime=0)
+    more[crash_trials.PLAN] = gzip.compress("".join(lines).encode(), mtime=0)
     (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))

@@ -27,8 +27,8 @@ import tools
 
 sys.path.insert(0, str(tools.ROOT))
 
-from commitpath.experiment import run_once
-from commitpath.watch import command_cell
+from commitpath.run.experiment import run_once
+from commitpath.run.watch import command_cell
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = "python3,sqlite3,strace,rocksdb-tools,fio"

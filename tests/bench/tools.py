@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from base.errors import LabError  # noqa: E402
-from commitpath.axes import newest  # noqa: E402
+from commitpath.cells.axes import newest  # noqa: E402
 from images import artifacts, programs  # noqa: E402
 
 ENGINE = "sqlite"

@@ -18,7 +18,7 @@ import yaml
 from base import scratch
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
-from commitpath import ansible
+from commitpath.host import ansible
 from images import artifacts, qemu
 from images.console import wait_until
 from images.ssh import Login, answers, free_port, make_keys

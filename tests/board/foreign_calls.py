@@ -6,9 +6,9 @@ import subprocess
 from foreign_board import ForeignBoard
 
 from analysis.__main__ import main as analyse
-from commitpath import experiment
-from commitpath.cell import make_cell
-from commitpath.payload import MOUNTPOINT
+from commitpath.boards.payload import MOUNTPOINT
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 
 LAB = {"CLOCK": "real", "DEVICE": "own", "PROBES": "none", "FS": "ext4-ordered", "MODE": "wal"}
 SMALL = {**LAB, "ROWS": "100", "N": "60"}

@@ -18,10 +18,10 @@ from analysis.__main__ import main as analyse
 from analysis.checks import counts, disk
 from analysis.run import Run
 from analysis.stages import build
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.payload import PREPARE_SCRIPTS, filesystem_scripts
-from commitpath.prepared import virtual_board
+from commitpath.boards.payload import PREPARE_SCRIPTS, filesystem_scripts
+from commitpath.boards.prepared import virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
 from images.ssh import Login
 
 PARTITION = """

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.prepared import virtual_board
+from commitpath.boards.prepared import virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
 from images import qemu
 
 CHECK = (ansible.PLAYBOOKS / "board/check-cmdline.sh").read_text()

@@ -10,9 +10,9 @@ import pytest
 
 from analysis.observers import Content, content
 from base.paths import ROOT
-from commitpath import packed
-from commitpath.cell import make_cell
-from commitpath.profiles import kernel_profile
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.profiles import kernel_profile
+from commitpath.run import compressed_files
 from images import artifacts
 from images.cellrun import RunOutput
 from model.block_operations import DISCARD, FLUSH, OP, WRITE
@@ -22,7 +22,7 @@ SCRIPT = ROOT / "tests/board/content-check.sh"
 
 def read(file: Path) -> tuple[Content, int]:
     """A log as the board sent it, and how many commands found no room."""
-    packed.compress(file, file.with_suffix(".zst"))
+    compressed_files.compress(file, file.with_suffix(".zst"))
     found, _, lost = content.read(file.with_suffix(".zst"))
     return found, lost
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from analysis.__main__ import main as analyse
-from commitpath import experiment
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 from images import artifacts, programs
 
 CONTROLS = Path(__file__).parent / "controls"

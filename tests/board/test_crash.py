@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from analysis.__main__ import main as analyse
-from commitpath import experiment, payload, plan
-from commitpath.cell import make_cell
+from commitpath.boards import payload
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment, plan
 
 CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "30", "PROBES": "none", "CRASH": "power", "CUTS": "150"}
 # test_flash.py has its run, too.

@@ -14,10 +14,11 @@ import pytest
 
 from base import scratch
 from base.errors import LabError
-from commitpath import ansible, experiment
-from commitpath.cell import make_cell
-from commitpath.prepared import ensure_snapshot, virtual_board
-from commitpath.profiles import kernel_profile
+from commitpath.boards.prepared import ensure_snapshot, virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.profiles import kernel_profile
+from commitpath.host import ansible
+from commitpath.run import experiment
 from images import artifacts, programs, snapshot
 from images.board import VirtualBoard
 from images.cellrun import RunOutput

@@ -18,9 +18,9 @@ from analysis.checks import disk
 from analysis.run import Run
 from base.errors import LabError
 from base.paths import ROOT
-from commitpath import experiment
-from commitpath.cell import make_cell
-from commitpath.payload import MOUNTPOINT
+from commitpath.boards.payload import MOUNTPOINT
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 
 # The faults of docs/reference/lab-boards.md: what the call says, what becomes of the board, the next call.
 TABLE: list[tuple[str, str, str, str]] = []

@@ -7,9 +7,9 @@ import subprocess
 import foreign_board
 import lab_board
 
-from commitpath import experiment
-from commitpath.cell import make_cell
-from commitpath.payload import MOUNTPOINT
+from commitpath.boards.payload import MOUNTPOINT
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 
 CELL = {"CLOCK": "real", "DEVICE": "own", "FS": "ext4-ordered", "MODE": "wal"}
 LEFT = f"grep -c {MOUNTPOINT} /proc/mounts; ls -d /run/commitpath; systemctl is-active commitpath-lease"

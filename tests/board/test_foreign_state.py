@@ -18,8 +18,10 @@ from foreign_calls import FAILED, NOTHING, SMALL, STEP_SECONDS, behind, goes_on,
 from analysis.__main__ import main as analyse
 from base.errors import LabError
 from base.paths import ROOT
-from commitpath import ansible, board_check, experiment, payload
-from commitpath.cell import make_cell
+from commitpath.boards import board_check, payload
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
+from commitpath.run import experiment
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import made_tree
 import polars as pl
 import pytest
 
-from commitpath.profiles import load_profile
+from commitpath.cells.profiles import load_profile
 from images import artifacts
 
 # what /sys/block/<disk>/stat counts of writes, and no time

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from analysis.__main__ import main as analyse
-from commitpath import experiment
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 
 CELL = {"ROWS": "1000", "N": "5", "PROBES": "none", "CRASH": "process", "CUTS": "30"}
 

@@ -15,10 +15,11 @@ import pytest
 
 from analysis.__main__ import main as analyse
 from base.errors import LabError
-from commitpath import ansible, experiment
-from commitpath.cell import make_cell
-from commitpath.payload import MOUNTPOINT
-from commitpath.watch import command_cell
+from commitpath.boards.payload import MOUNTPOINT
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
+from commitpath.run import experiment
+from commitpath.run.watch import command_cell
 from images.ssh import Login
 
 LAB = {"BOARD": "bench", "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "10", "N": "5"}

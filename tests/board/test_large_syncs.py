@@ -13,8 +13,8 @@ from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.adapters import devicelog
 from analysis.crash.align import Numbers, Ran
-from commitpath import experiment
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 from model.block_operations import FUA, OP, WRITE
 
 # KiB of a bio with a page in each of its 256 vectors

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.plan import make
-from commitpath.prepared import ensure_snapshot, virtual_board
+from commitpath.boards.prepared import ensure_snapshot, virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
+from commitpath.run.plan import make
 from images import programs
 from model.crash_points import cuts
 

@@ -4,10 +4,10 @@ import io
 import tarfile
 from dataclasses import replace
 
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.payload import payload
-from commitpath.prepared import ensure_snapshot, virtual_board
+from commitpath.boards.payload import payload
+from commitpath.boards.prepared import ensure_snapshot, virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
 from images import emulator, programs, qemu
 
 CELL = {"FS": "ext4-ordered", "MODE": "wal", "ROWS": "1000", "N": "20", "PROBES": "none"}

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from base import scratch
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.payload import prepared_variables
-from commitpath.prepared import ensure_provisioned, ensure_snapshot, virtual_board
+from commitpath.boards.payload import prepared_variables
+from commitpath.boards.prepared import ensure_provisioned, ensure_snapshot, virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
 from images import programs
 from images.board import VirtualBoard
 

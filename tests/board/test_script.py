@@ -8,8 +8,8 @@ import pytest
 from analysis import pipeline
 from analysis.observers import script_lines
 from analysis.report import terminal
-from commitpath.cell import make_cell
-from commitpath.experiment import run_once
+from commitpath.cells.from_variables import make_cell
+from commitpath.run.experiment import run_once
 
 PRINTS = """\
 kprobe:vfs_fsync_range { @start[tid] = nsecs(monotonic); }

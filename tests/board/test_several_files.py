@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from analysis.__main__ import main as analyse
-from commitpath import experiment
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import experiment
 
 FILES = (1, 2, 3)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from base.errors import LabError
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.prepared import make_provisioned, virtual_board
+from commitpath.boards.prepared import make_provisioned, virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
 from images import artifacts, board, qemu, snapshot
 from images.board import VirtualBoard
 from images.cellrun import RunOutput

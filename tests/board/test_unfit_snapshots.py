@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from base import scratch
-from commitpath import ansible
-from commitpath.cell import make_cell
-from commitpath.payload import prepared_variables
-from commitpath.prepared import snapshot_folder, virtual_board
+from commitpath.boards.payload import prepared_variables
+from commitpath.boards.prepared import snapshot_folder, virtual_board
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
 from images import programs, snapshot
 
 ROOT = Path(__file__).resolve().parents[2]

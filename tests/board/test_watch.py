@@ -10,8 +10,8 @@ from sync_table import TABLE
 from analysis import pipeline
 from analysis.checks import counts
 from analysis.inspect.__main__ import main as inspect
-from commitpath.experiment import run_once
-from commitpath.watch import command_cell
+from commitpath.run.experiment import run_once
+from commitpath.run.watch import command_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/bench/programs"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from analysis import pipeline
-from commitpath import watch
-from commitpath.cell import make_cell
-from commitpath.experiment import run_once
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import watch
+from commitpath.run.experiment import run_once
 
 FOLDER = Path(__file__).parent
 # what each prints; and its SQLite transactions on the board, by where SQLite says they are

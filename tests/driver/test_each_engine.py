@@ -9,10 +9,10 @@ from conftest import NEWEST, Driver, binary, one_line_error
 from analysis.adapters import rendered
 from analysis.checks import rendered as as_timed
 from base.identity import FIRST_ENGINE
-from commitpath.axes import axes
-from commitpath.cell import make_cell
-from commitpath.payload import engine_options
-from commitpath.profiles import load_profile
+from commitpath.boards.payload import engine_options
+from commitpath.cells.axes import axes
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.profiles import load_profile
 from model import engines, workloads
 from model.workloads import Options
 

@@ -23,8 +23,8 @@ from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS
 from analysis.adapters.trials import read_table as trials_table
 from analysis.crash import prefixes
-from commitpath import looks
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.run import sampled_databases
 from images import artifacts
 from model.cell import Cell
 from model.crash_points import kill_points
@@ -218,7 +218,7 @@ def test_a_page_log_loses_nothing(
 
 @pytest.mark.parametrize("mode", ["wal", "off"])
 def test_the_files_of_a_sampled_trial_hold_what_it_found(sqlite: Programs, memory: Path, mode: str) -> None:
-    """Kept before anything opened them: as the host looks at them (commitpath/looks.py)."""
+    """Kept before anything opened them: as the host looks at them (commitpath/run/sampled_databases.py)."""
     assert killed(sqlite, memory, in_mode(mode, "full")).returncode == 0
     rows = trials_table(memory / "killed.csv", KILLS)
     kept = sampled.folders(memory)
@@ -227,11 +227,11 @@ def test_the_files_of_a_sampled_trial_hold_what_it_found(sqlite: Programs, memor
         # of 91 moments the 40th is in the transactions
         of_wal = folder.name == "40" and mode == "wal"
         assert {one.name for one in folder.iterdir()} >= {"sample.db", *(["sample.db-wal"] if of_wal else [])}
-        found = looks.look(sqlite.trials, cell(mode), folder)
+        found = sampled_databases.look(sqlite.trials, cell(mode), folder)
         row = rows.row(by_predicate=pl.col("trial") == int(folder.name), named=True)
         assert {name: found[name] for name in sampled.FOUND} == {name: row[name] for name in sampled.FOUND}
         (folder / "sample.db").unlink()
-        assert looks.look(sqlite.trials, cell(mode), folder)["opened"] == 0
+        assert sampled_databases.look(sqlite.trials, cell(mode), folder)["opened"] == 0
 
 
 def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> None:

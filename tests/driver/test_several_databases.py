@@ -9,7 +9,7 @@ from test_order import ran
 from analysis.ledger import contents
 from analysis.run_files import databases
 from base.arrays import ints
-from commitpath.profiles import load_profile
+from commitpath.cells.profiles import load_profile
 from model.statements import sqlfile, tracefile
 
 ENGINES = load_profile("workload", "trace")["engines"]

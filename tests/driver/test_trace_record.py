@@ -10,7 +10,7 @@ import pytest
 from conftest import NEWEST, OLD, Driver, binary, one_line_error
 
 from base.errors import BadInputError, LabError
-from commitpath.trace_record import trace_record
+from commitpath.inputs.trace_record import trace_record
 from model.statements import pragmas, recording, sqlfile, tracefile
 
 # What there is before: what a table may have, and rows that only typed values give.

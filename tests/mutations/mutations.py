@@ -39,7 +39,7 @@ from recording import AbsentError, Recording  # noqa: E402
 from analysis.run_files.reading import shown  # noqa: E402
 from base import progress  # noqa: E402
 from base.errors import BadInput, BadInputError  # noqa: E402
-from commitpath import command_line, variables  # noqa: E402
+from commitpath.command_line import arguments, variables  # noqa: E402
 
 SAMPLES = {
     path.name.removesuffix(".tar.xz"): path for path in sorted(HERE.parent.glob("analysis/samples/*.tar.xz"))
@@ -153,7 +153,7 @@ def main() -> int:
     """Run what make asks for."""
     interrupts.let()
     try:
-        wanted = tries(command_line.read(["mutations", *sys.argv[1:]])[1])
+        wanted = tries(arguments.read(["mutations", *sys.argv[1:]])[1])
     except BadInputError as error:
         print(f"mutations: {error}", file=sys.stderr)
         return error.exit_code

@@ -9,9 +9,9 @@ from typing import Any
 from analysis.schemas.ledger import LABELS
 from base.identity import canonical
 from base.version import version
-from commitpath.axes import probe_files
+from commitpath.cells.axes import probe_files
+from commitpath.cells.identities import cell_id, stored
 from commitpath.database import store, sync
-from commitpath.identities import cell_id, stored
 from model.cell import Cell
 
 OPS = ("insert", "update", "delete")

@@ -11,7 +11,7 @@ import yaml
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
 from commitpath.charts.model import Bar
 from commitpath.charts.panels import fill, footnotes
 from commitpath.papers import figure_data, figures, paper

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id, stored
 from commitpath.charts import panels
 from commitpath.database.select import Run
-from commitpath.identities import cell_id, stored
 from commitpath.papers import document, figure_data, judge, page, paper
 from commitpath.results import metrics
 from commitpath.results.metrics import number

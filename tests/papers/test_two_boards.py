@@ -8,9 +8,9 @@ from typing import Any
 import fixture
 import pytest
 
-from commitpath import ansible
+from commitpath.cells.identities import cell_id
 from commitpath.database import select, store
-from commitpath.identities import cell_id
+from commitpath.host import ansible
 from commitpath.papers import document, figures, judge, page, paper, request, two_boards
 from commitpath.results.query import Results
 from commitpath.sweep.grid import Expanded, expand

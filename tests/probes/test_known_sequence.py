@@ -10,8 +10,8 @@ import pytest
 from analysis.adapters.known_sequence import KnownSequence, read
 from analysis.adapters.proberecords import TYPES
 from analysis.instrument import probe_selftest
-from commitpath.payload import all_probes
-from commitpath.prepared import known_sequence
+from commitpath.boards.payload import all_probes
+from commitpath.boards.prepared import known_sequence
 from images.board import RunOutput
 
 # Without one of these there is one too few; without any of those there is none.

@@ -11,7 +11,7 @@ import pytest
 from analysis.adapters import proberecords
 from analysis.adapters.proberecords import OWNERS, TYPES
 from analysis.observers import probes
-from commitpath.payload import all_probes, expected_probes
+from commitpath.boards.payload import all_probes, expected_probes
 from images.board import RunOutput
 
 HERE = Path(__file__).parent

@@ -10,8 +10,8 @@ import test_statement_log
 from crashes import count, crash
 from test_statement_log import CASES, REASONS
 
-from commitpath.axes import newest
-from commitpath.profiles import load_profile
+from commitpath.cells.axes import newest
+from commitpath.cells.profiles import load_profile
 
 RELEASES = [name for name in load_profile("engine", "ssl")["allowed"]["sqlite"] if name != newest()]
 PAGES = load_profile("engine", "ppl")["allowed"]["sqlite"]

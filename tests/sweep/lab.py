@@ -22,9 +22,9 @@ from analysis.run_files import derived, stored_files
 from base import identity
 from base.identity import canonical
 from base.version import version
-from commitpath.axes import probe_files
-from commitpath.cell import make_cell
-from commitpath.identities import cell_id, cell_name, stored
+from commitpath.cells.axes import probe_files
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id, cell_name, stored
 from model import devices, engines
 from model.cell import Cell
 from model.engines.survival import MOST_LOST

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from base.errors import LabError
-from commitpath import ansible, lab
+from commitpath.boards import lab_board
+from commitpath.host import ansible
 from commitpath.sweep import job
 
 
@@ -51,7 +52,7 @@ def test_a_run_that_breaks_off_is_no_such_case(tmp_path: Path) -> None:
 
 
 def test_a_board_that_stays_away_is_not_asked_again() -> None:
-    board, tries = Board(99), 1 + lab.BOOT_LIMIT_SECONDS / 60
+    board, tries = Board(99), 1 + lab_board.BOOT_LIMIT_SECONDS / 60
     with pytest.raises(
         LabError, match=r"BOARD=pi did not answer for 300 s, and is not asked again: provision"
     ):

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, edit, write
 
-from commitpath.axes import axes
-from commitpath.cell import make_cell
+from commitpath.cells.axes import axes
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
 from commitpath.database import store
-from commitpath.database.commands import measured
-from commitpath.identities import cell_id
+from commitpath.database.results_commands import measured
 from model import engines
 
 Labs = Callable[[str], Lab]

@@ -11,10 +11,10 @@ from copied import copy_tree, python
 from lab import Lab, edit
 
 from base.errors import BadInputError
-from commitpath import variables
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
 from commitpath.charts import command, look
 from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
+from commitpath.command_line import variables
 from commitpath.results.metrics import METRICS, rate
 from commitpath.sweep.grid import expand
 

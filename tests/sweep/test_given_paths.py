@@ -6,7 +6,7 @@ from pathlib import Path
 import commands
 import pytest
 
-from commitpath import variables
+from commitpath.command_line import variables
 
 # Of a folder with the file `there`, which has no use, and the folder `folder`, which is empty: the command,
 # and what it says when it has found them.

@@ -6,7 +6,7 @@ import pytest
 from lab import Lab
 
 from base.errors import BadInputError
-from commitpath.sweep import grid, plan
+from commitpath.sweep import grid, sweep_plan
 
 SMALL = "constants: {rows: 100, n: 5}\n"
 
@@ -50,13 +50,13 @@ def test_shuffled_is_the_same_set_in_one_other_order(tmp_path: Path) -> None:
 def test_a_run_that_two_grids_ask_for_stands_once(tmp_path: Path) -> None:
     one = expand(tmp_path, SMALL + "axes: {mode: [wal, delete]}\n")
     (tmp_path / "h.yml").write_text("description: another\n" + SMALL + "axes: {mode: [wal, truncate]}\n")
-    runs, _ = plan.merge([one, grid.expand(str(tmp_path / "h.yml"))])
+    runs, _ = sweep_plan.merge([one, grid.expand(str(tmp_path / "h.yml"))])
     assert len(runs) == 3
     assert sorted(run.grids for run in runs.values()) == [("g",), ("g", "h"), ("h",)]
 
 
 def test_a_grid_of_grids(tmp_path: Path) -> None:
-    runs, _ = plan.merge([expand(tmp_path, "grids: [quick]\n")])
+    runs, _ = sweep_plan.merge([expand(tmp_path, "grids: [quick]\n")])
     assert {run.grids for run in runs.values()} == {("quick",)}
 
 
@@ -141,15 +141,17 @@ def test_one_line_for_bad_variables(lab: Lab, variables: dict[str, str], says: s
 
 
 def test_what_a_board_depends_on_is_what_groups_runs(tmp_path: Path) -> None:
-    runs, _ = plan.merge(
+    runs, _ = sweep_plan.merge(
         [expand(tmp_path, SMALL + "axes: {fs: [ext4, f2fs], mode: [wal, delete]}\nseeds: [1, 2]\n")]
     )
     assert len({run.group for run in runs.values()}) == 2
-    more, _ = plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], rows: [100, 200]}\n")])
+    more, _ = sweep_plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], rows: [100, 200]}\n")])
     assert len({run.group for run in more.values()}) == 2
-    watched, _ = plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], probes: [none, all, bio]}\n")])
+    watched, _ = sweep_plan.merge(
+        [expand(tmp_path, SMALL + "axes: {fs: [ext4], probes: [none, all, bio]}\n")]
+    )
     groups = {run.group for run in watched.values()}
     # one board, saved as it is, and with either set of probes attached
     assert len(groups) == 3
     assert len({group.partition("+")[0] for group in groups}) == 1
-    assert plan.with_bases(groups) == groups
+    assert sweep_plan.with_bases(groups) == groups

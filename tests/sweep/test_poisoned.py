@@ -9,7 +9,7 @@ from pathlib import Path
 from lab import Lab
 
 from base.text import printable
-from commitpath.database import rows, store
+from commitpath.database import row_checks, store
 
 Labs = Callable[[str], Lab]
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202e"
@@ -34,7 +34,11 @@ def overwrite(path: Path, old: bytes, new: bytes) -> None:
 def faults(path: Path) -> list[str]:
     """What is wrong with the rows of a database."""
     with store.opened(path, write=False) as connection:
-        found = [rows.fault(table, row) for table in rows.COLUMNS for row in rows.stored(connection, table)]
+        found = [
+            row_checks.fault(table, row)
+            for table in row_checks.COLUMNS
+            for row in row_checks.stored(connection, table)
+        ]
     return [one for one in found if one]
 
 

@@ -11,9 +11,9 @@ import one_slurm
 import pytest
 from lab import Lab
 
-from commitpath import host
-from commitpath.cell import make_cell
-from commitpath.identities import cell_id
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
+from commitpath.host import packages
 
 # the board is the one that kill.py prepares
 CELLS = {"FS": "f2fs", "ROWS": "100", "N": "5", "PROBES": "none"}
@@ -32,7 +32,7 @@ variants: [{mode: delete}, {mode: wal}, {mode: truncate, mkfs_options: '-s 10000
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], dict[str, str]]]:
     """A running Slurm that `make` finds; machine(): what its jobs were for → how each ended."""
-    if not host.slurm_wanted():
+    if not packages.slurm_wanted():
         pytest.skip("COMMITPATH_SLURM=no")
     if missing := one_slurm.missing():
         names = " ".join(missing)

@@ -10,10 +10,10 @@ import pytest
 from lab import Lab, manifest
 
 from base.errors import BadInputError
-from commitpath import ansible
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id, stored
 from commitpath.database.select import Run
-from commitpath.identities import cell_id, stored
+from commitpath.host import ansible
 from commitpath.papers import document, judge, page, paper, request, verdict
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand

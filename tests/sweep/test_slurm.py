@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from base.errors import BadInputError, LabError
-from commitpath import ansible, host
+from commitpath.host import ansible, packages
 from commitpath.sweep import slurm
 
 
@@ -52,12 +52,12 @@ def test_slurm_is_installed_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatc
     listed = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]["slurm_packages"]
     assert listed == list(one_slurm.PACKAGES)
     monkeypatch.delenv("COMMITPATH_SLURM", raising=False)
-    assert "slurm_packages" not in host.package_lists(with_tests=True)
+    assert "slurm_packages" not in packages.package_lists(with_tests=True)
     monkeypatch.setenv("COMMITPATH_SLURM", "yes")
-    assert "slurm_packages" in host.package_lists(with_tests=True)
-    assert "slurm_packages" not in host.package_lists(with_tests=False)
+    assert "slurm_packages" in packages.package_lists(with_tests=True)
+    assert "slurm_packages" not in packages.package_lists(with_tests=False)
     monkeypatch.setenv("COMMITPATH_SLURM", "no")
-    assert "slurm_packages" not in host.package_lists(with_tests=True)
+    assert "slurm_packages" not in packages.package_lists(with_tests=True)
     monkeypatch.setenv("COMMITPATH_SLURM", "off")
     with pytest.raises(BadInputError, match="COMMITPATH_SLURM is yes or no"):
-        host.package_lists(with_tests=True)
+        packages.package_lists(with_tests=True)

@@ -9,10 +9,10 @@ import pytest
 from lab import Lab
 
 from base.identity import canonical
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
 from commitpath.database import select, store
 from commitpath.database.select import Run
-from commitpath.identities import cell_id
 from commitpath.results.query import Results
 
 AXES = {"ROWS": "100", "N": "10", "MODE": "wal"}

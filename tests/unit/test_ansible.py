@@ -12,7 +12,7 @@ import pytest
 
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
-from commitpath import ansible
+from commitpath.host import ansible
 
 # As mkfs.f2fs 1.16 and mke2fs 1.47.2 with the driver said it, on a device of 16 MiB.
 F2FS = (

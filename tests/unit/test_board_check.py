@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from base.errors import BadInputError
-from commitpath import ansible, board_check
-from commitpath.payload import write_self_extracting
+from commitpath.boards import board_check
+from commitpath.boards.payload import write_self_extracting
+from commitpath.host import ansible
 
 ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
 LIMITS = ansible.limits("pi", ENTRY)

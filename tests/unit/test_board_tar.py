@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import lab
+from commitpath.boards import lab_board
 from images import board_tar
 from images.board_tar import BadTarError
 from images.cellrun import RunOutput
@@ -38,7 +38,7 @@ def test_a_sparse_file_is_refused(form: str, tmp_path: Path) -> None:
     with pytest.raises(BadTarError, match="a sparse file"):
         RunOutput(end).tail("end")
     with pytest.raises(board_tar.LabError, match="end marker is not whole"):
-        lab.check_end(RunOutput(end), "r1")
+        lab_board.check_end(RunOutput(end), "r1")
 
 
 def test_a_file_larger_than_its_tar_is_refused(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from copied import named_elsewhere
 
 from base.errors import BadInputError
-from commitpath import axes, combinations, identities, profiles
-from commitpath import cell as cells
-from commitpath.payload import all_probes, cell_env, expected_probes
+from commitpath.boards.payload import all_probes, cell_env, expected_probes
+from commitpath.cells import axes, combinations, identities, profiles
+from commitpath.cells import from_variables as cells
 from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def test_a_workload_sets_what_it_fixes() -> None:
 
 
 def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
-    from commitpath.payload import payload, rehearsal
+    from commitpath.boards.payload import payload, rehearsal
 
     cell = cells.make_cell({"WORKLOAD": "apsys17-update"})
     assert b"--phases update" in payload(cell)["cell.env"]
@@ -47,7 +47,7 @@ def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
 
 def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
     """Whichever of them is run first: a snapshot is a function of its key."""
-    from commitpath.payload import rehearsal
+    from commitpath.boards.payload import rehearsal
 
     first = cells.make_cell({"FS": "f2fs", "DEVICE": "ufs-2.0"})
     other = cells.make_cell(
@@ -61,7 +61,7 @@ def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="what a board unpacks is root's, as it is on the board")
 def test_files_unpack_themselves_once(tmp_path: Path) -> None:
     """Any byte in them; a second time nothing changes; a tar cut short is an error."""
-    from commitpath.payload import write_self_extracting
+    from commitpath.boards.payload import write_self_extracting
 
     files = {"bin/driver": bytes(range(256)) * 99, "cell.env": b"A='1\n2'\n"}
     script, folder = tmp_path / "files.sh", tmp_path / "board"
@@ -84,7 +84,7 @@ def test_files_unpack_themselves_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["virtual", "lab"])
 def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
-    from commitpath.payload import board_files, tar_of
+    from commitpath.boards.payload import board_files, tar_of
 
     (tmp_path / "probes.tar").write_bytes(tar_of({"recorder": b"recorder", "bio.bpf.o": b"bio"}))
     variables = {
@@ -267,8 +267,8 @@ def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
 NAMED = {
     "Makefile": "examples in the help",
     "README.md": "examples and results",
-    "commitpath/demo.py": "the recorded run that it shows",
-    "commitpath/help.py": "an example",
+    "commitpath/commands/demo.py": "the recorded run that it shows",
+    "commitpath/command_line/help.py": "an example",
     "commitpath/database/select.py": "examples of selectors",
     "commitpath/papers/page.py": "an example of a cell's name",
     "experiments/crash-cases/": "which cell a case has",
@@ -294,6 +294,6 @@ def test_nothing_but_its_own_files_names_a_filesystem() -> None:
 
 
 def test_axes_page_is_what_the_schema_says() -> None:
-    from commitpath.axes_doc import page
+    from commitpath.commands.axes_doc import page
 
     assert page() == (ROOT / "docs/reference/axes.md").read_text(), "run `make docs`"

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id, stored
 from commitpath.database.select import Run
-from commitpath.identities import cell_id, stored
 from commitpath.results.query import Results
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.adapters import covariates as stored
 from analysis.checks import covariates as checks
-from commitpath import ansible
+from commitpath.host import ansible
 
 ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
 MMC = "sys/devices/platform/mmc_host/mmc0/mmc0:aaaa"

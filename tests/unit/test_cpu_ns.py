@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath import axes, identities, prepared
-from commitpath import cell as cells
-from commitpath.sweep.plan import Planned
+from commitpath.boards import prepared
+from commitpath.cells import axes, identities
+from commitpath.cells import from_variables as cells
+from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, qemu
 from images.board import VirtualBoard
 from model.requested import expected

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath import ansible, crash, payload, plan
-from commitpath.cell import make_cell
-from commitpath.plan import PlannedRun
+from commitpath.boards import payload
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible
+from commitpath.run import crash_trials as crash
+from commitpath.run import plan
+from commitpath.run.plan import PlannedRun
 from images.cellrun import RunOutput
 from model.crash_points.cuts import Trial
 from model.requested import expected

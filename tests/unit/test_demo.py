@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from commitpath import demo, places
+from commitpath.commands import demo
+from commitpath.host import places
 
 
 def test_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

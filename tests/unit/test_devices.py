@@ -11,7 +11,7 @@ from some_cell import some_cell
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.schema import schema
-from commitpath import axes, profiles
+from commitpath.cells import axes, profiles
 from model import devices
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,7 +137,7 @@ NAMED = {
     "analysis/schema.yml": "a summary's name of what the medium did",
     "analysis/report/summary.py": "a summary's name of what the medium did",
     "analysis/report/terminal.py": "a summary's name of what the medium did",
-    "commitpath/help.py": "the medium",
+    "commitpath/command_line/help.py": "the medium",
     "commitpath/papers/claims.html.j2": "the medium",
     "commitpath/reporting/advise.py": "the medium",
     "commitpath/skeletons/device/": "whose attributes a profile gives",

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from base import identity
-from commitpath import help
-from commitpath.cell import make_cell
-from commitpath.identities import stored
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import stored
+from commitpath.command_line import help
 from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,11 +10,11 @@ from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT
-from commitpath import identities, profiles
-from commitpath.axes import axes
-from commitpath.cell import make_cell
-from commitpath.identities import cell_name
-from commitpath.payload import cell_env
+from commitpath.boards.payload import cell_env
+from commitpath.cells import identities, profiles
+from commitpath.cells.axes import axes
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_name
 from images import artifacts, programs
 from model import durability, engines
 from model.engines.survival import ALL

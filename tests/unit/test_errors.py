@@ -11,7 +11,7 @@ import pytest
 
 from base.data import load_mapping
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError
-from commitpath import variables
+from commitpath.command_line import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_A_RUN = [["analyse"], ["inspect"], ["tree"], ["trace-export"], ["diff", "RUN_B=/tmp"]]
@@ -83,11 +83,11 @@ def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str)
 
 BUILD = """
 import sys
-from commitpath import commands
+from commitpath.commands import table
 from images import artifacts
 line = ["sh", "-c", 'echo begun; head -c 100000 /dev/zero > "$0"', sys.argv[1]]
-commands.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
-sys.exit(commands.run(["emulator", *sys.argv[2:]]))
+table.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
+sys.exit(table.run(["emulator", *sys.argv[2:]]))
 """
 
 

@@ -13,8 +13,10 @@ from some_cell import some_cell
 from analysis.run_files import derived
 from base import identity
 from base.errors import BadInput, LabError
-from commitpath import ansible, commands, crash, experiment, packed, plan
-from commitpath.cell import make_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.commands import table
+from commitpath.host import ansible
+from commitpath.run import compressed_files, crash_trials, experiment, plan
 
 SUMMARY = {
     "cell_id": "c",
@@ -51,12 +53,12 @@ def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:
     for name in ("run", "twin"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "rendered").write_bytes(b"INSERT\n" * 1000)
-        packed.rendered(tmp_path / name)
+        compressed_files.rendered(tmp_path / name)
         assert [path.name for path in (tmp_path / name).iterdir()] == ["rendered.gz"]
     gz = [(tmp_path / name / "rendered.gz").read_bytes() for name in ("run", "twin")]
     assert gzip.decompress(gz[0]) == b"INSERT\n" * 1000
     assert gz[0] == gz[1]
-    packed.rendered(tmp_path)  # a run that failed has none
+    compressed_files.rendered(tmp_path)  # a run that failed has none
 
 
 def test_a_stored_file_that_cannot_be_read_is_one_line(
@@ -65,8 +67,8 @@ def test_a_stored_file_that_cannot_be_read_is_one_line(
     def spoiled(_: dict[str, str]) -> int:
         raise BadInput("summary.json", "", "no file", "the summary of a run")
 
-    monkeypatch.setitem(commands.COMMANDS, "experiment", spoiled)
-    assert commands.run(["experiment"]) == 3
+    monkeypatch.setitem(table.COMMANDS, "experiment", spoiled)
+    assert table.run(["experiment"]) == 3
     assert capsys.readouterr().err == "commitpath: summary.json: no file; expected the summary of a run\n"
 
 
@@ -85,7 +87,7 @@ def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(experiment, "ensure_watched", ensure_watched)
     monkeypatch.setattr(experiment, "run_together", lambda _, folders, files, limit: (folders, files))
     ran, trials = experiment.run_virtual(cell, tmp_path, {}, planned, 1)
-    assert trials == crash.Trials()
+    assert trials == crash_trials.Trials()
     assert ran == ([tmp_path / "1", tmp_path / "2"], [one.files for one in planned.runs])
     assert watched == [(one.cell, one.files) for one in planned.runs]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from base.errors import BadInputError
-from commitpath.axes import axes
-from commitpath.cell import make_cell
+from commitpath.cells.axes import axes
+from commitpath.cells.from_variables import make_cell
 
 
 @pytest.mark.parametrize(

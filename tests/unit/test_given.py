@@ -8,8 +8,8 @@ import pytest
 
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
-from commitpath import cell as cells
-from commitpath import identities, observers
+from commitpath.cells import from_variables as cells
+from commitpath.cells import identities, observers
 from images import given
 from images.given import deb
 

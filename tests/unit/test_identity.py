@@ -10,8 +10,8 @@ import yaml
 
 from base import identity, schema
 from base.paths import ROOT
-from commitpath import axes, identities, profiles
-from commitpath import cell as cells
+from commitpath.cells import axes, identities, profiles
+from commitpath.cells import from_variables as cells
 from model import cell as cells_of
 
 # A default that changes gives every cell that leaves it another id: that takes another rule.

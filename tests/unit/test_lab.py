@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath import ansible, host, lab, payload
-from commitpath.cell import make_cell
+from commitpath.boards import lab_board, payload
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import ansible, packages
 from images import artifacts, programs
 from images.cellrun import RunOutput
 
@@ -39,12 +40,12 @@ def test_what_is_built_for_a_lab_board(
 
 def test_what_is_installed_for_a_lab_board() -> None:
     lists = ansible.load_yaml(ansible.PLAYBOOKS / "host.yml")[0]["vars"]
-    of_lab = [package for name in host.package_lists(False, virtual=False) for package in lists[name]]
+    of_lab = [package for name in packages.package_lists(False, virtual=False) for package in lists[name]]
     assert not [package for package in of_lab if "qemu" in package]
     assert "qemu-system-arm" in lists["virtual_packages"]
-    assert set(host.package_lists(False, virtual=False)) < set(host.package_lists(False))
+    assert set(packages.package_lists(False, virtual=False)) < set(packages.package_lists(False))
     # the tests have virtual boards
-    assert "virtual_packages" in host.package_lists(True, virtual=False)
+    assert "virtual_packages" in packages.package_lists(True, virtual=False)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_a_hook_that_is_no_command(
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What hooks have said."""
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
-    monkeypatch.setattr(lab, "BOOT_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(lab_board, "BOOT_POLL_SECONDS", 0.0)
     return tmp_path / "said"
 
 
@@ -78,7 +79,7 @@ def hooks(said: Path) -> dict[str, str]:
 
 
 def test_a_board_is_got_and_given_back(said: Path) -> None:
-    with pytest.raises(LabError, match=r"^the run$"), lab.held("pi", hooks(said)):
+    with pytest.raises(LabError, match=r"^the run$"), lab_board.held("pi", hooks(said)):
         raise LabError("the run")
     assert said.read_text().split() == ["acquire", "release"]
 
@@ -97,8 +98,8 @@ def test_a_board_is_got_and_given_back(said: Path) -> None:
 def test_a_board_that_is_not_got(
     command: str, says: str, said: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lab, "HOOK_LIMIT_SECONDS", 2.0)
-    with pytest.raises(LabError, match=says), lab.held("pi", {**hooks(said), "board_acquire": command}):
+    monkeypatch.setattr(lab_board, "HOOK_LIMIT_SECONDS", 2.0)
+    with pytest.raises(LabError, match=says), lab_board.held("pi", {**hooks(said), "board_acquire": command}):
         raise AssertionError
     assert not said.exists()
 
@@ -116,15 +117,15 @@ def answers(*tries: Exception | None) -> Callable[[], None]:
 
 def test_a_board_that_does_not_answer_is_switched_off_and_on(said: Path) -> None:
     silent = ansible.UnreachableError("no route")
-    lab.reached(hooks(said), answers(None))
+    lab_board.reached(hooks(said), answers(None))
     assert not said.exists()
-    lab.reached(hooks(said), answers(silent, silent, None))
+    lab_board.reached(hooks(said), answers(silent, silent, None))
     assert said.read_text().split() == ["cycle"]
     with pytest.raises(ansible.UnreachableError):
-        lab.reached({}, answers(silent))
+        lab_board.reached({}, answers(silent))
     # what else is wrong no switch mends
     with pytest.raises(LabError, match="not root"):
-        lab.reached(hooks(said), answers(LabError("not root")))
+        lab_board.reached(hooks(said), answers(LabError("not root")))
     assert said.read_text().split() == ["cycle"]
 
 
@@ -149,11 +150,11 @@ def sent(end: str, name: str = "end") -> RunOutput:
 )
 def test_a_run_that_does_not_count(end: str, says: str) -> None:
     with pytest.raises(LabError, match=says):
-        lab.check_end(sent(end), "r1")
+        lab_board.check_end(sent(end), "r1")
 
 
 def test_a_run_that_counts() -> None:
-    lab.check_end(sent("r1 b1 b1\n"), "r1")
+    lab_board.check_end(sent("r1 b1 b1\n"), "r1")
 
 
 # labgrid's client, as far as hooks use it: a place is acquired by one, and its power cycled only by him.
@@ -189,17 +190,17 @@ def labgrid(said: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_place_of_labgrids(labgrid: Path) -> None:
     silent = ansible.UnreachableError("no route")
-    with lab.held("pi", PLACE):
+    with lab_board.held("pi", PLACE):
         assert (labgrid / "rack-3").is_dir()
-        lab.reached(PLACE, answers(silent, silent, None))
+        lab_board.reached(PLACE, answers(silent, silent, None))
     assert not (labgrid / "rack-3").exists()
     assert (labgrid / "said").read_text().splitlines() == ["acquire", "power cycle", "release"]
 
 
 def test_a_place_that_is_not_given_back(labgrid: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(LabError, match=r"board_release: .* failed with"), lab.held("pi", PLACE):
+    with pytest.raises(LabError, match=r"board_release: .* failed with"), lab_board.held("pi", PLACE):
         (labgrid / "rack-3").rmdir()
-    with pytest.raises(LabError, match=r"^the run$"), lab.held("pi", PLACE):
+    with pytest.raises(LabError, match=r"^the run$"), lab_board.held("pi", PLACE):
         (labgrid / "rack-3").rmdir()
         raise LabError("the run")
     assert "the board was not given back either: board_release" in capsys.readouterr().err

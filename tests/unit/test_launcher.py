@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import commands, help, variables
+from commitpath.command_line import help, variables
+from commitpath.commands import table
 
 ROOT = Path(__file__).resolve().parents[2]
 # In the place of a Python that has everything loaded: prints what it would run, and where.
@@ -18,9 +19,9 @@ PYTHON = f"""#!/bin/sh
 exec {sys.executable} -c '
 import json, os, sys
 sys.path.insert(0, "{ROOT}")
-from commitpath import command_line
+from commitpath.command_line import arguments
 assert sys.argv[1:4] == ["-m", "commitpath", "--folder"], sys.argv
-target, given = command_line.read(sys.argv[5:])
+target, given = arguments.read(sys.argv[5:])
 there = {{name: text for name, text in os.environ.items() if name in given or name.startswith("MAKE")}}
 print(json.dumps([sys.argv[4], target, given, there]))
 sys.exit(int(os.environ.get("CODE", "0")))
@@ -148,4 +149,4 @@ def test_the_environment_is_made_where_make_would(tree: Path, tmp_path: Path, mi
 def test_each_target_is_a_command_with_its_variables() -> None:
     """One list: a target of the Makefile, a command, an entry of variables.yml."""
     targets = {name for name, _ in help.targets()}
-    assert targets == set(commands.COMMANDS) == set(variables.commands())
+    assert targets == set(table.COMMANDS) == set(variables.commands())

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from base.errors import BadInputError
-from commitpath import axes
-from commitpath.cell import make_cell
-from commitpath.payload import cell_env
+from commitpath.boards.payload import cell_env
+from commitpath.cells import axes
+from commitpath.cells.from_variables import make_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ("option_table.c", "engines/sqlite/settings.c", "engines/sqlite/page_settings.h")

@@ -12,7 +12,8 @@ from copied import copy_tree, python
 
 from base.errors import BadInputError
 from base.paths import ROOT
-from commitpath import new, variables
+from commitpath.command_line import variables
+from commitpath.commands import new_part
 
 NAMES = {
     "engine": "flatdb",
@@ -67,7 +68,7 @@ assert observers.find("disks").read(observers.Given(Path(sys.argv[1]), (0, 1))).
 LAYOUT = """
 from pathlib import Path
 from analysis.adapters import layouts
-from commitpath.payload import all_probes, expected_probes
+from commitpath.boards.payload import all_probes, expected_probes
 from model import filesystems
 assert layouts.layout("jfs", Path(), {"block_size": "4096"}).starts.tolist() == [0]
 assert filesystems.find("jfs").fsck == "fsck.jfs -n"
@@ -86,7 +87,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert (done.returncode, done.stderr) == (0, ""), kind
         *paths, following = done.stdout.splitlines()
         assert len(paths) == FILES[kind] and set(paths) == files_in(copy) - before, kind
-        assert following == f"next: {new.KINDS[kind].following.format(name)}"
+        assert following == f"next: {new_part.KINDS[kind].following.format(name)}"
         before = files_in(copy)
         for path in paths:
             text = (copy / path).read_text()
@@ -184,7 +185,9 @@ def test_new_shell_scripts_are_clean(tree: Path) -> None:
 
 def test_the_kinds_are_the_commands() -> None:
     entry = variables.own("new")["KIND"]
-    assert entry and set(entry["values"]) == set(new.KINDS) == {path.name for path in new.SKELETONS.iterdir()}
+    assert entry and set(entry["values"]) == set(new_part.KINDS) == {
+        path.name for path in new_part.SKELETONS.iterdir()
+    }
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_bad_input_is_one_line_and_writes_nothing(words: list[str], says: str) -
 
 def test_what_cannot_be_written_whole_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full at the second file: the first and its new folder are removed."""
-    monkeypatch.setattr(new, "ROOT", tmp_path)
+    monkeypatch.setattr(new_part, "ROOT", tmp_path)
     replace = Path.replace
 
     def full(self: Path, target: str | os.PathLike[str]) -> Path:
@@ -236,9 +239,9 @@ def test_what_cannot_be_written_whole_is_not_there(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space left"):
-        new.write({Path("a/b/first"): "1", Path("c/second"): "2"})
+        new_part.write({Path("a/b/first"): "1", Path("c/second"): "2"})
     assert list(tmp_path.iterdir()) == []
-    new.write({Path("a/b/first"): "1"})
+    new_part.write({Path("a/b/first"): "1"})
     with pytest.raises(BadInputError, match="a/b/first exists already"):
-        new.write({Path("a/b/first"): "2"})
+        new_part.write({Path("a/b/first"): "2"})
     assert (tmp_path / "a/b/first").read_text() == "1"

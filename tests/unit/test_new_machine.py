@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from base.errors import LabError
-from commitpath.experiment import host_facts
+from commitpath.run.experiment import host_facts
 from images.cellrun import RunOutput
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ def test_one_least_python() -> None:
     assert set(re.findall(r"sys\.version_info < \((\d+), (\d+)\)", bootstrap)) == {tuple(LEAST.split("."))}
     assert f'python_version = "{LEAST}"' in project
     assert f'target-version = "py{LEAST.replace(".", "")}"' in project
-    assert f'"--python-version", "{LEAST}",' in (ROOT / "commitpath/requirements.py").read_text()
+    assert f'"--python-version", "{LEAST}",' in (ROOT / "commitpath/commands/requirements.py").read_text()
 
 
 @pytest.mark.parametrize("name", ["requirements", "requirements-build"])
@@ -101,7 +101,7 @@ def test_a_board_writes_nowhere_else(tmp_path: Path, name: str, kind: bytes) -> 
 WRITERS = """
 import sys
 from pathlib import Path
-from commitpath import ansible
+from commitpath.host import ansible
 from base.errors import LabError
 play, log = "../" * 9 + sys.argv[1], Path(sys.argv[1] + ".log")
 ansible.play(play, {"ansible_connection": "local"}, log)

@@ -13,9 +13,9 @@ from copied import copy_tree, python
 
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
-from commitpath import cell as cells
-from commitpath import identities, observers, profiles
-from commitpath.payload import observer_scripts, payload
+from commitpath.boards.payload import observer_scripts, payload
+from commitpath.cells import from_variables as cells
+from commitpath.cells import identities, observers, profiles
 from model.cell import Cell
 
 # Counts what the device has done when the watching begins and ends.
@@ -79,11 +79,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 TOLD = """
 import json
-from commitpath import observers
-from commitpath.cell import make_cell
-from commitpath.identities import cell_id
-from commitpath.profiles import watching
-from commitpath.payload import payload
+from commitpath.cells import observers
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
+from commitpath.cells.profiles import watching
+from commitpath.boards.payload import payload
 from images import artifacts
 
 cell = make_cell({"PROBES": "all,diskstats"})
@@ -278,7 +278,7 @@ NAMED = {
     "analysis/inspect/__main__.py": "the page of a trace in that format",
     "analysis/inspect/lacks.py": "the page of a trace in that format",
     "analysis/inspect/page.py": "the page of a trace in that format",
-    "commitpath/variables.yml": "the export format of that name",
+    "commitpath/command_line/variables.yml": "the export format of that name",
     "experiments/schema.yml": "what OBSERVERS takes, for who reads of it",
     "playbooks/host.yml": "the package whose blkparse reads a trace on the host",
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath import persistent
-from commitpath.cell import make_cell
-from commitpath.payload import BOARD, WRITTEN, cell_env
+from commitpath.boards.payload import BOARD, WRITTEN, cell_env
+from commitpath.cells import persistent_memory
+from commitpath.cells.from_variables import make_cell
 from images import devicetree, given
 from images.given.found import Found
 
@@ -86,7 +86,7 @@ def test_a_tree_that_is_another_is_refused(given_tree: bytes, wrong: str) -> Non
 def test_the_driver_is_told_where() -> None:
     for variables, told in (({"ENGINE": "ssl"}, False), (PCM, True)):
         env = cell_env(make_cell(variables), "/mnt/target/db/sample.db")
-        assert (f"--persistent-memory {persistent.MOUNTPOINT}" in env) == told
+        assert (f"--persistent-memory {persistent_memory.MOUNTPOINT}" in env) == told
 
 
 def test_a_run_whose_cuts_are_told_by_its_calls_notes_them() -> None:

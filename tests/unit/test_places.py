@@ -10,7 +10,7 @@ import commands
 import pytest
 
 from base.errors import BadInputError
-from commitpath import places
+from commitpath.host import places
 from images import board, qemu, ssh
 from images.board import VirtualBoard
 

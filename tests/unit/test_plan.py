@@ -10,9 +10,11 @@ from some_cell import some_cell
 
 from analysis.schemas import documents
 from base import identity
-from commitpath import ansible, commands, plan
-from commitpath.cell import make_cell
-from commitpath.identities import cell_id
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
+from commitpath.commands import board_commands
+from commitpath.host import ansible
+from commitpath.run import plan
 from images import artifacts
 from model.requested import expected
 
@@ -81,7 +83,7 @@ def test_make_plan_builds_nothing(
     for name in ("ensure", "locked", "whole"):
         monkeypatch.setattr(artifacts, name, build)
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
-    assert commands.plan({"FS": "f2fs", "MODE": "wal"}) == 0
+    assert board_commands.plan({"FS": "f2fs", "MODE": "wal"}) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["cell"]["journal_mode"] == "wal"
     assert list(tmp_path.iterdir()) == []

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from base.errors import LabError
-from commitpath import ansible, calibrate, commands, experiment, plan, prepared
-from commitpath.cell import make_cell
-from commitpath.payload import tar_of
+from commitpath.boards import prepared
+from commitpath.boards.payload import tar_of
+from commitpath.cells.from_variables import make_cell
+from commitpath.commands import board_commands
+from commitpath.host import ansible
+from commitpath.run import calibrate, experiment, plan
 from commitpath.sweep import job
 from images import artifacts, programs, snapshot
 from images.cellrun import RunOutput
@@ -90,7 +93,7 @@ def test_probes_that_do_not_record_what_is_known_are_refused(
         ),
         (prepared, "ensure_snapshot", lambda cell: job.prepare(cell, watched=False)),
         (calibrate, "ensure_snapshot", calibrate.calibrate),
-        (prepared, "prepared_board", lambda _: commands.board({})),
+        (prepared, "prepared_board", lambda _: board_commands.board({})),
     ],
     ids=["run", "job", "calibrate", "board"],
 )
@@ -107,8 +110,8 @@ def test_whoever_needs_it(
         monkeypatch.setattr(module, "virtual_board", lambda _: artifacts)
     monkeypatch.setattr(artifacts, "image", lambda: Path("image"))
     monkeypatch.setattr(programs, "driver", lambda *_: Path("driver"))
-    monkeypatch.setattr("commitpath.payload.prepared_variables", lambda *_: {})
-    monkeypatch.setattr(commands, "ensure_packages", lambda: None)
+    monkeypatch.setattr("commitpath.boards.payload.prepared_variables", lambda *_: {})
+    monkeypatch.setattr(board_commands, "ensure_packages", lambda: None)
     monkeypatch.setattr(ansible, "board", lambda _: BOARD)
     with pytest.raises(LookupError, match="the second try"):
         call(make_cell({"ROWS": "0", "PROBES": "none"}))

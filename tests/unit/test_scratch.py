@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from base import scratch
-from commitpath import places
+from commitpath.host import places
 from images import snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ HOLD = """
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from commitpath import places
+from commitpath.host import places
 from base import scratch
 from base.paths import RESULTS
 from commitpath.papers import command
@@ -46,7 +46,7 @@ with ExitStack() as stack:
     print(*paths, sep="|", flush=True)
     sys.stdin.read()
 """
-NEXT_CALL = "from commitpath import places; places.begin('experiment')"
+NEXT_CALL = "from commitpath.host import places; places.begin('experiment')"
 
 
 def environment(folder: Path) -> dict[str, str]:

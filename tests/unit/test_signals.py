@@ -17,11 +17,12 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 # not as nohup may have left it for the tests
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-from commitpath import __main__ as command, commands
+from commitpath import __main__ as command
+from commitpath.commands import table
 def wait(variables):
     print("begun", flush=True)
     time.sleep(60)
-commands.COMMANDS["board"] = wait
+table.COMMANDS["board"] = wait
 sys.argv[1:] = ["board"]
 sys.exit(command.main())
 """
@@ -82,7 +83,7 @@ LOADS = """\
 import sys, time
 class Slow:
     def find_spec(self, name, path, target=None):
-        if name == "commitpath.commands":
+        if name == "commitpath.commands.table":
             print("begun", flush=True)
             time.sleep(0.5)
 sys.meta_path.insert(0, Slow())

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError
-from commitpath import cell as cells
-from commitpath import sql_check
+from commitpath.cells import from_variables as cells
+from commitpath.inputs import sql_check
 
 SQL = Path(__file__).parent / "sql"
 

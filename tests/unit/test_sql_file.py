@@ -7,8 +7,10 @@ import pytest
 
 import model.cell
 from base.errors import BadInputError
-from commitpath import cell as cells
-from commitpath import identities, payload, plan
+from commitpath.boards import payload
+from commitpath.cells import from_variables as cells
+from commitpath.cells import identities
+from commitpath.run import plan
 from model.cell import Cell
 from model.statements import sqlfile
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from commitpath import cell as cells
-from commitpath import identities, payload, trace_synthetic
+from commitpath.boards import payload
+from commitpath.cells import from_variables as cells
+from commitpath.cells import identities
+from commitpath.inputs import trace_synthetic
 from model import synthetic
 from model.statements import tracefile
 from model.statements.sqlfile import SqlFileError

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError
-from commitpath import cell as cells
-from commitpath import payload, persistent
+from commitpath.boards import payload
+from commitpath.cells import from_variables as cells
+from commitpath.cells import persistent_memory
 from model.statements import sqlfile, tracefile
 from model.statements.bound import Raw, Zeros
 from model.statements.tracefile import FIRST, Entry, Trace
@@ -105,8 +106,8 @@ def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> Non
     ):
         cells.make_cell({**asked, "CRASH": "power"})
     small = {**asked, "ENGINE": "ssl", "LOG_MEDIUM": "pcm"}
-    assert persistent.mib(cells.make_cell(small)) == 64
-    assert persistent.mib(cells.make_cell({**small, "LOG_SIZE": str(20 << 20)})) == 128
+    assert persistent_memory.mib(cells.make_cell(small)) == 64
+    assert persistent_memory.mib(cells.make_cell({**small, "LOG_SIZE": str(20 << 20)})) == 128
     (tmp_path / "mine.trace").write_text(SEVERAL.replace("make 3", "only 7\nmake 3"))
     cell = cells.make_cell(asked)
     assert (cell.n, "databases" in cell.profiles["file"]) == (2, False)

@@ -7,9 +7,9 @@ import pytest
 
 from base.errors import BadInputError
 from base.schema import schema
-from commitpath.cell import make_cell
-from commitpath.identities import stored
-from commitpath.watch import command_cell
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import stored
+from commitpath.run.watch import command_cell
 from model import cell as cells
 
 

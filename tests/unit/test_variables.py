@@ -8,11 +8,12 @@ import pytest
 
 from analysis import export
 from base.errors import BadInputError
-from commitpath import commands, help, variables
-from commitpath.axes import axes, run_axes
-from commitpath.cell import make_cell
-from commitpath.papers.request import MOST, PLACE
+from commitpath.cells.axes import axes, run_axes
+from commitpath.cells.from_variables import make_cell
+from commitpath.command_line import help, variables
+from commitpath.commands import table
 from commitpath.papers.command import PASSED
+from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice
 from commitpath.sweep import drive, grid
 
@@ -29,7 +30,7 @@ def values(command: str, name: str) -> set[str]:
 
 def test_every_command_is_in_the_table() -> None:
     # tests/mutations is no command of commitpath's, and has its variables checked by the same table
-    assert set(variables.commands()) == {*commands.COMMANDS, "mutations"}
+    assert set(variables.commands()) == {*table.COMMANDS, "mutations"}
 
 
 def test_each_commands_own_words_are_the_tables() -> None:
@@ -79,7 +80,7 @@ def test_help_has_every_variable() -> None:
 
 
 def test_help_names_what_the_environment_is_asked_for() -> None:
-    folder = Path(help.__file__).parents[1]
+    folder = Path(help.__file__).parents[2]
     code = "".join(
         path.read_text()
         for part in ("base", "commitpath", "images", "tests/bench", "tests/ssl")

@@ -6,7 +6,7 @@ import re
 from base.data import load_yaml
 from base.paths import ROOT
 from base.version import version
-from commitpath import help as help_text
+from commitpath.command_line import help as help_text
 
 
 def test_what_says_the_version_reads_it_from_one_place() -> None:

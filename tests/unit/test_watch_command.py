@@ -9,8 +9,9 @@ import pytest
 from analysis import checks
 from base import identity
 from base.errors import BadInputError
-from commitpath import variables, watch
-from commitpath.axes import axes
+from commitpath.cells.axes import axes
+from commitpath.command_line import variables
+from commitpath.run import watch
 from images import artifacts
 
 

@@ -10,7 +10,7 @@ from copied import copy_tree, python
 
 from base.errors import BadInputError
 from base.paths import ROOT
-from commitpath import cell as cells
+from commitpath.cells import from_variables as cells
 
 PROFILE = """
 description: the rows of the table, once more
@@ -22,8 +22,8 @@ least: {rows: 3}
 TOLD = """
 import json
 from analysis.report import consistency
-from commitpath.cell import make_cell
-from commitpath.payload import payload
+from commitpath.cells.from_variables import make_cell
+from commitpath.boards.payload import payload
 
 cell = make_cell({"WORKLOAD": "again"})
 environment = payload(cell)["cell.env"].decode()

@@ -1,0 +1,1 @@
+"""Prepare a board: playbook variables, files, snapshots and locks of lab boards."""

@@ -1,0 +1,199 @@
+"""Combinations of settings that no board can run: each is refused in one line that says what fits."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import ROOT
+from commitpath.cells import filesystem_options, observers, persistent_memory
+from commitpath.cells.axes import axes, version_key
+from commitpath.cells.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
+from images import given
+from model import devices, engines, pace
+from model.cell import Cell
+
+
+def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | None) -> None:
+    """Refuse a workload that the engine cannot run, and a setting that it does not have.
+
+    only: the engines that run the workload; None: all do.
+    """
+    engine = cell.engine
+    if only is not None and engine not in only:
+        raise BadInputError(
+            f"ENGINE={engine}: WORKLOAD={cell.workload} is for {', '.join(only)} only "
+            f"(experiments/workload/{cell.workload}.yml)"
+        )
+    profile = load_profile("engine", engine)
+    for name, values in profile.get("allowed", {}).items():
+        if cell.value(name) not in values:
+            raise BadInputError(
+                f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes {', '.join(values)} "
+                f"(experiments/engine/{engine}.yml)"
+            )
+    for name, values in profile.get("only_with", {}).items():
+        for other, fit in values.get(cell.value(name), {}).items():
+            if cell.value(other) not in fit:
+                raise BadInputError(
+                    f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes it with {other.upper()}="
+                    f"{' or '.join(one or 'none' for one in fit)}, not {cell.value(other)} "
+                    f"(experiments/engine/{engine}.yml)"
+                )
+    for name, (times, part) in profile.get("at_least", {}).items():
+        if cell.value(name) < (least := times * cell.value(part)):
+            raise BadInputError(
+                f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes {least} or more with "
+                f"{part.upper()}={cell.value(part)} (experiments/engine/{engine}.yml)"
+            )
+    fs = load_profile("fs", cell.fs)
+    for name, values in profile.get("needs_of_fs", {}).items():
+        if (needed := values.get(cell.value(name))) and needed not in fs:
+            have = [each for each in axes()["fs"].files() if needed in load_profile("fs", each)]
+            raise BadInputError(
+                f"{name.upper()}={cell.value(name)}: FS={cell.fs} has no {needed}; use FS={' or '.join(have)}"
+            )
+    for name in sorted(engines.lacking(engine)):
+        if variable := axes()[name].among(variables):
+            of = axes()[name].spec["x-of"]
+            raise BadInputError(f"{variable}: a setting of {of}, which ENGINE={engine} does not have")
+
+
+def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
+    """Refuse a time for each instruction where no clock counts instructions."""
+    if "CPU_NS" not in variables:
+        return
+    for name in ("board", "clock"):
+        if cell.value(name) != "virtual":
+            raise BadInputError(
+                f"CPU_NS={cell.cpu_ns}: {name.upper()}={cell.value(name)} has a CPU that takes its own time; "
+                "CPU_NS is for CLOCK=virtual on the virtual board"
+            )
+
+
+def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
+    """Refuse what the driver's workload would, once a board is prepared."""
+    if cell.pace == pace.RECORDED and not profile.get("trace"):
+        raise BadInputError(
+            f"PACE={cell.pace}: WORKLOAD={cell.workload} has no recorded times; use WORKLOAD=trace, or "
+            "a rate such as PACE=1/s"
+        )
+    most, least = profile.get("most", {}), profile.get("least", {})
+    beyond = [(name, "most", limit) for name, limit in most.items() if cell.value(name) > limit]
+    beyond += [(name, "least", limit) for name, limit in least.items() if cell.value(name) < limit]
+    for name, end, limit in beyond:
+        raise BadInputError(
+            f"{name.upper()}={cell.value(name)}: WORKLOAD={cell.workload} takes at {end} {limit} "
+            f"(experiments/workload/{cell.workload}.yml)"
+        )
+
+
+def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
+    """Refuse what the cell's kernel cannot do. fs: the profile of its filesystem."""
+    name, kernel = f"KERNEL={cell.kernel}", kernel_profile(cell)
+    if cell.board != "virtual" and cell.kernel != axes()["kernel"].spec["default"]:
+        raise BadInputError(f"{name}: BOARD={cell.board} has a kernel of its own")
+    driver = driver_folder(cell.profiles["device"]["driver"])
+    of_driver = load_yaml(driver / "options.yml") if (driver / "options.yml").exists() else []
+    needed = [(f"FS={cell.fs}", fs["options"]), (f"DEVICE={cell.device}", of_driver)]
+    if in_memory := persistent_memory.asked(cell):
+        needed.append((in_memory[0], load_yaml(given.OPTIONS)["persistent"]))
+    for variable, options in needed:
+        if missing := given.lacking(kernel, options):
+            raise BadInputError(f"{variable}: {name} lacks {missing} in its config")
+    if not mounts(kernel, fs):
+        fit = [each for each in axes()["fs"].files() if mounts(kernel, load_profile("fs", each))]
+        raise BadInputError(
+            f"FS={cell.fs}: what its mkfs makes is mounted by Linux {fs['since']} and later, and {name} "
+            f"is {kernel['release']} (experiments/fs/{cell.fs}.yml); use FS={' or '.join(fit)}"
+        )
+    why = kernel.get("no_modules")
+    if why and has_module(driver):
+        fit = [each for each in axes()["device"].files() if fits_any_kernel(each)]
+        raise BadInputError(
+            f"DEVICE={cell.device}: its driver is a kernel module of ours, and none can be built for "
+            f"{name}: {why}; use DEVICE={' or '.join(fit)}"
+        )
+    if not cell.probes:
+        return
+    for each in watching(cell):
+        if missing := given.lacking(kernel, observers.profiles()[each].get("options", [])):
+            raise BadInputError(
+                f"PROBES={cell.probes}: {name} lacks {missing} in its config, which the observer {each} "
+                f"needs (experiments/observer/{each}.yml); use PROBES=none"
+            )
+    by_module = [each for each in watching(cell) if has_module(ROOT / "probes" / each)]
+    if unwatched := kernel.get("unwatched") or (by_module and why):
+        raise BadInputError(f"PROBES={cell.probes}: {name} cannot be watched: {unwatched}; use PROBES=none")
+
+
+def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:
+    """Whether a kernel is of a release that mounts what a filesystem's mkfs makes."""
+    if "since" not in fs:
+        return True
+    numbers = re.match(r"[0-9]+([.][0-9]+)*", kernel["release"])
+    return numbers is not None and version_key(numbers[0]) >= version_key(fs["since"])
+
+
+def fits_any_kernel(device: str) -> bool:
+    """Whether a device profile needs no kernel module of ours on the virtual board."""
+    driver = load_profile("device", device)["driver"]
+    return devices.find(driver).made and not has_module(driver_folder(driver))
+
+
+def check_combination(cell: Cell) -> None:
+    """Refuse what no board can run: BadInputError says why and what would fit."""
+    if cell.synchronous == "extra" and version_key(cell.sqlite) < (3, 12):
+        raise BadInputError(
+            f"SYNCHRONOUS=extra: SQLite {cell.sqlite} has no synchronous=EXTRA (it came with 3.12); "
+            "use SYNCHRONOUS=full or a newer SQLITE"
+        )
+    filesystem_options.check(cell)
+    check_cache(cell)
+    made = devices.find(cell.profiles["device"]["driver"]).made
+    if cell.board == "virtual" and not made:
+        raise BadInputError(f"DEVICE={cell.device}: only a lab board has a device of its own")
+    if cell.board != "virtual" and made:
+        raise BadInputError(
+            f"DEVICE={cell.device}: BOARD={cell.board} has a device of its own; use DEVICE=own"
+        )
+    if cell.board == "virtual":
+        need, have = database_mib(cell), cell.profiles["device"]["size_mib"]
+        if need > have:
+            raise BadInputError(
+                f"ROWS={cell.rows}: needs a device of {need} MiB with {cell.value_size}-byte "
+                f"values and {cell.page_size}-byte pages; DEVICE={cell.device} has {have} MiB"
+            )
+
+
+def check_cache(cell: Cell) -> None:
+    """Refuse a cold cache where it would not be one, or where nobody could check the rows."""
+    if cell.cache != "cold":
+        return
+    if cell.crash != "none":
+        raise BadInputError(
+            f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
+            "the cache would drop these; use CRASH=none"
+        )
+    if not engines.of(cell.engine).LOGS_CALLS:
+        raise BadInputError(
+            f"CACHE=cold: ENGINE={cell.engine} does not know how many rows it changes, so that the rows "
+            "before the run are only known by a scan; use ENGINE=sqlite"
+        )
+
+
+def database_mib(cell: Cell) -> int:
+    """MiB of device that a cell's database, WAL, journal and filesystem need at most.
+
+    A table leaf holds the rows that fit into page_size - 8 bytes of header, each with
+    2 bytes of cell pointer and up to 12 of varints; a longer row spills to overflow
+    pages (SQLite file format, section 1.6). On top: the inserted rows once more in the
+    WAL and once in the database, a quarter for the filesystem, and 96 MiB of its fixed
+    structures (segments, a journal).
+    """
+    row = cell.value_size + 14
+    usable = cell.page_size - 8
+    pages_per_row = 1 / (usable // row) if row <= usable else -(-row // (cell.page_size - 4)) + 0.1
+    rows = cell.rows + 2 * cell.n
+    return int(rows * pages_per_row * cell.page_size * 1.25 / 2**20) + 96

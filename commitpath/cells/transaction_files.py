@@ -1,0 +1,80 @@
+"""What a cell has its transactions from, where it is a file: the user's, or one that is made."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from base.errors import BadInputError
+from commitpath.cells import user_files
+from commitpath.cells.axes import axes
+from commitpath.cells.profiles import load_profile
+from model import synthetic
+from model.cell import Cell
+from model.statements import sqlfile
+
+
+def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
+    """Return a cell with the content of FILE, if its workload has its transactions from there.
+
+    Then `file` is the name of the content, and n how many transactions it has.
+    """
+    profile = cell.profiles["workload"]
+    path, takes = cell.file, is_of_file(profile)
+    kind = "trace" if profile.get("trace") else "sql"
+    if bool(path) != takes:
+        there = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
+        raise BadInputError(
+            f"FILE={path}: WORKLOAD={cell.workload} has transactions of its own; it is for "
+            f"WORKLOAD={' or '.join(there)}"
+            if path
+            else f"WORKLOAD={cell.workload} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
+            f"(docs/how-to/{kind}.md)"
+        )
+    if "synthetic" in profile:
+        return with_synthetic(cell, variables)
+    if not path:
+        return cell
+    text, parts = user_files.transactions(Path(path), kind)
+    if cell.journal_mode == "wal" and (line := sqlfile.vacuum(parts.transactions)):
+        raise BadInputError(
+            f"FILE={path}: line {line}: VACUUM in MODE=wal logs pages that no checkpoint writes home, which "
+            "the checks do not know; use another MODE"
+        )
+    count = len(parts.transactions)
+    if "N" in variables and cell.n != count:
+        raise BadInputError(
+            f"N={cell.n}: with FILE it is the number of the file's transactions, {count}; leave it out"
+        )
+    return replace(
+        cell,
+        file=sqlfile.name(text),
+        n=count,
+        profiles={**cell.profiles, "file": {kind: text, **of_several(parts.databases)}},
+    )
+
+
+def of_several(databases: int) -> dict[str, int]:
+    """What a cell has of the number of databases that its transactions are of."""
+    return {"databases": databases} if databases > 1 else {}
+
+
+def is_of_file(profile: Mapping[str, Any]) -> bool:
+    """Whether a workload has its transactions from a file of the user's."""
+    return bool(profile.get("file")) and "synthetic" not in profile
+
+
+def with_synthetic(cell: Cell, variables: Mapping[str, str]) -> Cell:
+    """Return a cell with what its synthetic trace is made from; N may be less than its transactions."""
+    measures = cell.profiles["workload"]["synthetic"]
+    try:
+        synthetic.check(spec := synthetic.of(measures))
+    except sqlfile.SqlFileError as error:
+        raise BadInputError(f"experiments/workload/{cell.workload}.yml: synthetic: {error}") from None
+    count = spec.transactions
+    n = cell.n if "N" in variables else count
+    if n > count:
+        raise BadInputError(f"N={n}: the trace of WORKLOAD={cell.workload} has {count} transactions")
+    text = synthetic.text_of(measures, cell.seed, n if n < count else None)
+    made = {"synthetic": text, **of_several(spec.databases)}
+    return replace(cell, n=n, profiles={**cell.profiles, "file": made})

@@ -1,0 +1,1 @@
+"""Parse and check a command line, and print its help."""

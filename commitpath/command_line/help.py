@@ -1,0 +1,62 @@
+"""`make help`: targets from the Makefile, variables from the schema and data files."""
+
+import re
+import textwrap
+
+from base.paths import ROOT
+from base.version import version
+from commitpath.cells.axes import Axis, axes, run_axes
+from commitpath.command_line import variables
+
+ENVIRONMENT = {
+    "COMMITPATH_CACHE": "folder of what is built [.cache]",
+    "COMMITPATH_RESULTS": "folder of the runs and their database [results]",
+    "COMMITPATH_EMULATOR": "as EMULATOR: own or stock [own where it is there]",
+    "COMMITPATH_SLURM": "no: make test-long without a sweep on a real Slurm, nor its packages [yes]",
+    "COMMITPATH_MOBIBENCH": "a clone of Mobibench, for make test-long and bench-programs [GitHub's]",
+    "COMMITPATH_TESTS": "long: make host installs what make test-long needs, too []",
+    "COMMITPATH_SQLLOGICTEST": "a clone of sqllogictest, which make test-long plays whole [some of GitHub's]",
+}
+
+
+def targets() -> list[tuple[str, str]]:
+    """(name, text) of each Makefile target that carries a `## text`."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return re.findall(r"^([a-z-]+):.*?## (.+)$", makefile, re.MULTILINE)
+
+
+def variable_lines(axis: Axis) -> list[str]:
+    """Help of one axis: description, default, allowed values, and what each is where that is told."""
+    also = f" ({axis.also})" if axis.also else ""
+    head = f"  {axis.variable + also:<17} {axis.spec['description']} [{axis.spec['default']}]"
+    return [
+        *textwrap.wrap(head, 98, subsequent_indent=" " * 20),
+        *textwrap.wrap(
+            "; ".join(f"{value}: {what}" for value, what in axis.values().items()) or axis.allowed(),
+            98,
+            initial_indent=" " * 20,
+            subsequent_indent=" " * 20,
+            break_on_hyphens=False,
+        ),
+    ]
+
+
+def text() -> str:
+    """The whole help text."""
+    lines = [f"commitpath {version()}: from the SQL statement to the flash", "", "Targets:"]
+    lines += [f"  {name:<17} {what}" for name, what in targets()]
+    lines += ["", "Variables of the targets, with [default]:"]
+    for command in variables.commands():
+        for number, line in enumerate(variables.lines(command)):
+            head = f"  {'' if number else command:<17} "
+            lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
+    lines += ["", "In the environment, too:"]
+    lines += [f"  {name:<20} {what}" for name, what in ENVIRONMENT.items()]
+    group = ""
+    for axis in [*axes().values(), *run_axes().values()]:
+        if axis.spec["x-of"] != group:
+            group = axis.spec["x-of"]
+            lines += ["", f"Variables of {group}, with [default]:"]
+        lines += variable_lines(axis)
+    lines += ["", "Example: make experiment FS=f2fs MODE=wal ROWS=1000 N=100"]
+    return "\n".join(lines)

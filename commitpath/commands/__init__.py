@@ -1,0 +1,1 @@
+"""The commands, by the names of the Makefile's targets."""

@@ -1,0 +1,56 @@
+"""`make docs`: docs/reference/axes.md, from the schema."""
+
+from base import scratch
+from base.data import load_yaml
+from base.paths import ROOT
+from commitpath.cells.axes import POWERS, Axis, aliases, axes, run_axes
+
+INTRODUCTION = (
+    "Written by `make docs` from `experiments/schema.yml`; edit that. "
+    "Numbers are whole and may be written as 1e3."
+)
+
+
+def allowed(axis: Axis) -> str:
+    """Return the allowed values of an axis without a list of its own; empty for any text."""
+    words = axis.allowed().removeprefix("a whole number from ").removesuffix(POWERS)
+    return "" if words == "text" else f" Allowed: {words}."
+
+
+def section(axis: Axis) -> list[str]:
+    """Return one axis as Markdown: meaning, default, allowed values with their descriptions."""
+    also = f", or {axis.also}" if axis.also else ""
+    default = f" Default: `{axis.spec['default']}`." if axis.spec["default"] != "" else ""
+    values = axis.values()
+    if "x-glob" in axis.spec:
+        values = {name: load_yaml(path)["description"] for name, path in axis.files().items()} | axis.given()
+    lines = [
+        f"### {axis.variable}{also}",
+        f"{axis.spec['description']}.{default}{'' if values else allowed(axis)}",
+        "",
+    ]
+    for other, ones in axis.spec.get("x-unless", {}).items():
+        lines += [f"Ignored with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
+    if values:
+        others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
+        lines += [f"- `{name}`{others.get(name, '')}: {meaning}" for name, meaning in values.items()] + [""]
+    return lines
+
+
+def page() -> str:
+    """Return the page."""
+    lines = ["# Axes of a cell", "", INTRODUCTION, ""]
+    group = ""
+    for axis in [*axes().values(), *run_axes().values()]:
+        if axis.spec["x-of"] != group:
+            group = axis.spec["x-of"]
+            lines += [f"## {group}", ""]
+        lines += section(axis)
+    return "\n".join(lines) + "\n"
+
+
+def docs(_: dict[str, str]) -> int:
+    """Write the page."""
+    with scratch.whole(ROOT / "docs/reference/axes.md") as part:
+        part.write_text(page())
+    return 0

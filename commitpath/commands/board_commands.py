@@ -1,0 +1,171 @@
+"""The commands that make runs, boards and what they are built from."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from base.errors import BadInputError
+from base.text import printable
+from commitpath.cells.axes import axes, run_axes
+from commitpath.cells.from_variables import make_cell
+from commitpath.host import places
+from commitpath.host.packages import ensure_packages
+
+
+def experiment(variables: dict[str, str]) -> int:
+    """Run one cell."""
+    from commitpath.boards import lab_board
+    from commitpath.host import ansible
+    from commitpath.inputs import sql_check
+    from commitpath.run.experiment import experiment as run
+    from images import kvm
+
+    of_run = {
+        name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
+        for name, axis in run_axes().items()
+    }
+    # a name that no board has is told before what its cell would need
+    entry = ansible.board(variables.get("BOARD", "virtual"))
+    cell = make_cell(variables)
+    lab_board.check_clock(cell, entry)
+    if cell.clock == "kvm":
+        kvm.check()
+    places.check_runs([cell])
+    ensure_packages(virtual=entry["board_kind"] == "virtual")
+    sql_check.check(cell, variables.get("FILE", ""))
+    return run(cell, **of_run)
+
+
+def plan(variables: dict[str, str]) -> int:
+    """Print the plan of a cell: what `make experiment` would run, expect and check.
+
+    Builds nothing but what FILE is checked with: the cell's SQLite for this host.
+    """
+    from commitpath.host import ansible
+    from commitpath.inputs import sql_check
+    from commitpath.run.plan import make
+
+    entry = ansible.board(variables.get("BOARD", "virtual"))
+    cell = make_cell(variables)
+    if "FILE" in variables:
+        ensure_packages(virtual=False)
+    sql_check.check(cell, variables.get("FILE", ""))
+    print(json.dumps(make(cell, entry).document, indent=2))
+    return 0
+
+
+def board(variables: dict[str, str]) -> int:
+    """Start the virtual board and open a shell on it."""
+    from commitpath.boards.payload import prepared_variables
+    from commitpath.boards.prepared import again_if_damaged, prepared_board, virtual_board
+    from commitpath.host import ansible
+    from images import programs
+
+    if (name := variables.get("BOARD", "virtual")) != "virtual":
+        raise BadInputError(f"BOARD={name}: make board starts the virtual board, and no other")
+    cell = make_cell({"ROWS": "0", **variables})
+    ensure_packages()
+    machine = virtual_board(cell)
+    driver = programs.driver(cell)
+    settings = prepared_variables(cell, driver, ansible.board("virtual"))
+
+    def shell() -> int:
+        with prepared_board(machine, settings) as (login, _, _):
+            print("a shell on the board; its end ends the board", file=sys.stderr)
+            return subprocess.run(login.ssh("-t"), check=False).returncode
+
+    return again_if_damaged(shell)
+
+
+def calibrate(variables: dict[str, str]) -> int:
+    """Compare a device profile with the raw numbers it stands for."""
+    from commitpath.run.calibrate import calibrate as run
+
+    if "DEVICE" not in variables:
+        raise BadInputError(f"make calibrate takes DEVICE=<profile>: {axes()['device'].allowed()}")
+    cell = make_cell({"ROWS": "0", **variables})
+    ensure_packages()
+    return run(cell)
+
+
+def emulator(_: dict[str, str]) -> int:
+    """Build the QEMU with our patch, if it is not there."""
+    from images import emulator as ours
+    from images import qemu
+
+    ensure_packages()
+    print(qemu.qemu_version(str(ours.build() / qemu.QEMU)))
+    return 0
+
+
+def snapshots(variables: dict[str, str]) -> int:
+    """List the prepared boards in the cache; REMOVE=name|all deletes."""
+    from images import artifacts, snapshot
+
+    remove = variables.pop("REMOVE", None)
+    stored = snapshot.stored(artifacts.CACHE / "snapshots")
+    names = [folder.name for folder, _, _ in stored]
+    if remove and remove != "all" and remove not in names:
+        raise BadInputError(f"REMOVE={remove}: no such snapshot; there are {', '.join(names) or 'none'}")
+    for folder, used, inputs in stored:
+        removed = remove in (folder.name, "all")
+        if removed:
+            snapshot.remove(folder)
+        if not inputs:
+            what = "not whole"
+        elif "fs_type" in inputs:
+            what = f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
+        else:
+            what = f"no filesystem yet, a device of {inputs['device_size_mib']} MiB"
+        print(f"{folder.name}  {used / 2**20:6.0f} MiB  {what}{'  removed' if removed else ''}")
+    if not stored:
+        print("no snapshots")
+    return 0
+
+
+def destroy(_: dict[str, str]) -> int:
+    """Stop every board of this checkout and delete all that was built; results stay."""
+    from images.artifacts import CACHE as cache
+
+    if cache.exists():
+        places.check_cache(cache)
+    boards = (cache / "vm").resolve()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes()
+            works_in = (process / "cwd").readlink()
+        except OSError:
+            continue
+        if line.startswith(b"qemu-system-aarch64\0") and works_in.parent == boards:
+            os.kill(int(process.name), signal.SIGKILL)
+            print(f"stopped the board of process {process.name}")
+    if cache.exists():
+        empty_cache(cache)
+    return 0
+
+
+def empty_cache(cache: Path) -> None:
+    """Delete what commitpath made in its cache, and the folder if nothing else is in it."""
+    # the mark last: without it the rest would be nobody's
+    for path in sorted(cache.iterdir(), key=lambda path: path.name == places.TAG):
+        if not places.is_made(path.name):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    left = sorted(path.name for path in cache.iterdir())
+    if not left and not cache.is_symlink():
+        cache.rmdir()
+    others = f", but for what commitpath did not make: {', '.join(left)}" if left else ""
+    print(printable(f"deleted {cache}{others}"))
+
+
+def host(_: dict[str, str]) -> int:
+    """Install the host's packages, those of the tests too, if one is missing."""
+    ensure_packages(with_tests=True)
+    return 0

@@ -1,0 +1,37 @@
+"""Targets that are programs of their own: tests, linters, benchmarks. Each takes this process's place."""
+
+import os
+import sys
+from collections.abc import Mapping
+
+from base.paths import ROOT
+from commitpath.host import places
+from commitpath.host.packages import ensure_packages
+
+# Target → the program, its options, and whether it needs the Debian packages of the tests.
+PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
+    "test": ("tests/run-tests", [], True),
+    "test-long": ("tests/run-tests", ["--long"], True),
+    "lint": ("tests/lint", [], True),
+    "bench": ("tests/bench/bench.py", [], True),
+    "bench-repeat": ("tests/bench/repeat.py", [], True),
+    "bench-analysis": ("tests/bench/bench_analysis.py", [], True),
+    "bench-emulator": ("tests/bench/emulator.py", [], True),
+    "bench-programs": ("tests/bench/programs.py", [], True),
+    "bench-cuts": ("tests/bench/cuts.py", [], False),
+    "mutations": ("tests/mutations/mutations.py", [], False),
+}
+
+
+def run(target: str, given: Mapping[str, str]) -> int:
+    """Run a target's program in this process's place, with the variables as words NAME=value."""
+    program, options, needs_packages = PROGRAMS[target]
+    path = str(ROOT / program)
+    line = [*([sys.executable] if path.endswith(".py") else []), path, *options]
+    if target == "test-long":
+        os.environ.setdefault("COMMITPATH_SLURM", "yes")
+        os.environ["COMMITPATH_TESTS"] = "long"
+    if needs_packages:
+        places.begin("host")
+        ensure_packages(with_tests=True)
+    os.execv(line[0], [*line, *(f"{name}={value}" for name, value in given.items())])

@@ -1,0 +1,1 @@
+"""The host: its packages, folders and Ansible."""

@@ -1,0 +1,65 @@
+"""Host packages: installed once, and only where one is missing."""
+
+import os
+import subprocess
+
+import yaml
+
+from base.errors import BadInputError, LabError
+from base.progress import step
+from commitpath.host import ansible
+from images import artifacts
+
+
+def slurm_wanted() -> bool:
+    """Whether the tests may try sweeps on a Slurm of this machine."""
+    said = os.environ.get("COMMITPATH_SLURM", "no")
+    if said not in ("yes", "no"):
+        raise BadInputError(f"COMMITPATH_SLURM={said}: COMMITPATH_SLURM is yes or no")
+    return said == "yes"
+
+
+def package_lists(with_tests: bool, virtual: bool = True) -> list[str]:
+    """Names of the lists in playbooks/host.yml that this host needs; virtual: for the virtual board, too."""
+    long = ["long_packages"] if os.environ.get("COMMITPATH_TESTS") == "long" else []
+    tests = ["test_packages", *long, *(["slurm_packages"] if slurm_wanted() else [])]
+    boards = ["virtual_packages"] if virtual or with_tests else []
+    return ["host_packages", *boards, *(tests if with_tests else [])]
+
+
+def missing_packages(with_tests: bool, virtual: bool = True) -> list[str]:
+    """Packages of playbooks/host.yml that dpkg does not have installed."""
+    lists = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]
+    wanted = [package for name in package_lists(with_tests, virtual) for package in lists[name]]
+    try:
+        done = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise LabError("dpkg-query: not a Debian machine; the host must be Debian 12 or 13") from error
+    have = {line.split()[0] for line in done.stdout.splitlines() if line.split()[1:] == ["ii"]}
+    return [name for name in wanted if name not in have]
+
+
+def needs_password() -> bool:
+    """Whether Ansible must ask for sudo's password, which it does on the terminal."""
+    if os.geteuid() == 0:
+        return False
+    try:
+        return subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0
+    except OSError as error:
+        raise LabError("installing host packages needs root or sudo, and there is no sudo") from error
+
+
+def ensure_packages(with_tests: bool = False, virtual: bool = True) -> None:
+    """Install what is missing through playbooks/host.yml; the one step that asks for root."""
+    if missing := missing_packages(with_tests, virtual):
+        options = ["--ask-become-pass"] if needs_password() else []
+        with step(f"install host packages: {' '.join(missing)}", alone=not options):
+            variables = {"wanted_packages": missing}
+            ansible.play("host.yml", variables, artifacts.CACHE / "log/host.json", *options)
+    if missing := missing_packages(with_tests, virtual):
+        raise LabError(f"host packages are still missing: {' '.join(missing)}")

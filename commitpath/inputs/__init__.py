@@ -1,0 +1,1 @@
+"""Check and record what a user runs: SQL files and traces."""

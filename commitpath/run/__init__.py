@@ -1,0 +1,1 @@
+"""Run a cell: its plan, runs, crash trials and replays."""

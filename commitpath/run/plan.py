@@ -1,0 +1,87 @@
+"""The plan of a cell: what a run needs, resolved once on the host (docs/reference/formats.md, plan.json).
+
+The board runs its steps with its files, the analysis compares with what it expects.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from commitpath.boards.payload import payload
+from commitpath.cells.axes import probe_files
+from commitpath.cells.identities import cell_id, cell_name, stored
+from commitpath.cells.profiles import board_modules, watching
+from commitpath.host import ansible
+from model.cell import Cell
+from model.requested import expected
+
+FORMAT = 3
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """What runs once: a cell, and the files that the board gets for it, name → content."""
+
+    cell: Cell
+    files: dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """document: plan.json. runs: the run, then its untraced twin, if it has one. trials: what does the run
+    again and then trials of it, where the cell has any."""
+
+    document: Mapping[str, Any]
+    runs: list[PlannedRun]
+    trials: PlannedRun | None = None
+
+
+def has_twin(cell: Cell) -> bool:
+    """Whether an untraced twin runs: beside a run, where that changes none of its numbers, or on a lab board
+    before it or after it."""
+    return bool(cell.probes) and (cell.clock == "virtual" or cell.board != "virtual")
+
+
+def make(cell: Cell, entry: Mapping[str, Any]) -> Plan:
+    """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
+    cells = {"run": cell, **({"twin": replace(cell, probes="")} if has_twin(cell) else {})}
+    runs = {name: PlannedRun(one, payload(one)) for name, one in cells.items()}
+    trials = None
+    if cell.crash != "none":
+        unwatched = replace(cell, probes="")
+        trials = PlannedRun(unwatched, payload(unwatched, trials=True))
+    every = {**runs, **({expected.TRIALS: trials} if trials else {})}
+    document = {
+        "format": FORMAT,
+        "cell_id": cell_id(cell),
+        "cell_name": cell_name(cell),
+        "cell": stored(cell),
+        "board": {
+            **{"name": cell.board, "kind": entry["board_kind"], "device": entry["board_device"]},
+            **(
+                {"limits": ansible.limits(cell.board, entry)}
+                if entry["board_kind"] == "lab"
+                else {"modules": [folder.name for folder in board_modules(cell)]}
+            ),
+        },
+        "runs": {
+            name: {
+                "observers": watching(run.cell),
+                "probes": probe_files(run.cell.probes, run.cell.profiles["fs"]["type"]),
+                "files": {path: digest(content) for path, content in sorted(run.files.items())},
+                "steps": [
+                    {"name": step, "ends": ends}
+                    for step, ends in expected.steps(run.cell, run is trials).items()
+                ],
+            }
+            for name, run in every.items()
+        },
+        "expected": [asdict(one) for one in expected.of(cell)],
+    }
+    return Plan(document, list(runs.values()), trials)
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hex digits."""
+    return hashlib.sha256(content).hexdigest()

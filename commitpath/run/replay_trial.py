@@ -1,0 +1,198 @@
+"""`make crash-replay RUN=… TRIAL=…`: a trial of a stored run again, and a shell on the board as it came up.
+(CASE=…: crash_cases.py.)
+
+A board does the run again and that one trial, which is compared with the stored one. Then it shows the
+trial's state once more, mounts it, is saved, and goes on where SSH reaches it (images/board.py).
+"""
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis import stages
+from analysis.adapters import device_logs, trials
+from analysis.crash import align, context, sectors, verdicts
+from analysis.run import Run
+from base import scratch
+from base.errors import BadInputError, LabError
+from base.progress import step
+from base.text import printable
+from commitpath.boards.payload import MOUNTPOINT
+from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, virtual_board
+from commitpath.cells.axes import axes
+from commitpath.cells.identities import complete, other_profiles
+from commitpath.cells.profiles import load_profile
+from commitpath.command_line import stored_run
+from commitpath.host import ansible
+from commitpath.host.packages import ensure_packages
+from commitpath.run import compressed_files, crash_trials
+from commitpath.run.plan import make
+from images import artifacts, programs, snapshot
+from images.board import BoardEndedError, VirtualBoard
+from images.cellrun import RunOutput
+from images.ssh import Login
+from model.cell import Cell
+from model.crash_points import cuts, policies
+
+# The step of a board that waits to be looked at (playbooks/board/run-cell.sh).
+HOLD = b'STEPS="$STEPS hold:ok"\n'
+LIMIT_SECONDS = 600.0
+# What of a trial another board may have otherwise: its clock, whether fsck looked, and what of the
+# filesystem the kernel has in memory when it mounts.
+OTHERWISE = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_writes")
+
+
+def replay(options: dict[str, str]) -> int:
+    """Do a trial again, compare it, and give a shell, or run CMD in its place; the exit code is its own."""
+    folder = Path(stored_run.folder("crash-replay", options))
+    run = stages.build(folder)
+    planned = stored_trials(run, folder)
+    trial = planned[trials.parse_number(options.get("TRIAL", ""), len(planned))]
+    stored_row(run, trial.number)
+    ensure_packages()
+    cell = as_here(complete(run.cell))
+    entry, driver = ansible.board(cell.board), programs.driver(cell)
+    of_trials = make(cell, entry).trials
+    assert of_trials is not None
+
+    def again() -> int:
+        board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
+        try:
+            return shown(
+                *(board, prepared, files(of_trials.files, trial), cell, options.get("CMD")),
+                lambda tried: compared(run, outcome(run, tried, trial.number)),
+            )
+        except BoardEndedError as error:
+            if stored_row(run, trial.number)["verdict"] != verdicts.DIED:
+                raise
+            print(printable(f"trial {trial.number}: {error}; as stored, there is none to look at"))
+            return 0
+
+    return again_if_damaged(again)
+
+
+def files(of_trials: Mapping[str, bytes], trial: cuts.Trial) -> dict[str, bytes]:
+    """What a board gets that is held in a trial; of_trials: what one gets that tries many."""
+    return {
+        **of_trials,
+        crash_trials.PLAN: gzip.compress(trial.line().encode(), mtime=0),
+        "cell.env": of_trials["cell.env"] + HOLD,
+    }
+
+
+def shown(
+    board: VirtualBoard,
+    prepared: Path,
+    sent: dict[str, bytes],
+    cell: Cell,
+    command: str | None,
+    told: Callable[[trials.Board], str],
+) -> int:
+    """Have a board do a run again and a trial of it, say what it came to, and give a shell, or run a command
+    in its place; the exit code is its own. BoardEndedError where the trial ends the board."""
+    with scratch.folder(artifacts.CACHE, "held", scratch.PRIVATE) as held:
+        with step("do the run again, and that trial of it"):
+            board.hold(prepared, sent, held, LIMIT_SECONDS)
+            snapshot.write(held, snapshot.read_meta(prepared)["inputs"])
+        with board.resumed(held) as (login, _, _):
+            print(printable(told(tried(cell, login))))
+            return look(login, command)
+
+
+def as_here(cell: Cell) -> Cell:
+    """A stored cell, each profile that the file of here equals in that file's order: a board that is prepared
+    for such cells is then the one that is wanted."""
+    known, other = axes(), other_profiles(cell)
+    same = {
+        axis: load_profile(axis, cell.value(axis))
+        for axis in cell.profiles
+        if axis in known and axis not in other and cell.value(axis) in known[axis].files()
+    }
+    return replace(cell, profiles={**cell.profiles, **same})
+
+
+def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
+    """The trials of a stored run, by its own log. Raises BadInputError where it has none."""
+    if run.kills is not None:
+        raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
+    if not run.trials or run.timed_log is None:
+        raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
+    return align.plan(run)
+
+
+def stored_row(run: Run, number: int) -> Mapping[str, Any]:
+    """What is stored of a trial. Raises BadInputError where it is left out."""
+    assert run.judged is not None
+    for row in run.judged.filter(pl.col("trial") == number).iter_rows(named=True):
+        return row
+    raise BadInputError(f"TRIAL={number}: {trials.UNPLACED}")
+
+
+def tried(cell: Cell, login: Login) -> trials.Board:
+    """What the held board did."""
+    sent = subprocess.run(
+        login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
+    )
+    with artifacts.work_folder() as work:
+        place = work / policies.FOLDER / "1"
+        RunOutput(sent.stdout).extract(place)
+        compressed_files.rendered(place / "raw/driver")
+        (board,) = trials.read(work, device_logs.find_reader(cell))
+    return board
+
+
+def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
+    """What the trial of that number came to on the held board. LabError where that did another run, or was
+    shown another state."""
+    if not (align.did_the_run(run, board) and align.made_the_calls(run, board)):
+        raise LabError(
+            f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
+            "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
+        )
+    stored = next((one for one in run.trials if number in one.trials["trial"]), run.trials[0])
+    judged = verdicts.judge(replace(run, trials=[board]), run.ledger)
+    assert judged is not None
+    rows = judged.filter(pl.col("trial") == number).rows(named=True)
+    if not rows or not align.same_state(align.ran(stored), align.ran(board), align.plan(run)[number]):
+        raise LabError(
+            f"RUN={run.folder}: on the board of here commands came in another order than on the one that had "
+            f"trial {number}: what that is shown is another state"
+        )
+    return rows[0]
+
+
+def compared(run: Run, again: Mapping[str, Any]) -> str:
+    """What came of the trial, in a line. LabError where that is not what is stored."""
+    number = again["trial"]
+    stored = stored_row(run, number)
+    names = [name for name in stored if not name.endswith("_ns") and name not in OTHERWISE]
+    told = [
+        f"{name} is {again[name]!r}, stored {stored[name]!r}" for name in names if again[name] != stored[name]
+    ]
+    if told:
+        raise LabError(f"trial {number} came out another way: {'; '.join(told)}")
+    return f"trial {number}: {said(again)}; as stored"
+
+
+def said(row: Mapping[str, Any]) -> str:
+    """A cut and what it came to, of a row of trials."""
+    return (
+        f"the power was cut {context.crash_point(row)}; {row['acknowledged']} transactions were acknowledged"
+        f": {row['verdict']}, {'-' if row['transactions'] is None else row['transactions']} are there"
+        + sectors.shown(row)
+        + (f" ({row['said']})" if row["said"] else "")
+    )
+
+
+def look(login: Login, command: str | None) -> int:
+    """A shell on the board, or a command in its place; the exit code is its own."""
+    if command:
+        return subprocess.run(login.ssh(command), check=False, stdin=subprocess.DEVNULL).returncode
+    print(f"a shell on the board as it came up, {MOUNTPOINT}; its end ends the board", file=sys.stderr)
+    return subprocess.run(login.ssh("-t"), check=False).returncode
