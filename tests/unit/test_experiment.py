@@ -112,7 +112,7 @@ def test_what_failed_on_a_lab_board_is_told_and_kept(
     monkeypatch.setattr(ansible, "board", lambda _: {"board_kind": "lab"})
     monkeypatch.setattr(experiment.programs, "driver", lambda _: tmp_path)
     monkeypatch.setattr(experiment, "make", lambda *_: SimpleNamespace(runs=outputs))
-    monkeypatch.setattr(experiment.lab, "held", lambda *_: nullcontext())
+    monkeypatch.setattr(experiment.lab_board, "held", lambda *_: nullcontext())
     monkeypatch.setattr(experiment, "run_over_ssh", lambda *_: outputs)
     monkeypatch.setattr(experiment, "store", lambda *_: tmp_path)
     if told is None:
