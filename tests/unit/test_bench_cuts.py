@@ -48,7 +48,7 @@ def compared(again: DeviceLog, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         "written": lambda _: "",
     }.items():
         monkeypatch.setattr(logged, name, stands_in)
-    monkeypatch.setattr(logged.trials, "table", lambda *_: own)
+    monkeypatch.setattr(logged.trials, "read_table", lambda *_: own)
     nothing: Any = None
     return logged.same(nothing, Path(), CELL, nothing, peer)
 
