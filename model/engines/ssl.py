@@ -163,7 +163,7 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
     records = calls.filter(is_record & (pl.col("offset") >= RECORDS))
     ends = (records["offset"] + records["bytes"] - RECORDS) * 100
     filled = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
-    made = {"logged transactions": records.height, "log bytes": records["bytes"].sum()}
+    made = {"logged transactions": records.height, "log bytes": int(records["bytes"].sum())}
     reasons += _log_counters.differences({name: (counts.of[name], number) for name, number in made.items()})
     if full != filled.sum():
         reasons.append(f"checkpoints: log full: {full}, but its calls filled the log {filled.sum()} times")
