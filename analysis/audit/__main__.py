@@ -1,6 +1,6 @@
-"""python -m analysis.audit RUN_DIR: check what correlated a run's records.
+"""python -m analysis.audit RUN_DIR: check the correlation of a run's records.
 
-Prints a line for each fault. Exit status: 0 none, 1 some, 2 wrong usage, 3 a file cannot be read.
+Prints a line per fault. Exit status: 0 none, 1 some, 2 wrong usage, 3 a file cannot be read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Was the driver's thread off the CPU when it waited, and did it wait for what is recorded?
+"""Check that the driver's threads are off the CPU while they wait, and wait for recorded events.
 
-The virtual board has one CPU. What the thread does before it sleeps and after it is woken takes instructions.
+The virtual board has one CPU. A thread uses it shortly before it sleeps and after it is woken.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run
 from base.arrays import Intervals, Ints, at, inside, ints, length_within, union
 
-_AWAKE_NS = 100_000  # at most 23 µs on clean runs
-# While data is written: 50 to 190 µs, for 250 pages 280 µs. The CPU may copy them for the device.
+_AWAKE_NS = 100_000  # at most 23 µs in clean runs
+# While data is written: 50 to 190 µs; 280 µs for 250 pages. The CPU may copy them for the device.
 _WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
-# of a call, beside its syncs: at most 40 µs on clean runs
+# of a call without its syncs: at most 40 µs in clean runs
 _CALLED_NS = 100_000
-# Share that may take longer, or one of few: another thread had the CPU, which it has for a tick of the
-# scheduler (4 ms) at most.
+# Share of waits that may take longer, at least one: another thread had the CPU, for at most a scheduler tick
+# (4 ms).
 _SELDOM, _TICK_NS = 0.01, 5_000_000
 WAITS = ("commit_wait", "data_wait", "node_wait")
 _WRITES = {"data_wait": "data", "node_wait": "nodes"}
-# beside data, what a wait for data waits for
+# other waits that a wait for data includes
 _OTHERS = ("commit_wait", "node_wait")
 
 
 def spans(rows: np.ndarray, thread: int | None = None) -> tuple[Ints, Ints]:
-    """Return the begins and the ends of records; of one thread, if one is named."""
+    """Return the begins and the ends of records, of one thread if it is given."""
     if thread is not None:
         rows = taken(rows, ints(rows["tid"]) == thread)
     return ints(rows["begin_ns"]), ints(rows["end_ns"])
 
 
 def asleep(made: Ledger) -> list[str]:
-    """While a sync waits for a flush, or for a commit of the journal, its thread is off the CPU.
+    """Check that a thread is off the CPU while its sync waits for a flush or a journal commit.
 
-    But for what it does before it sleeps and after it is woken (_AWAKE_NS).
+    It may use _AWAKE_NS before it sleeps and after it is woken.
     """
     begin, end = made.given.window
-    found = []
+    faults = []
     for thread in driver_tids(made.few).tolist():
         off = union([Intervals(*spans(made.few["off_cpu"], thread))])
         synced = made.syncs.filter(pl.col("tid") == thread)
@@ -54,8 +54,8 @@ def asleep(made: Ledger) -> list[str]:
             awake = ends - begins - length_within(off, begins, ends)
             awake = awake[(begins >= begin) & (ends <= end)]
             if wrong := _too_long(awake, _AWAKE_NS, made.given.slower):
-                found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
-    return found
+                faults.append(f"{wrong} {what} in which the waiting thread {thread} had the CPU")
+    return faults
 
 
 def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
@@ -68,37 +68,42 @@ def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
 
 
 def explained(made: Ledger) -> list[str]:
-    """What a sync waited for has a record: while it was off the CPU, it waited for data, for a commit or
-    for pages that say where data is, or a checkpoint, a flush or a read was under way, or without a journal a
-    write of the filesystem's blocks; but for _AWAKE_NS."""
-    few, found = made.few, []
+    """Check that a recorded event explains the time off the CPU within a sync, except for _AWAKE_NS.
+
+    The thread waited for data, a commit or node pages; or a checkpoint, a flush, a read, or without a journal
+    a write of the filesystem's blocks was in progress.
+    """
+    few, faults = made.few, []
     commands = made.ledger.filter(pl.col("kind").is_in(["flush", "read"]))
     others = [Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))]
     others += [*(Intervals(*spans(few[name])) for name in ("checkpoint", "flush")), _in_place(made)]
     for thread in driver_tids(few).tolist():
-        known = union([*others, *(Intervals(*spans(few[name], thread)) for name in WAITS)])
-        away = union([Intervals(*spans(few["off_cpu"], thread)), known])
+        recorded = union([*others, *(Intervals(*spans(few[name], thread)) for name in WAITS)])
+        away = union([Intervals(*spans(few["off_cpu"], thread)), recorded])
         begins, ends = _within(made, *edges(made.syncs.filter(pl.col("tid") == thread)))
-        unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
+        unknown = length_within(away, begins, ends) - length_within(recorded, begins, ends)
         if wrong := _too_long(unknown, _AWAKE_NS, made.given.slower):
-            found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
-    return found
+            faults.append(f"{wrong} syncs of the thread {thread} waited for unrecorded events")
+    return faults
 
 
 def _in_place(made: Ledger) -> Intervals:
-    """Return when blocks of a filesystem without a journal were queued or in the device: a sync writes those
-    of its file to their place, or waits for whoever does."""
+    """Return when metadata blocks of a filesystem without a journal were queued or in the device.
+
+    A sync writes its file's blocks in place, or waits for another thread that does.
+    """
     home = made.pieces.filter(pl.col("home").is_not_null())["command"].unique().implode()
     own = made.ledger.filter(pl.col("command").is_in(home) & made.given.layout.in_place)
     return Intervals(ints(own["queue_ns"]), ints(own["complete_ns"]))
 
 
 def for_writes(made: Ledger) -> list[str]:
-    """A thread that waits for data or for nodes is off the CPU from the issue of its last command until all
-    are done. While it waits for data and is off the CPU, data is queued or in the device, or something else
-    that it waits for has a record. But for the copying of the blocks that are done then, and _WRITING_NS.
+    """Check the waits for data and for nodes, except for _WRITING_NS and the copying of completed blocks.
+
+    The thread is off the CPU from the issue of its last command until all are completed. Meanwhile a wait for
+    data has data queued or in the device, or another recorded event.
     """
-    few, found, slower = made.few, [], made.given.slower
+    few, faults, slower = made.few, [], made.given.slower
     for thread in driver_tids(few).tolist():
         off = union([Intervals(*spans(few["off_cpu"], thread))])
         own = made.ledger.filter(
@@ -107,8 +112,10 @@ def for_writes(made: Ledger) -> list[str]:
         own = own.sort("issue_ns")
         issue, complete = ints(own["issue_ns"]), np.maximum.accumulate(ints(own["complete_ns"]))
         copied = np.r_[0, np.cumsum(ints(own["bytes"]) // _BLOCK)] * _BLOCK_NS
-        known = union([*_in_flight(made, own), *(Intervals(*spans(few[name], thread)) for name in _OTHERS)])
-        both = union([off, known])
+        recorded = union(
+            [*_in_flight(made, own), *(Intervals(*spans(few[name], thread)) for name in _OTHERS)]
+        )
+        both = union([off, recorded])
         for name, what in _WRITES.items():
             begins, ends = _within(made, *spans(few[name], thread))
             before = np.searchsorted(issue, ends)
@@ -116,12 +123,12 @@ def for_writes(made: Ledger) -> list[str]:
             done = np.maximum(np.minimum(at(complete, before - 1), ends), since)
             copying = (copied[before] - copied[np.searchsorted(complete, begins)]) * slower
             awake = done - since - length_within(off, since, done) - copying
-            idle = length_within(both, begins, ends) - length_within(known, begins, ends) - copying
+            idle = length_within(both, begins, ends) - length_within(recorded, begins, ends) - copying
             if wrong := _too_long(awake, _WRITING_NS, slower):
-                found.append(f"{wrong} waits for {what} in which the thread {thread} that waited had the CPU")
+                faults.append(f"{wrong} waits for {what} in which the waiting thread {thread} had the CPU")
             if name == "data_wait" and (wrong := _too_long(idle, _WRITING_NS, slower)):
-                found.append(f"{wrong} waits for {what} in which the thread {thread} waited for nothing")
-    return found
+                faults.append(f"{wrong} waits for {what} in which the thread {thread} waited for nothing")
+    return faults
 
 
 def _within(made: Ledger, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
@@ -131,9 +138,11 @@ def _within(made: Ledger, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
-    """Return when what a wait for data waits for was queued or in the device: a thread's own commands, those
-    with pages of files and reads; and when a checkpoint or a flush of several was under way, or a commit that
-    nobody asked for, whose blocks a thread may not change meanwhile."""
+    """Return the intervals that a wait for data may cover.
+
+    A command of the thread, a command with file pages or a read is queued or in the device; or a checkpoint,
+    a flush of several syncs, or a commit without a waiting thread is in progress. A commit locks its blocks.
+    """
     of_file = pl.col("file").is_not_null() & pl.col("of").is_null()
     files = made.pieces.filter(of_file)["command"].unique().implode()
     others = made.ledger.filter(pl.col("command").is_in(files) | (pl.col("kind") == "read"))
@@ -149,15 +158,17 @@ def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
 
 
 def _too_long(times: Ints, limit_ns: int, slower: int) -> int:
-    """Return how many times are over the limit, 0 where as many may be."""
+    """Return how many times are over the limit, 0 if as many may be."""
     over = int((times > limit_ns * slower).sum())
     is_few = over <= max(1, _SELDOM * times.size) and not (times > (limit_ns + _TICK_NS) * slower).any()
     return 0 if is_few else over
 
 
 def in_calls(made: Ledger) -> list[str]:
-    """A call of SQLite that syncs a file is over when the filesystem has: beside its syncs it takes
-    _CALLED_NS. Of several threads it is not known which made a call."""
+    """Check that an xSync takes at most _CALLED_NS more than its filesystem syncs.
+
+    Not checked with several threads: the caller is unknown.
+    """
     if driver_tids(made.few).size > 1:
         return []
     synced = made.syncs.group_by("vfs_call").agg(
@@ -169,16 +180,16 @@ def in_calls(made: Ledger) -> list[str]:
     if not _too_long(ints(rest["rest"]), _CALLED_NS, slower):
         return []
     return first(
-        rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls go on after their syncs", "call", "rest"
+        rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls continue after their syncs", "call", "rest"
     )
 
 
-def _of_run(run: Run) -> list[str]:
-    """Return what is wrong with the waits of a run, where one CPU counts its instructions."""
+def _waits_of(run: Run) -> list[str]:
+    """Return the faults of the waits of a run on one CPU that counts instructions."""
     made = run.ledger
     if made is None or not machine.one_cpu(run) or not made.given.counted:
         return []
     return [f"ledger: {text}" for check in (asleep, explained, for_writes, in_calls) for text in check(made)]
 
 
-OF_RUN = (_of_run,)
+RUN_CHECKS = (_waits_of,)

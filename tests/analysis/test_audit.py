@@ -24,7 +24,7 @@ SAMPLES = (
 
 def test_its_checks_are_those_of_its_folder() -> None:
     names = [module.__name__.rpartition(".")[2] for module in audit.modules()]
-    assert names == ["journal", "order", "pages", "views", "waits"]
+    assert names == ["call_order", "deferred_bytes", "journal_commits", "page_writes", "waits"]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -49,6 +49,6 @@ def test_the_command(kept: dict[str, Path], tmp_path: Path, capsys: pytest.Captu
     left = calls.filter(~pl.col("index").is_in(wal[20:22].implode())).drop("index", "call")
     left.with_row_index("call").write_csv(path)
     assert main([str(folder)]) == 1
-    assert "xWrites of a WAL behind its end" in capsys.readouterr().out
+    assert "xWrites past the end of a WAL" in capsys.readouterr().out
     assert main([str(tmp_path / "none")]) == 3
     assert main([]) == 2

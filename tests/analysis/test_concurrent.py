@@ -16,7 +16,7 @@ import pytest
 
 from analysis import checks, stages
 from analysis.adapters.layout import DIRECTORY
-from analysis.audit import journal
+from analysis.audit import journal_commits
 from analysis.checks import ledger as of_ledger
 from analysis.command import tables, transactions
 from analysis.ledger.build import Ledger
@@ -95,7 +95,9 @@ def test_waits_end_long_after_their_commit_and_none_before_it(made: Ledger) -> N
     early["end_ns"] = early["begin_ns"] + np.uint64(1000)
     made.few["commit_wait"] = early
     try:
-        assert any("waits for a commit end before it is written" in one for one in journal.whole(made))
+        assert any(
+            "waits for a commit end before it is written" in one for one in journal_commits.consistent(made)
+        )
     finally:
         made.few["commit_wait"] = waits
 

@@ -131,7 +131,10 @@ def paths_exchanged(found: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (calls(logs_exchanged), "vfs.csv: call 9 is of database 2's wal, and the file was database 1's"),
+        (
+            calls(logs_exchanged),
+            "vfs.csv: call 9 is for the wal of database 2, but the file was database 1's",
+        ),
         (
             config(paths_exchanged),
             r"config\.json: path of database 1 is /mnt/target/db/sample-2\.db, expected ",
@@ -143,7 +146,7 @@ def paths_exchanged(found: dict[str, Any]) -> None:
         (calls(one_of_another), "vfs.csv: 1 calls of a file of another database than their transaction"),
         (
             calls(homes_exchanged),
-            "pages that a checkpoint wrote and no frame held|logged pages that no checkpoint",
+            "pages that a checkpoint wrote without a frame|logged pages that no checkpoint",
         ),
         (
             config(of_second(effective={"synchronous": "off"})),

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from analysis import stages
-from analysis.audit import order
+from analysis.audit import call_order
 from analysis.checks import engine
 from analysis.run import Run
 
@@ -35,7 +35,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 def test_a_true_run_is_not_refuted(name: str, recorded: dict[str, Run]) -> None:
     run = recorded[name]
     assert run.ledger
-    assert engine.as_set(run) == [] == order.calls(run)
+    assert engine.as_set(run) == [] == call_order.calls(run)
 
 
 @pytest.mark.parametrize(
@@ -59,16 +59,16 @@ def test_calls_of_other_settings_are_seen(
     effective = {**run.driver.config["effective"], setting: value}
     config = {**run.driver.config, "effective": effective}
     run = dataclasses.replace(run, driver=dataclasses.replace(run.driver, config=config))
-    found = engine.as_set(run) if setting == "page_size" else order.calls(run)
-    assert len(found) == 1 and ("page_size is 8192, and " in found[0] or "in no order" in found[0]), found
+    found = engine.as_set(run) if setting == "page_size" else call_order.calls(run)
+    assert len(found) == 1 and ("page_size is 8192, but " in found[0] or "does not use" in found[0]), found
 
 
 @pytest.mark.parametrize(
     ("sample", "is_extra", "wrong"),
     [
-        ("f2fs-delete", True, "is extra, and of 22 deletions of the journal 0 had"),
+        ("f2fs-delete", True, "is extra, but 0 of 22 deletions of the journal synced"),
         ("ext4-journal-truncate", True, None),  # nothing is deleted: the calls are FULL's
-        ("f2fs-delete", False, "is full, and of 22 deletions of the journal 22 had"),
+        ("f2fs-delete", False, "is full, but 22 of 22 deletions of the journal synced"),
     ],
 )
 def test_extra_is_what_syncs_the_directory(

@@ -77,7 +77,7 @@ def synced() -> Trace:
 
 def wrong(made: build.Ledger) -> list[str]:
     """What a run's checks and the audit say of a ledger."""
-    return checks.reasons(made) + audit.of_ledger(made)
+    return checks.reasons(made) + audit.ledger_reasons(made)
 
 
 def test_a_sync_and_its_commit() -> None:

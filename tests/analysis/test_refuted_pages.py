@@ -18,7 +18,7 @@ from test_refuted_ledger import Change, Spoil, files, of, records, wrong
 
 from analysis import stages
 from analysis.adapters.proberecords import OWNERS
-from analysis.audit import pages
+from analysis.audit import page_writes
 from analysis.checks import failures, synced_pages
 
 NAMES = ("ext4-journal-truncate", "ext4-ordered-delete", "f2fs-delete", "f2fs-wal")
@@ -58,9 +58,9 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     "a journal's page as a directory's": (
         "f2fs-delete",
         a_journal_is_a_directory,
-        "1 pages of a directory that is a file",
+        "1 directory pages of a file",
     ),
-    "xWrites of a WAL that are lost": ("f2fs-wal", writes_of_a_wal_lost, "xWrites of a WAL behind its end"),
+    "xWrites of a WAL that are lost": ("f2fs-wal", writes_of_a_wal_lost, "xWrites past the end of a WAL"),
 }
 
 
@@ -82,12 +82,14 @@ def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> N
     """A piece that a later command has once more is named; not the first time that it was written."""
     made = stages.build(kept["ext4-ordered-delete"]).ledger
     assert made is not None
-    assert pages.written_once(made) == []
+    assert page_writes.written_once(made) == []
     page = made.pieces.filter((pl.col("label") == "database page") & (pl.col("bytes") == 4096))[0]
     last = made.ledger.filter(pl.col("kind") == "database page")["command"][-1]
     again = page.with_columns(pl.lit(last).cast(page["command"].dtype).alias("command"))
     made = dataclasses.replace(made, pieces=made.pieces.vstack(again))
-    assert pages.written_once(made)[0].startswith("1 pages written again that nobody wrote to: first call ")
+    assert page_writes.written_once(made)[0].startswith(
+        "1 pages written again without a new xWrite: first call "
+    )
 
 
 def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) -> None:

@@ -18,7 +18,7 @@ from test_ledger_faults import records
 
 from analysis import audit, checks, stages
 from analysis.adapters.proberecords import TYPES
-from analysis.audit import order
+from analysis.audit import call_order
 from analysis.checks import baseline_times, failures, phases
 from analysis.report import summary, terminal
 from analysis.stats import report_tables
@@ -122,7 +122,7 @@ def baseline_slower(folder: Path) -> None:
 
 FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (transactions, "calls", tuple(SAMPLES)),
-    (exchanged, "calls are in no order of SQLite's", tuple(SAMPLES)),
+    (exchanged, "have calls in an order that SQLite does not use", tuple(SAMPLES)),
     (twin_clock, "took", WITH_TWIN),
     (baseline_slower, "in the baseline run", WITH_TWIN),
     (no_sync_worked, "syncs failed", tuple(SAMPLES)),
@@ -133,7 +133,7 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_what_was_recorded_holds(sample: str, recorded: dict[str, Path]) -> None:
     run = stages.build(recorded[sample])
-    made = (failures.none, phases.counters_at_edges, phases.cpu_time, order.calls)
+    made = (failures.none, phases.counters_at_edges, phases.cpu_time, call_order.calls)
     assert [reason for check in (*made, baseline_times.plausible) for reason in check(run)] == []
 
 

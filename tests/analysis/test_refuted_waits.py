@@ -64,12 +64,12 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "shorter off the CPU for data": (
         "ext4-ordered-delete",
         shorter("data_wait", 0.1),
-        "waits for data in which the thread",
+        "waits for data in which the waiting thread",
     ),
     "shorter off the CPU for nodes": (
         "f2fs-wal",
         shorter("node_wait", 0.5),
-        "waits for nodes in which the thread",
+        "waits for nodes in which the waiting thread",
     ),
     "a wait for a commit": (
         "ext4-journal-truncate",
@@ -81,7 +81,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
         a_wait_of_another,
         "1 waits for data in which the thread 1013 waited for nothing",
     ),
-    "syncs that take no time": ("f2fs-delete", stretch("sync", 0), "calls go on after their syncs"),
+    "syncs that take no time": ("f2fs-delete", stretch("sync", 0), "calls continue after their syncs"),
 }
 
 

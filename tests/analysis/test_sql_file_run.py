@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.audit import order
+from analysis.audit import call_order
 from analysis.checks import workload_replay
 from model.statements import sqlfile
 
@@ -43,5 +43,5 @@ def test_another_is_told(changed, said):
 
 
 def test_of_what_rolls_back_the_order_of_calls_is_not_known():
-    assert order._unordered(run()) == [1]
-    assert order._unordered(run(ran=False)) == [] == order._unordered(run(text="BEGIN;"))
+    assert call_order._unordered(run()) == [1]
+    assert call_order._unordered(run(ran=False)) == [] == call_order._unordered(run(text="BEGIN;"))

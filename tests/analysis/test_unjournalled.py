@@ -22,7 +22,7 @@ from analysis.ledger.build import Ledger
 from analysis.schemas.ledger import WAITS
 
 SHARES = ("journal_wait_ns", "other_wait_ns")
-WAITED = "syncs of the thread 1005 waited for nothing that is recorded"
+WAITED = "syncs of the thread 1005 waited for unrecorded events"
 
 
 @pytest.fixture(scope="module")

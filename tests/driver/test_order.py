@@ -12,7 +12,7 @@ from test_vfs_log import calls, inside
 
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
-from analysis.audit import order
+from analysis.audit import call_order
 from analysis.run_files import databases
 from model.engines import sqlite
 
@@ -56,7 +56,7 @@ def ran(driver):
 
 
 def said(run, **changes):
-    return " ".join(order.calls(SimpleNamespace(driver=dataclasses.replace(run, **changes))))
+    return " ".join(call_order.calls(SimpleNamespace(driver=dataclasses.replace(run, **changes))))
 
 
 @pytest.mark.parametrize("level", LEVELS[:3])
@@ -72,17 +72,19 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, lev
     for every, says in (
         (-1, "in no transaction"),
         (2, "in no transaction"),
-        (1, "no checkpoint comes behind"),
+        (1, "no checkpoint follows"),
     ):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
         assert says in said(run, config=other)
     begin, end = run.transactions["end_ns"][5], run.transactions["begin_ns"][6]
     there = (run.vfs["begin_ns"] >= begin) & (run.vfs["begin_ns"] < end)
     assert there.sum() > 2
-    assert "no checkpoint comes behind transaction 5" in said(run, vfs=run.vfs.filter(~there))
+    assert "no checkpoint follows transaction 5" in said(run, vfs=run.vfs.filter(~there))
     is_home = pl.col("file").cast(pl.String) == "database"
     moved = pl.when(pl.lit(there) & is_home).then(pl.lit("wal")).otherwise(pl.col("file").cast(pl.String))
-    assert "calls behind transaction 5 are no checkpoint's" in said(run, vfs=run.vfs.with_columns(file=moved))
+    assert "calls after transaction 5 are not a checkpoint's" in said(
+        run, vfs=run.vfs.with_columns(file=moved)
+    )
 
 
 def _of_transactions(driver):

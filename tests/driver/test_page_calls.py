@@ -65,7 +65,7 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(pages, sector):
     assert said(done) == "" == miscounted(pages, ppl)
     config = done.config
     # what is merged is in the database without one
-    lacking = {512: "", 4096: "no checkpoint comes behind"}[sector]
+    lacking = {512: "", 4096: "no checkpoint follows"}[sector]
     for every, says in ((2, "in no transaction"), (1, lacking)):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
         assert says in said(done, config=other) and bool(says) == bool(said(done, config=other))

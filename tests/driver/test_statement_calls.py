@@ -87,7 +87,7 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, mediu
     done = ran(statements)
     assert said(done) == "" == miscounted(statements)
     config = done.config
-    for every, says in ((2, "in no transaction"), (1, "no checkpoint comes behind")):
+    for every, says in ((2, "in no transaction"), (1, "no checkpoint follows")):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
         assert says in said(done, config=other)
 

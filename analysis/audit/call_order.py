@@ -1,7 +1,7 @@
-"""Are the engine's calls of its files those that its transactions must make, in that order?
+"""Check the engine's file calls: each transaction makes those that its settings require, in order.
 
-A boundary between two transactions that is not where it was parts the calls of one of them, and a file
-that is taken for another is called as that one never is.
+This finds a wrong boundary between transactions, which splits the calls of one. It also finds a file with a
+wrong role, which gets calls that the role never gets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.drivertables import TICKS_NS
-from analysis.audit import maintained
+from analysis.audit import checkpoint_calls
 from analysis.ledger.timeline import edges
 from analysis.run import Run
 from base.arrays import at, inside
@@ -19,8 +19,7 @@ from model.statements import sqlfile
 
 
 def calls(run: Run) -> list[str]:
-    """Each call of a workload's phase lies in one transaction, or is of a checkpoint that was called for;
-    and each transaction's are in order."""
+    """Check that each call of a workload phase is in order, in one transaction or requested checkpoint."""
     ran = run.driver
     if ran.vfs is None or ran.engine.order is None:
         return []
@@ -28,52 +27,53 @@ def calls(run: Run) -> list[str]:
     row, phase = inside(begin, begins, ends), inside(begin, *edges(ran.workload_phases))
     table = ran.vfs.with_columns(transaction=row)
     crossing = table.filter((row >= 0) & (end > at(ends, row) + TICKS_NS))
-    found = [
-        *maintained.told(crossing, "end after their transaction"),
-        *maintained.between(ran, table.filter(phase >= 0)),
-        *_without(run, row),
-        *_of_another(run, table.filter(row >= 0)),
-        *_of_two(ran.vfs),
+    faults = [
+        *checkpoint_calls.count_calls(crossing, "end after their transaction"),
+        *checkpoint_calls.between(ran, table.filter(phase >= 0)),
+        *_missing_calls(run, row),
+        *_wrong_database(run, table.filter(row >= 0)),
+        *_shared_files(ran.vfs),
         *_orders(run, table.filter((row >= 0) & ~np.isin(row, _unordered(run)))),
     ]
-    return [f"vfs.csv: {reason}" for reason in found]
+    return [f"vfs.csv: {reason}" for reason in faults]
 
 
-def _without(run: Run, row: np.ndarray) -> list[str]:
-    """Return which transactions changed how many rows there are and called no file.
+def _missing_calls(run: Run, row: np.ndarray) -> list[str]:
+    """Return a reason if transactions changed the number of rows without a file call.
 
-    These always change a page of the database; an update may write what is there already.
+    Such a transaction always changes a page; an update may write the same values again.
     """
     word = pl.col("op").cast(pl.String).str.split("_").list.first()
     changed = run.driver.transactions.filter((pl.col("changes") > 0) & word.is_in(operations.changing_rows()))
-    none = changed.filter(~pl.col("transaction").is_in(row.tolist()))
-    if none.is_empty():
+    silent = changed.filter(~pl.col("transaction").is_in(row.tolist()))
+    if silent.is_empty():
         return []
     return [
-        f"{none.height} transactions changed rows without a call: first transaction {none['transaction'][0]}"
+        f"{silent.height} transactions changed rows without a call: "
+        f"first transaction {silent['transaction'][0]}"
     ]
 
 
 def _given(run: Run) -> tuple[sqlfile.Statement, ...]:
-    """Return the transactions of a user's file; none of another workload."""
+    """Return the transactions of a user's file; none for another workload."""
     if "file" not in run.driver.config["driver"]:
         return ()
     try:
         return userfile.parts(run.cell.profiles.get("file", {})).transactions
     except sqlfile.SqlFileError:
-        return ()  # workload_replay.sql_file says so
+        return ()  # reported by workload_replay.sql_file
 
 
 def _unordered(run: Run) -> list[int]:
-    """Return the transactions of a user's file that do something else than to commit what they changed."""
-    return [number for number, one in enumerate(_given(run)) if not sqlfile.is_ordered(one)]
+    """Return the transactions of a user's file that do more than commit their changes."""
+    return [number for number, text in enumerate(_given(run)) if not sqlfile.is_ordered(text)]
 
 
-def _of_another(run: Run, table: pl.DataFrame) -> list[str]:
-    """Return which transactions called a file of another database than their own, where there are several."""
+def _wrong_database(run: Run, table: pl.DataFrame) -> list[str]:
+    """Return a reason if transactions called files of another of several databases."""
     if "database" not in table.columns:
         return []
-    own = [one.database + 1 for one in _given(run)]
+    own = [transaction.database + 1 for transaction in _given(run)]
     wanted = pl.DataFrame(
         {"transaction": range(len(own)), "own": own}, schema_overrides={"transaction": pl.Int64}
     )
@@ -84,14 +84,13 @@ def _of_another(run: Run, table: pl.DataFrame) -> list[str]:
     row = wrong.row(0, named=True)
     return [
         f"{wrong.height} calls of a file of another database than their transaction: first call "
-        f"{row['call']}, of database {row['database']} in transaction {row['transaction']}, "
-        f"which is of {row['own']}"
+        f"{row['call']}, database {row['database']} in transaction {row['transaction']} "
+        f"of database {row['own']}"
     ]
 
 
-def _of_two(calls: pl.DataFrame) -> list[str]:
-    """Return which files are called as two databases' own. Another file may have the inode of one that was
-    deleted."""
+def _shared_files(calls: pl.DataFrame) -> list[str]:
+    """Return a reason if two databases call the same file. The inode of a deleted file may be reused."""
     if "database" not in calls.columns:
         return []
     owners = dict[tuple[str, int], int]()
@@ -99,23 +98,23 @@ def _of_two(calls: pl.DataFrame) -> list[str]:
         if own is None:
             continue
         if op == "delete":
-            owners = {key: one for key, one in owners.items() if (key[0], one) != (file, own)}
+            owners = {key: owner for key, owner in owners.items() if (key[0], owner) != (file, own)}
         elif inode and (owner := owners.setdefault((file, inode), own)) != own:
-            return [f"call {call} is of database {own}'s {file}, and the file was database {owner}'s"]
+            return [f"call {call} is for the {file} of database {own}, but the file was database {owner}'s"]
     return []
 
 
 def _orders(run: Run, table: pl.DataFrame) -> list[str]:
-    """Return which transactions' calls are in no order that the engine's settings allow."""
+    """Return a reason if transactions' calls are in an order that the engine's settings do not allow."""
     engine = run.driver.engine
     if engine.order is None:
         return []
     try:
         allowed = engine.order(run.driver.config["effective"])
     except KeyError as error:
-        return [f"no order of {engine.TITLE}'s calls is known with what was in effect: {error}"]
+        return [f"the order of {engine.TITLE}'s calls is unknown with the effective settings: {error}"]
     named = table.filter(~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)).with_columns(
-        letter=maintained.letters(engine)
+        letter=checkpoint_calls.letters(engine)
     )
     texts = named.group_by("transaction", maintain_order=True).agg(pl.col("letter").str.join())
     wrong = [text for text in texts["letter"].unique().to_list() if not allowed.fullmatch(text)]
@@ -124,9 +123,9 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
         return []
     number, text = rows.row(0)
     return [
-        f"{rows.height} transactions whose calls are in no order of {engine.TITLE}'s: "
+        f"{rows.height} transactions have calls in an order that {engine.TITLE} does not use: "
         f"first transaction {number}, {text[:60]} (model/engines)"
     ]
 
 
-OF_RUN = (calls,)
+RUN_CHECKS = (calls,)

@@ -1,7 +1,6 @@
-"""Is each journal commit's record true: by its blocks, its time, its thread and who waited for it?
+"""Check the record of each journal commit: its blocks, its time, its thread and the waits for it.
 
-A filesystem's journal may be written by commits that are recorded each (`commits` of
-model/filesystems/). What has no such journal is not asked.
+Only filesystems with recorded commits are checked (`commits` in model/filesystems/).
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from base.arrays import Ints, at, ints
 from model.filesystems import find
 
 
-def whole(made: Ledger) -> list[str]:
-    """The commits are numbered one after another; each has its blocks, its time, its waits."""
+def consistent(made: Ledger) -> list[str]:
+    """Check that commit numbers have no gap, and that each commit agrees with its blocks, time and waits."""
     if not find(made.given.layout.filesystem).commits:
         return []
     tids = ints(made.commits["commit"])
     gaps = np.flatnonzero(np.diff(tids) != 1)
-    found = [f"{gaps.size} gaps in the journal's commits, first after {tids[gaps[0]]}"] if gaps.size else []
-    return [*found, *_blocks(made), *_ends(made), *_in_time(made), *_submitted(made), *_waits(made)]
+    missing = [f"{gaps.size} gaps in the journal's commits, first after {tids[gaps[0]]}"] if gaps.size else []
+    return [*missing, *_blocks(made), *_ends(made), *_in_time(made), *_submitted(made), *_waits(made)]
 
 
 def _journal(made: Ledger) -> tuple[pl.DataFrame, Ints]:
-    """Return what was written to the journal but its superblock, its first block; and the places of
-    the commands that wrote only that."""
+    """Return the pieces written to the journal without its superblock, and the commands that wrote only the
+    superblock, which is the journal's first block."""
     layout = made.given.layout
     superblock = int(layout.starts[layout.labels == JOURNAL][0]) if (layout.labels == JOURNAL).any() else -1
     label = ints(made.pieces["label"].to_physical())
@@ -44,13 +43,15 @@ def _journal(made: Ledger) -> tuple[pl.DataFrame, Ints]:
 
 
 def _commit(made: Ledger) -> Ints:
-    """Return the number of the commit of each command, -1 for none."""
+    """Return the commit number of each command, -1 for none."""
     return np.array(made.ledger["commit"].fill_null(-1))
 
 
 def _blocks(made: Ledger) -> list[str]:
-    """Each commit wrote as many blocks to the journal as the filesystem counted:
-    descriptors, copies and the commit block."""
+    """Check that each commit wrote as many journal blocks as the filesystem counted.
+
+    These are descriptors, copies and the commit block.
+    """
     pieces, _ = _journal(made)
     commit = _commit(made).take(ints(pieces["command"]))
     lost = pieces.filter(pl.Series(commit < 0))
@@ -63,13 +64,15 @@ def _blocks(made: Ledger) -> list[str]:
     wrong = table.filter(pl.col("written") != pl.col("blocks"))
     return [
         *first(lost, "pieces of the journal belong to no commit", "command", "sector"),
-        *first(wrong, "commits wrote other than the blocks they logged", "commit", "blocks", "written"),
+        *first(wrong, "commits did not write the blocks they logged", "commit", "blocks", "written"),
     ]
 
 
 def _ends(made: Ledger) -> list[str]:
-    """A commit ends with one command that has FUA: its last block. None has, where the device has no FUA or
-    the filesystem asks for none."""
+    """Check that each commit ends with one FUA command, its last block.
+
+    Without FUA on the device or in the filesystem's requests, none has one.
+    """
     begin, end = made.given.window
     fua = made.ledger.filter(
         pl.col("rwbs").cast(pl.String).str.contains("WF") & pl.col("commit").is_not_null()
@@ -79,11 +82,11 @@ def _ends(made: Ledger) -> list[str]:
     due = made.commits.filter((pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end))
     table = due.join(of_commits.group_by("commit").agg(fua=pl.len()), on="commit", how="left")
     wrong = table.filter(pl.col("fua").fill_null(0) != int(table["fua"].count() > 0))
-    return first(wrong, "commits have not one command with FUA", "commit", "fua")
+    return first(wrong, "commits do not have one command with FUA", "commit", "fua")
 
 
 def _in_time(made: Ledger) -> list[str]:
-    """Each command of a commit was issued and done within it. The journal's superblock may go ahead."""
+    """Check that each command of a commit was issued and completed within it; a superblock may precede it."""
     _, superblock = _journal(made)
     commit = _commit(made)
     commit[superblock] = -1
@@ -96,7 +99,7 @@ def _in_time(made: Ledger) -> list[str]:
 
 
 def _submitted(made: Ledger) -> list[str]:
-    """The journal is written by the thread that commits; its superblock by whoever checkpoints."""
+    """Check that the committing thread writes the journal; any thread may write its superblock."""
     pieces, _ = _journal(made)
     tid = ints(made.ledger["tid"].fill_null(-1)).take(ints(pieces["command"]))
     wrong = pieces.filter(pl.Series(~np.isin(tid, made.few["commit"]["tid"])))
@@ -104,12 +107,14 @@ def _submitted(made: Ledger) -> list[str]:
 
 
 def _waits(made: Ledger) -> list[str]:
-    """Who waited within the window for a commit waited for one that has a record, until its last block was
-    written at least. How long after it a wait ends is up to who has the CPU."""
+    """Check that each wait for a commit in the window is for a recorded one and outlasts its last block.
+
+    How long after that block a wait ends depends on the scheduler.
+    """
     begin, end = made.given.window
     waits = made.few["commit_wait"]
     waits = taken(waits, (waits["begin_ns"] >= begin) & (waits["end_ns"] <= end))
-    known = np.isin(waits["a"], made.few["commit"]["a"])
+    recorded = np.isin(waits["a"], made.few["commit"]["a"])
     pieces, _ = _journal(made)
     command = ints(pieces["command"])
     done = pl.DataFrame(
@@ -120,15 +125,15 @@ def _waits(made: Ledger) -> list[str]:
     )
     table = (
         pl.DataFrame({"commit": ints(waits["a"]), "end_ns": ints(waits["end_ns"])})
-        .filter(pl.Series(known))
+        .filter(pl.Series(recorded))
         .join(done.group_by("commit").max(), on="commit", how="left")
     )
     early = table.filter(pl.col("end_ns") < pl.col("done_ns"))
-    unknown = waits["a"][~known]
+    unknown = waits["a"][~recorded]
     return [
         *([f"commit {unknown[0]} was waited for and has no record"] if unknown.size else []),
         *first(early, "waits for a commit end before it is written", "commit", "end_ns"),
     ]
 
 
-OF_LEDGER = (whole,)
+LEDGER_CHECKS = (consistent,)
