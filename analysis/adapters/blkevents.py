@@ -101,10 +101,15 @@ class Collected:
             self._rows = more
         self._rows[before : self._count] = rows
 
+    def goes_back(self) -> bool:
+        """Return whether an event is earlier than the one before it."""
+        time = self._rows["time"][: self._count]
+        return bool((time[1:] < time[:-1]).any())
+
     def events(self, *, sort: bool) -> Events:
         """Return all events."""
         rows = self._rows[: self._count]
-        if sort and (rows["time"][1:] < rows["time"][:-1]).any():
+        if sort and self.goes_back():
             rows = rows[np.argsort(rows["time"], kind="stable")]
         return Events(
             rows,

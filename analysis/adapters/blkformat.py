@@ -16,6 +16,7 @@ _LETTERS = {
     "d": ("rwbs", r"[A-Z]{1,8}"),
     "D": ("device", r"[0-9]{1,4},[0-9]{1,7}"),
     "e": ("error", r"-?[0-9]{1,9}"),
+    "g": ("group", r"[0-9a-f]+,[0-9a-f]+"),
     "M": ("major", r"[0-9]{1,4}"),
     "m": ("minor", r"[0-9]{1,7}"),
     "n": ("n", r"[0-9]{1,20}"),
@@ -31,11 +32,16 @@ _LETTERS = {
     "z": ("absolute", r"\S+"),
 }
 _NEEDED = (("%a",), ("%d",), ("%S",), ("%n", "%N"), ("%T",), ("%t",), ("%D", "%M"), ("%D", "%m"), ("%p",))
-_PIECE = re.compile(r"%(?P<wide>-?[0-9]*)(?P<letter>[A-Za-z%])|\\(?P<escape>[nt\\])|(?P<text>.)", re.DOTALL)
-_ESCAPES = {"n": "", "t": "\t", "\\": "\\"}
+_PIECE = re.compile(r"%(?P<wide>-?[0-9]*)(?P<letter>[A-Za-z%])|\\(?P<escape>[nrt\\])|(?P<text>.)", re.DOTALL)
+_ESCAPES = {"n": "", "r": "", "t": "\t", "\\": "\\"}
 # what the value of a letter may have in it; of the others digits
 _CHARACTERS = {"a": string.ascii_letters, "d": string.ascii_uppercase, "u": string.digits + "."}
-_CHARACTERS |= {"C": "", "P": "", "z": string.digits + ":."}  # a name is taken as short as it may be
+_CHARACTERS |= {
+    "g": string.hexdigits + ",",
+    "C": "",
+    "P": "",
+    "z": string.digits + ":.",
+}  # a name is taken as short as it may be
 # splits and remaps do not say where to
 ACTIONS = {word: action for word, action in blklines.ACTIONS.items() if action not in (REMAP, SPLIT)}
 
@@ -82,7 +88,8 @@ def _is_note(line: str) -> bool:
 def _pattern(text: str) -> str:
     """Return the regular expression of a line. Raises FormatError."""
     parts, seen, last, between = [r"\s*"], set[str](), "", ""
-    for piece in _PIECE.finditer(text):
+    # a line's end, written as it is or as \n, and blanks before it that an editor may have removed
+    for piece in _PIECE.finditer(re.sub(r"(?:\s|\\[nrt])+$", "", text)):
         letter = piece["letter"]
         if letter and letter != "%":
             if letter not in _LETTERS:

@@ -1,4 +1,4 @@
-"""Lines of text that tell of block events: blkparse's, with and without -f, ftrace's and perf's."""
+"""Parse one line of text as a block event: of blkparse (with or without -f), ftrace, trace-cmd or perf."""
 
 from __future__ import annotations
 
@@ -50,18 +50,28 @@ _ABOUT = re.compile(
 )
 _COMMAND = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*( ?\.\.)? ?")
 # before 2.6.37 a barrier stood where a flush stands now, behind the operation
-_RWBS = re.compile(r"(F?)(DE|WZ|ZRA|Z[ARFOC]|[WDRNF])([FBASMU]*)")
-_OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "DE": WRITE | DISCARD, "R": 0, "N": 0, "F": FLUSH}
+_RWBS = re.compile(r"(F?)(WZ|ZRA|Z[ARFOC]|[WDRNF])([FBASMU]*)")
+# the E of a secure erase is behind the D, before 4.8 behind all letters
+_SECURE = re.compile(r"(F?D[FBASM]*)E([FBASMU]*)")
+_OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "R": 0, "N": 0, "F": FLUSH}
 # zeroes and zones have letters since Linux 6.19, and were N before; the tracer's records call them writes
 _OPERATIONS |= dict.fromkeys(("WZ", "ZA", "ZR", "ZRA", "ZF", "ZO", "ZC"), WRITE)
 _LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META, "B": FLUSH, "U": 0}
 
 # `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]`, of ftrace and
-# trace-cmd; perf has a blank before the number of the process, and `block:` before the event
+# trace-cmd. perf has a blank before the number of the process, and `block:` before the event; the CPU may be
+# missing. ftrace's tracer `blk` prints what blkparse does: `fio-7 [001] ..... 101.000100:   8,0    Q  WS 64 +
+# 8 [fio]`; trace-cmd names that event blktrace
+BLK = "blktrace"
 TRACED = re.compile(
-    r"\s*(?P<task>.{1,64}?)(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?\s+(?:\(\s*[-0-9]+\)\s+)?\[[0-9]+\]\s+"
-    r"(?:[^\s:]+\s+)?(?P<s>[0-9]{1,9})\.(?P<fraction>[0-9]{6,9}):\s+(?:[0-9]+\s+)?(?:\w+:)?(?P<event>\w+):"
-    r"\s*(?P<rest>.*)"
+    r"\s*(?P<task>.{1,64}?)(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?\s+(?:\(\s*[-0-9]+\)\s+)?"
+    r"(?:\[[0-9]+\]\s+(?:[^\s:]+\s+)?)?(?P<s>[0-9]{1,9})\.(?P<fraction>[0-9]{6,9}):\s+"
+    r"(?:(?:[0-9]+\s+)?(?:\w+:)?(?P<event>\w+):|(?=[0-9]{1,4},))\s*(?P<rest>.*)"
+)
+# with the control group's number, or its path (option blk_cgname)
+_BLK = re.compile(
+    r"(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?:[0-9a-f]+,[0-9a-f]+\s+|/\S*\s+)?"
+    r"(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
 )
 # a line of a stack, as perf and trace-cmd print it below an event
 _STACK = re.compile(r"\s+[0-9a-f]{2,16}\s.*\)|\s*=> .*|.*<stack trace.*>")
@@ -91,6 +101,12 @@ def parsed(line: str, number: Number) -> Row | None:
     event = PARSED.fullmatch(line)
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in blkparse's default format")
+    time = int(event["s"]) * 10**9 + int(event["ns"])
+    return _of_action(event.groupdict(), time, number)
+
+
+def _of_action(event: Mapping[str, str], time: int, number: Number) -> Row | None:
+    """Return the event of blkparse's `action` and what it prints behind that (`rest`). Raises LineError."""
     action = ACTIONS.get(event["action"])
     if action is None:
         return None
@@ -102,8 +118,7 @@ def parsed(line: str, number: Number) -> Row | None:
         passed |= about["sector"] is None
     elif action in (ISSUE, INSERT, QUEUE):
         passed |= about["sector"] is not None and about["sign"] is None
-    time = int(event["s"]) * 10**9 + int(event["ns"])
-    return row({**event.groupdict(), **about.groupdict()}, action, time, number, passed=passed)
+    return row({**event, **about.groupdict()}, action, time, number, passed=passed)
 
 
 def traced(line: str, number: Number) -> Row | None:
@@ -113,13 +128,18 @@ def traced(line: str, number: Number) -> Row | None:
         return None
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in the format of ftrace, trace-cmd or perf")
+    time = int(event["s"]) * 10**9 + int(event["fraction"].ljust(9, "0"))
+    if event["event"] in (None, BLK):
+        blk = _BLK.fullmatch(event["rest"])
+        if blk is None:
+            raise LineError(f"{event['rest'][:40]!r} is not an event of the tracer blk")
+        return _of_action({**event.groupdict(), **blk.groupdict()}, time, number)
     action = TRACED_ACTIONS.get(event["event"])
     if action is None:
         return None
     about = _TRACED_ABOUT.fullmatch(event["rest"].rstrip())
     if about is None:
         raise LineError(f"{event['rest'][:40]!r} is not a {event['event']} as the kernel prints it")
-    time = int(event["s"]) * 10**9 + int(event["fraction"].ljust(9, "0"))
     fields = {**event.groupdict(), **about.groupdict()}
     passed = about["rwbs"].startswith("N") and int(about["n"]) == 0
     if about["rwbs"].startswith("N") and not passed:
@@ -179,7 +199,8 @@ def process(name: str | None) -> str | None:
 
 def flags(rwbs: str, *, has_data: bool) -> int:
     """Return the bits of an action that blkparse's letters stand for. Raises LineError."""
-    found = _RWBS.fullmatch(rwbs)
+    secure = _SECURE.fullmatch(rwbs)
+    found = _RWBS.fullmatch(secure[1] + secure[2] if secure else rwbs)
     if found is None or (found[2] == "F" and has_data):
         raise LineError(f"{rwbs!r} is not an operation (expected letters such as WS or FWFSM)")
     bits = _OPERATIONS[found[2]] | (FLUSH if found[1] else 0)

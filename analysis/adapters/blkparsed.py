@@ -23,7 +23,13 @@ _LONGEST = 1 << 16  # of a line
 _KEPT = 31 << 20
 _BOM = b"\xef\xbb\xbf"
 _HEADERS = ("Input file ", "Trace started at ")
-_SUMS = ("CPU", "Total (", "Throughput", "Events (")
+# what blkparse prints behind the events; with -s the sums of each process, `fio (275)`, are the first
+_SUMS = re.compile(r"(?:CPU|Total \(|Throughput|Events \().*|.+ \([0-9]+(?:, \.\.\.)?\)")
+# as `grep --color=always` marks what it found
+_COLOR = re.compile(rb"\x1b\[[0-9;]*[mK]")
+# device, CPU and number of an event, which no other event of a trace has; a note's number is 0
+_NUMBER = r"^\s*([0-9]+,[0-9]+)\s+([0-9]+)\s+([1-9][0-9]*)\s+[0-9]+\.[0-9]{9}\s"
+_TWO = "two traces in one file, whose times cannot be compared"
 _OF_TRACER = ("#", "CPU ", "CPU:", "cpus=", "version = ", "name: ")
 # `CPU:1 [LOST 500 EVENTS]` of ftrace, `CPU:1 [500 EVENTS DROPPED]` of trace-cmd (either may have no number),
 # `fio 7 [001] 1.000001: PERF_RECORD_LOST lost 5` of perf
@@ -43,8 +49,28 @@ def read(path: Path, form: blklines.Reader | None = None) -> Events:
     found = Collected()
     np.empty(_KEPT, np.uint8)  # freed at once
     with path.open("rb") as file:
-        _Text(file, found, form).read()
+        text = _Text(file, found, form)
+        text.read()
+        if text.form is blklines.parsed and found.goes_back():
+            file.seek(0)
+            _check_numbers(file)
     return found.events(sort=True)
+
+
+def _check_numbers(file: BinaryIO) -> None:
+    """Raise NoTextError if two events of blkparse's default text have one number."""
+    tables, before = list[pl.DataFrame](), 0
+    for data in _Text(file, Collected(), None).pieces():
+        lines = _lines(data)
+        groups = lines.str.extract_groups(_NUMBER).struct.unnest()
+        key = groups.select(pl.concat_str(pl.all(), separator=" ").hash()).to_series()
+        table = pl.DataFrame({"key": key, "is_event": groups.to_series(0).is_not_null()})
+        tables.append(table.with_row_index("line", before + 1).filter("is_event").drop("is_event"))
+        before += len(lines)
+    events = pl.concat(tables)
+    again = events.filter(~pl.col("key").is_first_distinct())
+    if again.height:
+        raise NoTextError(f"line {again['line'][0]}: an earlier event has its number: {_TWO}")
 
 
 class _Piece(NamedTuple):
@@ -76,9 +102,13 @@ class _Text:
                 continue
             if self.form is blklines.traced and (b"LOST" in piece.data or b"DROPPED" in piece.data):
                 self._count_lost(piece.lines)
-            self._keep_piece(piece.lines, piece.read or blktable.read(piece.lines, self.form))
+            matched = piece.read or blktable.read(piece.lines, self.form)
             if self.ended:
-                return
+                self._check_ended(matched, 0)
+            else:
+                self._keep_piece(piece.lines, matched)
+        if self.ended:
+            return
         if self.rest.strip():
             piece = self._piece(self.rest.rstrip() + b"\n")
             self._check(piece)
@@ -88,7 +118,7 @@ class _Text:
         """Give the pieces in their order, of which threads match the next lines meanwhile."""
         with ThreadPoolExecutor(_THREADS) as pool:
             waiting = deque[Future[_Piece]]()
-            for data in self._pieces():
+            for data in self.pieces():
                 waiting.append(pool.submit(self._piece, data))
                 if len(waiting) > _THREADS:
                     yield waiting.popleft().result()
@@ -96,9 +126,7 @@ class _Text:
                 yield waiting.popleft().result()
 
     def _piece(self, data: bytes) -> _Piece:
-        text = data.replace(b"\r\n", b"\n").decode(errors="replace")
-        lines = pl.Series([text]).str.split("\n").explode()[:-1]
-        form = self.form
+        lines, form = _lines(data), self.form
         return _Piece(data, lines, form and blktable.read(lines, form))
 
     def _check(self, piece: _Piece) -> None:
@@ -130,7 +158,7 @@ class _Text:
                 self.found.lost += int(number or 1)
                 self.found.lost_more |= number is None
 
-    def _pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[bytes]:
         """Give whole lines, or the begin of one that is too long."""
         rest = self.file.read(len(_BOM))
         rest = b"" if rest == _BOM else rest
@@ -152,7 +180,7 @@ class _Text:
             return None
         if self.form is blklines.traced and (line.lstrip().startswith(_OF_TRACER) or _LOST.fullmatch(line)):
             return None
-        if self.form is not blklines.traced and self.events and line.startswith(_SUMS):
+        if self.form is not blklines.traced and self.events and _SUMS.fullmatch(line):
             self.ended = True
             return None
         assert self.form is not None
@@ -162,6 +190,12 @@ class _Text:
             raise NoTextError(f"line {self.line}: {error}") from None
         self.events += 1
         return row
+
+    def _check_ended(self, matched: blktable.Read, number: int) -> None:
+        """Raise NoTextError if an event follows line `number` of a piece, where the sums begin."""
+        later = matched.lines[matched.lines > number]
+        if later.size:
+            raise NoTextError(f"line {self.line + int(later[0]) + 1}: an event behind the sums: {_TWO}")
 
     def _keep(self, rows: np.ndarray) -> None:
         self.found.keep(rows[self.found.add(rows["action"], rows["device"])])
@@ -176,6 +210,8 @@ class _Text:
             self.events = events + int(np.searchsorted(read, number)) + len(others)
             row = self._row(lines[number])
             if self.ended:
+                self.line = before
+                self._check_ended(matched, number)
                 rows, read = rows[read < number], read[read < number]
                 break
             if row is not None:
@@ -186,6 +222,14 @@ class _Text:
             order = np.argsort(np.r_[read, places], kind="stable")
             rows = np.concatenate([rows, np.array(others, EVENT)])[order]
         self._keep(rows)
+
+
+def _lines(data: bytes) -> pl.Series:
+    """Return the lines of whole lines."""
+    if b"\x1b[" in data:
+        data = _COLOR.sub(b"", data)
+    text = data.replace(b"\r\n", b"\n").decode(errors="replace")
+    return pl.Series([text]).str.split("\n").explode()[:-1]
 
 
 def _form(lines: pl.Series, before: int) -> blklines.Reader | None:

@@ -144,7 +144,7 @@ def _traced(lines: pl.Series) -> pl.DataFrame:
 def _traced_action(words: str) -> int | None:
     """Return the action of a tracer's event, None if the event is about something else. Raises LineError."""
     event = _EVENT.fullmatch(words)
-    if event is None:
+    if event is None or event[1] == blklines.BLK:
         raise blklines.LineError(f"{words!r} is not the name of an event")
     return blklines.TRACED_ACTIONS.get(event[1])
 

@@ -36,6 +36,15 @@ _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
 _LOOKED_AT = 4096
 # with which blktrace's records begin, in either byte order: what is wrong with the other is told
 _MAGICS = {magic.to_bytes(4, order) for magic in (MAGIC, MAGIC2) for order in ("little", "big")}
+# how other files of block traces begin: what they are, and what to do
+_OTHER_FILES = {
+    b"\x1f\x8b": ("compressed by gzip", "what `gunzip` makes of it"),
+    b"\xfd7zXZ\0": ("compressed by xz", "what `unxz` makes of it"),
+    b"BZh": ("compressed by bzip2", "what `bunzip2` makes of it"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "what `unzstd` makes of it"),
+    b"\x17\x08Dtracing": ("a file of trace-cmd", "what `trace-cmd report` prints of it"),
+    b"PERFILE2": ("a file of perf", "what `perf script` prints of it"),
+}
 
 
 class Trace(NamedTuple):
@@ -90,6 +99,9 @@ def _record_files(given: str) -> tuple[str, list[Path]]:
     head = _head(path)
     if head[:4] in _MAGICS:
         return prefix, [path]
+    for begin, (what, remedy) in _OTHER_FILES.items():
+        if head.startswith(begin):
+            raise BadInput(path, "", what, remedy)
     if b"\0" in head:
         raise BadInput(
             path,
@@ -125,7 +137,7 @@ def _text(path: Path, form: str) -> blkevents.Events:
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     except blkparsed.NoTextError as error:
-        own = "blkparse's default format, or FORMAT= with the text that blkparse -f was given"
+        own = "what blkparse, ftrace, trace-cmd or perf script prints, or FORMAT= as blkparse -f was given it"
         raise BadInput(path, "", str(error), f"lines as FORMAT={form} says" if form else own) from None
 
 

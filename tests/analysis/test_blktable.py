@@ -85,7 +85,8 @@ def test_both_ways_give_the_same_events(form: blklines.Reader) -> None:
 def test_pieces_of_a_text_are_read_as_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual, odd = LINES[blklines.parsed][0], LINES[blklines.parsed][3]
     text = tmp_path / "text"
-    text.write_text("Input file x added\n" + f"{usual}\n{odd}\n" * 40 + usual)
+    lines = (f"{usual.replace('1000', f'{n}')}\n{odd.replace(' 7 ', f' {n} ')}\n" for n in range(1, 41))
+    text.write_text("Input file x added\n" + "".join(lines) + usual)
     whole = blkparsed.read(text)
     monkeypatch.setattr(blkparsed, "_PIECE", 200)
     pieces = blkparsed.read(text)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.adapters import blkparsed
 from analysis.inspect import blktrace
 from analysis.inspect.__main__ import main
 from base.errors import BadInput
@@ -280,3 +281,102 @@ def test_events_that_the_tracer_lost_are_told(lines: str, first: bool, tmp_path:
     (tmp_path / "t").write_text(f"{lines}\n{text}" if first else f"{text}{lines}\n")
     said = blktrace.read(str(tmp_path / "t")).said
     assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in said
+
+
+TRACE = (
+    "8,0 0 1 0.000000000 7 Q WS 64 + 8 [a]\n"
+    "8,0 0 2 0.000001000 7 D WS 64 + 8 [a]\n"
+    "8,0 0 3 0.000003000 0 C WS 64 + 8 [0]\n"
+)
+SUMS = "CPU0 (sda):\n Reads Queued:           0,        0KiB\n\nEvents (sda): 3 entries\n"
+OF_PROCESSES = "jbd2/sda1-8 (275, ...)\n Reads Queued:           2,        8KiB\n\n"
+COMMAND = ("8:0", "WS", 8, "a", 1, 3)
+
+
+def of_blk(action: str, what: str, nanoseconds: int, form: str) -> str:
+    return form.format(event=f"  8,0    {action}  WS 64 + 8 [{what}]", micro=nanoseconds // US)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRACE + SUMS,
+        TRACE + OF_PROCESSES + SUMS,
+        TRACE.replace("Q WS", "\x1b[01;31m\x1b[KQ\x1b[m\x1b[K WS").replace(
+            "[a]", "[\x1b[01;31m\x1b[Ka\x1b[m\x1b[K]"
+        ),
+        *(
+            "".join(of_blk(a, w, t, form) for a, w, t in (("Q", "a", 0), ("D", "a", 1000), ("C", "0", 3000)))
+            for form in (
+                "    a-7   [001] d..1.     0.{micro:06}: {event}\n",
+                "    a-7   [001]     0.{micro:06}: blktrace:          {event}\n",
+            )
+        ),
+        "a 7 0.000000: block:block_bio_queue: 8,0 WS 64 + 8 [a]\n"
+        "b 1 7/7 0.000001: block:block_rq_issue: 8,0 WS 4096 () 64 + 8 [b 1]\n"
+        "swapper 0 0.000003: block:block_rq_complete: 8,0 WS () 64 + 8 [0]\n",
+    ],
+)
+def test_a_text_is_read_whatever_option_printed_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(text)
+    assert rows(blktrace.read(str(tmp_path / "t"))) == [COMMAND]
+
+
+OTHER = TRACE.replace("0.", "1.").replace("64", "128")
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (TRACE + SUMS + TRACE + SUMS, "line 8: an event behind the sums"),
+        (TRACE + TRACE, "line 4: an earlier event has its number"),
+        (OTHER + TRACE, "line 4: an earlier event has its number"),
+        ("Input file a added\n" + OTHER + "Input file b added\n" + TRACE, "line 6: an earlier event"),
+    ],
+)
+@pytest.mark.parametrize("piece", [1 << 20, 90])
+def test_two_traces_in_one_text_are_refused(
+    text: str, wrong: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blkparsed, "_PIECE", piece)
+    (tmp_path / "t").write_text(text)
+    with pytest.raises(BadInput, match=f"{wrong}.*: two traces in one file"):
+        blktrace.read(str(tmp_path / "t"))
+
+
+def test_events_that_are_not_in_the_order_of_time_are_one_trace(tmp_path: Path) -> None:
+    later = "8,0 1 1 0.000000500 9 Q WS 640 + 8 [b]\n8,0 0 0 0.000000500 9 m N note\n"
+    (tmp_path / "t").write_text(TRACE + later + "8,0 0 0 0.000000100 9 m N note\n")
+    assert rows(blktrace.read(str(tmp_path / "t"))) == [COMMAND]
+
+
+@pytest.mark.parametrize(
+    ("begin", "remedy"),
+    [
+        (b"\x1f\x8b\x08\0", "gunzip"),
+        (b"\xfd7zXZ\0\0", "unxz"),
+        (b"BZh91AY", "bunzip2"),
+        (b"\x28\xb5\x2f\xfd\0", "unzstd"),
+        (b"\x17\x08Dtracing6\0", "trace-cmd report"),
+        (b"PERFILE2\0", "perf script"),
+    ],
+)
+def test_a_file_of_another_program_is_named_with_what_to_do(
+    begin: bytes, remedy: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t").write_bytes(begin)
+    with pytest.raises(BadInput, match=f"expected what `{remedy}`"):
+        blktrace.read(str(tmp_path / "t"))
+
+
+@pytest.mark.parametrize("end", ["", "\\n", "\\r\\n", " \\n", "\n", " \n"])
+def test_the_end_of_a_format_is_that_of_a_line(end: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("8,0 0 1 0.000001000 7 2b,1 D WS 64 8\n8,0 0 2 0.000003000 7 0,0 C WS 64 8\n")
+    trace = blktrace.read(str(tmp_path / "t"), f"%D %c %s %T.%t %p %g %a %d %S %n{end}")
+    assert rows(trace) == [("8:0", "WS", 8, None, 1, 3)]
+
+
+@pytest.mark.parametrize("letters", ["DE", "DSE", "DES", "DSME"])
+def test_a_secure_erase_is_a_discard(letters: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(TRACE.replace("WS", letters))
+    assert blktrace.read(str(tmp_path / "t")).commands["kind"].to_list() == ["discard"]
