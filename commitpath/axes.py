@@ -21,7 +21,7 @@ from commitpath import observers
 from model import filesystems
 
 # How a whole number may be written, too.
-_POWERS = "; 1e3 is 1000"
+POWERS = "; 1e3 is 1000"
 # Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
 FILESYSTEM = "filesystem"
 
@@ -107,7 +107,7 @@ class Axis:
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
-            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}{_POWERS}"
+            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}{POWERS}"
         return str(self.spec.get("x-allowed", "text"))
 
     def parse(self, text: str, where: str) -> Any:

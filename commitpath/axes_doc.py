@@ -3,34 +3,43 @@
 from base import scratch
 from base.data import load_yaml
 from base.paths import ROOT
-from commitpath.axes import Axis, aliases, axes, run_axes
+from commitpath.axes import POWERS, Axis, aliases, axes, run_axes
+
+INTRODUCTION = (
+    "Written by `make docs` from `experiments/schema.yml`; edit that. "
+    "Numbers are whole and may be written as 1e3."
+)
+
+
+def allowed(axis: Axis) -> str:
+    """Return the allowed values of an axis without a list of its own; empty for any text."""
+    words = axis.allowed().removeprefix("a whole number from ").removesuffix(POWERS)
+    return "" if words == "text" else f" Allowed: {words}."
 
 
 def section(axis: Axis) -> list[str]:
-    """One axis as Markdown: meaning, default, allowed values, and what each file says."""
+    """Return one axis as Markdown: meaning, default, allowed values with their descriptions."""
     also = f", or {axis.also}" if axis.also else ""
-    lines = [
-        f"### {axis.variable}{also}",
-        f"{axis.spec['description']}. Default: `{axis.spec['default']}`.",
-        "",
-    ]
-    for other, ones in axis.spec.get("x-unless", {}).items():
-        lines += [f"It says nothing with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
+    default = f" Default: `{axis.spec['default']}`." if axis.spec["default"] != "" else ""
     values = axis.values()
     if "x-glob" in axis.spec:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()} | axis.given()
+    lines = [
+        f"### {axis.variable}{also}",
+        f"{axis.spec['description']}.{default}{'' if values else allowed(axis)}",
+        "",
+    ]
+    for other, ones in axis.spec.get("x-unless", {}).items():
+        lines += [f"Ignored with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
     if values:
-        lines += ["| value | what it is |", "|---|---|"]
         others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
-        lines += [f"| `{name}`{others.get(name, '')} | {what} |" for name, what in values.items()]
-    else:
-        lines.append(f"Allowed: {axis.allowed()}.")
-    return [*lines, ""]
+        lines += [f"- `{name}`{others.get(name, '')}: {meaning}" for name, meaning in values.items()] + [""]
+    return lines
 
 
 def page() -> str:
     """Return the page."""
-    lines = ["# Axes of a cell", "", "Written by `make docs` from `experiments/schema.yml`; edit that.", ""]
+    lines = ["# Axes of a cell", "", INTRODUCTION, ""]
     group = ""
     for axis in [*axes().values(), *run_axes().values()]:
         if axis.spec["x-of"] != group:
