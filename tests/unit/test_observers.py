@@ -269,6 +269,7 @@ def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
 # Where an observer is named though the file is not its own, and why.
 NAMED = {
     "Makefile": "the export format of that name",
+    "analysis/adapters/blklines.py": "the name that trace-cmd gives an event",
     "analysis/export/__init__.py": "the export format of that name",
     "analysis/export/iolog.py": "why fio is not given a trace of that format",
     "analysis/inspect/__main__.py": "the page of a trace in that format",
