@@ -104,7 +104,8 @@ class _Text:
                 self._count_lost(piece.lines)
             matched = piece.read or blktable.read(piece.lines, self.form)
             if self.ended:
-                self._check_ended(matched, 0)
+                self._check_ended(matched, -1)
+                self.line += len(piece.lines)
             else:
                 self._keep_piece(piece.lines, matched)
         if self.ended:

@@ -106,3 +106,14 @@ def test_the_first_wrong_line_of_a_text_is_named(
     text.write_bytes((usual * 43 + later).encode())
     with pytest.raises(blkparsed.NoTextError, match=r"^line 44: "):
         blkparsed.read(text)
+
+
+def test_an_event_behind_the_sums_is_named_in_any_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blkparsed, "_PIECE", 200)
+    text, usual = tmp_path / "text", LINES[blklines.parsed][0] + "\n"
+    for sums in range(1, 30):
+        text.write_text(usual * 3 + "CPU0 (8,0):\n" * sums + usual)
+        with pytest.raises(blkparsed.NoTextError, match=rf"^line {4 + sums}: "):
+            blkparsed.read(text)
