@@ -237,7 +237,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "no such mount": (
         sub("raw/board/mounts", "/mnt/target", "/mnt/other"),
-        "raw/board/mounts has no mount that holds /mnt/target/db/sample.db",
+        "raw/board/mounts has no mount that contains /mnt/target/db/sample.db",
     ),
     "device parameter": (
         sub("raw/board/device.txt", "completion_nsec=.*", "completion_nsec=9"),

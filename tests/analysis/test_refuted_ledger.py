@@ -222,13 +222,13 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         "waited for unrecorded events",
     ),
     "commits without FUA": ("ext4-wal", records(without_fua), "do not have one command with FUA"),
-    "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "have the block 801"),
+    "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "contain block 801"),
     "another table's size": (
         "ext4-wal",
         edit("superblock.txt", "Inode blocks per group:   512", "Inode blocks per group:   500"),
         "groups.txt: the groups' tables and the journal have 25958 blocks; expected the superblock's 26150",
     ),
-    "a directory in a table": ("ext4-wal", edit("inodes.txt", "(0):8615", "(0):290"), "have the block 290"),
+    "a directory in a table": ("ext4-wal", edit("inodes.txt", "(0):8615", "(0):290"), "contain block 290"),
     "another area": (
         "f2fs-wal",
         edit("superblock.txt", "[0x     600 : 1536]", "[0x     604 : 1540]"),
