@@ -11,7 +11,8 @@ from commitpath.host import ansible
 from images import programs
 from images.board import VirtualBoard
 
-CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
+# the snapshot of test_known_answers.py's
+CELL = {"ROWS": "1000", "N": "50", "FS": "f2fs", "MODE": "wal"}
 PLAY = [{"hosts": "{{ board }}", "gather_facts": False, "tasks": [{"ansible.builtin.raw": "true"}]}]
 
 

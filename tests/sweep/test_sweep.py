@@ -16,7 +16,7 @@ def test_a_failed_cell_is_shown_and_the_others_run(
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     grid = tmp_path / "failing.yml"
     grid.write_text(
-        "description: one cell fails\nconstants: {fs: f2fs, rows: 100, n: 5, probes: none}\n"
+        "description: one cell fails\nconstants: {fs: f2fs, rows: 1000, n: 50}\n"
         # more sections than the device has
         "variants: [{mode: wal}, {mode: wal, mkfs_options: '-s 100000'}]\n"
     )
