@@ -14,12 +14,9 @@ from analysis.run_files.reading import read_json
 from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInput
-from base.identity import cell_name, digest
+from base.identity import cell_name
 from model.cell import Cell
 from model.requested import values
-
-# keys of host.json that differ between any two runs
-TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
 
 
 @dataclass(frozen=True)
@@ -106,19 +103,6 @@ def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any])
         if name != called:
             return f"the folder of its {what} is not called {name}"
     return None
-
-
-def fingerprint(
-    clock: str | None, hashes: Mapping[str, str] | None, host: Mapping[str, Any]
-) -> tuple[Any, ...] | None:
-    """Return a value that differs between any two runs, whatever their names; None without raw files.
-
-    In virtual time two runs may have identical files, but not identical times on the host.
-    """
-    if not hashes:
-        return None
-    times = [host.get(name) for name in TIMES] if clock == "virtual" else []
-    return digest(hashes), *times
 
 
 def read_named(folder: Path) -> Stored:
