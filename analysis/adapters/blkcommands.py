@@ -25,8 +25,7 @@ def rwbs(records: np.ndarray) -> list[str]:
 def codes(action: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return the code of each record, an index of `words`."""
     code = action >> 17 & 7 | action >> 27 << 3 & 0x38 | action >> 31 << 6
-    result: np.ndarray = code | (size > 0).astype(np.uint32) << 7
-    return result
+    return np.asarray(code | (size > 0).astype(np.uint32) << 7)
 
 
 @cache

@@ -89,8 +89,7 @@ class Collected:
         kind = action & ACTION
         self._actions += np.bincount(kind, minlength=ACTION + 1)
         self._requests.update(np.unique(device[_OF_REQUESTS[kind]]).tolist())
-        result: np.ndarray = _IS_KEPT[kind]
-        return result
+        return np.asarray(_IS_KEPT[kind])
 
     def keep(self, rows: np.ndarray) -> None:
         """Keep events (EVENT)."""

@@ -66,8 +66,7 @@ def operations(events: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np
 
 def targets(events: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return device and operation of each of the rows as one number (int64)."""
-    result: np.ndarray = events["device"][rows].astype(np.int64) << 3 | operations(events, rows)
-    return result
+    return np.asarray(events["device"][rows].astype(np.int64) << 3 | operations(events, rows))
 
 
 def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:

@@ -185,8 +185,7 @@ def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
     if not starts.size:
         return np.empty(0, form)
     places = data.size - form.itemsize + 1
-    records: np.ndarray = np.ndarray((places,), _opaque(form), data, 0, (1,))[starts].view(form)
-    return records
+    return np.asarray(np.ndarray((places,), _opaque(form), data, 0, (1,))[starts].view(form))
 
 
 def _candidates(data: np.ndarray, shifts: tuple[int, ...], magic: int) -> np.ndarray:

@@ -56,8 +56,7 @@ class KnownSequence:
         chosen = self.rows["type"] == TYPES[name]
         if device is not None:
             chosen = chosen & (self.rows["dev"] == device)
-        result: np.ndarray = self.rows[chosen]
-        return result
+        return np.asarray(self.rows[chosen])
 
     @property
     def counts_empty(self) -> bool | None:

@@ -40,19 +40,16 @@ class Layout:
 
     def region(self, sectors: Ints) -> Ints:
         """Return the number of the region of each sector."""
-        found: Ints = np.searchsorted(self.starts, sectors, side="right") - 1
-        return found
+        return np.asarray(np.searchsorted(self.starts, sectors, side="right") - 1)
 
     def label(self, sectors: Ints) -> Ints:
         """Return the label of the region of each sector, or DATA."""
-        found: Ints = self.labels[self.region(sectors)]
-        return found
+        return np.asarray(self.labels[self.region(sectors)])
 
     def may_change(self, sectors: Ints) -> Bools:
         """Return whether each sector is in no file and may have had another use earlier in the run."""
         changing = self.labels == DIRECTORY if self.changing is None else self.changing
-        found: Bools = changing[self.region(sectors)]
-        return found
+        return np.asarray(changing[self.region(sectors)])
 
 
 def of_regions(

@@ -12,13 +12,14 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from analysis.content import blocks, units, verdicts
-from analysis.content.evidence import Evidence, Written
+from analysis.content.units import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Finding, Verdicts
 from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept
@@ -73,10 +74,9 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     Nothing is compared where the kept commands are not the ledger's (checks/cross_check.py reports that).
     Raises BadInput.
     """
-    log, within = log_of(kept, made.given.window)
-    records = records_of(made, log, within)
+    log, record = logged(made, kept)
     whole, places = blocks.blocks(log)
-    judged = units.units(units.given(made.ledger, made.pieces, records), places)
+    judged = units.units(units.given(made.ledger, made.pieces, record), places)
     layout = made.given.layout
     command = ints(made.pieces["command"])[judged.piece]
     queued, done = (ints(made.ledger[name].fill_null(0))[command] for name in ("queue_ns", "complete_ns"))
@@ -94,33 +94,40 @@ def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: 
 
     Empty for an engine without a module. Needs no ledger.
     """
-    if not _has_reader(engine):
-        return calls.clear()
-    missing: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
+    reader = find_reader(engine)
+    missing: pl.DataFrame = reader.unkept(settings, calls, kept) if reader else calls.clear()
     return missing
 
 
-def records_of(made: Ledger, log: blocks.Log, within: np.ndarray) -> Ints:
-    """Return the log's record of each write command; all -1 if the log is of other commands."""
-    write = units.writes(made.ledger)
-    commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
-    joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
-    return np.flatnonzero(within) if joined else np.full(write.size, -1)
+def logged(made: Ledger, kept: Kept) -> tuple[blocks.Log, Ints]:
+    """Return the writes of the whole run, and the record there of each command of the ledger, -1 for none.
 
-
-def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
-    """Return the writes of the whole run, and which lie in the window."""
-    write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
-    time, sector, sectors, begin = (
-        ints(column[write]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)
+    No command has a record if the kept commands are not the ledger's.
+    """
+    rows = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
+    log = blocks.Log(
+        *(ints(column[rows]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)), kept.data
     )
-    within = (time >= window[0]) & (time < window[1])
-    return blocks.Log(time, sector, sectors, begin, kept.data), within
+    begin, end = made.given.window
+    within = np.flatnonzero((log.time >= begin) & (log.time < end))
+    write, record = units.writes(made.ledger), np.full(made.ledger.height, -1, np.int64)
+    commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
+    if np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within]):
+        record[write] = within
+    return log, record
 
 
-def _has_reader(part: str) -> bool:
-    """Return whether an engine or a filesystem has a module here."""
-    return (FOLDER / f"{part}.py").is_file()
+def with_kinds(ledger: pl.DataFrame, kind: str, labels: pl.DataFrame) -> pl.DataFrame:
+    """Return the ledger with the label of each command of a kind as its kind; labels: command, label."""
+    label = ledger.select("command").join(labels, on="command", how="left", maintain_order="left")["label"]
+    text = pl.col("kind").cast(pl.String)
+    changed = pl.when(text == kind).then(label.cast(pl.String)).otherwise(text)
+    return ledger.with_columns(kind=changed.cast(ledger["kind"].dtype))
+
+
+def find_reader(part: str) -> ModuleType | None:
+    """Return the module of an engine or a filesystem, None if it has none here."""
+    return importlib.import_module(f"{__name__}.{part}") if (FOLDER / f"{part}.py").is_file() else None
 
 
 def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]:
@@ -128,11 +135,9 @@ def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]
 
     Without a module of the engine, the place of a page in a file does not confirm the file's label.
     """
-    modules = [
-        importlib.import_module(f"{__name__}.{part}") for part in (engine, filesystem) if _has_reader(part)
-    ]
+    modules = [module for part in (engine, filesystem) if (module := find_reader(part))]
     labels = [label for module in modules for label in module.SEALED]
-    if engine in engines.names() and not _has_reader(engine):
+    if engine in engines.names() and not find_reader(engine):
         labels += [label for label, _ in engines.of(engine).FILES.values()]
     may = ~np.isin(evidence.units.label, [LABELS.index(label) for label in labels])
     findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]

@@ -17,7 +17,7 @@ import numpy as np
 from analysis.adapters import e2fsprogs
 from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
-from analysis.content.evidence import Evidence
+from analysis.content.units import Evidence
 from analysis.run_files.reading import integer
 from base.arrays import Bools, Ints
 from base.errors import BadInput
@@ -141,10 +141,9 @@ def superblocks(pages: np.ndarray) -> np.ndarray:
     """Return which blocks are the superblock after the boot block."""
     raw = np.ascontiguousarray(pages[:, _SUPERBLOCK : _SUPERBLOCK + 1024])
     stored = raw[:, _SEALED:].copy().view("<u4")[:, 0]
-    valid: np.ndarray = (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (
-        crc32c(raw[:, :_SEALED], ALL) == stored
+    return np.asarray(
+        (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (crc32c(raw[:, :_SEALED], ALL) == stored)
     )
-    return valid
 
 
 def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarray:
@@ -163,15 +162,13 @@ def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> 
     """Return which blocks end with the checksum of a directory block of that inode."""
     tail = pages[:, -12:].copy().view("<u4")
     true = (tail[:, 0] == 0) & (tail[:, 1] == _DIRECTORY_TAIL)
-    valid: np.ndarray = true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2])
-    return valid
+    return np.asarray(true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2]))
 
 
 def of_inodes(pages: np.ndarray) -> Bools:
     """Return which blocks belong to an inode outside its table: an extent tree, or the orphan file."""
     tree, orphans = _word(pages, 0) == EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
-    result: Bools = tree | orphans
-    return result
+    return np.asarray(tree | orphans)
 
 
 def extents(inodes: Inodes) -> Ints:
@@ -191,5 +188,4 @@ def extents(inodes: Inodes) -> Ints:
     table = np.stack([inode, words[:, 1] << 16 | words[:, 0], place, length], axis=1)
     table = table[np.lexsort(table.T[::-1])]
     longest = np.r_[(table[1:, :3] != table[:-1, :3]).any(axis=1), True][: table.shape[0]]
-    each: Ints = table[longest]
-    return each
+    return np.asarray(table[longest])

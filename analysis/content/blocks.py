@@ -28,6 +28,15 @@ def some(values: np.ndarray) -> Bools:
     return np.asarray(values.any(axis=1))
 
 
+def positions(values: Ints, among: Ints) -> Ints:
+    """Return the first place of each value in `among`, -1 if it is missing."""
+    if not among.size:
+        return np.full(values.size, -1, np.int64)
+    order = np.argsort(among, kind="stable")
+    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
+    return np.where(among[place] == values, place, -1)
+
+
 class Log(NamedTuple):
     """The write commands in the order of issue."""
 
@@ -58,15 +67,6 @@ class Blocks:
         sector, at = divmod(first, SECTOR)
         part = self.log[self.sectors[rows, sector], at : at + size]
         return np.ascontiguousarray(part).view(kind)
-
-    def after(self, rows: Ints) -> Ints:
-        """Return the time of the next writing of the same block; the largest int64 if there is none."""
-        order = np.lexsort((self.record, self.number))
-        following = np.full(self.number.size, np.iinfo(np.int64).max)
-        same = self.number[order][1:] == self.number[order][:-1]
-        following[order[:-1][same]] = self.time[order[1:][same]]
-        times: Ints = following[rows]
-        return times
 
 
 class Places(NamedTuple):
@@ -124,5 +124,4 @@ def _join(part: Ints, number: Ints, low: Ints, high: Ints, at: Ints, sectors: In
     of, sector = expand(low[part[member]], (high - low)[part[member]])
     sectors[whole[of], sector] = (at - low)[part[member]][of] + sector
     row[part[member]] = whole
-    completing: Ints = part[last[complete]]
-    return completing
+    return np.asarray(part[last[complete]])

@@ -27,8 +27,7 @@ class Rows(NamedTuple):
 
 def titled(pages: np.ndarray) -> np.ndarray:
     """Return which pages (n, size) begin with a database header."""
-    titled: np.ndarray = (pages[:, :16] == np.frombuffer(_TITLE, np.uint8)).all(axis=1)
-    return titled
+    return np.asarray((pages[:, :16] == np.frombuffer(_TITLE, np.uint8)).all(axis=1))
 
 
 def kinds(pages: np.ndarray, numbers: Ints) -> Ints:

@@ -49,8 +49,7 @@ def _byte(crc: Words) -> Words:
 def _advance(crc: Words, size: int) -> Words:
     """Return remainders advanced by `size` bytes of zeros."""
     low, high = _zeros(size)
-    advanced: Words = low[crc & 0xFFFF] ^ high[crc >> 16]
-    return advanced
+    return np.asarray(low[crc & 0xFFFF] ^ high[crc >> 16])
 
 
 def crc32c(rows: np.ndarray, seed: int | Words) -> Words:

@@ -11,9 +11,9 @@ import numpy as np
 from analysis.adapters.layout import DATA, DIRECTORY, INODE, JOURNAL, META
 from analysis.content import blockgroups, jbd2
 from analysis.content.blockgroups import Geometry, Inodes
-from analysis.content.blocks import BLOCK, SECTORS
-from analysis.content.evidence import Evidence
+from analysis.content.blocks import BLOCK, SECTORS, positions
 from analysis.content.pages import hashes, placed
+from analysis.content.units import Evidence
 from analysis.content.verdicts import COPY, Finding, confirmed, contradicted
 from base.arrays import Ints, at, expand
 
@@ -82,7 +82,7 @@ def _journal(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
     units = given.units
     which = units.labelled("filesystem journal")
     row, commit = units.row[which], units.commit[which]
-    own, copy = _join(row, logged.rows), _join(row, logged.copies)
+    own, copy = positions(row, logged.rows), positions(row, logged.copies)
     number = np.where(own >= 0, at(logged.numbers, own), at(logged.commits, copy))
     superblock = np.isin(at(logged.kinds, own), (jbd2.SUPERBLOCK_V1, jbd2.SUPERBLOCK))
     other = (number >= 0) & (commit >= 0) & (number != commit) & ~superblock
@@ -93,7 +93,7 @@ def _journal(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
     elsewhere |= (copy >= 0) & (of >= 0) & fixed & (region != of)
     right, escaped = (copy >= 0) & ~other & ~elsewhere, at(logged.escaped.astype(np.int64), copy) == 1
     whole = np.flatnonzero(units.row >= 0)
-    mislaid = whole[_join(units.row[whole], np.r_[logged.rows, logged.copies]) >= 0]
+    mislaid = whole[positions(units.row[whole], np.r_[logged.rows, logged.copies]) >= 0]
     mislaid = mislaid[units.label[mislaid] != JOURNAL]
     return [
         confirmed("block of the journal itself", which[(own >= 0) & ~other]),
@@ -101,18 +101,9 @@ def _journal(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
         confirmed("copy whose first word its tag has", which[right & escaped]),
         contradicted("number of another commit", which[other]),
         contradicted("tag of another home", which[elsewhere]),
-        contradicted("tag of other bytes", which[_join(row, logged.broken) >= 0]),
+        contradicted("tag of other bytes", which[positions(row, logged.broken) >= 0]),
         contradicted("block of the journal under another label", mislaid),
     ]
-
-
-def _join(values: Ints, among: Ints) -> Ints:
-    """Return the place of each value in `among`, -1 if it is missing."""
-    if not among.size:
-        return np.full(values.size, -1, np.int64)
-    order = np.argsort(among, kind="stable")  # of equal values the first
-    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
-    return np.where(among[place] == values, place, -1)
 
 
 def _restored(given: Evidence, logged: jbd2.JournalBlocks) -> np.ndarray:
@@ -133,7 +124,7 @@ def _at_home(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
     own = hashes(blocks.take(units.row[which]).view(np.uint64))
     here = np.isin(placed(own, units.block[which]), placed(hashed, logged.homes)) & (own != 0)
     order = np.lexsort((logged.copies, logged.homes))
-    first = order[_join(units.block[which], logged.homes[order])]
+    first = order[positions(units.block[which], logged.homes[order])]
     before = logged.copies[first] < units.row[which]
     there = np.isin(own, hashed) & ~here & before & (own != 0)
     return [

@@ -10,10 +10,10 @@ import numpy as np
 
 from analysis.adapters.layout import DATA, META, PACK
 from analysis.content import nodes, segments
-from analysis.content.blocks import BLOCK, SECTORS
-from analysis.content.evidence import Evidence
+from analysis.content.blocks import BLOCK, SECTORS, positions
 from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
+from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.run_files.reading import integer
 from base.arrays import Ints, at
@@ -63,15 +63,14 @@ def _versions(given: Evidence, main: tuple[int, int], packs: Checkpoints) -> np.
     words = given.blocks.words(row, 4084, 2, "<u4").astype(np.uint64)
     candidates = (words[:, 1] << np.uint64(32) | words[:, 0])[words[:, 0] == before]
     values, count = np.unique(candidates, return_counts=True)
-    result: np.ndarray = np.r_[versions, values[count == count.max(initial=0)][:1]]
-    return result
+    return np.asarray(np.r_[versions, values[count == count.max(initial=0)][:1]])
 
 
 def _nodes(given: Evidence, written: Nodes) -> list[Finding]:
     """Judge nodes: of a known checkpoint, and written where the log continued."""
     units = given.units
     which = np.flatnonzero(units.row >= 0)
-    place = _join(units.row[which], written.row)
+    place = positions(units.row[which], written.row)
     which, place = which[place >= 0], place[place >= 0]
     labelled = np.isin(which, units.labelled("inode/node"))
     moved, gap = nodes.out_of_place(written)[place], nodes.behind_a_gap(written)[place]
@@ -90,7 +89,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
     row, block = units.row[own], units.block[own]
     pack = segments.pack_of(packs, block, row)
     since, total, first = block % SEGMENT, at(packs.total, pack), at(packs.summaries, pack)
-    ends, torn = _join(row, packs.row) >= 0, segments.torn(blocks, packs)
+    ends, torn = positions(row, packs.row) >= 0, segments.torn(blocks, packs)
     edge = (since == 0) | (since == total - 1)
     inner = np.flatnonzero(~ends & (pack >= 0) & (since > 0) & (since < total - 1))
     pages = blocks.take(row[inner])
@@ -152,8 +151,12 @@ def _pages(given: Evidence, table: Mapped) -> list[Finding]:
     # only the data region holds pages of files
     which = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
     row, block = units.row[which], units.block[which]
-    after = np.minimum(_following(given)[row], np.iinfo(np.int64).max)
-    earlier, later = nodes.at_time(table, block, row, after)
+    number = given.blocks.number
+    order = np.argsort(number, kind="stable")
+    same_block = np.flatnonzero(number[order][1:] == number[order][:-1])
+    following = np.full(number.size, np.iinfo(np.int64).max)  # next writing of the same block
+    following[order[same_block]] = order[same_block + 1]
+    earlier, later = nodes.at_time(table, block, row, following[row])
     inode, page = units.inode[which], units.offset[which] // BLOCK
     same = [
         (place >= 0) & (at(table.inode, place) == inode) & (at(table.page, place) == page)
@@ -164,22 +167,3 @@ def _pages(given: Evidence, table: Mapped) -> list[Finding]:
         confirmed("page that its node has there", which[(same[0] | same[1]) & ~other], by_place=True),
         contradicted("page that a node has as another", which[other]),
     ]
-
-
-def _following(given: Evidence) -> Ints:
-    """Return the next writing of the same block, for each writing."""
-    number = given.blocks.number
-    order = np.lexsort((np.arange(number.size), number))
-    following = np.full(number.size, np.iinfo(np.int64).max)
-    same = np.flatnonzero(number[order][1:] == number[order][:-1])
-    following[order[same]] = order[same + 1]
-    return following
-
-
-def _join(values: Ints, among: Ints) -> Ints:
-    """Return the place of each value in `among`, -1 if it is missing."""
-    if not among.size:
-        return np.full(values.size, -1, np.int64)
-    order = np.argsort(among, kind="stable")
-    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
-    return np.where(among[place] == values, place, -1)

@@ -17,13 +17,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from analysis.content import units
+from analysis.content import logged, units, with_kinds
 from analysis.ledger import lives
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
 from analysis.observers import Content as Kept
 from analysis.schemas.ledger import FILE, FILES, LABEL
-from base.arrays import Ints, ints
+from base.arrays import Ints, at, ints
 from model import engines
 
 # Bytes of a first page that are compared. The first MARK may be zeros while the header is not valid.
@@ -60,43 +60,25 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
     synced = _of(ended, heads, left, made.given.lives)
     of_sync = pl.Series(synced, dtype=FILE)
     kinds = pl.when(pl.col("file") == OTHER).then(of_sync).otherwise("file").alias("file")
-    label_of = made.ledger.select("command").join(
-        made.pieces.with_columns(columns)
-        .group_by("command", maintain_order=True)
-        .agg(pl.col("label").first()),
-        on="command",
-        how="left",
-        maintain_order="left",
-    )["label"]
-    kind = pl.col("kind").cast(pl.String)
-    commands = made.ledger.with_columns(
-        kind=pl.when(kind == OTHER)
-        .then(label_of.cast(pl.String))
-        .otherwise(kind)
-        .cast(made.ledger["kind"].dtype)
-    )
-    return replace(
-        made, ledger=commands, pieces=made.pieces.with_columns(columns), syncs=made.syncs.with_columns(kinds)
-    )
+    relabelled = made.pieces.with_columns(columns)
+    first_labels = relabelled.group_by("command", maintain_order=True).agg(pl.col("label").first())
+    commands = with_kinds(made.ledger, OTHER, first_labels)
+    return replace(made, ledger=commands, pieces=relabelled, syncs=made.syncs.with_columns(kinds))
 
 
 def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
     """Return each writing of a file's first page whose bytes were kept, as _TABLE."""
-    write = units.writes(made.ledger)
-    inside = kept.within(*made.given.window)
-    rows = np.flatnonzero(inside.sectors > 0)
-    commands = made.ledger.select("sector", pl.col("bytes") // 512).to_numpy()[write]
-    if not np.array_equal(commands, np.stack([inside.sector, inside.sectors], axis=1)[rows]):
+    log, record = logged(made, kept)
+    if (record[units.writes(made.ledger)] < 0).any():
         return pl.DataFrame(schema=_TABLE)  # reported by checks/cross_check.py
-    place = np.full(made.ledger.height, -1)
-    place[write] = inside.begin[rows]
+    place = at(log.begin, record)
     first = made.pieces.filter((pl.col("offset") == 0) & (pl.col("file") == OTHER))
     command = ints(first["command"])
     begin = place[command] + (ints(first["sector"]) - ints(made.ledger["sector"].fill_null(0))[command]) * 512
-    there = place[command] >= 0
-    heads = [kept.data[at : at + HEAD].tobytes() for at in begin[there].tolist()]
-    time = ints(made.ledger["queue_ns"].fill_null(0))[command][there]
-    inode, issued = ints(first["inode"])[there], ints(made.ledger["issue_ns"])[command][there]
+    has_bytes = place[command] >= 0
+    heads = [kept.data[byte : byte + HEAD].tobytes() for byte in begin[has_bytes].tolist()]
+    time = ints(made.ledger["queue_ns"].fill_null(0))[command][has_bytes]
+    inode, issued = ints(first["inode"])[has_bytes], ints(made.ledger["issue_ns"])[command][has_bytes]
     life = [lives.life(made.given.lives, *pair) for pair in zip(inode.tolist(), issued.tolist(), strict=True)]
     return pl.DataFrame({"inode": inode, "life": life, "time_ns": time, "head": heads}, schema=_TABLE)
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis.content.blocks import BLOCK, SECTOR
-from analysis.content.evidence import Evidence
+from analysis.content.units import Evidence
 from analysis.content.versions import Versions
 from analysis.content.wal import FRAME_HEADER, HEADER
 from base.arrays import Ints, LastBefore, ints

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.content.blocks import BLOCK, Blocks
+from analysis.content.blocks import BLOCK, Blocks, positions
 from analysis.content.crc import crc32c
 from base.arrays import Ints, at, expand
 
@@ -65,13 +65,8 @@ def read(blocks: Blocks, journal: Journal) -> JournalBlocks:
             true[checked] = _sealed(blocks.take(rows[checked]), place, seed)
         rows, kinds, numbers = rows[true], kinds[true], numbers[true]
     described = kinds == DESCRIPTOR
-    own_blocks = JournalBlocks(rows, kinds, numbers, *_none())
-    return _copies(blocks, journal, seed, own_blocks, rows[described], numbers[described])
-
-
-def _none() -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
-    none = np.empty(0, np.int64)
-    return none, none, none, none, np.empty(0, bool)
+    copies = _copies(blocks, journal, seed, rows[described], numbers[described])
+    return JournalBlocks(rows, kinds, numbers, *copies)
 
 
 def _seed(blocks: Blocks, journal: Journal, descriptors: Ints) -> int:
@@ -85,17 +80,15 @@ def _sealed(pages: np.ndarray, place: int, seed: int) -> np.ndarray:
     """Return which blocks have a valid CRC at an offset, computed with zeros there."""
     stored = pages[:, place : place + 4].copy().view(">u4")[:, 0]
     pages[:, place : place + 4] = 0
-    valid: np.ndarray = crc32c(pages, seed) == stored
-    return valid
+    return np.asarray(crc32c(pages, seed) == stored)
 
 
 def _copies(
-    blocks: Blocks, journal: Journal, seed: int, own: JournalBlocks, descriptors: Ints, numbers: Ints
-) -> JournalBlocks:
-    """Follow the tags of descriptors to the copies after them."""
+    blocks: Blocks, journal: Journal, seed: int, descriptors: Ints, numbers: Ints
+) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
+    """Follow the tags of descriptors to the copies after them: JournalBlocks from `copies` on."""
     tag, home, flags, check = _tags(blocks.take(descriptors), journal)
-    order = np.argsort(journal.places, kind="stable")
-    of = order[np.searchsorted(journal.places[order], blocks.number[descriptors])]
+    of = positions(blocks.number[descriptors], journal.places)
     first = np.flatnonzero(np.diff(tag, prepend=-1))
     nth = np.arange(tag.size) - first[np.searchsorted(first, np.arange(tag.size), side="right") - 1]
     place = of[tag] + 1 + nth
@@ -108,10 +101,7 @@ def _copies(
     if journal.checksums:
         number = numbers[tag].astype(">u4").view(np.uint8).reshape(-1, 4)
         true = crc32c(blocks.take(row), crc32c(number, seed)) == check
-    return JournalBlocks(
-        own.rows, own.kinds, own.numbers, row[true], home[true], numbers[tag][true], row[~true],
-        (flags[true] & _ESCAPED) > 0,
-    )  # fmt: skip
+    return row[true], home[true], numbers[tag][true], row[~true], (flags[true] & _ESCAPED) > 0
 
 
 def _tags(pages: np.ndarray, journal: Journal) -> tuple[Ints, Ints, Ints, np.ndarray]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.content import btree, rollback, wal
-from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages
+from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, contradicted
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints

@@ -83,8 +83,7 @@ def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
 def out_of_place(nodes: Nodes) -> Bools:
     """Return which nodes name an earlier block of their segment as the next: a log only goes forward."""
     same = (nodes.block // SEGMENT) == (nodes.following // SEGMENT)
-    back: Bools = same & (nodes.following <= nodes.block)
-    return back
+    return np.asarray(same & (nodes.following <= nodes.block))
 
 
 def behind_a_gap(nodes: Nodes) -> Bools:
@@ -136,8 +135,7 @@ def _holds(place: Ints) -> Bools:
     behind = place - 6 - 2 * _OF_NODE
     indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
     indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)
-    direct: Bools = ~indirect & (place != _XATTR_NODE)
-    return direct
+    return np.asarray(~indirect & (place != _XATTR_NODE))
 
 
 def _slots(raw: np.ndarray, place: Ints) -> tuple[Ints, Ints]:

@@ -23,14 +23,12 @@ def hashes(words: np.ndarray) -> np.ndarray:
     """Return a hash of each row of 64-bit words, 0 only for a row of zeros."""
     factors = np.cumprod(np.full(words.shape[1], _FACTOR), dtype=np.uint64)
     mixed = words ^ (words >> np.uint64(31))
-    hashed: np.ndarray = np.einsum("ij,j->i", mixed, factors)
-    return hashed
+    return np.asarray(np.einsum("ij,j->i", mixed, factors))
 
 
 def placed(hashed: np.ndarray, place: Ints) -> np.ndarray:
     """Return a hash of (content, place)."""
-    combined: np.ndarray = hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
-    return combined
+    return np.asarray(hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)))
 
 
 @dataclass

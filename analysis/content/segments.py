@@ -92,15 +92,13 @@ def _open(pages: np.ndarray) -> list[Ints]:
 
 def _bits(maps: np.ndarray) -> Ints:
     """Return the number of bits set in each row of bytes."""
-    counted: Ints = np.unpackbits(maps, axis=1).sum(axis=1, dtype=np.int64)
-    return counted
+    return np.asarray(np.unpackbits(maps, axis=1).sum(axis=1, dtype=np.int64))
 
 
 def _valid(entries: np.ndarray) -> Bools:
     """Return which SIT entries (n, 74) count as many valid blocks as their map has."""
     count = entries[:, :2].copy().view("<u2")[:, 0].astype(np.int64) & _VALID
-    valid: Bools = count == _bits(entries[:, 2:66])
-    return valid
+    return np.asarray(count == _bits(entries[:, 2:66]))
 
 
 def sit(pages: np.ndarray) -> Bools:
@@ -180,8 +178,7 @@ def orphans(pages: np.ndarray) -> Bools:
     words = pages.view("<u4")
     count = words[:, _ORPHANS + 2].astype(np.int64)
     used = (words[:, :_ORPHANS] > 0).sum(axis=1)
-    valid: Bools = (count > 0) & (count == used)
-    return valid
+    return np.asarray((count > 0) & (count == used))
 
 
 def pack_of(packs: Checkpoints, block: Ints, row: Ints) -> Ints:

@@ -11,8 +11,8 @@ import polars as pl
 
 from analysis.content import btree, frame_pages, mislabelled, rollback, synced_frames, wal
 from analysis.content.blocks import BLOCK
-from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages, hashes
+from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.content.versions import Versions
 from analysis.observers import Content as Kept

@@ -74,8 +74,7 @@ class Versions:
         writing = np.take_along_axis(rows, page, axis=1)
         flat = self.blocks.log[self.blocks.sectors[writing, sector % SECTORS]].reshape(-1)
         begins = np.arange(rows.shape[0]) * span * SECTOR + start % SECTOR
-        data: np.ndarray = np.lib.stride_tricks.sliding_window_view(flat, size)[begins]
-        return data
+        return np.asarray(np.lib.stride_tricks.sliding_window_view(flat, size)[begins])
 
 
 def orders() -> Iterator[tuple[bool, bool]]:

@@ -167,8 +167,7 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
 
 
 def _wanted(action: np.ndarray) -> np.ndarray:
-    keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
-    return keep
+    return np.asarray(_IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE))
 
 
 def read_summary(path: Path) -> tuple[int, int]:

@@ -182,8 +182,7 @@ def _taken(path: Path, records: np.ndarray) -> np.ndarray:
     pairs = order[np.lexsort((level, of))]  # behind an opening one comes what closes it
     served = ~put_back
     served[pairs[:-1][put_back[pairs[1:]]]] = False
-    found: np.ndarray = records[served]
-    return found
+    return np.asarray(records[served])
 
 
 def _seen(given: Given) -> Seen:

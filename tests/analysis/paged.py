@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.adapters.layout import of_regions
 from analysis.content import blocks, units
-from analysis.content.evidence import Evidence, Written
+from analysis.content.units import Evidence, Written
 from analysis.content.verdicts import STATES, Finding, decide
 from analysis.schemas.ledger import FILES, LABELS
 from model.engines import files
