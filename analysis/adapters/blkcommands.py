@@ -1,4 +1,4 @@
-"""What kind of command a record of the kernel's block tracer is about (blkrecords.py)."""
+"""The kind of command, and blkparse's letters for it, of a block tracer's record (blkrecords.py)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,10 @@ import polars as pl
 from analysis.adapters.blkrecords import AHEAD, DISCARD, FLUSH, FUA, META, SYNC, WRITE
 from analysis.schemas import events
 
-# What a command is, in the bits of a small code, so that words are looked up, not made: three bits
-# from 17 on, three from 27 on, and 31 of an action, then whether it has data.
+# A small code has an action's three bits from 17 on, three from 27 on and bit 31, then whether the command
+# has data.
 _BITS = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
 _HAS_DATA = 1 << len(_BITS)
-
-
-def rwbs(records: np.ndarray) -> list[str]:
-    """Return what kind of command each record is, in blkparse's letters."""
-    letters = words()["rwbs"].to_list()
-    return [letters[code] for code in codes(records["action"], records["bytes"]).tolist()]
 
 
 def codes(action: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -54,7 +54,7 @@ def read(path: Path, form: blklines.Reader | None = None) -> Events:
         if text.form is blklines.parsed and found.goes_back():
             file.seek(0)
             _check_numbers(file)
-    return found.events(sort=True)
+    return found.events()
 
 
 def _check_numbers(file: BinaryIO) -> None:

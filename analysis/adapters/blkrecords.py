@@ -15,6 +15,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from analysis.adapters.proberecords import opaque, taken
 from base.errors import BadInput
 
 MAGIC = 0x65617407  # 0x65617400 | version 7
@@ -107,17 +108,6 @@ def as_first(path: Path) -> Iterator[bytes]:
             yield row.tobytes() + whole[begin : begin + size]
 
 
-def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Return records[which]: opaque values are copied in one go, those of fields one by one."""
-    opaque = records.view(_opaque(records.dtype))
-    found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
-    return found.view(records.dtype)
-
-
-def _opaque(record: np.dtype) -> np.dtype:
-    return np.dtype((np.void, record.itemsize))
-
-
 def chunks(path: Path) -> Iterator[Chunk]:
     """Go through all records of a file. Raises BadInput. A chunk's `data` is overwritten by the next."""
     memory = bytearray(CHUNK + _LONGEST)
@@ -185,7 +175,7 @@ def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
     if not starts.size:
         return np.empty(0, form)
     places = data.size - form.itemsize + 1
-    return np.asarray(np.ndarray((places,), _opaque(form), data, 0, (1,))[starts].view(form))
+    return np.asarray(np.ndarray((places,), opaque(form), data, 0, (1,))[starts].view(form))
 
 
 def _candidates(data: np.ndarray, shifts: tuple[int, ...], magic: int) -> np.ndarray:

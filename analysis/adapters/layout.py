@@ -13,7 +13,7 @@ from base.arrays import Bools, Ints
 from base.errors import BadInput
 
 SECTOR = 512
-DATA = -1  # a region whose blocks belong to files
+DATA = -1  # a region with blocks of files
 META, INODE, JOURNAL, DIRECTORY, PACK = (
     LABELS.index(label)
     for label in (
@@ -25,7 +25,7 @@ META, INODE, JOURNAL, DIRECTORY, PACK = (
 
 @dataclass(frozen=True)
 class Layout:
-    """The device after the run as regions; each extends to the start of the next."""
+    """The regions of the device after the run; each extends to the start of the next."""
 
     filesystem: str
     starts: Ints  # first sector of each region, ascending from 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -64,18 +64,18 @@ def read(path: Path) -> np.ndarray:
 
 def taken(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Return rows[which]. numpy copies a record of fields field by field, an opaque one at once."""
-    opaque = rows.view(_opaque(rows))
-    found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
-    return found.view(rows.dtype)
+    values = rows.view(opaque(rows.dtype))
+    return (values.compress(which) if which.dtype == bool else values.take(which)).view(rows.dtype)
 
 
 def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return one array of all parts, copied as `taken` does."""
-    return np.concatenate([part.view(_opaque(part)) for part in parts]).view(parts[0].dtype)
+    return np.concatenate([part.view(opaque(part.dtype)) for part in parts]).view(parts[0].dtype)
 
 
-def _opaque(rows: np.ndarray) -> np.dtype[np.void]:
-    return np.dtype((np.void, rows.dtype.itemsize))
+def opaque(record: np.dtype[Any]) -> np.dtype[np.void]:
+    """Return the dtype of records of the same size without fields."""
+    return np.dtype((np.void, record.itemsize))
 
 
 def split(rows: np.ndarray) -> ByType:

@@ -80,7 +80,7 @@ class Seen:
     lost: int = 0  # events
     losses: list[str] = field(default_factory=list)  # messages that reject the run
     notes: list[str] = field(default_factory=list)  # messages for the reader that do not reject the run
-    said: Mapping[str, int] = field(default_factory=dict)  # numbers for the manifest
+    numbers: Mapping[str, int] = field(default_factory=dict)  # numbers for the manifest
     witness: Witness | None = None
     content: Content | None = None
 

@@ -15,7 +15,7 @@ _TIMED = re.compile(r"^[ \t]*([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
 # a number of any kind: of ms, a process, a time of day
 _NUMBERED = re.compile(r"^[ \t]*[-+]?[0-9][0-9.,:]*(?:[^\w.]|$)", re.MULTILINE)
 _LOST = re.compile(r"^(?:WARNING: )?Lost ([0-9]{1,18}) events", re.MULTILINE | re.IGNORECASE)
-TEXT, SAID = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
+TEXT, OUTPUTS = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 
 
 def script_lines(raw: Path) -> pl.DataFrame:
@@ -28,16 +28,16 @@ def script_lines(raw: Path) -> pl.DataFrame:
 
 def _seen(given: Given) -> Seen:
     seen = Seen()
-    seen.missing = [f"raw/{name}" for name in (TEXT, *SAID) if not (given.raw / name).is_file()]
+    seen.missing = [f"raw/{name}" for name in (TEXT, *OUTPUTS) if not (given.raw / name).is_file()]
     texts = [
         read_text(given.raw / name, whole_lines=False)
-        for name in (TEXT, *SAID)
+        for name in (TEXT, *OUTPUTS)
         if (given.raw / name).is_file()
     ]
     seen.lost = sum(int(number) for text in texts for number in _LOST.findall(text))
     timed = script_lines(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
     others = len(_NUMBERED.findall(texts[0])) - timed if texts else 0
-    seen.said = {
+    seen.numbers = {
         "lines": texts[0].count("\n") if texts else 0,
         "timed_lines": timed,
         "other_numbers": others,

@@ -191,8 +191,8 @@ def _seen(given: Given) -> Seen:
         return Seen(missing=["raw/content.zst"])
     content, records, lost = read(path)
     losses = [f"content lost {lost} commands: it had no room for more records"] if lost else []
-    said = {"records": records, "bytes": content.data.size, "unkept": content.unkept}
-    return Seen(lost=lost, losses=losses, said=said, content=content)
+    numbers = {"records": records, "bytes": content.data.size, "unkept": content.unkept}
+    return Seen(lost=lost, losses=losses, numbers=numbers, content=content)
 
 
 OBSERVER = Observer(read=_seen, leaves=("content.zst",))

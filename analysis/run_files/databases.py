@@ -33,7 +33,7 @@ def names(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the base names of the databases; "" for a command."""
     if "database" not in config.get("driver", {}):
         return ("",)
-    paths = [one["path"] for one in config.get("databases", [])] or [config["driver"]["database"]]
+    paths = [entry["path"] for entry in config.get("databases", [])] or [config["driver"]["database"]]
     return tuple(PurePosixPath(path).name for path in paths)
 
 
@@ -50,11 +50,10 @@ def of(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
     if several is None:
         yield Database(1, "", dict(config), ran)
         return
-    for number, one in enumerate(several, 1):
-        own = {
-            key: value for key, value in {**config, **one}.items() if key not in (*_PER_DATABASE, "databases")
-        }
-        yield Database(number, f"database {number}: ", own, one["transactions"])
+    for number, entry in enumerate(several, 1):
+        values = {**config, **entry}
+        own = {key: values[key] for key in values if key not in (*_PER_DATABASE, "databases")}
+        yield Database(number, f"database {number}: ", own, entry["transactions"])
 
 
 def calls_of(calls: pl.DataFrame, number: int) -> pl.DataFrame:
@@ -75,7 +74,7 @@ def unsummed(config: Mapping[str, Any], properties: str, counted: re.Pattern[str
         for name, total in config.get(where, {}).items() if several else ():
             if where == properties and not counted.fullmatch(name):
                 continue
-            each = [_number(one.get(where, {}).get(name, 0)) for one in several]
+            each = [_number(entry.get(where, {}).get(name, 0)) for entry in several]
             due = max(each) if name.startswith(_MOST) else sum(each)
             if due != _number(total):
                 wrong.append(f"{name}: {total}, and its databases make {due}")

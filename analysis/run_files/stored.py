@@ -72,19 +72,13 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
     """
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
-    of_command = identity.document({"load": identity.COMMAND})
-    if (folder / of_command).is_file():
-        if not any_load:
-            raise BadInput(
-                folder, "", "a watched command's, which is no cell of the driver's", "a cell's run"
-            )
-        return _read(folder, of_command)
-    if not (folder / "cell.json").is_file():
+    name = identity.document({"load": identity.COMMAND})
+    if not (folder / name).is_file():
+        name = "cell.json"
+    elif not any_load:
+        raise BadInput(folder, "", "a watched command's, which is no cell of the driver's", "a cell's run")
+    if not (folder / name).is_file():
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
-    return _read(folder, "cell.json")
-
-
-def _read(folder: Path, name: str) -> Stored:
     derived.check(folder, name, "host.json", "summary.json")
     path = folder / name
     return Stored(folder, cells.of(path, read_json(path)), read_json(folder / "summary.json"))
@@ -96,12 +90,12 @@ def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any])
     document: cell.json. A copied run with an edited cell keeps its old folder name.
     """
     place = folder.resolve()
-    for what, name, called in (
+    for kind, name, called in (
         ("run", host.get("run_id"), place.name),
         ("cell", cell_name(document), place.parent.name),
     ):
         if name != called:
-            return f"the folder of its {what} is not called {name}"
+            return f"the folder of its {kind} is not called {name}"
     return None
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.run_files import derived
-from analysis.run_files.reading import check_regular, check_unlinked, read_json
+from analysis.run_files.reading import check_regular, check_unlinked, read_json, sha256
 from base.errors import BadInput
 
 # message for a run without raw_sha256 in host.json
@@ -31,18 +30,13 @@ def hashes(folder: Path) -> dict[str, str]:
 def hash_of(folder: Path, name: str) -> str:
     """Return the SHA-256 of a file of a run. Raises BadInput unless it is a regular file, not a link."""
     check_own(folder, name)
-    return _hash(folder / name)
+    return sha256(folder / name)
 
 
 def check_own(folder: Path, name: str) -> None:
     """Raise BadInput unless the name is a regular file, neither a link nor below one."""
     check_unlinked(folder, name)
     check_regular(folder / name)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check(folder: Path, part: str) -> None:

@@ -132,7 +132,6 @@ NAMED = {
     "README.md": "what is under another licence; the medium",
     "CITATION.cff": "the medium",
     "CONTRIBUTING.md": "a sample's name",
-    "analysis/adapters/device_logs/_flash_wear.py": "its programs and erases",
     "analysis/report/report.html.j2": "a summary's name of what the medium did",
     "analysis/schema.yml": "a summary's name of what the medium did",
     "analysis/report/summary.py": "a summary's name of what the medium did",

@@ -1,4 +1,4 @@
-"""F2FS: `superblock.txt` is what dump.f2fs -d 1 prints."""
+"""Layout of F2FS, from superblock.txt, the output of dump.f2fs -d 1."""
 
 from __future__ import annotations
 
