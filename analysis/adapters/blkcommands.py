@@ -1,7 +1,5 @@
 """The kind of command, and blkparse's letters for it, of a block tracer's record (blkrecords.py)."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Block events of any source in one format; read them from the kernel's records with their payloads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

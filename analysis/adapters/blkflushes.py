@@ -1,7 +1,5 @@
 """Attribute each flush command of a block trace to the processes that waited for it (blkevents.EVENT)."""
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 

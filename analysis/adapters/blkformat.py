@@ -1,7 +1,5 @@
 """Read lines that blkparse printed with a format of the user's (-f)."""
 
-from __future__ import annotations
-
 import re
 import string
 

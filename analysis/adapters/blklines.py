@@ -1,7 +1,5 @@
 """Parse one line of text as a block event: of blkparse (with or without -f), ftrace, trace-cmd or perf."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Sector ranges in flight: bios that wait, or commands at the device."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 _PART = 11  # log2 of the sectors of a part of a device: 1 MiB

@@ -5,8 +5,6 @@ makes two pieces of it, a merge (M, F) one of two. An issue uses up the sectors 
 belongs to the bio that holds its first sector; of several such bios, to the one queued last.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters import blkflushes

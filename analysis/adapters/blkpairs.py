@@ -9,8 +9,6 @@ Of two commands of one range that are open at once the later is ended first, as 
 completion; where both are ended they are exchanged, so that the first issued is the first done.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

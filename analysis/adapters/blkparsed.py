@@ -1,7 +1,5 @@
 """Text of block events: what blkparse, ftrace, trace-cmd or `perf script` printed."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator

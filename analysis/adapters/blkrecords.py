@@ -7,8 +7,6 @@ of it is searched for the magic number at once; if each record then ends where t
 the chunk is whole. Only the records that are asked for are kept: memory is theirs and a chunk's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn

@@ -4,8 +4,6 @@ A worker often queues the lower bio some time after the remap. The lower bio bel
 queued the latest unfinished upper bio that covers its sectors.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters.blkopen import Open, Range

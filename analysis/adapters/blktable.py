@@ -5,8 +5,6 @@ of range, is left to blklines, which reads it or names its fault. Both give the 
 both read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """raw/driver/: the files that the workload driver wrote."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

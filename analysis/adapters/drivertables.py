@@ -1,7 +1,5 @@
 """The tables of raw/driver/ (docs/reference/formats.md): their columns and the limits of their values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

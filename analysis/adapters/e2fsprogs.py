@@ -3,8 +3,6 @@
 groups.txt is the output of dumpe2fs -g, inodes.txt of debugfs' `stat` for some inodes.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

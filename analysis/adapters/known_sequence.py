@@ -3,8 +3,6 @@
 analysis/instrument/probe_selftest.py compares them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The layout of a filesystem: the label of each region of the device (layouts/ reads it from raw/board/)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise

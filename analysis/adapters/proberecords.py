@@ -4,8 +4,6 @@ A record's place in the file is the order in which its probe began to write it: 
 time that is its end, so time order is `begin_ns`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn

@@ -1,7 +1,5 @@
 """raw/driver/rendered.gz: the engine's input, transaction by transaction."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Trials of a run as each board recorded them: raw/trials.csv (workloads/trials/trials.c)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

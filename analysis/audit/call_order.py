@@ -4,8 +4,6 @@ This finds a wrong boundary between transactions, which splits the calls of one.
 wrong role, which gets calls that the role never gets.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -74,9 +72,7 @@ def _wrong_database(run: Run, table: pl.DataFrame) -> list[str]:
     if "database" not in table.columns:
         return []
     own = [transaction.database + 1 for transaction in _given(run)]
-    wanted = pl.DataFrame(
-        {"transaction": range(len(own)), "own": own}, schema_overrides={"transaction": pl.Int64}
-    )
+    wanted = pl.DataFrame({"own": own}, {"own": pl.Int64}).with_row_index("transaction").cast(pl.Int64)
     joined = table.join(wanted, on="transaction", how="left", maintain_order="left")
     wrong = joined.filter(pl.col("database") != pl.col("own"))
     if wrong.is_empty():

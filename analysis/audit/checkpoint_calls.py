@@ -4,8 +4,6 @@ With checkpoint_every=N the driver requests one after each Nth transaction (run_
 calls files between transactions for no other reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ SEALED lists labels whose blocks all have a checksum or similar. There is no reg
 without a module, and units without a rule, are silent. The rules are in docs/reference/ledger.md.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

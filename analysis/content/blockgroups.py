@@ -5,8 +5,6 @@ Checksums are CRC-32C, seeded with the filesystem's UUID and the block's owner, 
 only. All numbers are little-endian. Their source is named in the filesystem's module.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from typing import NamedTuple

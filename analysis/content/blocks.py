@@ -4,8 +4,6 @@ A command may begin or end within a block, as the block layer splits by the queu
 one block that follow each other without a gap form one writing. A part whose rest never comes is dropped.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

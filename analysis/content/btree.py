@@ -3,8 +3,6 @@
 https://www.sqlite.org/fileformat2.html#b_tree_pages. Only tables are read: an index has no row numbers.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

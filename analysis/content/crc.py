@@ -4,8 +4,6 @@ Like the kernel's crc32c() (include/linux/crc32c.h): takes a seed, inverts nothi
 are cut into segments that go through the table in parallel. The segments' remainders are then combined.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

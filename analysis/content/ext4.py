@@ -4,8 +4,6 @@ Constants here and in blockgroups.py are from fs/ext4/ext4.h and Documentation/f
 6.12.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters.layout import DATA, DIRECTORY, INODE, JOURNAL, META

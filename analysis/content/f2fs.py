@@ -4,8 +4,6 @@ Constants here, in nodes.py and in segments.py are from include/linux/f2fs_fs.h 
 6.12.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters.layout import DATA, META, PACK

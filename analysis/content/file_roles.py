@@ -9,8 +9,6 @@ valid. It gets the role of the next first page if the rest of the header is equa
 Files that begin with anything else are not an engine's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 A frame's header begins with the page number (wal.c). vfs.csv has that number for the xWrite of each header.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -5,8 +5,6 @@ give the home of each block that follows it in the journal. With the feature che
 of its copy, seeded with the journal's UUID and the transaction's number.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

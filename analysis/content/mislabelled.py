@@ -1,7 +1,5 @@
 """Find bytes of SQLite's files that have another label, wherever they were written."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.content import btree, rollback, wal

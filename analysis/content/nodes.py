@@ -5,8 +5,6 @@ the numbers of the node and its inode, the place in the inode's tree, the versio
 and the block where the log continues.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

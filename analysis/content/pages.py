@@ -5,8 +5,6 @@ N's place is page N. A page that was never copied is identified by its rows: the
 another time, or the parent's cell that points to it has them between its bounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,9 +37,8 @@ class KnownPages:
     numbers: Ints
     contents: np.ndarray  # (n, size / 8)
     _rows: list[np.ndarray] = field(default_factory=list)  # (page, row), ascending by page then row
-    _bounds: list[np.ndarray] = field(
-        default_factory=list
-    )  # (page, its rows are above this one, its last row)
+    # (page, its rows are above this one, its last row)
+    _bounds: list[np.ndarray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         each = self.size // self.slice

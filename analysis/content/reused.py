@@ -4,8 +4,6 @@ The filesystem's layout is read after the run. By then a directory or an extent 
 reused, so only the bytes show what it was: a filesystem's module here may have `kinds(pages) -> labels`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,14 +4,12 @@ https://www.sqlite.org/fileformat2.html#the_rollback_journal. A record's checksu
 the nonce plus every 200th byte of the page, from its end.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
-from analysis.content.versions import Versions, orders
+from analysis.content.versions import ORDERS, Versions
 from base.arrays import Bools, Ints
 
 MAGIC = 0xD9D505F920A163D7
@@ -51,7 +49,7 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     every, length = np.arange(versions.page.size), size + 8
     version, words = np.empty(0, np.int64), np.empty((0, length // 4), np.uint32)
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
-        for later in orders():
+        for later in ORDERS:
             tried = every if step >= 0 and later == (False, True) else missing
             of, read = _read(versions, tried, versions.page[tried], step, size, later)
             true = _holds(versions, of, read, nonces, largest)
@@ -98,7 +96,7 @@ def _strays(versions: Versions, missing: Ints, nonces: np.ndarray, largest: int,
     missing, strays = missing[:_STRAYS], []
     for page in np.unique(versions.page)[:_STRAYS].tolist():
         others = missing[versions.page[missing] != page]
-        for later in orders():
+        for later in ORDERS:
             of, words = _read(versions, others, np.full(others.size, page), 0, size, later)
             strays.append(of[_holds(versions, of, words, nonces, largest)])
     return np.unique(np.concatenate(strays)) if strays else np.empty(0, np.int64)

@@ -3,8 +3,6 @@
 All numbers are little-endian. Their source is named in the filesystem's module.
 """
 
-from __future__ import annotations
-
 import zlib
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Content reader of SQLite: WAL and rollback journal by their checksums, database pages by both."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A header has the page number and the log's salts (wal.c). It lies at the same pl
 as in the file, whatever the filesystem's block size is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

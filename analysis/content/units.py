@@ -1,7 +1,5 @@
 """Cut the ledger's pieces into units, the part of a piece in one block; collect what a reader may use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

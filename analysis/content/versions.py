@@ -5,10 +5,6 @@ pages. Pages of one sync may be written in any order, so the writing of a neighb
 ambiguous. Both nearest ones are tried; the record's checksum decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks
@@ -18,6 +14,8 @@ from base.arrays import Ints, unique
 _PAGES = 28  # bits for a page number in a key
 _ROWS = 32  # bits for a writing
 _AT_ONCE = 256  # records: their bytes fit into a cache
+# whether to take the next writing of the pages (before, after) instead of the previous, likeliest first
+ORDERS = ((False, True), (False, False), (True, True), (True, False))
 
 
 class Versions:
@@ -75,8 +73,3 @@ class Versions:
         flat = self.blocks.log[self.blocks.sectors[writing, sector % SECTORS]].reshape(-1)
         begins = np.arange(rows.shape[0]) * span * SECTOR + start % SECTOR
         return np.asarray(np.lib.stride_tricks.sliding_window_view(flat, size)[begins])
-
-
-def orders() -> Iterator[tuple[bool, bool]]:
-    """Return which writings of the pages (before, after) to try, likeliest first (Versions.words)."""
-    return iter([(False, True), (False, False), (True, True), (True, False)])

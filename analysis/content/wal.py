@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
-from analysis.content.versions import Versions, orders
+from analysis.content.versions import ORDERS, Versions
 from base.arrays import Ints
 
 HEADER, FRAME_HEADER = 32, 24
@@ -128,7 +128,7 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
     missing = np.setdiff1d(every, confirmed)
     # frames that begin in the page, then those that continue in it
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
-        for later in orders():
+        for later in ORDERS:
             tried = every if step >= 0 and later == (False, True) else missing
             frame = -(-(versions.page[tried] * BLOCK - HEADER) // length) + step
             start, begin = HEADER + frame * length, versions.page[tried] * BLOCK

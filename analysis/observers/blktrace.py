@@ -1,7 +1,5 @@
 """raw/blktrace/: block commands recorded by the kernel's block tracer, one file per CPU."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """raw/bpftrace.txt: the output of a user's bpftrace script. Lines that begin with a time are drawn."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

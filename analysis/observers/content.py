@@ -1,7 +1,5 @@
 """raw/content.zst: the data written to the device, recorded by the kernel module of probes/content/."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 

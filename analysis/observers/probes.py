@@ -1,7 +1,5 @@
 """raw/probes.bin as events (analysis.schemas.events)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The cell of a stored run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """List a run's databases: one, or those in `databases` of config.json (docs/reference/formats.md)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Hash the files that an analysis read and wrote (derived.json), to detect later changes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

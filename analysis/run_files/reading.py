@@ -1,7 +1,5 @@
 """Read text, JSON and CSV strictly: a whole file, or one clear error."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Open an analysed run: its cell, summary and tables, without reading raw/ again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hash the raw files of a stored run, and detect changed, missing and added ones."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ In virtual time the runs differ only by the observation. On a lab board the base
 the cost has an interval.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 

@@ -1,7 +1,5 @@
 """Compare repeated runs of one cell: median, spread, interval, and whether they are identical."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

@@ -4,8 +4,6 @@ A sync or block command belongs to the transaction during which it was issued (b
 Therefore the counts of all transactions never exceed those of the window.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The log and the counters of flashsim (images/devices/flashsim/README.md; log.c there)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

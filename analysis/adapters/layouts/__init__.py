@@ -3,8 +3,6 @@
 Module `<type>.py` has a function layout(raw/board/, superblock.txt's fields) → Layout.
 """
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 inode, of the orphan file, and of each directory and file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Layout of F2FS, from superblock.txt, the output of dump.f2fs -d 1."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

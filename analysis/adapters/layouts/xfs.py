@@ -6,8 +6,6 @@ The log and metadata are written from buffers that belong to no page of any file
 device identifies them. A copy in the log does not name its block.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
