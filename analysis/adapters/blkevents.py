@@ -118,7 +118,7 @@ def read(paths: list[Path]) -> Events:
 def _check(path: Path, records: np.ndarray) -> None:
     """Refuse numbers that no device or clock has. Raises BadInput with the first."""
     of_sectors = records["action"] & blk.PASSTHROUGH == 0
-    for name, wrong, what, expected in (
+    for name, wrong, text, expected in (
         (
             "sector",
             (records["bytes"] > 0) & (records["sector"] >= SECTORS),
@@ -134,7 +134,7 @@ def _check(path: Path, records: np.ndarray) -> None:
         ),
     ):
         if (rows := np.flatnonzero(wrong)).size:
-            raise BadInput(path, "", f"{what} {int(records[name][rows[0]])}", expected)
+            raise BadInput(path, "", f"{text} {int(records[name][rows[0]])}", expected)
 
 
 def _with_payload(chunk: blk.Chunk, kept: np.ndarray) -> np.ndarray:

@@ -179,11 +179,11 @@ def process(name: str | None) -> str | None:
 def flags(rwbs: str, *, has_data: bool) -> int:
     """Return the bits of an action that blkparse's letters stand for. Raises LineError."""
     secure = _SECURE.fullmatch(rwbs)
-    found = _RWBS.fullmatch(secure[1] + secure[2] if secure else rwbs)
-    if found is None or (found[2] == "F" and has_data):
+    match = _RWBS.fullmatch(secure[1] + secure[2] if secure else rwbs)
+    if match is None or (match[2] == "F" and has_data):
         raise LineError(f"{rwbs!r} is not an operation (expected letters such as WS or FWFSM)")
-    bits = _OPERATIONS[found[2]] | (blk.FLUSH if found[1] else 0)
-    for letter in found[3]:
+    bits = _OPERATIONS[match[2]] | (blk.FLUSH if match[1] else 0)
+    for letter in match[3]:
         bits |= _LATER[letter]
     return bits
 

@@ -44,15 +44,15 @@ class NoTextError(ValueError):
 
 def read(path: Path, form: blklines.Reader | None = None) -> Events:
     """Return the events of a text; `form` reads a line of it, None: that is found out. Raises NoTextError."""
-    found = Collected()
+    collected = Collected()
     np.empty(_KEPT, np.uint8)  # freed at once
     with path.open("rb") as file:
-        text = _Text(file, found, form)
+        text = _Text(file, collected, form)
         text.read()
-        if text.form is blklines.parsed and found.goes_back():
+        if text.form is blklines.parsed and collected.goes_back():
             file.seek(0)
             _check_numbers(file)
-    return found.events()
+    return collected.events()
 
 
 def _check_numbers(file: BinaryIO) -> None:

@@ -69,15 +69,15 @@ def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dic
     With `wanted` (action -> bool) only those of which it says so, and no notes. Raises BadInput
     with the byte offset of the first record that is cut short or corrupt.
     """
-    found: list[np.ndarray] = [np.empty(0, RECORD)]
+    parts: list[np.ndarray] = [np.empty(0, RECORD)]
     names: dict[int, str] = {}
     for chunk in chunks(path):
         action = chunk.records["action"]
         note = action & NOTIFY > 0
-        found.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
+        parts.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
         if note.any():
             names |= process_names(chunk, np.flatnonzero(note).tolist())
-    return np.concatenate(found), names
+    return np.concatenate(parts), names
 
 
 def version(path: Path) -> int:
@@ -128,10 +128,10 @@ def chunks(path: Path) -> Iterator[Chunk]:
 
 def _magic(path: Path, data: np.ndarray) -> int:
     """Return the magic number of a file, all of whose records are of one version. Raises BadInput."""
-    found = int.from_bytes(data[:4].tobytes(), "little")
-    if data.size >= 4 and found not in _FORMS:
+    word = int.from_bytes(data[:4].tobytes(), "little")
+    if data.size >= 4 and word not in _FORMS:
         _fail(path, 0, data, 0, list(_FORMS))
-    return found if data.size >= 4 else MAGIC
+    return word if data.size >= 4 else MAGIC
 
 
 def _records(path: Path, base: int, data: np.ndarray, magic: int) -> tuple[Chunk, int]:
@@ -161,11 +161,11 @@ def _as_first(records: np.ndarray) -> np.ndarray:
     """Return records of any version as those of the first; of an action the 32 bits that it has there."""
     if records.dtype == RECORD:
         return records
-    found = np.empty(records.size, RECORD)
+    result = np.empty(records.size, RECORD)
     for name in RECORD.names or ():
-        found[name] = records[name]
-    found["magic"], found["action"] = MAGIC, records["action"] & 0xFFFFFFFF
-    return found
+        result[name] = records[name]
+    result["magic"], result["action"] = MAGIC, records["action"] & 0xFFFFFFFF
+    return result
 
 
 def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
@@ -178,11 +178,11 @@ def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
 
 def _candidates(data: np.ndarray, shifts: tuple[int, ...], magic: int) -> np.ndarray:
     """Return where the magic number is, ascending, in steps of 4 bytes from each of `shifts`."""
-    found = []
+    parts = []
     for shift in shifts:
         words = data[shift : shift + max(data.size - shift, 0) // 4 * 4].view("<u4")
-        found.append(np.flatnonzero(words == magic) * 4 + shift)
-    starts = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
+        parts.append(np.flatnonzero(words == magic) * 4 + shift)
+    starts = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
     return starts[starts <= data.size - _FORMS[magic].itemsize]
 
 

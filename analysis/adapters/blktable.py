@@ -185,10 +185,10 @@ def rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
         "name": _coded(words["process"], lambda word: number(blklines.process(word))).fill_null(UNKNOWN),
         "error": words["error"],
     }
-    found = np.zeros(table.height, EVENT)
+    result = np.zeros(table.height, EVENT)
     for name, values in columns.items():
-        found[name] = values.to_numpy()
-    return found
+        result[name] = values.to_numpy()
+    return result
 
 
 def _coded(words: pl.Series, code: Callable[[str], int | None]) -> pl.Series:

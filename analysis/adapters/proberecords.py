@@ -131,10 +131,10 @@ def _check_size(path: Path, size: int, header: np.ndarray) -> None:
     if not header.size:
         raise BadInput(path, "byte 0", f"a header of {size} bytes", f"{HEADER.itemsize} bytes")
     for field, wanted in _WANTED.items():
-        found = header[0][field]
-        if found != wanted:
+        value = header[0][field]
+        if value != wanted:
             offset = HEADER.fields[field][1] if HEADER.fields else 0
-            raise BadInput(path, f"byte {offset}", f"{field} is {found.item()!r}", repr(wanted))
+            raise BadInput(path, f"byte {offset}", f"{field} is {value.item()!r}", repr(wanted))
     if cut := (size - HEADER.itemsize) % RECORD.itemsize:
         raise BadInput(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
 

@@ -103,9 +103,8 @@ def logged(made: Ledger, kept: Kept) -> tuple[blocks.Log, Ints]:
     No command has a record if the kept commands are not the ledger's.
     """
     rows = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
-    log = blocks.Log(
-        *(ints(column[rows]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)), kept.data
-    )
+    columns = [ints(column) for column in (kept.time, kept.sector, kept.sectors, kept.begin)]
+    log = blocks.Log(*columns, data=kept.data).take(rows)
     begin, end = made.given.window
     within = np.flatnonzero((log.time >= begin) & (log.time < end))
     write, record = units.writes(made.ledger), np.full(made.ledger.height, -1, np.int64)
@@ -151,14 +150,14 @@ def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.S
     confirmed: false if a unit of it is contradicted, true if all are confirmed.
     """
     wrong, right, all_of = (
-        np.bincount(judged.piece[which], minlength=height)
-        for which in (verdict.state == CONTRADICTED, verdict.state == CONFIRMED, slice(None))
+        np.bincount(judged.piece[selected], minlength=height)
+        for selected in (verdict.state == CONTRADICTED, verdict.state == CONFIRMED, slice(None))
     )
     confirmed = pl.Series("confirmed", wrong == 0).set(pl.Series((wrong == 0) & (right < all_of)), None)
     rule = np.full(height, -1)
     for state in (CONFIRMED, CONTRADICTED):
-        which = verdict.state == state
-        rule[judged.piece[which]] = verdict.rule[which]
+        selected = verdict.state == state
+        rule[judged.piece[selected]] = verdict.rule[selected]
     rules = pl.Series([*verdict.rules, None], dtype=pl.Categorical)
     return [confirmed, rules.gather(np.where(rule < 0, len(verdict.rules), rule)).alias("rule")]
 
@@ -181,13 +180,13 @@ def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
 
 def _wrong(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
     """Return the contradicted units, in the order of issue."""
-    which = np.flatnonzero(verdict.state == CONTRADICTED)
+    selected = np.flatnonzero(verdict.state == CONTRADICTED)
     return pl.DataFrame(
         {
-            "label": [LABELS[place] for place in judged.label[which]],
-            "rule": [verdict.rules[place] for place in verdict.rule[which]],
-            "sector": judged.block[which] * blocks.SECTORS,
-            "bytes": judged.bytes[which],
+            "label": [LABELS[place] for place in judged.label[selected]],
+            "rule": [verdict.rules[place] for place in verdict.rule[selected]],
+            "sector": judged.block[selected] * blocks.SECTORS,
+            "bytes": judged.bytes[selected],
         },
         schema={"label": LABEL, "rule": pl.String, "sector": pl.Int64, "bytes": pl.Int64},
     )

@@ -119,20 +119,20 @@ def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple
     raw = blocks.take(rows).reshape(-1, INODE)
     number = (geometry.first_inode(block)[:, None] + np.arange(_EACH)).ravel()
     used = raw.any(axis=1)
-    which = np.flatnonzero(used)
-    part = raw[which]
+    selected = np.flatnonzero(used)
+    part = raw[selected]
     low, high = (_word(part, at) for at in (0x7C, 0x82))
     # the upper half of the checksum exists if the inode has room for it
     whole = _word(part, 0x80) >= 4
     part[:, 0x7C:0x7E] = 0
     part[whole, 0x82:0x84] = 0
-    seed = _seeds(geometry.seed, number[which], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
+    seed = _seeds(geometry.seed, number[selected], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
     stored = np.where(whole, low | high << np.uint32(16), low)
     true = (crc32c(part, seed) & np.where(whole, ALL, 0xFFFF).astype(np.uint32)) == stored
     wrong = np.zeros(raw.shape[0], bool)
-    wrong[which[~true]] = True
+    wrong[selected[~true]] = True
     each = ~some(wrong.reshape(-1, _EACH)) & some(used.reshape(-1, _EACH))
-    return each, Inodes(rows[which[true] // _EACH], number[which[true]], part[true])
+    return each, Inodes(rows[selected[true] // _EACH], number[selected[true]], part[true])
 
 
 def superblocks(pages: np.ndarray) -> np.ndarray:
@@ -178,9 +178,9 @@ def extents(inodes: Inodes) -> Ints:
     head = tree[:, :8].copy().view("<u2")
     leaf = np.flatnonzero((head[:, 0] == EXTENTS) & (head[:, 3] == 0))
     entries = tree[leaf, 12:].reshape(-1, 4, 12)
-    there = np.arange(4) < head[leaf, 1][:, None]
-    words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[there]
-    inode = np.repeat(inodes.number[leaf], 4).reshape(-1, 4)[there]
+    exists = np.arange(4) < head[leaf, 1][:, None]
+    words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[exists]
+    inode = np.repeat(inodes.number[leaf], 4).reshape(-1, 4)[exists]
     length = np.where(words[:, 2] > 32768, words[:, 2] - 32768, words[:, 2])  # unwritten extent
     place = words[:, 3] << 32 | words[:, 5] << 16 | words[:, 4]
     table = np.stack([inode, words[:, 1] << 16 | words[:, 0], place, length], axis=1)

@@ -5,7 +5,7 @@ one block that follow each other without a gap form one writing. A part whose re
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Log(NamedTuple):
     sectors: Ints
     begin: Ints  # offset of its bytes in `data`; -1: not kept
     data: Bytes
+
+    def take(self, rows: Ints) -> Self:
+        """Return some commands; `data` stays whole."""
+        columns = {name: getattr(self, name)[rows] for name in self._fields if name != "data"}
+        return self._replace(**columns)
 
 
 @dataclass(frozen=True)

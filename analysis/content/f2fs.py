@@ -67,16 +67,16 @@ def _versions(given: Evidence, main: tuple[int, int], packs: Checkpoints) -> np.
 def _nodes(given: Evidence, written: Nodes) -> list[Finding]:
     """Judge nodes: of a known checkpoint, and written where the log continued."""
     units = given.units
-    which = np.flatnonzero(units.row >= 0)
-    place = positions(units.row[which], written.row)
-    which, place = which[place >= 0], place[place >= 0]
-    labelled = np.isin(which, units.labelled("inode/node"))
+    selected = np.flatnonzero(units.row >= 0)
+    place = positions(units.row[selected], written.row)
+    selected, place = selected[place >= 0], place[place >= 0]
+    labelled = np.isin(selected, units.labelled("inode/node"))
     moved, gap = nodes.out_of_place(written)[place], nodes.behind_a_gap(written)[place]
     return [
-        confirmed("node with the checkpoint's version", which[labelled & ~moved]),
-        contradicted("node of another place", which[labelled & moved]),
-        contradicted("node behind one that was not written", which[labelled & gap]),
-        contradicted("node under another label", which[~labelled]),
+        confirmed("node with the checkpoint's version", selected[labelled & ~moved]),
+        contradicted("node of another place", selected[labelled & moved]),
+        contradicted("node behind one that was not written", selected[labelled & gap]),
+        contradicted("node under another label", selected[~labelled]),
     ]
 
 
@@ -124,8 +124,8 @@ def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) 
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == META))
 
     def within(begin: int, end: int) -> tuple[Ints, np.ndarray, Ints, Ints]:
-        which = own[(units.block[own] >= begin) & (units.block[own] < end)]
-        return which, blocks.take(units.row[which]), units.row[which], units.block[which] - begin
+        selected = own[(units.block[own] >= begin) & (units.block[own] < end)]
+        return selected, blocks.take(units.row[selected]), units.row[selected], units.block[selected] - begin
 
     of_sit, pages, _, _ = within(area["sit"], area["nat"])
     findings = _labelled(given, "maps of segments", META, of_sit[segments.sit(pages)])
@@ -147,21 +147,21 @@ def _pages(given: Evidence, table: Mapped) -> list[Finding]:
     """Judge pages of files by the nodes that map their blocks."""
     units = given.units
     # only the data region holds pages of files
-    which = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
-    row, block = units.row[which], units.block[which]
+    selected = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
+    row, block = units.row[selected], units.block[selected]
     number = given.blocks.number
     order = np.argsort(number, kind="stable")
     same_block = np.flatnonzero(number[order][1:] == number[order][:-1])
     following = np.full(number.size, np.iinfo(np.int64).max)  # next writing of the same block
     following[order[same_block]] = order[same_block + 1]
     earlier, later = nodes.at_time(table, block, row, following[row])
-    inode, page = units.inode[which], units.offset[which] // BLOCK
+    inode, page = units.inode[selected], units.offset[selected] // BLOCK
     same = [
         (place >= 0) & (at(table.inode, place) == inode) & (at(table.page, place) == page)
         for place in (earlier, later)
     ]
     other = (later >= 0) & ~same[1]
     return [
-        confirmed("page that its node has there", which[(same[0] | same[1]) & ~other], by_place=True),
-        contradicted("page that a node has as another", which[other]),
+        confirmed("page that its node has there", selected[(same[0] | same[1]) & ~other], by_place=True),
+        contradicted("page that a node has as another", selected[other]),
     ]

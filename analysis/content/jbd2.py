@@ -58,8 +58,8 @@ def read(blocks: Blocks, journal: Journal) -> JournalBlocks:
     seed = _seed(blocks, journal, rows[kinds == DESCRIPTOR])
     if journal.checksums:
         true = np.isin(kinds, (SUPERBLOCK_V1, SUPERBLOCK))
-        for which, place in (((DESCRIPTOR, REVOKE), _TAIL), ((COMMIT,), _CHECKSUM)):
-            checked = np.flatnonzero(np.isin(kinds, which))
+        for selected, place in (((DESCRIPTOR, REVOKE), _TAIL), ((COMMIT,), _CHECKSUM)):
+            checked = np.flatnonzero(np.isin(kinds, selected))
             true[checked] = _sealed(blocks.take(rows[checked]), place, seed)
         rows, kinds, numbers = rows[true], kinds[true], numbers[true]
     described = kinds == DESCRIPTOR
@@ -93,8 +93,8 @@ def _copies(
     # the log wraps around to the block after the superblock
     place = (place - 1) % max(journal.places.size - 1, 1) + 1
     row = _next(blocks, journal.places[place], descriptors[tag])
-    there = np.flatnonzero(row >= 0)
-    tag, home, flags, check, row = (column[there] for column in (tag, home, flags, check, row))
+    complete = np.flatnonzero(row >= 0)
+    tag, home, flags, check, row = (column[complete] for column in (tag, home, flags, check, row))
     true = np.ones(row.size, bool)
     if journal.checksums:
         number = numbers[tag].astype(">u4").view(np.uint8).reshape(-1, 4)

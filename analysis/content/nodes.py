@@ -115,13 +115,13 @@ def mapped(blocks: Blocks, nodes: Nodes, main: tuple[int, int]) -> Mapped:
     changed = addresses != 0
     again = np.flatnonzero(np.diff(nodes.number[held]) == 0) + 1
     changed[again] &= addresses[again] != addresses[again - 1]
-    which, slot = np.nonzero(changed)
+    selected, slot = np.nonzero(changed)
     made = Mapped(
-        block=addresses[which, slot].astype(np.int64),
-        row=nodes.row[held][which],
-        inode=nodes.inode[held][which],
-        page=first[which] + slot,
-        node=nodes.number[held][which],
+        block=addresses[selected, slot].astype(np.int64),
+        row=nodes.row[held][selected],
+        inode=nodes.inode[held][selected],
+        page=first[selected] + slot,
+        node=nodes.number[held][selected],
         slot=slot,
     )
     by_block = np.lexsort((made.row, made.block))

@@ -64,8 +64,8 @@ class KnownPages:
         hashed = hashes(words.reshape(-1, self.slice // 8))
         place = ((offset // self.slice)[:, None] + np.arange(each)).ravel()
         here = np.isin(placed(hashed, place), self.here)
-        there = np.isin(hashed, self.hashed) & ~here
-        return some(here.reshape(-1, each)), some(there.reshape(-1, each))
+        elsewhere = np.isin(hashed, self.hashed) & ~here
+        return some(here.reshape(-1, each)), some(elsewhere.reshape(-1, each))
 
     def by_rows(self, blocks: np.ndarray, offset: Ints) -> np.ndarray:
         """Return which blocks (n, 4096 bytes) have pages with rows that belong there."""
@@ -87,9 +87,9 @@ class KnownPages:
         """Add the rows of pages, and the bounds of their children."""
         kind = btree.kinds(pages, numbers)
         for wanted in (btree.LEAF, btree.INTERIOR):
-            which = np.flatnonzero(kind == wanted)
-            cells = btree.rows(pages[which], numbers[which], wanted)
-            number = numbers[which][cells.page]
+            selected = np.flatnonzero(kind == wanted)
+            cells = btree.rows(pages[selected], numbers[selected], wanted)
+            number = numbers[selected][cells.page]
             self._rows.append(np.stack([number, cells.row], axis=1))
             if wanted == btree.INTERIOR:
                 order = np.lexsort((cells.row, cells.page))
@@ -107,10 +107,10 @@ class KnownPages:
         bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
         known = np.unique(placed(had[:, 1].astype(np.uint64), had[:, 0]))
         for wanted in (btree.LEAF, btree.INTERIOR):
-            which = np.flatnonzero(kind == wanted)
-            cells = btree.rows(pages[which], numbers[which], wanted)
+            selected = np.flatnonzero(kind == wanted)
+            cells = btree.rows(pages[selected], numbers[selected], wanted)
             true = cells.row < np.iinfo(np.int64).max
-            page, row = which[cells.page[true]], cells.row[true]
+            page, row = selected[cells.page[true]], cells.row[true]
             if not page.size:
                 continue
             fitting[page[np.isin(placed(row.astype(np.uint64), numbers[page]), known)]] = True

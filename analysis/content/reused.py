@@ -30,7 +30,7 @@ def relabelled(made: Ledger, kept: Kept) -> Ledger:
         return made  # reported by checks/cross_check.py
     chosen = made.pieces[rows]
     distinct, place = np.unique(record[ints(chosen["command"])], return_inverse=True)
-    whole, places = blocks.blocks(blocks.Log(*(column[distinct] for column in log[:4]), log.data))
+    whole, places = blocks.blocks(log.take(distinct))
     given = units.given(made.ledger, chosen, record)._replace(record=ints(place))
     judged = units.units(given, places)
     label = np.full(judged.piece.size, -1, np.int64)

@@ -111,8 +111,8 @@ def nat(pages: np.ndarray, row: Ints, first: Ints, last: Latest) -> Bools:
     entries = pages[:, : NAT_ENTRIES * _NAT].reshape(-1, _NAT)
     block = entries[:, 5:9].copy().view("<u4")[:, 0].astype(np.int64)
     number = (first[:, None] + np.arange(NAT_ENTRIES)).ravel()
-    there = last.before(number, np.repeat(row, NAT_ENTRIES))
-    right = ((there >= 0) & (there == block)).reshape(-1, NAT_ENTRIES)
+    latest = last.before(number, np.repeat(row, NAT_ENTRIES))
+    right = ((latest >= 0) & (latest == block)).reshape(-1, NAT_ENTRIES)
     return some(right)
 
 
@@ -163,8 +163,8 @@ def journals(pages: np.ndarray, row: Ints, compact: Bools, last: Latest) -> Bool
         if 0 < nats <= (_JOURNAL - 2) // _NAT_JOURNAL:
             entries = pages[index, at[0] + 2 : at[0] + 2 + nats * _NAT_JOURNAL].reshape(-1, _NAT_JOURNAL)
             number, block = (entries[:, a : a + 4].copy().view("<u4")[:, 0].astype(np.int64) for a in (0, 9))
-            there = last.before(number, np.full(nats, row[index]))
-            right[index] |= bool(((there >= 0) & (there == block)).any())
+            latest = last.before(number, np.full(nats, row[index]))
+            right[index] |= bool(((latest >= 0) & (latest == block)).any())
         if 0 < sits <= (_JOURNAL - 2) // _SIT_JOURNAL:
             entries = pages[index, at[1] + 2 : at[1] + 2 + sits * _SIT_JOURNAL].reshape(-1, _SIT_JOURNAL)
             right[index] |= bool(_valid(entries[:, 4:]).all())

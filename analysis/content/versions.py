@@ -37,8 +37,8 @@ class Versions:
         dense = np.minimum(np.searchsorted(self._known, key), self._known.size - 1)
         at = np.searchsorted(self._sorted, (dense << _ROWS) | row, side="right") - (not later)
         entry = self._sorted.take(at, mode="clip")
-        there = (at >= 0) & (at < self._sorted.size) & (entry >> _ROWS == dense)
-        return np.where(there & (self._known[dense] == key), entry & ((1 << _ROWS) - 1), -1)
+        exists = (at >= 0) & (at < self._sorted.size) & (entry >> _ROWS == dense)
+        return np.where(exists & (self._known[dense] == key), entry & ((1 << _ROWS) - 1), -1)
 
     def words(
         self, which: Ints, page: Ints, start: Ints, size: int, kind: str, later: tuple[bool, bool]

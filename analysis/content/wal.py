@@ -141,9 +141,11 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
     keys = np.concatenate(keys_so_far)
     valid = [seen.where(np.isin(seen.before, keys)) for seen in candidates]
     followed = np.concatenate([seen.before for seen in valid])
-    there = np.unique(np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in candidates]))
+    known_frames = np.unique(
+        np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in candidates])
+    )
     for seen in candidates:  # the log's first frame: its predecessor is unknown, so its successor decides
-        lone = ~np.isin(_key(seen.salts, seen.frame - 1, seen.salts), there) & (seen.frame > 0)
+        lone = ~np.isin(_key(seen.salts, seen.frame - 1, seen.salts), known_frames) & (seen.frame > 0)
         valid.append(seen.where(lone & np.isin(seen.key, followed)))
     words = np.concatenate([seen.words for seen in valid])
     version = np.concatenate([seen.version for seen in valid])

@@ -104,9 +104,9 @@ def queued(folder: Path, begin: int, end: int, partition: Partition | None = Non
             for name in kept.names or ():
                 part[name] = chunk.records[name].take(bios)
             parts.append(part)
-    found = np.concatenate(parts)
-    found = partition.assign_traced(found) if partition else found
-    return found[np.lexsort((found["time"], found["pid"]))]
+    result = np.concatenate(parts)
+    result = partition.assign_traced(result) if partition else result
+    return result[np.lexsort((result["time"], result["pid"]))]
 
 
 def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
@@ -116,7 +116,7 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     command never completed.
     """
     loaded = [blk.read_file(path, _wanted) for path in _paths(folder)]
-    names = {pid: name for _, found in loaded for pid, name in found.items()}
+    names = {pid: name for _, result in loaded for pid, name in result.items()}
     records = np.concatenate([records for records, _ in loaded])
     return commands(partition.assign_traced(records) if partition else records, names)
 
@@ -130,7 +130,7 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
         records = records[np.argsort(records["time"], kind="stable")]
     pairs = pair(records)
     rows, ends, known = records[pairs.issue], records["time"][pairs.done].astype(np.int64), pairs.done >= 0
-    which = words()[codes(rows["action"], rows["bytes"])]
+    selected = words()[codes(rows["action"], rows["bytes"])]
     table = pl.DataFrame(
         {
             "source": pl.repeat("blktrace", len(rows), eager=True),
@@ -141,8 +141,8 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
             "dev": rows["device"].astype(np.int64),
             "sector": rows["sector"].astype(np.int64),
             "sectors": pairs.bytes // 512,
-            "rwbs": which["rwbs"],
-            "kind": which["kind"],
+            "rwbs": selected["rwbs"],
+            "kind": selected["kind"],
             "result": pl.Series(pairs.error).set(pl.Series(~known), None),
         }
     )
@@ -163,11 +163,11 @@ def read_summary(path: Path) -> tuple[int, int]:
     blktrace does not count events: its number is the size of each CPU's file divided by 48, in any version.
     `events_by_size` computes the same. Raises BadInput.
     """
-    found = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
-    if len(found) != 1:
+    result = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
+    if len(result) != 1:
         expected = "Total: <n> events (dropped <n>)"
-        raise BadInput(path, "", f"{len(found)} lines with a total", expected)
-    return int(found[0][0]), int(found[0][1])
+        raise BadInput(path, "", f"{len(result)} lines with a total", expected)
+    return int(result[0][0]), int(result[0][1])
 
 
 def events_by_size(folder: Path) -> int:

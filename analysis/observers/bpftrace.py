@@ -19,8 +19,8 @@ TEXT, OUTPUTS = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 def script_lines(raw: Path) -> pl.DataFrame:
     """Return the lines with a time, by time: begin_ns, text. Raises BadInput."""
     path = raw / TEXT
-    found = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
-    rows = {"begin_ns": [int(time) for time, _ in found], "text": [text for _, text in found]}
+    matches = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
+    rows = {"begin_ns": [int(time) for time, _ in matches], "text": [text for _, text in matches]}
     return pl.DataFrame(rows, {"begin_ns": pl.Int64, "text": pl.String}).sort("begin_ns", maintain_order=True)
 
 

@@ -115,8 +115,8 @@ def _fill(path: Path, file: Any, array: np.ndarray, at: int) -> np.ndarray:
 def _check_header(path: Path, header: np.void) -> None:
     wanted = (("magic", MAGIC), ("header_bytes", HEADER.itemsize), ("record_bytes", RECORD.itemsize))
     for field, value in wanted:
-        found = header[field].tobytes() if field == "magic" else header[field]
-        if found != value:
+        text = header[field].tobytes() if field == "magic" else header[field]
+        if text != value:
             _fail(path, 0, HEADER, field, header[field], repr(value))
     for field, most in (("records", _MOST_RECORDS), ("data_bytes", _MOST_DATA)):
         if header[field] > most:
@@ -141,10 +141,10 @@ def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
         ("begin", begin != place, "the end of the data before, or 2^64-1"),
         ("serial", serial != np.arange(records.size, dtype=np.uint64), "the number of records before"),
     )
-    wrong = [(int(np.argmax(found)), field, says) for field, found, says in rules if found.any()]
+    wrong = [(int(np.argmax(broken)), field, expected) for field, broken, expected in rules if broken.any()]
     if wrong:
-        row, field, says = min(wrong, key=lambda one: one[0])
-        _fail(path, HEADER.itemsize + row * RECORD.itemsize, RECORD, field, records[row][field], says)
+        row, field, expected = min(wrong, key=lambda fault: fault[0])
+        _fail(path, HEADER.itemsize + row * RECORD.itemsize, RECORD, field, records[row][field], expected)
     if header["data_bytes"] != (total := int(end[-1]) if end.size else 0):
         _fail(path, 0, HEADER, "data_bytes", header["data_bytes"], f"{total}, the sum over the records")
     if header["unkept"] != (total := int(np.count_nonzero(is_data & ~kept))):
