@@ -232,7 +232,7 @@ def _seen(raw: Path, ran: Driver, own_board: OwnBoard) -> dict[str, observers.Se
     names = observers.check_names(own_board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := own_board.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, partition.read_partition(own_board.device))
-    return {name: observers.find(name).read(given) for name in names}
+    return {name: observers.load(name).read(given) for name in names}
 
 
 def _missing(cell: Cell, ran: Driver, seen: Mapping[str, observers.Seen]) -> list[str]:

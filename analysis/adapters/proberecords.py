@@ -90,40 +90,31 @@ def chunks(path: Path) -> Iterator[ByType]:
     return (parts for _, parts in _checked(path))
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, np.ndarray]]:
-    """Read a file: where each chunk begins, and its records."""
-    try:
-        size = path.stat().st_size
-        file = path.open("rb")
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
-    with file:
-        header = np.fromfile(file, HEADER, 1)
-        _check_size(path, size, header)
-        while (rows := np.fromfile(file, RECORD, CHUNK)).size:
-            yield file.tell() - rows.nbytes, rows
-
-
 def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
     """Read a file: the records of each chunk, in order and by type.
 
     The first record is `attached`, the last `detached`, and there is one of each: a file cut
     short at any place is refused.
     """
+    try:
+        size, file = path.stat().st_size, path.open("rb")
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     edges: list[tuple[int, int]] = []
-    size = HEADER.itemsize
-    for base, rows in _blocks(path):
-        kind = np.ascontiguousarray(rows["type"])
-        if kind.min() < 1 or kind.max() > len(TYPES):
-            wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
-            _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
-        parts = split(rows)
-        if _spoiled(rows, parts):
-            _refuse(path, base, rows)
-        at = np.flatnonzero(kind <= TYPES["detached"])
-        edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
-        size = base + rows.nbytes
-        yield rows, parts
+    with file:
+        _check_size(path, size, np.fromfile(file, HEADER, 1))
+        while (rows := np.fromfile(file, RECORD, CHUNK)).size:
+            base = file.tell() - rows.nbytes
+            kind = np.ascontiguousarray(rows["type"])
+            if kind.min() < 1 or kind.max() > len(TYPES):
+                wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
+                _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
+            parts = split(rows)
+            if _spoiled(rows, parts):
+                _refuse(path, base, rows)
+            at = np.flatnonzero(kind <= TYPES["detached"])
+            edges += zip((base + at * RECORD.itemsize).tolist(), kind[at].tolist(), strict=True)
+            yield rows, parts
     _check_edges(path, edges, size)
 
 

@@ -61,7 +61,14 @@ def parse_number(text: str, count: int) -> int:
 
 def read(folder: Path, reader: Reader | None) -> list[Board]:
     """Return the boards of the run in `folder`; none without power cuts. Raises BadInput."""
-    return [_read(raw, reader) for raw in raw_folders(folder)]
+    boards = []
+    for raw in raw_folders(folder):
+        if reader is None:
+            raise BadInput(raw, "", "trials on a device without a log", "a device with a log")
+        table = read_table(raw / "trials.csv", TRIALS)
+        log = reader.read_log(raw / "device.bin")
+        boards.append(Board(raw.parent.name, driver.read(raw / "driver"), log, table))
+    return boards
 
 
 def read_kills(folder: Path) -> pl.DataFrame | None:
@@ -73,13 +80,6 @@ def read_kills(folder: Path) -> pl.DataFrame | None:
 def raw_folders(folder: Path) -> list[Path]:
     """Return raw/ of each board that did trials of the run in `folder`."""
     return sorted(folder.glob(f"{FOLDER}/*/raw"))
-
-
-def _read(raw: Path, reader: Reader | None) -> Board:
-    if reader is None:
-        raise BadInput(raw, "", "trials on a device without a log", "a device with a log")
-    table = read_table(raw / "trials.csv", TRIALS)
-    return Board(raw.parent.name, driver.read(raw / "driver"), reader.read_log(raw / "device.bin"), table)
 
 
 def read_table(path: Path, schema: Columns) -> pl.DataFrame:

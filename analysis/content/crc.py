@@ -18,10 +18,7 @@ _AT_ONCE = 1 << 15  # segments: their remainders fit into a cache
 @functools.cache
 def _table() -> Words:
     """Return the remainders of all 16-bit words."""
-    table = np.arange(1 << 16, dtype=np.uint32)
-    for _ in range(16):
-        table = np.where(table & 1, (table >> 1) ^ np.uint32(_POLYNOMIAL), table >> 1)
-    return table
+    return _byte(_byte(np.arange(1 << 16, dtype=np.uint32)))
 
 
 @functools.cache

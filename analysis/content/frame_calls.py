@@ -27,8 +27,6 @@ def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
     """
     written, length = given.written, FRAME_HEADER + size
     nothing = np.empty(0, np.int64)
-    if written is None:
-        return nothing
     is_log = (pl.col("file").cast(pl.String) == "wal") & (pl.col("op").cast(pl.String) == "write")
     calls = written.calls.filter(is_log & pl.col("bytes").is_in([HEADER, FRAME_HEADER, size]).not_())
     logged = written.calls.filter(is_log & (pl.col("bytes") == FRAME_HEADER) & pl.col("page").is_not_null())

@@ -88,15 +88,10 @@ def _open(pages: np.ndarray) -> list[Ints]:
     ]
 
 
-def _bits(maps: np.ndarray) -> Ints:
-    """Return the number of bits set in each row of bytes."""
-    return np.asarray(np.unpackbits(maps, axis=1).sum(axis=1, dtype=np.int64))
-
-
 def _valid(entries: np.ndarray) -> Bools:
     """Return which SIT entries (n, 74) count as many valid blocks as their map has."""
     count = entries[:, :2].copy().view("<u2")[:, 0].astype(np.int64) & _VALID
-    return np.asarray(count == _bits(entries[:, 2:66]))
+    return np.asarray(count == np.unpackbits(entries[:, 2:66], axis=1).sum(axis=1, dtype=np.int64))
 
 
 def sit(pages: np.ndarray) -> Bools:

@@ -69,12 +69,12 @@ def _databases(given: Evidence) -> list[np.ndarray]:
     databases.
     """
     inode = given.units.inode
-    calls = given.written.calls if given.written else None
-    if calls is None or "database" not in calls.columns or calls["database"].is_null().all():
+    calls = given.written.calls
+    if "database" not in calls.columns or calls["database"].is_null().all():
         return [np.ones(inode.size, bool)]
     opens = calls.filter((pl.col("op").cast(pl.String) == "open") & pl.col("database").is_not_null())
     last = LastBefore(ints(opens["inode"]), ints(opens["begin_ns"]))
-    own = at(ints(opens["database"]), last.find(inode, given.written.queued if given.written else inode))
+    own = at(ints(opens["database"]), last.find(inode, given.written.queued))
     return [own == number for number in range(1, len(given.sizes) + 1)]
 
 

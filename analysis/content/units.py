@@ -68,7 +68,7 @@ class Evidence:
     settings: Mapping[str, str]  # of the engine, effective
     release: str  # of the engine
     sizes: tuple[Mapping[str, int], ...]  # for each database, bytes of its files after the run, by role
-    written: Written | None = None  # None: unknown
+    written: Written
 
 
 class Given(NamedTuple):

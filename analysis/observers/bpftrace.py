@@ -25,18 +25,17 @@ def script_lines(raw: Path) -> pl.DataFrame:
 
 
 def _seen(given: Given) -> Seen:
-    seen = Seen()
-    seen.missing = [f"raw/{name}" for name in (TEXT, *OUTPUTS) if not (given.raw / name).is_file()]
-    texts = [
-        read_text(given.raw / name, whole_lines=False)
-        for name in (TEXT, *OUTPUTS)
-        if (given.raw / name).is_file()
-    ]
-    seen.lost = sum(int(number) for text in texts for number in _LOST.findall(text))
+    seen, names = Seen(), (TEXT, *OUTPUTS)
+    texts = {
+        name: read_text(given.raw / name, whole_lines=False) for name in names if (given.raw / name).is_file()
+    }
+    seen.missing = [f"raw/{name}" for name in names if name not in texts]
+    seen.lost = sum(int(number) for text in texts.values() for number in _LOST.findall(text))
     timed = script_lines(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
-    others = len(_NUMBERED.findall(texts[0])) - timed if texts else 0
+    first = next(iter(texts.values()), None)
+    others = len(_NUMBERED.findall(first)) - timed if first is not None else 0
     seen.numbers = {
-        "lines": texts[0].count("\n") if texts else 0,
+        "lines": (first or "").count("\n"),
         "timed_lines": timed,
         "other_numbers": others,
         "lost": seen.lost,

@@ -1,4 +1,4 @@
-"""The cell of a stored run."""
+"""Read and check the cell of a stored run, from cell.json or watch.json."""
 
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ _REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")
 
 
 def document(path: Path) -> dict[str, Any]:
-    """Return the content of cell.json or watch.json; whether it is a possible cell was checked when it was
-    made. Raises BadInput where it is none at all."""
+    """Return the content of cell.json or watch.json. Raises BadInput if it is not a cell.
+
+    Whether the cell is possible was checked when it was made.
+    """
     stored = read_json(path)
     _check_profiles(path, stored)
     if not isinstance(named := stored.get("at_default"), list) or not all(isinstance(n, str) for n in named):
@@ -25,7 +27,7 @@ def document(path: Path) -> dict[str, Any]:
         raise BadInput(path, missing[0], "it is missing", "see docs/reference/formats.md")
     if identity.document(stored) != path.name:
         raise BadInput(path, "load", repr(stored.get("load"))[:SHOWN], f"that of {path.name}")
-    cell = of(path, stored)
+    cell = parse(path, stored)
     if cell.engine not in engines.names():
         raise BadInput(path, "engine", repr(cell.engine)[:SHOWN], ", ".join(engines.names()))
     if cell.cpu_ns < 1:
@@ -33,7 +35,7 @@ def document(path: Path) -> dict[str, Any]:
     return stored
 
 
-def of(path: Path, stored: dict[str, Any]) -> Cell:
+def parse(path: Path, stored: dict[str, Any]) -> Cell:
     """Return the cell of a stored document. Raises BadInput for an axis of another type."""
     _check_profiles(path, stored)
     for name, kind in cells.mistyped(stored):

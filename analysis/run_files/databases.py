@@ -42,7 +42,7 @@ def paths(config: Mapping[str, Any]) -> list[str]:
     return [str(first), *(str(first.with_name(name)) for name in others)]
 
 
-def of(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
+def split(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
     """Yield each database. ran: the run's transactions."""
     several = config.get("databases")
     if several is None:

@@ -79,7 +79,7 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, name, "host.json", "summary.json")
     path = folder / name
-    return Stored(folder, cells.of(path, read_json(path)), read_json(folder / "summary.json"))
+    return Stored(folder, cells.parse(path, read_json(path)), read_json(folder / "summary.json"))
 
 
 def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:

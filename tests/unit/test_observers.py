@@ -175,7 +175,7 @@ from pathlib import Path
 from analysis import observers
 
 given = observers.Given(Path(sys.argv[1]), (0, 1))
-print(observers.check_names(["diskstats"]), observers.find("diskstats").read(given).missing)
+print(observers.check_names(["diskstats"]), observers.load("diskstats").read(given).missing)
 print(observers.find_files(Path(sys.argv[1])))
 """
 
