@@ -194,7 +194,7 @@ def read(folder: Path) -> Recorded:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)
     own_board = board.read(raw, _mounted(ran))
-    cell = cells.of(document, stored_cell)
+    cell = cells.parse(document, stored_cell)
     reader = _reader(document, cell)
     log = _device_log(reader, raw)
     seen = _seen(raw, ran, own_board)

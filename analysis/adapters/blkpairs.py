@@ -15,16 +15,7 @@ import numpy as np
 
 from analysis.adapters.blkevents import ERROR_UNKNOWN
 from analysis.adapters.blkopen import Open, Range
-from analysis.adapters.blkrecords import (
-    ACTION,
-    COMPLETE,
-    DISCARD,
-    FLUSH,
-    ISSUE,
-    PASSTHROUGH,
-    REQUEUE,
-    WRITE,
-)
+from analysis.adapters.blkrecords import ACTION, COMPLETE, DISCARD, FLUSH, ISSUE, PASSTHROUGH, REQUEUE, WRITE
 
 READS, WRITES, DISCARDS, FLUSHES, WRITTEN_FLUSHES, NOTHING, PASSED = range(7)
 _PLACELESS = (FLUSHES, WRITTEN_FLUSHES, PASSED)

@@ -117,11 +117,7 @@ def read(lines: pl.Series, form: blklines.Reader) -> Read:
     others = (~is_event).arg_true()
     words = text[others].select(pl.coalesce("event", "action")).to_series()
     is_skipped = _coded(words, lambda word: None if action_of(word) else 1).is_not_null()
-    return Read(
-        table.filter(is_event),
-        is_event.arg_true().to_numpy(),
-        others.filter(~is_skipped).to_numpy(),
-    )
+    return Read(table.filter(is_event), is_event.arg_true().to_numpy(), others.filter(~is_skipped).to_numpy())
 
 
 def _groups(lines: pl.Series, pattern: str) -> pl.DataFrame:

@@ -123,10 +123,7 @@ def _waits(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     recorded = np.isin(waits["a"], made.few["commit"]["a"])
     command = ints(pieces["command"])
     done = pl.DataFrame(
-        {
-            "commit": _commit(made).take(command),
-            "done_ns": ints(made.ledger["complete_ns"]).take(command),
-        }
+        {"commit": _commit(made).take(command), "done_ns": ints(made.ledger["complete_ns"]).take(command)}
     )
     table = (
         pl.DataFrame({"commit": ints(waits["a"]), "end_ns": ints(waits["end_ns"])})

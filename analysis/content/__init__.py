@@ -27,12 +27,7 @@ from model import engines
 from model.block_operations import OP, WRITE
 
 FOLDER = Path(__file__).resolve().parent
-SCHEMA: Mapping[str, Kind] = {
-    "label": LABEL,
-    "rule": pl.String,
-    "state": pl.Enum(STATES),
-    "bytes": pl.Int64,
-}
+SCHEMA: Mapping[str, Kind] = {"label": LABEL, "rule": pl.String, "state": pl.Enum(STATES), "bytes": pl.Int64}
 
 
 class Given(NamedTuple):

@@ -112,10 +112,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
 def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Finding]:
     """Confirm units with the label, and contradict units with another."""
     own = given.units.label[which] == label
-    return [
-        confirmed(rule, which[own]),
-        contradicted(f"{rule} under another label", which[~own]),
-    ]
+    return [confirmed(rule, which[own]), contradicted(f"{rule} under another label", which[~own])]
 
 
 def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) -> list[Finding]:

@@ -85,13 +85,9 @@ class KnownPages:
 
     def _learn(self, pages: np.ndarray, numbers: Ints) -> None:
         """Add the rows of pages, and the bounds of their children."""
-        kind = btree.kinds(pages, numbers)
-        for wanted in (btree.LEAF, btree.INTERIOR):
-            selected = np.flatnonzero(kind == wanted)
-            cells = btree.rows(pages[selected], numbers[selected], wanted)
-            number = numbers[selected][cells.page]
-            self._rows.append(np.stack([number, cells.row], axis=1))
-            if wanted == btree.INTERIOR:
+        for kind, cells in btree.cells(pages, numbers):
+            self._rows.append(np.stack([numbers[cells.page], cells.row], axis=1))
+            if kind == btree.INTERIOR:
                 order = np.lexsort((cells.row, cells.page))
                 above = np.full(order.size, np.iinfo(np.int64).min)
                 follows = np.flatnonzero(np.diff(cells.page[order]) == 0) + 1
@@ -100,17 +96,14 @@ class KnownPages:
 
     def _fits(self, pages: np.ndarray, numbers: Ints) -> np.ndarray:
         """Return which pages have a row that is known of their number, or all rows between its bounds."""
-        kind = btree.kinds(pages, numbers)
         fitting = np.zeros(numbers.size, bool)
         had = np.concatenate(self._rows)
         bounds = np.concatenate(self._bounds)
         bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
         known = np.unique(placed(had[:, 1].astype(np.uint64), had[:, 0]))
-        for wanted in (btree.LEAF, btree.INTERIOR):
-            selected = np.flatnonzero(kind == wanted)
-            cells = btree.rows(pages[selected], numbers[selected], wanted)
+        for _, cells in btree.cells(pages, numbers):
             true = cells.row < np.iinfo(np.int64).max
-            page, row = selected[cells.page[true]], cells.row[true]
+            page, row = cells.page[true], cells.row[true]
             if not page.size:
                 continue
             fitting[page[np.isin(placed(row.astype(np.uint64), numbers[page]), known)]] = True

@@ -111,9 +111,5 @@ def units(made: Given, places: Places) -> Units:
     kept = np.flatnonzero(record >= 0)
     row[kept] = places.find(record[kept], block[kept])
     return Units(
-        piece=piece,
-        row=row,
-        block=block,
-        bytes=size * SECTOR,
-        **taken | {"offset": offset, "home": home},
+        piece=piece, row=row, block=block, bytes=size * SECTOR, **taken | {"offset": offset, "home": home}
     )

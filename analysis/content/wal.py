@@ -26,7 +26,6 @@ class Frames:
     """Frames with a valid checksum, and the pages of the file that hold them."""
 
     pages: Ints  # database page of each
-    committed: Ints  # size of the database after it, 0 if it does not end a transaction
     contents: np.ndarray  # (n, page size / 8), 64-bit words
     salts: np.ndarray  # of all WALs
     confirmed: Ints  # places in the Versions
@@ -149,13 +148,11 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
         valid.append(seen.where(lone & np.isin(seen.key, followed)))
     words = np.concatenate([seen.words for seen in valid])
     version = np.concatenate([seen.version for seen in valid])
-    numbers = words[:, :1].copy().view(">u4").astype(np.int64)
     confirmed = np.union1d(confirmed, version)
     missing = np.setdiff1d(every, confirmed)
     salts = np.unique(np.concatenate([salts, *(seen.salts for seen in valid)]))
     return Frames(
-        pages=numbers[:, 0],
-        committed=numbers[:, 1],
+        pages=words[:, :1].copy().view(">u4")[:, 0].astype(np.int64),
         contents=words[:, 3:],
         salts=salts,
         confirmed=confirmed,

@@ -71,9 +71,7 @@ def read(
         _events("flush", _before(_table(rows, "flush"), comms, ["tid"])),
         _events("commit", _table(rows, "commit"), tid=pl.col("a"), result=pl.col("flags"), pages=pl.col("n")),
         _events(
-            "checkpoint",
-            _table(rows, "checkpoint"),
-            reason=_word("n", lambda bits: words(bits, reasons)),
+            "checkpoint", _table(rows, "checkpoint"), reason=_word("n", lambda bits: words(bits, reasons))
         ),
         _events(
             "writeback",

@@ -20,7 +20,6 @@ def document(path: Path) -> dict[str, Any]:
     Whether the cell is possible was checked when it was made.
     """
     stored = read_json(path)
-    _check_profiles(path, stored)
     if not isinstance(named := stored.get("at_default"), list) or not all(isinstance(n, str) for n in named):
         raise BadInput(path, "at_default", repr(named)[:SHOWN], "a list of axes, as of version 0.1.0")
     if missing := [name for name in _REQUIRED if name not in stored]:
@@ -37,13 +36,9 @@ def document(path: Path) -> dict[str, Any]:
 
 def parse(path: Path, stored: dict[str, Any]) -> Cell:
     """Return the cell of a stored document. Raises BadInput for an axis of another type."""
-    _check_profiles(path, stored)
+    profiles = stored.get("profiles")
+    if not isinstance(profiles, dict) or not all(isinstance(entry, dict) for entry in profiles.values()):
+        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")
     for name, kind in cells.mistyped(stored):
         raise BadInput(path, name, repr(stored[name])[:SHOWN], kind)
     return cells.of(stored)
-
-
-def _check_profiles(path: Path, stored: dict[str, Any]) -> None:
-    profiles = stored.get("profiles")
-    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
-        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")

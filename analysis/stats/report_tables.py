@@ -20,11 +20,7 @@ from model import engines
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
 # Kinds of events, and the probes that record them (one suffices). Every observed run has another recorder of
 # block commands.
-OBSERVED = {
-    "syncs": ("filesystem",),
-    "filesystem": ("filesystem", "flush", "writeback"),
-    "commands": (),
-}
+OBSERVED = {"syncs": ("filesystem",), "filesystem": ("filesystem", "flush", "writeback"), "commands": ()}
 _PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
