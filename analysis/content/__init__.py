@@ -98,8 +98,8 @@ def logged(made: Ledger, kept: Kept) -> tuple[blocks.Log, Ints]:
     No command has a record if the kept commands are not the ledger's.
     """
     rows = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
-    columns = [ints(column) for column in (kept.time, kept.sector, kept.sectors, kept.begin)]
-    log = blocks.Log(*columns, data=kept.data).take(rows)
+    time, sector = ints(kept.time), ints(kept.sector)
+    log = blocks.Log(time, sector, ints(kept.sectors), ints(kept.begin), kept.data).take(rows)
     begin, end = made.given.window
     within = np.flatnonzero((log.time >= begin) & (log.time < end))
     write, record = units.writes(made.ledger), np.full(made.ledger.height, -1, np.int64)
