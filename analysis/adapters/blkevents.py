@@ -129,8 +129,8 @@ def _check(path: Path, records: np.ndarray) -> None:
         (
             "bytes",
             of_sectors & (records["bytes"] % 512 > 0),
-            "a command whose bytes are",
-            "a multiple of 512, which is a sector",
+            "a command with a size of",
+            "a multiple of 512 bytes, a sector",
         ),
     ):
         if (rows := np.flatnonzero(wrong)).size:

@@ -72,7 +72,7 @@ NOWHERE = (1 << 64) - 1  # of a flush
 
 
 class LineError(ValueError):
-    """The line is not a valid event; the message says what was expected."""
+    """The line is not a valid event; the message names what was expected."""
 
 
 def parsed(line: str, number: Number) -> Row | None:

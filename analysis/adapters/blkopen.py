@@ -1,4 +1,4 @@
-"""Sector ranges in flight: bios that wait, or commands at the device."""
+"""Look up sector ranges in flight: waiting bios, or commands at the device."""
 
 from dataclasses import dataclass
 

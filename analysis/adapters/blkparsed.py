@@ -1,4 +1,4 @@
-"""Text of block events: what blkparse, ftrace, trace-cmd or `perf script` printed."""
+"""Read block events from the text that blkparse, ftrace, trace-cmd or `perf script` printed."""
 
 import re
 from collections import deque
@@ -17,7 +17,7 @@ _PIECE = 7 << 18  # bytes at once
 _THREADS = 2  # a third makes it no faster, and needs 20 MB
 _LONGEST = 1 << 16  # of a line
 # glibc keeps for later what is freed, up to twice the largest block that was (mallopt(3), M_MMAP_THRESHOLD).
-# A piece has less, which it gave back and asked for again with every piece: 150 000 page faults.
+# A piece has less, so without this its memory is returned and mapped again each time: 150 000 page faults.
 _KEPT = 31 << 20
 _BOM = b"\xef\xbb\xbf"
 _HEADERS = ("Input file ", "Trace started at ")

@@ -4,7 +4,7 @@ A record is 48 bytes, little-endian, and `pdu_len` more of payload; one of versi
 blk_io_trace2`, is 64 bytes, and is given as one of version 7. Most have no payload, but
 one in ten has, so no stride fits a whole file. Instead of walking it record by record, a chunk
 of it is searched for the magic number at once; if each record then ends where the next begins,
-the chunk is whole. Only the records that are asked for are kept: memory is theirs and a chunk's.
+the chunk is whole. Only the wanted records are kept, so memory holds these and one chunk.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ NOTIFY, AHEAD, META, DISCARD, FUA = 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 31
 QUEUE, BACK_MERGE, FRONT_MERGE, GET_REQUEST, REQUEUE, ISSUE, COMPLETE = 1, 2, 3, 4, 6, 7, 8
 INSERT, SPLIT, REMAP = 12, 13, 15
 NOTIFY_PROCESS = 0
-ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
+ACTION = 0xFF  # bit 8: a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
 _LONGEST = _RECORD2.itemsize + (1 << 16)
 
@@ -66,8 +66,8 @@ class Chunk(NamedTuple):
 def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dict[int, str]]:
     """Return records (RECORD, in file order) and the names of the processes {pid: comm}.
 
-    With `wanted` (action -> bool) only those of which it says so, and no notes. Raises BadInput
-    with the byte offset of the first record that is cut short or corrupt.
+    wanted: returns for each action whether to keep its records; notes are left out. Raises BadInput with the
+    byte offset of the first record that is cut short or corrupt.
     """
     parts: list[np.ndarray] = [np.empty(0, RECORD)]
     names: dict[int, str] = {}
@@ -81,13 +81,13 @@ def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dic
 
 
 def version(path: Path) -> int:
-    """Return of which version a file's records are, 0 of one without any."""
+    """Return the version of a file's records, 0 for an empty file."""
     with path.open("rb") as file:
         return int.from_bytes(file.read(4), "little") & 0xFF
 
 
 def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
-    """{pid: comm} of those of the records `notes` that name a process."""
+    """Return {pid: comm} of the notes (rows of records) that name a process."""
     names: dict[int, str] = {}
     for row in notes:
         note, at = chunk.records[row], int(chunk.payloads[row])
@@ -98,7 +98,7 @@ def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
 
 
 def as_first(path: Path) -> Iterator[bytes]:
-    """Give a file of any version as one of the first: records with their payloads. Raises BadInput."""
+    """Yield a file's records with payloads, converted to version 7. Raises BadInput."""
     for chunk in chunks(path):
         begins, sizes = chunk.payloads.tolist(), chunk.records["pdu_len"].tolist()
         whole = chunk.data.tobytes()
@@ -127,7 +127,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
 
 
 def _magic(path: Path, data: np.ndarray) -> int:
-    """Return the magic number of a file, all of whose records are of one version. Raises BadInput."""
+    """Return the magic number of a file; all of its records have the same. Raises BadInput."""
     word = int.from_bytes(data[:4].tobytes(), "little")
     if data.size >= 4 and word not in _FORMS:
         _fail(path, 0, data, 0, list(_FORMS))
@@ -158,7 +158,7 @@ def _records(path: Path, base: int, data: np.ndarray, magic: int) -> tuple[Chunk
 
 
 def _as_first(records: np.ndarray) -> np.ndarray:
-    """Return records of any version as those of the first; of an action the 32 bits that it has there."""
+    """Return records of any version as those of version 7, with the lower 32 bits of the action."""
     if records.dtype == RECORD:
         return records
     result = np.empty(records.size, RECORD)
@@ -187,10 +187,10 @@ def _candidates(data: np.ndarray, shifts: tuple[int, ...], magic: int) -> np.nda
 
 
 def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return which of `starts` follow each other gaplessly from 0 on, and where the next should be.
+    """Return which of `starts` follow each other without a gap from 0 on, and where the next should be.
 
-    The magic number may also occur inside a record: then the chain skips that candidate. What is
-    between two skips is taken as one run, so only skips cost a Python step.
+    The magic number may also occur inside a record: then the chain skips that candidate. Only skips cost a
+    step in Python.
     """
     is_record = np.zeros(starts.size, bool)
     skips = np.flatnonzero(starts[1:] != ends[:-1])
@@ -205,7 +205,7 @@ def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _fail(path: Path, base: int, data: np.ndarray, at: int, allowed: list[int]) -> NoReturn:
-    """Raise the BadInput for the record that should begin at `at` of `data`; allowed: magic numbers."""
+    """Raise BadInput for the record that should begin at `at` of `data`; allowed: magic numbers."""
     left = data.size - at
     word = int.from_bytes(data[at : at + 4].tobytes(), "little")
     place = f"byte {base + at}"

@@ -1,4 +1,4 @@
-"""Block events of many lines of text, read at once with Polars.
+"""Read block events from many lines of text at once, with Polars.
 
 A pattern covers the lines that a tracer usually prints. A line that does not match it, or has a value out
 of range, is left to blklines, which reads it or names its fault. Both give the same event for a line that

@@ -1,7 +1,6 @@
-"""The records of raw/probes.bin: `struct record` of probes/record.h, in the order of the ring.
+"""Read the records of raw/probes.bin: `struct record` of probes/record.h, in the order of the ring.
 
-A record's place in the file is the order in which its probe began to write it: of what takes
-time that is its end, so time order is `begin_ns`.
+A probe writes its record when the event ends; `begin_ns` gives the order in time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,10 +33,9 @@ CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7
 OWNERS = ("file", "directory", "device", "other", "none", "moved")  # of pages: their flags
 CHUNK = 1 << 14  # records read at once: they fit in a CPU's cache
 _WANTED = {"magic": b"CPPROBE1", "record_size": RECORD.itemsize, "version": 1}
-# What no record can say: the first value that is too large, by field. Beyond it a file is spoiled,
-# not a run unusual. The limits are the kernel's (a bio has at most 4 GiB: bi_size has 32 bits;
-# inode numbers of small filesystems and numbers of commits have 32 bits; times are years) or those of the
-# ledger's keys (36 bits for a sector: 32 TiB).
+# Impossible values: the first one that is too large, by field. The limits are the kernel's (a bio has at most
+# 4 GiB, as bi_size has 32 bits; inode numbers of small filesystems and numbers of commits have 32 bits; times
+# are years) or the ledger's keys (36 bits for a sector: 32 TiB).
 _LATEST_NS, _SECTOR, _NUMBER, _SECTORS, _PAGES = 1 << 62, 1 << 36, 1 << 32, (1 << 23) + 1, (1 << 20) + 1
 LIMITS: dict[str, dict[str, int]] = {
     "sync": {"flags": len(CALLERS) << 4, "a": _NUMBER},
@@ -85,8 +83,7 @@ def split(rows: np.ndarray) -> ByType:
 
 
 def chunks(path: Path) -> Iterator[ByType]:
-    """Go through the records of a file, a chunk at a time. Raises BadInput with the byte that is
-    wrong."""
+    """Yield the records of a file, a chunk at a time. Raises BadInput with the byte that is wrong."""
     return (parts for _, parts in _checked(path))
 
 
@@ -131,7 +128,7 @@ def _check_size(path: Path, size: int, header: np.ndarray) -> None:
 
 
 def _spoiled(rows: np.ndarray, parts: ByType) -> bool:
-    """Return whether a field of a record is what no probe writes; `parts` are the rows by type."""
+    """Return whether a field of a record has an impossible value; `parts` are the rows by type."""
     begin, end = rows["begin_ns"], rows["end_ns"]
     if (begin > end).any() or end.max() >= _LATEST_NS:
         return True

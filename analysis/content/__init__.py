@@ -2,7 +2,7 @@
 
 A module here that is named after an engine or a filesystem reads what that one writes. Its function
 `read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.
-SEALED lists labels whose blocks all have a checksum or similar. There is no registry; an engine or filesystem
+SEALED lists labels with a checksum or similar in each block. There is no registry; an engine or filesystem
 without a module, and units without a rule, are silent. The rules are in docs/reference/ledger.md.
 """
 
@@ -56,7 +56,7 @@ class Content:
 
 
 def unjudged(made: Ledger) -> Ledger:
-    """Return the ledger with pieces whose content is unknown."""
+    """Return the ledger with pieces of unknown content."""
     nothing = [pl.lit(None, kind).alias(name) for name, kind in WITNESSED.items()]
     return replace(made, pieces=made.pieces.with_columns(nothing))
 

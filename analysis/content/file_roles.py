@@ -65,7 +65,7 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
 
 
 def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
-    """Return each writing of a file's first page whose bytes were kept, as _TABLE."""
+    """Return each kept writing of a file's first page, as _TABLE."""
     log, record = logged(made, kept)
     if (record[units.writes(made.ledger)] < 0).any():
         return pl.DataFrame(schema=_TABLE)  # reported by checks/cross_check.py

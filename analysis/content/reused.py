@@ -1,4 +1,4 @@
-"""Label metadata blocks whose location was reused during the run.
+"""Label metadata blocks at locations that were reused during the run.
 
 The filesystem's layout is read after the run. By then a directory or an extent tree may be gone and its block
 reused, so only the bytes show what it was: a filesystem's module here may have `kinds(pages) -> labels`.

@@ -29,7 +29,7 @@ _INDEX_HEADER = 48  # bytes; stored twice
 
 
 class _Right(NamedTuple):
-    """Units whose bytes are those of a role's file."""
+    """Units with bytes of a role's file."""
 
     rule: str
     role: str
@@ -109,7 +109,7 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
 
 
 def _contradicted_pages(given: Evidence, content: _Read, certain: Ints, size: int) -> list[Finding]:
-    """Contradict database pages, except the `certain` ones, whose known content is another."""
+    """Contradict database pages with other known content, except the `certain` ones."""
     versions = content.database
     left = np.flatnonzero(~np.isin(versions.units, certain))
     if content.frames.pages.size:
@@ -154,7 +154,7 @@ def _number(release: str) -> int | None:
 
 
 def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the calls whose frames were synced, but are missing from the kept content."""
+    """Return the calls of frames that were synced, but are missing from the kept content."""
     return frame_calls.missing_frames(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 

@@ -37,7 +37,7 @@ PUT_BACK = 1 << 31  # of flags: the driver requeued the command
 OPERATIONS = (WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES)
 # Limits that no board reaches (probes/content/log.h has half of the first two).
 _MOST_RECORDS, _MOST_DATA, _LATEST_NS, _SECTOR = 1 << 21, 1 << 30, 1 << 62, 1 << 36
-# of the compressor's window (experiments/observer's `packs`): what a reader must hold beside the data
+# of the compressor's window (`packs` of experiments/observer/), which a reader holds in addition to the data
 WINDOW_BYTES = 1 << 27
 _FRAME_HEADER = 18  # the most that one has: ZSTD_FRAMEHEADERSIZE_MAX
 

@@ -1,4 +1,4 @@
-"""raw/probes.bin as events (analysis.schemas.events)."""
+"""Read raw/probes.bin, the records of the probes, as events (analysis.schemas.events)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

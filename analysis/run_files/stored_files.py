@@ -55,8 +55,7 @@ def check(folder: Path, part: str) -> None:
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:
     """Raise BadInput at the first file that differs from the hashes of host.json."""
     for name in sorted({*now, *stored}):
-        if name not in now:
-            raise BadInput(folder / name, "", "it is gone", "what host.json says was stored (raw_sha256)")
-        if now[name] != stored.get(name):
-            wrong = "its content changed" if name in stored else "it was not stored with the run"
-            raise BadInput(folder / name, "", wrong, "what host.json says was stored (raw_sha256)")
+        if now.get(name) != stored.get(name):
+            changed = "its content changed" if name in stored else "it was not stored with the run"
+            wrong = changed if name in now else "it is gone"
+            raise BadInput(folder / name, "", wrong, "the file that was stored, by raw_sha256 of host.json")
