@@ -81,11 +81,11 @@ def parsed(line: str, number: Number) -> Row | None:
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in blkparse's default format")
     time = int(event["s"]) * 10**9 + int(event["ns"])
-    return _of_action(event.groupdict(), time, number)
+    return _row_of_action(event.groupdict(), time, number)
 
 
-def _of_action(event: Mapping[str, str], time: int, number: Number) -> Row | None:
-    """Return the event of blkparse's `action` and what it prints behind that (`rest`). Raises LineError."""
+def _row_of_action(event: Mapping[str, str], time: int, number: Number) -> Row | None:
+    """Return the event of blkparse's `action` and the text behind it (`rest`). Raises LineError."""
     action = ACTIONS.get(event["action"])
     if action is None:
         return None
@@ -112,7 +112,7 @@ def traced(line: str, number: Number) -> Row | None:
         blk = _BLK.fullmatch(event["rest"])
         if blk is None:
             raise LineError(f"{event['rest'][:40]!r} is not an event of the tracer blk")
-        return _of_action({**event.groupdict(), **blk.groupdict()}, time, number)
+        return _row_of_action({**event.groupdict(), **blk.groupdict()}, time, number)
     action = TRACED_ACTIONS.get(event["event"])
     if action is None:
         return None

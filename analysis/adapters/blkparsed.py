@@ -43,7 +43,7 @@ class NoTextError(ValueError):
 
 
 def read(path: Path, form: blklines.Reader | None = None) -> Events:
-    """Return the events of a text; `form` reads a line of it, None: that is found out. Raises NoTextError."""
+    """Return the events of a text; `form` reads a line, by default it is detected. Raises NoTextError."""
     collected = Collected()
     np.empty(_KEPT, np.uint8)  # freed at once
     with path.open("rb") as file:
@@ -76,7 +76,7 @@ class _Piece(NamedTuple):
 
     data: bytes
     lines: pl.Series
-    read: blktable.Read | None  # None: what reads them was not known yet
+    read: blktable.Read | None  # None: the format was unknown when they were read
 
 
 class _Text:
@@ -114,7 +114,7 @@ class _Text:
             self._last_line(*piece.lines)
 
     def _read_ahead(self) -> Iterator[_Piece]:
-        """Give the pieces in their order, of which threads match the next lines meanwhile."""
+        """Yield the pieces in order, while threads match the lines of the next ones."""
         with ThreadPoolExecutor(_THREADS) as pool:
             waiting = deque[Future[_Piece]]()
             for data in self.pieces():
@@ -129,7 +129,7 @@ class _Text:
         return _Piece(data, lines, form and blktable.read(lines, form))
 
     def _check(self, piece: _Piece) -> None:
-        """Raise NoTextError if a line does not end as one does."""
+        """Raise NoTextError at a carriage return within a line, and at a line that is too long."""
         if b"\r" in piece.data:
             for number, line in enumerate(piece.lines, self.line + 1):
                 if "\r" in line:
@@ -158,7 +158,7 @@ class _Text:
                 self.found.lost_more |= number is None
 
     def pieces(self) -> Iterator[bytes]:
-        """Give whole lines, or the begin of one that is too long."""
+        """Yield pieces of whole lines, or the begin of a line that is too long."""
         rest = self.file.read(len(_BOM))
         rest = b"" if rest == _BOM else rest
         while data := self.file.read(_PIECE):
@@ -232,7 +232,7 @@ def _lines(data: bytes) -> pl.Series:
 
 
 def _form(lines: pl.Series, before: int) -> blklines.Reader | None:
-    """Return what reads the lines of a text, by the first that is no comment; None if all are.
+    """Return the reader of a text's lines, by the first that is not a comment; None if all are.
 
     `before` is the number of the line before them. Raises NoTextError.
     """

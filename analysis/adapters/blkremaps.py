@@ -50,7 +50,7 @@ def origins(events: np.ndarray) -> dict[int, int]:
 
 
 class _Stack:
-    """The bios that are not done, and what was remapped and not yet submitted."""
+    """The unfinished bios, and the remapped ranges that are not yet submitted."""
 
     def __init__(self) -> None:
         self.origins: dict[int, int] = {}

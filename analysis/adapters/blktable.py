@@ -121,7 +121,7 @@ def read(lines: pl.Series, form: blklines.Reader) -> Read:
 
 
 def _groups(lines: pl.Series, pattern: str) -> pl.DataFrame:
-    """Return what a pattern's groups have of each line, null where it has no such group."""
+    """Return the groups of a pattern in each line, null where it does not match."""
     return lines.str.extract_groups(pattern).struct.unnest()
 
 

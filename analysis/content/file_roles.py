@@ -45,7 +45,7 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
     heads = _roles(_heads(made, kept))
     times = made.ledger.select("command", time_ns="queue_ns", seen_ns="issue_ns")
     pieces = made.pieces.join(times, on="command", how="left", maintain_order="left")
-    roles = _of(pieces, heads, left, made.given.lives)
+    roles = _roles_at(pieces, heads, left, made.given.lives)
     label = pl.Series(roles, dtype=pl.String).replace_strict(OF_ROLE, default=None).cast(LABEL)
     changed = pl.Series(roles, dtype=FILE).is_not_null() & (made.pieces["file"] == OTHER)
     is_copy = made.pieces["of"].is_not_null()
@@ -55,7 +55,7 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
         pl.when(changed & is_copy).then(label).otherwise("of").alias("of"),
     ]
     ended = made.syncs.select("inode", "file", time_ns="end_ns", seen_ns="end_ns")
-    synced = _of(ended, heads, left, made.given.lives)
+    synced = _roles_at(ended, heads, left, made.given.lives)
     of_sync = pl.Series(synced, dtype=FILE)
     kinds = pl.when(pl.col("file") == OTHER).then(of_sync).otherwise("file").alias("file")
     relabelled = made.pieces.with_columns(columns)
@@ -102,7 +102,7 @@ def _roles(heads: pl.DataFrame) -> _Roles:
     return result
 
 
-def _of(
+def _roles_at(
     rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: lives.Lives
 ) -> list[str | None]:
     """Return the role of each row's file at its time; rows: inode, time_ns, file, seen_ns.

@@ -116,7 +116,7 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     command never completed.
     """
     loaded = [blk.read_file(path, _wanted) for path in _paths(folder)]
-    names = {pid: name for _, result in loaded for pid, name in result.items()}
+    names = {pid: name for _, comms in loaded for pid, name in comms.items()}
     records = np.concatenate([records for records, _ in loaded])
     return commands(partition.assign_traced(records) if partition else records, names)
 
