@@ -195,7 +195,7 @@ def test_who_watched_is_what_the_run_says() -> None:
         with pytest.raises(BadInput, match="a list of names"):
             read.check_names(said)
     with pytest.raises(BadInput, match="no observer 'nobody'"):
-        read.find("nobody")
+        read.load("nobody")
 
 
 def test_an_observer_is_whole() -> None:
