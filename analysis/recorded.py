@@ -194,7 +194,7 @@ def read(folder: Path) -> Recorded:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)
     own_board = board.read(raw, _mounted(ran))
-    cell = cells.of(document, stored_cell)
+    cell = cells.parse(document, stored_cell)
     reader = _reader(document, cell)
     log = _device_log(reader, raw)
     seen = _seen(raw, ran, own_board)
@@ -232,7 +232,7 @@ def _seen(raw: Path, ran: Driver, own_board: OwnBoard) -> dict[str, observers.Se
     names = observers.check_names(own_board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := own_board.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, partition.read_partition(own_board.device))
-    return {name: observers.find(name).read(given) for name in names}
+    return {name: observers.load(name).read(given) for name in names}
 
 
 def _missing(cell: Cell, ran: Driver, seen: Mapping[str, observers.Seen]) -> list[str]:

@@ -99,6 +99,6 @@ def _source(run: Recorded) -> content.Given:
         release=str(config[name].get("version", "")),
         sizes=tuple(
             {role: size for role, size in one.config["file_sizes"].items() if isinstance(size, int)}
-            for one in databases.of(config, run.driver.transactions.height)
+            for one in databases.split(config, run.driver.transactions.height)
         ),
     )

@@ -1,6 +1,4 @@
-"""What kind of command a record of the kernel's block tracer is about (blkrecords.py)."""
-
-from __future__ import annotations
+"""The kind of command, and blkparse's letters for it, of a block tracer's record (blkrecords.py)."""
 
 from functools import cache
 
@@ -10,23 +8,16 @@ import polars as pl
 from analysis.adapters.blkrecords import AHEAD, DISCARD, FLUSH, FUA, META, SYNC, WRITE
 from analysis.schemas import events
 
-# What a command is, in the bits of a small code, so that words are looked up, not made: three bits
-# from 17 on, three from 27 on, and 31 of an action, then whether it has data.
+# A small code has an action's three bits from 17 on, three from 27 on and bit 31, then whether the command
+# has data.
 _BITS = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
 _HAS_DATA = 1 << len(_BITS)
-
-
-def rwbs(records: np.ndarray) -> list[str]:
-    """Return what kind of command each record is, in blkparse's letters."""
-    letters = words()["rwbs"].to_list()
-    return [letters[code] for code in codes(records["action"], records["bytes"]).tolist()]
 
 
 def codes(action: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return the code of each record, an index of `words`."""
     code = action >> 17 & 7 | action >> 27 << 3 & 0x38 | action >> 31 << 6
-    result: np.ndarray = code | (size > 0).astype(np.uint32) << 7
-    return result
+    return np.asarray(code | (size > 0).astype(np.uint32) << 7)
 
 
 @cache

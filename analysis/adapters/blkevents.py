@@ -1,30 +1,11 @@
-"""Block events of any source, as a matcher takes them: the kernel's records with what their payloads tell."""
-
-from __future__ import annotations
+"""Block events of any source in one format; read them from the kernel's records with their payloads."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from analysis.adapters.blkrecords import (
-    ACTION,
-    BACK_MERGE,
-    COMPLETE,
-    FRONT_MERGE,
-    GET_REQUEST,
-    INSERT,
-    ISSUE,
-    NOTIFY,
-    PASSTHROUGH,
-    QUEUE,
-    REMAP,
-    REQUEUE,
-    SPLIT,
-    Chunk,
-    chunks,
-    process_names,
-)
+from analysis.adapters import blkrecords as blk
 from base.errors import BadInput
 
 EVENT = np.dtype(
@@ -41,29 +22,29 @@ EVENT = np.dtype(
         ("error", "<u4"),  # of a completion: 16 bits as the kernel's records have them, or ERROR_UNKNOWN
     ]
 )
-KEPT = (QUEUE, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE, COMPLETE, SPLIT, REMAP)
-_IS_KEPT = np.zeros(ACTION + 1, bool)
-_IS_KEPT[list(KEPT)] = True
-# only a request is made or inserted; a device that takes bios as they are has none
-_OF_REQUESTS = np.zeros(ACTION + 1, bool)
-_OF_REQUESTS[[GET_REQUEST, INSERT, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE]] = True
+_IS_KEPT = np.zeros(blk.ACTION + 1, bool)
+_IS_KEPT[[blk.QUEUE, blk.BACK_MERGE, blk.FRONT_MERGE, blk.REQUEUE]] = True
+_IS_KEPT[[blk.ISSUE, blk.COMPLETE, blk.SPLIT, blk.REMAP]] = True
+# actions of requests; a device that takes bios as they are has none
+_OF_REQUESTS = np.zeros(blk.ACTION + 1, bool)
+_OF_REQUESTS[[blk.GET_REQUEST, blk.INSERT, blk.BACK_MERGE, blk.FRONT_MERGE, blk.REQUEUE, blk.ISSUE]] = True
 UNKNOWN = 0
-ERROR_UNKNOWN = 1 << 16  # the text does not say whether there was an error
+ERROR_UNKNOWN = 1 << 16  # the text has no error number
 SECTORS = 1 << 54  # of 512 bytes, of a device of at most 2^63 bytes
 _ROWS = 1 << 20  # of which the first place has room
 _CGROUP = 1 << 8  # of an action: 8 bytes of a control group's id lead the payload
 
 
 class Events(NamedTuple):
-    """The events of KEPT, in the order of time."""
+    """The events of _IS_KEPT, in the order of time."""
 
     rows: np.ndarray  # EVENT
     names: list[str | None]  # of processes; the first is None
     requests: set[int]  # the devices that have requests
     actions: np.ndarray  # how many events there are of each action, notes left out
     cut: bool = False  # the text's last line has no end
-    lost: int = 0  # events that the tracer says it lost
-    lost_more: bool = False  # it does not say of all losses how many events they were
+    lost: int = 0  # events that the tracer reports as lost
+    lost_more: bool = False  # the number of some losses is unknown
 
 
 class Collected:
@@ -74,7 +55,7 @@ class Collected:
         self._rows = np.empty(_ROWS, EVENT)
         self._count = 0
         self._requests: set[int] = set()
-        self._actions = np.zeros(ACTION + 1, np.int64)
+        self._actions = np.zeros(blk.ACTION + 1, np.int64)
         self.numbers: dict[str | None, int] = {None: UNKNOWN}
         self.cut = False
         self.lost = 0
@@ -86,11 +67,10 @@ class Collected:
 
     def add(self, action: np.ndarray, device: np.ndarray) -> np.ndarray:
         """Count events, and return which of them are to be kept."""
-        kind = action & ACTION
-        self._actions += np.bincount(kind, minlength=ACTION + 1)
+        kind = action & blk.ACTION
+        self._actions += np.bincount(kind, minlength=blk.ACTION + 1)
         self._requests.update(np.unique(device[_OF_REQUESTS[kind]]).tolist())
-        result: np.ndarray = _IS_KEPT[kind]
-        return result
+        return np.asarray(_IS_KEPT[kind])
 
     def keep(self, rows: np.ndarray) -> None:
         """Keep events (EVENT)."""
@@ -106,46 +86,39 @@ class Collected:
         time = self._rows["time"][: self._count]
         return bool((time[1:] < time[:-1]).any())
 
-    def events(self, *, sort: bool) -> Events:
-        """Return all events."""
+    def events(self) -> Events:
+        """Return all events, by time."""
         rows = self._rows[: self._count]
-        if sort and self.goes_back():
+        if self.goes_back():
             rows = rows[np.argsort(rows["time"], kind="stable")]
-        return Events(
-            rows,
-            list(self.numbers),
-            self._requests,
-            self._actions,
-            cut=self.cut,
-            lost=self.lost,
-            lost_more=self.lost_more,
-        )
+        numbers = self.cut, self.lost, self.lost_more
+        return Events(rows, list(self.numbers), self._requests, self._actions, *numbers)
 
 
 def read(paths: list[Path]) -> Events:
     """Return the events of files of the kernel's records. Raises BadInput."""
-    found, names = Collected(), dict[int, str]()
+    collected, names = Collected(), dict[int, str]()
     for path in paths:
-        for chunk in chunks(path):
+        for chunk in blk.chunks(path):
             records = chunk.records
-            note = records["action"] & NOTIFY > 0
-            names |= process_names(chunk, np.flatnonzero(note).tolist())
+            note = records["action"] & blk.NOTIFY > 0
+            names |= blk.process_names(chunk, np.flatnonzero(note).tolist())
             events = np.flatnonzero(~note)
-            kept = events[found.add(records["action"][events], records["device"][events])]
+            kept = events[collected.add(records["action"][events], records["device"][events])]
             _check(path, records[kept])
-            found.keep(_with_payload(chunk, kept))
-    result = found.events(sort=True)
-    pids = {pid: found.number(name) for pid, name in names.items()}
+            collected.keep(_with_payload(chunk, kept))
+    result = collected.events()
+    pids = {pid: collected.number(name) for pid, name in names.items()}
     distinct, places = np.unique(result.rows["pid"], return_inverse=True)
     numbers = np.array([pids.get(pid, UNKNOWN) for pid in distinct.tolist()], np.uint32)
     result.rows["name"] = numbers[places] if distinct.size else 0
-    return result._replace(names=list(found.numbers))
+    return result._replace(names=list(collected.numbers))
 
 
 def _check(path: Path, records: np.ndarray) -> None:
     """Refuse numbers that no device or clock has. Raises BadInput with the first."""
-    of_sectors = records["action"] & PASSTHROUGH == 0
-    for name, wrong, what, expected in (
+    of_sectors = records["action"] & blk.PASSTHROUGH == 0
+    for name, wrong, text, expected in (
         (
             "sector",
             (records["bytes"] > 0) & (records["sector"] >= SECTORS),
@@ -156,29 +129,29 @@ def _check(path: Path, records: np.ndarray) -> None:
         (
             "bytes",
             of_sectors & (records["bytes"] % 512 > 0),
-            "a command whose bytes are",
-            "a multiple of 512, which is a sector",
+            "a command with a size of",
+            "a multiple of 512 bytes, a sector",
         ),
     ):
         if (rows := np.flatnonzero(wrong)).size:
-            raise BadInput(path, "", f"{what} {int(records[name][rows[0]])}", expected)
+            raise BadInput(path, "", f"{text} {int(records[name][rows[0]])}", expected)
 
 
-def _with_payload(chunk: Chunk, kept: np.ndarray) -> np.ndarray:
+def _with_payload(chunk: blk.Chunk, kept: np.ndarray) -> np.ndarray:
     """Return records as events."""
     records = chunk.records[kept]
-    found = np.zeros(kept.size, EVENT)
+    events = np.zeros(kept.size, EVENT)
     for name in ("time", "sector", "bytes", "action", "pid", "device", "error"):
-        found[name] = records[name]
-    kind = records["action"] & ACTION
+        events[name] = records[name]
+    kind = records["action"] & blk.ACTION
     begins = chunk.payloads[kept] + np.where(records["action"] & _CGROUP > 0, 8, 0)
     lengths = records["pdu_len"] - np.where(records["action"] & _CGROUP > 0, 8, 0)
-    for action, size in ((SPLIT, 8), (REMAP, 16)):
+    for action, size in ((blk.SPLIT, 8), (blk.REMAP, 16)):
         rows = np.flatnonzero((kind == action) & (lengths >= size))
         if not rows.size:
             continue
         data = chunk.data[begins[rows][:, None] + np.arange(size)]
-        found["other"][rows] = np.ascontiguousarray(data[:, -8:]).view(">u8")[:, 0]
-        if action == REMAP:
-            found["source"][rows] = np.ascontiguousarray(data[:, :4]).view(">u4")[:, 0]
-    return found
+        events["other"][rows] = np.ascontiguousarray(data[:, -8:]).view(">u8")[:, 0]
+        if action == blk.REMAP:
+            events["source"][rows] = np.ascontiguousarray(data[:, :4]).view(">u4")[:, 0]
+    return events

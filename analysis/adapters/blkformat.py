@@ -1,6 +1,4 @@
-"""blkparse's -f: what a line is that was printed with such a format."""
-
-from __future__ import annotations
+"""Read lines that blkparse printed with a format of the user's (-f)."""
 
 import re
 import string
@@ -8,7 +6,6 @@ import string
 from analysis.adapters import blklines
 from analysis.adapters.blkrecords import COMPLETE, REMAP, SPLIT
 
-# the same name may stand for several letters, of which one is enough
 _LETTERS = {
     "a": ("action", r"[A-Za-z]{1,2}"),
     "c": ("cpu", r"[0-9]+"),
@@ -34,20 +31,18 @@ _LETTERS = {
 _NEEDED = (("%a",), ("%d",), ("%S",), ("%n", "%N"), ("%T",), ("%t",), ("%D", "%M"), ("%D", "%m"), ("%p",))
 _PIECE = re.compile(r"%(?P<wide>-?[0-9]*)(?P<letter>[A-Za-z%])|\\(?P<escape>[nrt\\])|(?P<text>.)", re.DOTALL)
 _ESCAPES = {"n": "", "r": "", "t": "\t", "\\": "\\"}
-# what the value of a letter may have in it; of the others digits
-_CHARACTERS = {"a": string.ascii_letters, "d": string.ascii_uppercase, "u": string.digits + "."}
-_CHARACTERS |= {
-    "g": string.hexdigits + ",",
-    "C": "",
-    "P": "",
-    "z": string.digits + ":.",
-}  # a name is taken as short as it may be
-# splits and remaps do not say where to
+# characters of a letter's value; digits for the others
+_CHARACTERS = {
+    **{"a": string.ascii_letters, "d": string.ascii_uppercase, "u": string.digits + "."},
+    **{"g": string.hexdigits + ",", "z": string.digits + ":."},
+    **{"C": "", "P": ""},  # a name is matched as short as possible
+}
+# the format has no target of splits and remaps
 ACTIONS = {word: action for word, action in blklines.ACTIONS.items() if action not in (REMAP, SPLIT)}
 
 
 class FormatError(ValueError):
-    """A format cannot be read back; says why."""
+    """A format cannot be read back; the message gives the reason."""
 
 
 class Format:
@@ -81,8 +76,8 @@ class Format:
 
 def _is_note(line: str) -> bool:
     """Return whether a line is a note, which blkparse 1.3 prints in its own format whatever it was given."""
-    found = blklines.PARSED.fullmatch(line)
-    return found is not None and found["action"] == "m"
+    note = blklines.PARSED.fullmatch(line)
+    return note is not None and note["action"] == "m"
 
 
 def _pattern(text: str) -> str:
@@ -93,12 +88,12 @@ def _pattern(text: str) -> str:
         letter = piece["letter"]
         if letter and letter != "%":
             if letter not in _LETTERS:
-                letters = ", ".join(f"%{one}" for one in _LETTERS)
+                letters = ", ".join(f"%{name}" for name in _LETTERS)
                 raise FormatError(f"%{letter} is not one of blkparse's letters: {letters}")
             if last:
                 _check_apart(last, between, letter)
             name, pattern = _LETTERS[letter]
-            # one that is there again says the same
+            # a second occurrence has the same value
             parts.append(rf"\s*(?:{pattern})\s*" if letter in seen else rf"\s*(?P<{name}>{pattern})\s*")
             seen.add(letter)
             last, between = letter, ""
@@ -107,7 +102,7 @@ def _pattern(text: str) -> str:
             parts.append(r"\s+" if fixed.isspace() else re.escape(fixed))
             between += fixed
     for needed in _NEEDED:
-        if not any(one[1] in seen for one in needed):
+        if not any(name[1] in seen for name in needed):
             raise FormatError(f"{' or '.join(needed)} is missing: commands cannot be read without it")
     # blanks of a field and of the text between are one
     joined = "".join([*parts, r"\s*"])
@@ -115,7 +110,7 @@ def _pattern(text: str) -> str:
 
 
 def _check_apart(letter: str, between: str, other: str) -> None:
-    """Refuse two fields of which the first may go on in what is between them. Raises FormatError."""
+    """Refuse two fields if the first may continue in the text between them. Raises FormatError."""
     characters = _CHARACTERS.get(letter, string.digits)
     if not between or (characters and set(between) <= set(characters)):
         ends = f"only {between!r} is between them" if between else "nothing is between them"

@@ -1,39 +1,18 @@
 """Parse one line of text as a block event: of blkparse (with or without -f), ftrace, trace-cmd or perf."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 
+from analysis.adapters import blkrecords as blk
 from analysis.adapters.blkevents import ERROR_UNKNOWN, SECTORS, UNKNOWN
-from analysis.adapters.blkrecords import (
-    AHEAD,
-    BACK_MERGE,
-    COMPLETE,
-    DISCARD,
-    FLUSH,
-    FRONT_MERGE,
-    FUA,
-    GET_REQUEST,
-    INSERT,
-    ISSUE,
-    META,
-    PASSTHROUGH,
-    QUEUE,
-    REMAP,
-    REQUEUE,
-    SPLIT,
-    SYNC,
-    WRITE,
-)
 
 Row = tuple[int, ...]  # in the order of blkevents.EVENT
 Number = Callable[[str | None], int]  # of a process's name
 Reader = Callable[[str, Number], Row | None]  # None: the line is about something else
 
 ACTIONS = {
-    **{"Q": QUEUE, "M": BACK_MERGE, "F": FRONT_MERGE, "G": GET_REQUEST, "I": INSERT, "R": REQUEUE},
-    **{"D": ISSUE, "C": COMPLETE, "X": SPLIT, "A": REMAP},
+    **{"Q": blk.QUEUE, "M": blk.BACK_MERGE, "F": blk.FRONT_MERGE, "G": blk.GET_REQUEST, "I": blk.INSERT},
+    **{"R": blk.REQUEUE, "D": blk.ISSUE, "C": blk.COMPLETE, "X": blk.SPLIT, "A": blk.REMAP},
 }
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
 # what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
@@ -53,10 +32,10 @@ _COMMAND = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*( ?\.\.)? ?")
 _RWBS = re.compile(r"(F?)(WZ|ZRA|Z[ARFOC]|[WDRNF])([FBASMU]*)")
 # the E of a secure erase is behind the D, before 4.8 behind all letters
 _SECURE = re.compile(r"(F?D[FBASM]*)E([FBASMU]*)")
-_OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "R": 0, "N": 0, "F": FLUSH}
+_OPERATIONS = {"W": blk.WRITE, "D": blk.WRITE | blk.DISCARD, "R": 0, "N": 0, "F": blk.FLUSH}
 # zeroes and zones have letters since Linux 6.19, and were N before; the tracer's records call them writes
-_OPERATIONS |= dict.fromkeys(("WZ", "ZA", "ZR", "ZRA", "ZF", "ZO", "ZC"), WRITE)
-_LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META, "B": FLUSH, "U": 0}
+_OPERATIONS |= dict.fromkeys(("WZ", "ZA", "ZR", "ZRA", "ZF", "ZO", "ZC"), blk.WRITE)
+_LATER = {"F": blk.FUA, "A": blk.AHEAD, "S": blk.SYNC, "M": blk.META, "B": blk.FLUSH, "U": 0}
 
 # `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]`, of ftrace and
 # trace-cmd. perf has a blank before the number of the process, and `block:` before the event; the CPU may be
@@ -83,17 +62,17 @@ _TRACED_ABOUT = re.compile(
     r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?\s*"
 )
 TRACED_ACTIONS = {
-    **{"block_bio_queue": QUEUE, "block_bio_backmerge": BACK_MERGE, "block_bio_frontmerge": FRONT_MERGE},
-    **{"block_rq_merge": BACK_MERGE, "block_getrq": GET_REQUEST, "block_rq_insert": INSERT},
-    **{"block_rq_issue": ISSUE, "block_rq_requeue": REQUEUE, "block_rq_complete": COMPLETE},
-    **{"block_bio_complete": COMPLETE, "block_split": SPLIT},
-    **{"block_bio_remap": REMAP, "block_rq_remap": REMAP},
+    **{"block_bio_queue": blk.QUEUE, "block_bio_backmerge": blk.BACK_MERGE, "block_rq_merge": blk.BACK_MERGE},
+    **{"block_bio_frontmerge": blk.FRONT_MERGE, "block_getrq": blk.GET_REQUEST},
+    **{"block_rq_insert": blk.INSERT, "block_rq_issue": blk.ISSUE, "block_rq_requeue": blk.REQUEUE},
+    **{"block_rq_complete": blk.COMPLETE, "block_bio_complete": blk.COMPLETE, "block_split": blk.SPLIT},
+    **{"block_bio_remap": blk.REMAP, "block_rq_remap": blk.REMAP},
 }
 NOWHERE = (1 << 64) - 1  # of a flush
 
 
 class LineError(ValueError):
-    """The line is not a valid event; the message says what was expected."""
+    """The line is not a valid event; the message names what was expected."""
 
 
 def parsed(line: str, number: Number) -> Row | None:
@@ -102,11 +81,11 @@ def parsed(line: str, number: Number) -> Row | None:
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in blkparse's default format")
     time = int(event["s"]) * 10**9 + int(event["ns"])
-    return _of_action(event.groupdict(), time, number)
+    return _row_of_action(event.groupdict(), time, number)
 
 
-def _of_action(event: Mapping[str, str], time: int, number: Number) -> Row | None:
-    """Return the event of blkparse's `action` and what it prints behind that (`rest`). Raises LineError."""
+def _row_of_action(event: Mapping[str, str], time: int, number: Number) -> Row | None:
+    """Return the event of blkparse's `action` and the text behind it (`rest`). Raises LineError."""
     action = ACTIONS.get(event["action"])
     if action is None:
         return None
@@ -114,9 +93,9 @@ def _of_action(event: Mapping[str, str], time: int, number: Number) -> Row | Non
     if about is None:
         raise LineError(f"{event['rest'][:40]!r} is not a command in blkparse's default format")
     passed = _COMMAND.fullmatch(about["inside"] or "") is not None
-    if action in (COMPLETE, REQUEUE):
+    if action in (blk.COMPLETE, blk.REQUEUE):
         passed |= about["sector"] is None
-    elif action in (ISSUE, INSERT, QUEUE):
+    elif action in (blk.ISSUE, blk.INSERT, blk.QUEUE):
         passed |= about["sector"] is not None and about["sign"] is None
     return row({**event, **about.groupdict()}, action, time, number, passed=passed)
 
@@ -133,7 +112,7 @@ def traced(line: str, number: Number) -> Row | None:
         blk = _BLK.fullmatch(event["rest"])
         if blk is None:
             raise LineError(f"{event['rest'][:40]!r} is not an event of the tracer blk")
-        return _of_action({**event.groupdict(), **blk.groupdict()}, time, number)
+        return _row_of_action({**event.groupdict(), **blk.groupdict()}, time, number)
     action = TRACED_ACTIONS.get(event["event"])
     if action is None:
         return None
@@ -158,7 +137,7 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
     if passed:
         sector = count = 0
     other, size = int(get.get("other", 0)), count * 512
-    if action == SPLIT:
+    if action == blk.SPLIT:
         other, size = count, max(count - sector, 1) * 512
     elif "bytes" in get and not passed:
         size = int(get["bytes"])
@@ -167,11 +146,11 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
     if sector + count >= SECTORS or other >= SECTORS:
         raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
     last, failed, name = get.get("last"), 0, UNKNOWN
-    if action == COMPLETE:
+    if action == blk.COMPLETE:
         failed = 0 if passed else error(last or "")
-    elif action != REQUEUE:
+    elif action != blk.REQUEUE:
         name = number(process(last))
-    bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (PASSTHROUGH if passed else 0)
+    bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (blk.PASSTHROUGH if passed else 0)
     source = device(get["smajor"], get["sminor"]) if "smajor" in get else 0
     of, pid = device(get["major"], get["minor"]), int(get["pid"])
     if pid >> 32:
@@ -200,11 +179,11 @@ def process(name: str | None) -> str | None:
 def flags(rwbs: str, *, has_data: bool) -> int:
     """Return the bits of an action that blkparse's letters stand for. Raises LineError."""
     secure = _SECURE.fullmatch(rwbs)
-    found = _RWBS.fullmatch(secure[1] + secure[2] if secure else rwbs)
-    if found is None or (found[2] == "F" and has_data):
+    match = _RWBS.fullmatch(secure[1] + secure[2] if secure else rwbs)
+    if match is None or (match[2] == "F" and has_data):
         raise LineError(f"{rwbs!r} is not an operation (expected letters such as WS or FWFSM)")
-    bits = _OPERATIONS[found[2]] | (FLUSH if found[1] else 0)
-    for letter in found[3]:
+    bits = _OPERATIONS[match[2]] | (blk.FLUSH if match[1] else 0)
+    for letter in match[3]:
         bits |= _LATER[letter]
     return bits
 

@@ -1,6 +1,4 @@
-"""Sector ranges in flight: bios that wait, or commands at the device."""
-
-from __future__ import annotations
+"""Look up sector ranges in flight: waiting bios, or commands at the device."""
 
 from dataclasses import dataclass
 
@@ -30,27 +28,13 @@ class Open:
     def add(self, target: int, item: Range) -> None:
         """Open a range."""
         item.open = True
-        key = (target, item.start, item.end)
-        if items := self._exact.get(key):
-            items.append(item)
-        else:
-            self._exact[key] = [item]
+        self._exact.setdefault((target, item.start, item.end), []).append(item)
         first, last = item.start >> _PART, (item.end - 1) >> _PART
-        if first == last:
-            place = (target, first)
-            if here := self._parts.get(place):
-                here.append(item)
-            else:
-                self._parts[place] = [item]
-            return
         if last - first >= _MOST_PARTS:
             self._long.setdefault(target, []).append(item)
-            return
-        for part in range(first, last + 1):
-            if parts := self._parts.get((target, part)):
-                parts.append(item)
-            else:
-                self._parts[target, part] = [item]
+        else:
+            for part in range(first, last + 1):
+                self._parts.setdefault((target, part), []).append(item)
 
     def remove(self, target: int, item: Range) -> None:
         """Close a range. Its parts forget it when they are next looked at."""

@@ -5,8 +5,6 @@ makes two pieces of it, a merge (M, F) one of two. An issue uses up the sectors 
 belongs to the bio that holds its first sector; of several such bios, to the one queued last.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters import blkflushes
@@ -84,7 +82,7 @@ def merged(
 
 
 class _Waiting:
-    """The pieces of bios that wait, and of which bio each issue is."""
+    """The waiting pieces of bios, and the bio of each issue."""
 
     def __init__(self, owner: np.ndarray) -> None:
         self.open = Open()
@@ -165,7 +163,7 @@ class _Waiting:
             self.open.add(target, Range(before.row if piece is None else piece.row, sector, before.end))
 
     def exchange(self) -> None:
-        """Give the issues of a range their bios in the order of both."""
+        """Assign the bios of a range to its issues in the order of both."""
         for issues in self.whole.values():
             if len(issues) > 1:
                 for issue, bio in zip(sorted(issues), sorted(self.owner[issues].tolist()), strict=True):

@@ -1,4 +1,4 @@
-"""Issues and completions of block commands, paired (blkevents.EVENT or blkrecords.RECORD, by time).
+"""Pair issues and completions of block commands (blkevents.EVENT or blkrecords.RECORD, by time).
 
 A command is open from its issue (D) until all of it was completed (C), or until it is put back (R). Open
 commands are known by device, operation and what is left of their sectors, so a completion ends a command
@@ -9,24 +9,13 @@ Of two commands of one range that are open at once the later is ended first, as 
 completion; where both are ended they are exchanged, so that the first issued is the first done.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from analysis.adapters.blkevents import ERROR_UNKNOWN
 from analysis.adapters.blkopen import Open, Range
-from analysis.adapters.blkrecords import (
-    ACTION,
-    COMPLETE,
-    DISCARD,
-    FLUSH,
-    ISSUE,
-    PASSTHROUGH,
-    REQUEUE,
-    WRITE,
-)
+from analysis.adapters.blkrecords import ACTION, COMPLETE, DISCARD, FLUSH, ISSUE, PASSTHROUGH, REQUEUE, WRITE
 
 READS, WRITES, DISCARDS, FLUSHES, WRITTEN_FLUSHES, NOTHING, PASSED = range(7)
 _PLACELESS = (FLUSHES, WRITTEN_FLUSHES, PASSED)
@@ -46,7 +35,7 @@ class Pairs(NamedTuple):
 
 
 def operations(events: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-    """Return what each of the rows is about: READS, … (int8).
+    """Return the operation of each of the rows: READS, … (int8).
 
     A flush has no data: REQ_OP_FLUSH, or an empty write with PREFLUSH, as kernels before 4.10 issue it. SCSI
     and ATA passthrough is an operation of its own.
@@ -54,20 +43,19 @@ def operations(events: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np
     action, empty = events["action"][rows], events["bytes"][rows] == 0
     write, flush, discard = action & WRITE > 0, action & FLUSH > 0, action & DISCARD > 0
     empty &= ~discard
-    found = np.full(action.size, READS, np.int8)
-    found[write] = WRITES
-    found[discard] = DISCARDS
-    found[empty & ~write] = NOTHING
-    found[empty & flush & ~write] = FLUSHES
-    found[empty & flush & write] = WRITTEN_FLUSHES
-    found[action & PASSTHROUGH > 0] = PASSED
-    return found
+    operation = np.full(action.size, READS, np.int8)
+    operation[write] = WRITES
+    operation[discard] = DISCARDS
+    operation[empty & ~write] = NOTHING
+    operation[empty & flush & ~write] = FLUSHES
+    operation[empty & flush & write] = WRITTEN_FLUSHES
+    operation[action & PASSTHROUGH > 0] = PASSED
+    return operation
 
 
 def targets(events: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return device and operation of each of the rows as one number (int64)."""
-    result: np.ndarray = events["device"][rows].astype(np.int64) << 3 | operations(events, rows)
-    return result
+    return np.asarray(events["device"][rows].astype(np.int64) << 3 | operations(events, rows))
 
 
 def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
@@ -116,8 +104,10 @@ def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
 def alternating(
     is_first: np.ndarray, is_second: np.ndarray, target: np.ndarray, sector: np.ndarray, size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (firsts, seconds, all other rows): of the ranges on which first and second take turns, from a
-    first to a second, and where the others have no sector of theirs."""
+    """Return (firsts, seconds, all other rows) of the ranges on which first and second take turns.
+
+    They begin with a first, end with a second, and no other row has one of their sectors.
+    """
     none = np.empty(0, np.int64)
     if not target.size:
         return none, none, none
@@ -140,27 +130,28 @@ def alternating(
     each = np.repeat(regular, lengths)
     first, second = order[each & (place & 1 == 0)], order[each & (place & 1 == 1)]
     rest = order[~each]
-    # what is there besides may be a part of them
+    # other events may be of parts of these ranges
     clear = ~_overlap(target, sector, size, first, rest)
     rest = np.sort(np.concatenate([rest, first[~clear], second[~clear]]))
     return first[clear], second[clear], rest
 
 
 def _overlap(
-    target: np.ndarray, sector: np.ndarray, size: np.ndarray, which: np.ndarray, others: np.ndarray
+    target: np.ndarray, sector: np.ndarray, size: np.ndarray, rows: np.ndarray, others: np.ndarray
 ) -> np.ndarray:
-    """Return which of the rows `which` have sectors of one of `others`."""
-    found = np.zeros(which.size, bool)
-    for one in np.unique(target[others]).tolist():
-        there, mine = others[target[others] == one], np.flatnonzero(target[which] == one)
-        if not mine.size:
+    """Return which of the rows have sectors of one of `others`."""
+    overlaps = np.zeros(rows.size, bool)
+    for each in np.unique(target[others]).tolist():
+        places = np.flatnonzero(target[rows] == each)
+        if not places.size:
             continue
-        there = there[np.argsort(sector[there], kind="stable")]
-        begins = sector[there]
-        reach = np.maximum.accumulate(begins + (size[there] >> 9))
-        last = np.searchsorted(begins, sector[which[mine]] + (size[which[mine]] >> 9)) - 1
-        found[mine] = (last >= 0) & (reach[last] > sector[which[mine]])
-    return found
+        near, mine = others[target[others] == each], rows[places]
+        near = near[np.argsort(sector[near], kind="stable")]
+        begins = sector[near]
+        reach = np.maximum.accumulate(begins + (size[near] >> 9))
+        last = np.searchsorted(begins, sector[mine] + (size[mine] >> 9)) - 1
+        overlaps[places] = (last >= 0) & (reach[last] > sector[mine])
+    return overlaps
 
 
 class _Machine:
@@ -214,7 +205,7 @@ class _Machine:
         command = self.open.latest(target, sector, end)
         if command is not None and command.row not in self.reached:
             self.whole.setdefault((target, sector, end), []).append(command.row)
-        # parts of it were another command's, whose issue is not in the trace
+        # its parts are of another command, which was issued before the trace
         whole = command is None and (command := self.in_parts.pop((target, sector, end), None))
         if command is None and size:
             command = self.open.around(target, sector, end)
@@ -224,7 +215,7 @@ class _Machine:
         if command.open:
             self.open.remove(target, command)
         ended = self.ends[command.row]
-        # a part of which it is not known may have failed, too
+        # a part with an unknown error may have failed, too
         if ended[1] in (0, ERROR_UNKNOWN) and error:
             ended[1] = error
         left = command.left - size

@@ -1,6 +1,4 @@
-"""Text of block events: what blkparse, ftrace, trace-cmd or `perf script` printed."""
-
-from __future__ import annotations
+"""Read block events from the text that blkparse, ftrace, trace-cmd or `perf script` printed."""
 
 import re
 from collections import deque
@@ -19,7 +17,7 @@ _PIECE = 7 << 18  # bytes at once
 _THREADS = 2  # a third makes it no faster, and needs 20 MB
 _LONGEST = 1 << 16  # of a line
 # glibc keeps for later what is freed, up to twice the largest block that was (mallopt(3), M_MMAP_THRESHOLD).
-# A piece has less, which it gave back and asked for again with every piece: 150 000 page faults.
+# A piece has less, so without this its memory is returned and mapped again each time: 150 000 page faults.
 _KEPT = 31 << 20
 _BOM = b"\xef\xbb\xbf"
 _HEADERS = ("Input file ", "Trace started at ")
@@ -45,16 +43,16 @@ class NoTextError(ValueError):
 
 
 def read(path: Path, form: blklines.Reader | None = None) -> Events:
-    """Return the events of a text; `form` reads a line of it, None: that is found out. Raises NoTextError."""
-    found = Collected()
+    """Return the events of a text; `form` reads a line, by default it is detected. Raises NoTextError."""
+    collected = Collected()
     np.empty(_KEPT, np.uint8)  # freed at once
     with path.open("rb") as file:
-        text = _Text(file, found, form)
+        text = _Text(file, collected, form)
         text.read()
-        if text.form is blklines.parsed and found.goes_back():
+        if text.form is blklines.parsed and collected.goes_back():
             file.seek(0)
             _check_numbers(file)
-    return found.events(sort=True)
+    return collected.events()
 
 
 def _check_numbers(file: BinaryIO) -> None:
@@ -78,7 +76,7 @@ class _Piece(NamedTuple):
 
     data: bytes
     lines: pl.Series
-    read: blktable.Read | None  # None: what reads them was not known yet
+    read: blktable.Read | None  # None: the format was unknown when they were read
 
 
 class _Text:
@@ -116,7 +114,7 @@ class _Text:
             self._last_line(*piece.lines)
 
     def _read_ahead(self) -> Iterator[_Piece]:
-        """Give the pieces in their order, of which threads match the next lines meanwhile."""
+        """Yield the pieces in order, while threads match the lines of the next ones."""
         with ThreadPoolExecutor(_THREADS) as pool:
             waiting = deque[Future[_Piece]]()
             for data in self.pieces():
@@ -131,7 +129,7 @@ class _Text:
         return _Piece(data, lines, form and blktable.read(lines, form))
 
     def _check(self, piece: _Piece) -> None:
-        """Raise NoTextError if a line does not end as one does."""
+        """Raise NoTextError at a carriage return within a line, and at a line that is too long."""
         if b"\r" in piece.data:
             for number, line in enumerate(piece.lines, self.line + 1):
                 if "\r" in line:
@@ -160,7 +158,7 @@ class _Text:
                 self.found.lost_more |= number is None
 
     def pieces(self) -> Iterator[bytes]:
-        """Give whole lines, or the begin of one that is too long."""
+        """Yield pieces of whole lines, or the begin of a line that is too long."""
         rest = self.file.read(len(_BOM))
         rest = b"" if rest == _BOM else rest
         while data := self.file.read(_PIECE):
@@ -234,7 +232,7 @@ def _lines(data: bytes) -> pl.Series:
 
 
 def _form(lines: pl.Series, before: int) -> blklines.Reader | None:
-    """Return what reads the lines of a text, by the first that is no comment; None if all are.
+    """Return the reader of a text's lines, by the first that is not a comment; None if all are.
 
     `before` is the number of the line before them. Raises NoTextError.
     """

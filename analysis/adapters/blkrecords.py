@@ -4,10 +4,8 @@ A record is 48 bytes, little-endian, and `pdu_len` more of payload; one of versi
 blk_io_trace2`, is 64 bytes, and is given as one of version 7. Most have no payload, but
 one in ten has, so no stride fits a whole file. Instead of walking it record by record, a chunk
 of it is searched for the magic number at once; if each record then ends where the next begins,
-the chunk is whole. Only the records that are asked for are kept: memory is theirs and a chunk's.
+the chunk is whole. Only the wanted records are kept, so memory holds these and one chunk.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from analysis.adapters.proberecords import opaque, taken
 from base.errors import BadInput
 
 MAGIC = 0x65617407  # 0x65617400 | version 7
@@ -49,7 +48,7 @@ NOTIFY, AHEAD, META, DISCARD, FUA = 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 31
 QUEUE, BACK_MERGE, FRONT_MERGE, GET_REQUEST, REQUEUE, ISSUE, COMPLETE = 1, 2, 3, 4, 6, 7, 8
 INSERT, SPLIT, REMAP = 12, 13, 15
 NOTIFY_PROCESS = 0
-ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
+ACTION = 0xFF  # bit 8: a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
 _LONGEST = _RECORD2.itemsize + (1 << 16)
 
@@ -67,28 +66,28 @@ class Chunk(NamedTuple):
 def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dict[int, str]]:
     """Return records (RECORD, in file order) and the names of the processes {pid: comm}.
 
-    With `wanted` (action -> bool) only those of which it says so, and no notes. Raises BadInput
-    with the byte offset of the first record that is cut short or corrupt.
+    wanted: returns for each action whether to keep its records; notes are left out. Raises BadInput with the
+    byte offset of the first record that is cut short or corrupt.
     """
-    found: list[np.ndarray] = [np.empty(0, RECORD)]
+    parts: list[np.ndarray] = [np.empty(0, RECORD)]
     names: dict[int, str] = {}
     for chunk in chunks(path):
         action = chunk.records["action"]
         note = action & NOTIFY > 0
-        found.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
+        parts.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
         if note.any():
             names |= process_names(chunk, np.flatnonzero(note).tolist())
-    return np.concatenate(found), names
+    return np.concatenate(parts), names
 
 
 def version(path: Path) -> int:
-    """Return of which version a file's records are, 0 of one without any."""
+    """Return the version of a file's records, 0 for an empty file."""
     with path.open("rb") as file:
         return int.from_bytes(file.read(4), "little") & 0xFF
 
 
 def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
-    """{pid: comm} of those of the records `notes` that name a process."""
+    """Return {pid: comm} of the notes (rows of records) that name a process."""
     names: dict[int, str] = {}
     for row in notes:
         note, at = chunk.records[row], int(chunk.payloads[row])
@@ -99,23 +98,12 @@ def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
 
 
 def as_first(path: Path) -> Iterator[bytes]:
-    """Give a file of any version as one of the first: records with their payloads. Raises BadInput."""
+    """Yield a file's records with payloads, converted to version 7. Raises BadInput."""
     for chunk in chunks(path):
         begins, sizes = chunk.payloads.tolist(), chunk.records["pdu_len"].tolist()
         whole = chunk.data.tobytes()
         for row, begin, size in zip(chunk.records, begins, sizes, strict=True):
             yield row.tobytes() + whole[begin : begin + size]
-
-
-def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Return records[which]: opaque values are copied in one go, those of fields one by one."""
-    opaque = records.view(_opaque(records.dtype))
-    found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
-    return found.view(records.dtype)
-
-
-def _opaque(record: np.dtype) -> np.dtype:
-    return np.dtype((np.void, record.itemsize))
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
@@ -139,11 +127,11 @@ def chunks(path: Path) -> Iterator[Chunk]:
 
 
 def _magic(path: Path, data: np.ndarray) -> int:
-    """Return the magic number of a file, all of whose records are of one version. Raises BadInput."""
-    found = int.from_bytes(data[:4].tobytes(), "little")
-    if data.size >= 4 and found not in _FORMS:
+    """Return the magic number of a file; all of its records have the same. Raises BadInput."""
+    word = int.from_bytes(data[:4].tobytes(), "little")
+    if data.size >= 4 and word not in _FORMS:
         _fail(path, 0, data, 0, list(_FORMS))
-    return found if data.size >= 4 else MAGIC
+    return word if data.size >= 4 else MAGIC
 
 
 def _records(path: Path, base: int, data: np.ndarray, magic: int) -> tuple[Chunk, int]:
@@ -170,14 +158,14 @@ def _records(path: Path, base: int, data: np.ndarray, magic: int) -> tuple[Chunk
 
 
 def _as_first(records: np.ndarray) -> np.ndarray:
-    """Return records of any version as those of the first; of an action the 32 bits that it has there."""
+    """Return records of any version as those of version 7, with the lower 32 bits of the action."""
     if records.dtype == RECORD:
         return records
-    found = np.empty(records.size, RECORD)
+    result = np.empty(records.size, RECORD)
     for name in RECORD.names or ():
-        found[name] = records[name]
-    found["magic"], found["action"] = MAGIC, records["action"] & 0xFFFFFFFF
-    return found
+        result[name] = records[name]
+    result["magic"], result["action"] = MAGIC, records["action"] & 0xFFFFFFFF
+    return result
 
 
 def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
@@ -185,25 +173,24 @@ def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
     if not starts.size:
         return np.empty(0, form)
     places = data.size - form.itemsize + 1
-    records: np.ndarray = np.ndarray((places,), _opaque(form), data, 0, (1,))[starts].view(form)
-    return records
+    return np.asarray(np.ndarray((places,), opaque(form), data, 0, (1,))[starts].view(form))
 
 
 def _candidates(data: np.ndarray, shifts: tuple[int, ...], magic: int) -> np.ndarray:
     """Return where the magic number is, ascending, in steps of 4 bytes from each of `shifts`."""
-    found = []
+    parts = []
     for shift in shifts:
         words = data[shift : shift + max(data.size - shift, 0) // 4 * 4].view("<u4")
-        found.append(np.flatnonzero(words == magic) * 4 + shift)
-    starts = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
+        parts.append(np.flatnonzero(words == magic) * 4 + shift)
+    starts = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
     return starts[starts <= data.size - _FORMS[magic].itemsize]
 
 
 def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return which of `starts` follow each other gaplessly from 0 on, and where the next should be.
+    """Return which of `starts` follow each other without a gap from 0 on, and where the next should be.
 
-    The magic number may also occur inside a record: then the chain skips that candidate. What is
-    between two skips is taken as one run, so only skips cost a Python step.
+    The magic number may also occur inside a record: then the chain skips that candidate. Only skips cost a
+    step in Python.
     """
     is_record = np.zeros(starts.size, bool)
     skips = np.flatnonzero(starts[1:] != ends[:-1])
@@ -218,7 +205,7 @@ def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _fail(path: Path, base: int, data: np.ndarray, at: int, allowed: list[int]) -> NoReturn:
-    """Raise the BadInput for the record that should begin at `at` of `data`; allowed: magic numbers."""
+    """Raise BadInput for the record that should begin at `at` of `data`; allowed: magic numbers."""
     left = data.size - at
     word = int.from_bytes(data[at : at + 4].tobytes(), "little")
     place = f"byte {base + at}"

@@ -4,8 +4,6 @@ A worker often queues the lower bio some time after the remap. The lower bio bel
 queued the latest unfinished upper bio that covers its sectors.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters.blkopen import Open, Range
@@ -39,34 +37,34 @@ def origins(events: np.ndarray) -> dict[int, int]:
     for row, bits, target, sector, size, other, source in zip(
         rows.tolist(), events["action"][rows].tolist(), *(column.tolist() for column in columns), strict=True
     ):
-        what, key = bits & ACTION, (target, sector, size)
-        if what == REMAP:
+        kind, key = bits & ACTION, (target, sector, size)
+        if kind == REMAP:
             stack.remap(key, source, other)
-        elif what == COMPLETE:
+        elif kind == COMPLETE:
             stack.complete(key)
         else:
             stack.submit(row, key)
-            if what == QUEUE:
-                stack.queue(row, key, asks=bits & FLUSH > 0)
+            if kind == QUEUE:
+                stack.queue(row, key, wants_flush=bits & FLUSH > 0)
     return stack.origins
 
 
 class _Stack:
-    """The bios that are not done, and what was remapped and not yet submitted."""
+    """The unfinished bios, and the remapped ranges that are not yet submitted."""
 
     def __init__(self) -> None:
         self.origins: dict[int, int] = {}
         self.open = Open()
-        self.flushes: dict[int, list[Range]] = {}  # {device: bios that ask for a flush}
+        self.flushes: dict[int, list[Range]] = {}  # {device: bios that request a flush}
         self.remapped: dict[_Key, list[Range]] = {}
 
-    def queue(self, row: int, key: _Key, *, asks: bool) -> None:
+    def queue(self, row: int, key: _Key, *, wants_flush: bool) -> None:
         """Open a bio."""
         target, sector, size = key
         item = Range(row, sector, sector + (size >> 9))
         if size:
             self.open.add(target, item)
-        if asks:
+        if wants_flush:
             self.flushes.setdefault(target >> 3, []).append(item)
 
     def complete(self, key: _Key) -> None:
@@ -76,7 +74,7 @@ class _Stack:
         if (item := self.open.latest(target, sector, end)) is not None:
             self.open.remove(target, item)
         flushes = self.flushes.get(target >> 3, [])
-        ended = [one for one in flushes if one is item or (not size and one.start == one.end == sector)]
+        ended = [bio for bio in flushes if bio is item or (not size and bio.start == bio.end == sector)]
         if ended:
             ended[-1].open = False
             flushes.remove(ended[-1])
@@ -96,7 +94,7 @@ class _Stack:
             self.remapped.setdefault(key, []).append(item)
 
     def submit(self, row: int, key: _Key) -> None:
-        """Note of who a Q or a D is, if that was remapped."""
+        """Set the origin of a Q or a D that was remapped."""
         if (item := self._take(key)) is not None and item.open:
             self.origins[row] = self.origins.get(item.row, item.row)
 

@@ -1,11 +1,9 @@
-"""Block events of many lines of text, read at once with Polars.
+"""Read block events from many lines of text at once, with Polars.
 
 A pattern covers the lines that a tracer usually prints. A line that does not match it, or has a value out
 of range, is left to blklines, which reads it or names its fault. Both give the same event for a line that
 both read.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable
@@ -119,15 +117,11 @@ def read(lines: pl.Series, form: blklines.Reader) -> Read:
     others = (~is_event).arg_true()
     words = text[others].select(pl.coalesce("event", "action")).to_series()
     is_skipped = _coded(words, lambda word: None if action_of(word) else 1).is_not_null()
-    return Read(
-        table.filter(is_event),
-        is_event.arg_true().to_numpy(),
-        others.filter(~is_skipped).to_numpy(),
-    )
+    return Read(table.filter(is_event), is_event.arg_true().to_numpy(), others.filter(~is_skipped).to_numpy())
 
 
 def _groups(lines: pl.Series, pattern: str) -> pl.DataFrame:
-    """Return what a pattern's groups have of each line, null where it has no such group."""
+    """Return the groups of a pattern in each line, null where it does not match."""
     return lines.str.extract_groups(pattern).struct.unnest()
 
 
@@ -187,10 +181,10 @@ def rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
         "name": _coded(words["process"], lambda word: number(blklines.process(word))).fill_null(UNKNOWN),
         "error": words["error"],
     }
-    found = np.zeros(table.height, EVENT)
+    result = np.zeros(table.height, EVENT)
     for name, values in columns.items():
-        found[name] = values.to_numpy()
-    return found
+        result[name] = values.to_numpy()
+    return result
 
 
 def _coded(words: pl.Series, code: Callable[[str], int | None]) -> pl.Series:

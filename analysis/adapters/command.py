@@ -1,7 +1,5 @@
 """raw/driver/ of a command (workloads/command/): its times, transactions, end and output."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """raw/board/covariates.json: the state of a lab board right before and right after the load."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

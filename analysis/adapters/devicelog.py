@@ -3,8 +3,6 @@
 The log is independent of the kernel's block layer, and unwatched runs have one too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """raw/driver/: the files that the workload driver wrote."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,9 +27,7 @@ class Driver:
     transactions: pl.DataFrame  # drivertables.TRANSACTIONS
     phases: pl.DataFrame  # drivertables.PHASES; of a driver USAGE, too
     device_stat: pl.DataFrame  # drivertables.STAT
-    vfs: (
-        pl.DataFrame | None
-    )  # drivertables.CALLS, PAGE and RESULT if they were recorded; in runs that are traced
+    vfs: pl.DataFrame | None  # drivertables.CALLS; None: not recorded
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
     persistent: pl.DataFrame | None = None  # drivertables.PERSISTENT; None: the engine had no such memory
 
@@ -49,12 +45,9 @@ class Driver:
 
     @property
     def planned(self) -> dict[str, Any]:
-        """Transactions of each workload phase; a driver that does not say so had n in each."""
-        n = self.config.get("driver", {}).get("n")
-        found: dict[str, Any] = self.config.get(
-            "transactions", dict.fromkeys(self.workload_phases["phase"], n)
-        )
-        return found
+        """Transactions of each workload phase; n in each by default."""
+        by_default = dict.fromkeys(self.workload_phases["phase"], self.config.get("driver", {}).get("n"))
+        return dict(self.config.get("transactions", by_default))
 
     @property
     def window(self) -> tuple[int, int]:
@@ -86,7 +79,7 @@ def read(folder: Path) -> Driver:
         folder / "rendered.gz", config["sql_bytes"], engine, of_file="file" in config["driver"]
     )
     config |= {"sql_sha256": given.sha256, "rendered_bytes": given.bytes}
-    found = Driver(
+    ran = Driver(
         config,
         drivertables.transactions(folder / "transactions.csv"),
         drivertables.phases(folder / "phases.csv", drivertables.PHASES | drivertables.USAGE),
@@ -95,9 +88,9 @@ def read(folder: Path) -> Driver:
         given,
         drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
-    if planned := list(found.planned):  # a check says that phases are missing
-        drivertables.check_op(folder / "transactions.csv", found.transactions, planned)
-    return found
+    if planned := list(ran.planned):  # a check reports missing phases
+        drivertables.check_op(folder / "transactions.csv", ran.transactions, planned)
+    return ran
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -114,23 +107,11 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def to_events(driver: Driver) -> pl.DataFrame:
     """Return transactions and phases as events."""
-    rows = driver.transactions
-    transactions = events.frame(
-        {
-            "source": "driver",
-            "event": "transaction",
-            "result": rows["changes"],
-            **{name: rows[name] for name in ("begin_ns", "end_ns", "transaction", "phase", "op")},
-        },
-        rows.height,
-    )
-    rows = driver.phases
-    phases = events.frame(
-        {
-            "source": "driver",
-            "event": "phase",
-            **{name: rows[name] for name in ("begin_ns", "end_ns", "phase")},
-        },
-        rows.height,
-    )
-    return events.merge([transactions, phases])
+    frames = []
+    for event, rows, others in (
+        ("transaction", driver.transactions.with_columns(result="changes"), ("transaction", "op", "result")),
+        ("phase", driver.phases, ()),
+    ):
+        columns = {name: rows[name] for name in ("begin_ns", "end_ns", "phase", *others)}
+        frames.append(events.frame({"source": "driver", "event": event, **columns}, rows.height))
+    return events.merge(frames)

@@ -1,7 +1,5 @@
 """The tables of raw/driver/ (docs/reference/formats.md): their columns and the limits of their values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,44 +7,31 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.run_files.reading import columns, read_csv, shown
+from analysis.run_files.reading import Columns, columns, read_csv, shown
 from analysis.schemas.ledger import FILE, FILES
 from base.errors import BadInput
 from model import operations
 
-# vfs.csv is in ticks of the counter behind the clock, turned into its ns (TICKS_TOLERANCE_NS of
+# Resolution of vfs.csv, in ns: it is written in ticks of the clock's counter (TICKS_TOLERANCE_NS of
 # workloads/ticks.h).
 TICKS_NS = 250
 
-TRANSACTIONS: dict[str, type[pl.DataType]] = {
-    "transaction": pl.Int64,
-    "phase": pl.String,
-    "op": pl.String,
-    "begin_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "changes": pl.Int64,
+TRANSACTIONS: Columns = {
+    **{"transaction": pl.Int64, "phase": pl.String, "op": pl.String},
+    **{"begin_ns": pl.Int64, "end_ns": pl.Int64, "changes": pl.Int64},
 }
-# What the engine returned: rows, and bytes of the values in them. Runs of before it was recorded, and those
-# of a command, have none of these columns.
-RETURNED: dict[str, type[pl.DataType]] = {"rows": pl.Int64, "bytes": pl.Int64}
-# Of a command's, what an engine's preload noted beside (workloads/command/transactions.h): who ended it, the
-# pages that the engine wrote, and the database's name.
-NOTED: dict[str, type[pl.DataType]] = {
+# What the engine returned: rows, and bytes of the values in them. Older runs and commands lack these columns.
+RETURNED: Columns = {"rows": pl.Int64, "bytes": pl.Int64}
+# Of a command, noted by an engine's preload (workloads/command/transactions.h): the thread that ended the
+# transaction, the pages that the engine wrote, and the database's name.
+NOTED: Columns = {
     **TRANSACTIONS,
-    "tid": pl.Int64,
-    "pages": pl.Int64,
-    "rolled_back": pl.Int64,
-    "file": pl.String,
+    **{"tid": pl.Int64, "pages": pl.Int64, "rolled_back": pl.Int64, "file": pl.String},
 }
-PHASES: dict[str, type[pl.DataType]] = {
-    "phase": pl.String,
-    "begin_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "transactions": pl.Int64,
-}
-# What the driver's thread used of the CPU in a phase: time, and how often it left it to wait or was put
-# off it. A command's phases have none of these columns.
-USAGE: dict[str, type[pl.DataType]] = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
+PHASES: Columns = {"phase": pl.String, "begin_ns": pl.Int64, "end_ns": pl.Int64, "transactions": pl.Int64}
+# CPU use of the driver's thread in a phase: time, and voluntary and involuntary switches. A command's phases
+# lack these columns.
+USAGE: Columns = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
 STAT_FIELDS = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
     *("write_ios", "write_merges", "write_sectors", "write_ticks"),
@@ -54,36 +39,28 @@ STAT_FIELDS = (
     *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks"),
     *("flush_ios", "flush_ticks"),
 )
-# Those that a kernel may not have, and since which one it has them (Documentation/block/stat.rst).
+# Fields that a kernel may lack, with the first release that has them (Documentation/block/stat.rst).
 LATER = {name: (4, 18) if name.startswith("discard") else (5, 5) for name in STAT_FIELDS[11:]}
-# Those of 64 bits, which never fall; times are told in 32 bits of ms (block/genhd.c), and what is in flight
-# comes and goes.
+# Counters of 64 bits, which never fall. Times are reported in 32 bits of ms (block/genhd.c).
 _COUNTERS = tuple(name for name in STAT_FIELDS if name.endswith(("_ios", "_merges", "_sectors")))
-STAT: dict[str, type[pl.DataType]] = {
+STAT: Columns = {
     "label": pl.String,
     **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS], pl.Int64),
 }
-CALLS: dict[str, type[pl.DataType]] = {
+CALLS: Columns = {
     **{"call": pl.Int64, "op": pl.Categorical, "file": pl.Categorical},
-    **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
-    **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
-    # of the database, in a WAL's frame; how a call ended, 0: well
-    **{"page": pl.Int64, "result": pl.Int64},
+    # page: of the database, in a WAL's frame; result: 0 for success
+    **dict.fromkeys(["begin_ns", "end_ns", "inode", "offset", "bytes", "page", "result"], pl.Int64),
 }
-# What each transaction wrote to persistent memory, `file` being the role of the engine's file there.
-PERSISTENT: dict[str, type[pl.DataType]] = {
-    "transaction": pl.Int64,
-    "file": pl.String,
-    "lines": pl.Int64,
-    "bytes": pl.Int64,
-}
+# Writes of each transaction to persistent memory; `file` is the role of the engine's file there.
+PERSISTENT: Columns = {"transaction": pl.Int64, "file": pl.String, "lines": pl.Int64, "bytes": pl.Int64}
 # workloads/file_calls.c
 OPERATIONS = (
     *("open", "close", "write", "sync", "truncate", "delete", "shm_map"),
     *("keep", "copy", "msync", "clean"),
 )
-# Of several databases the one that the file is of, from 1; null: of none.
-DATABASE: dict[str, type[pl.DataType]] = {"database": pl.Int64}
+# The number of the file's database, from 1, in a run of several; null: of none.
+DATABASE: Columns = {"database": pl.Int64}
 
 
 def transactions(path: Path) -> pl.DataFrame:
@@ -107,7 +84,7 @@ def unescape(path: str) -> str:
 
 def noted_transactions(path: Path) -> pl.DataFrame:
     """Return a command's transactions in the order in which they began; they may overlap. Raises BadInput."""
-    # that of a database in memory, which writes into an attached one, has no path
+    # a database in memory, which writes into an attached one, has no path
     table = read_csv(path, NOTED, ("file",))
     table = table.with_columns(pl.col("file").fill_null("").map_elements(unescape, return_dtype=pl.String))
     _numbered(path, table)
@@ -124,7 +101,7 @@ def noted_transactions(path: Path) -> pl.DataFrame:
     return table
 
 
-def phases(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+def phases(path: Path, schema: Columns) -> pl.DataFrame:
     """Return the phases in order. Raises BadInput."""
     table = read_csv(path, schema)
     _in_order(path, table)
@@ -153,27 +130,23 @@ def device_stat(path: Path) -> pl.DataFrame:
 def calls(path: Path, databases: int = 1) -> pl.DataFrame:
     """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput.
 
-    databases: how many there are; of several each call says of which it is.
+    databases: their number; with several, each call has the number of its database.
     """
     schema = CALLS | DATABASE if databases > 1 else CALLS
     table = read_csv(path, schema, optional=("offset", "bytes", "page", "database"))
     _in_order(path, table)
+    other = ~pl.col("database").is_between(1, databases)
     _refuse(
         path,
         table,
         _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
         _Rule("op", ~pl.col("op").is_in(OPERATIONS), ", ".join(OPERATIONS)),
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("inode", "offset", "bytes")),
-        *_of_databases(databases),
+        *([_Rule("database", other, f"1 to {databases}, or nothing")] if databases > 1 else []),
         _Rule("bytes", pl.col("bytes") > 2**63 - 1 - pl.col("offset"), "an end of them below 2^63"),
     )
-    # one piece of memory: arrays of its columns are then no copies
+    # in one piece of memory, arrays of its columns are no copies
     return table.with_columns(pl.col("file").cast(FILE)).rechunk()
-
-
-def _of_databases(databases: int) -> list[_Rule]:
-    wrong = ~pl.col("database").is_between(1, databases)
-    return [_Rule("database", wrong, f"1 to {databases}, or nothing")] if databases > 1 else []
 
 
 def persistent(path: Path) -> pl.DataFrame:
@@ -209,7 +182,7 @@ def no_calls() -> pl.DataFrame:
 
 
 class _Rule(NamedTuple):
-    """What no driver writes in a column."""
+    """A limit of a column: the rows that break it, and the allowed values."""
 
     name: str
     wrong: pl.Expr
@@ -218,7 +191,7 @@ class _Rule(NamedTuple):
 
 def _firsts(table: pl.DataFrame, wrong: Sequence[pl.Expr]) -> tuple[int | None, ...]:
     """Return the first row of which each of `wrong` is true, None if there is none."""
-    return table.select(one.arg_true().first().alias(f"{i}") for i, one in enumerate(wrong)).row(0)
+    return table.select(rule.arg_true().first().alias(f"{i}") for i, rule in enumerate(wrong)).row(0)
 
 
 def _refuse(path: Path, table: pl.DataFrame, *rules: _Rule) -> None:
@@ -227,8 +200,8 @@ def _refuse(path: Path, table: pl.DataFrame, *rules: _Rule) -> None:
     for row, rule in zip(rows, rules, strict=True):
         if row is not None:
             value = table[rule.name][row]
-            told = shown(value) if isinstance(value, str) else value
-            raise BadInput(path, f"line {row + 2}", f"{rule.name} is {told}", rule.expected)
+            text = shown(value) if isinstance(value, str) else value
+            raise BadInput(path, f"line {row + 2}", f"{rule.name} is {text}", rule.expected)
 
 
 def _in_order(path: Path, table: pl.DataFrame) -> None:
@@ -242,7 +215,7 @@ def _in_order(path: Path, table: pl.DataFrame) -> None:
 
 
 def _numbered(path: Path, table: pl.DataFrame) -> None:
-    """Raise BadInput at the first transaction whose number is not its place."""
+    """Raise BadInput at the first transaction with a number that is not its place."""
     (row,) = _firsts(table, [pl.col("transaction") != pl.int_range(pl.len())])
     if row is not None:
         text = f"transaction {table['transaction'][row]}"

@@ -3,8 +3,6 @@
 groups.txt is the output of dumpe2fs -g, inodes.txt of debugfs' `stat` for some inodes.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +50,7 @@ def groups(path: Path) -> list[Group]:
     lines = read_text(path).splitlines()
     if _HEADER not in lines:
         raise BadInput(path, "", "no table of block groups", _HEADER)
-    found = []
+    result = []
     for place, line in enumerate(lines[lines.index(_HEADER) + 1 :], lines.index(_HEADER) + 2):
         fields = [re.findall(r"(?:^-)?[0-9]+", field) for field in line.split(":")]
         if len(fields) != _HEADER.count(":") + 1 or not all(fields):
@@ -60,34 +58,34 @@ def groups(path: Path) -> list[Group]:
         blocks = [[integer(path, place, "a block", block) for block in field] for field in fields[2:]]
         superblock, descriptors, block_bitmap, inode_bitmap, inodes = blocks
         ends = descriptors[0], descriptors[-1]
-        found.append(Group(superblock[0], ends, block_bitmap[0], inode_bitmap[0], inodes[0]))
-    return found
+        result.append(Group(superblock[0], ends, block_bitmap[0], inode_bitmap[0], inodes[0]))
+    return result
 
 
 def inodes(path: Path) -> list[Inode]:
     """Return the inodes of inodes.txt that have blocks. Raises BadInput."""
-    found: list[Inode] = []
+    result: list[Inode] = []
     for place, line in enumerate(read_text(path).splitlines(), 1):
         if head := re.match(r"Inode: ([0-9]+) +Type: (\w+)", line):
-            found.append(Inode(integer(path, place, "an inode", head[1]), head[2] == "directory"))
-        elif not found:
+            result.append(Inode(integer(path, place, "an inode", head[1]), head[2] == "directory"))
+        elif not result:
             continue
         elif generation := re.match(r"Generation: ([0-9]+)", line):
-            found[-1].generation = integer(path, place, "a generation", generation[1])
+            result[-1].generation = integer(path, place, "a generation", generation[1])
         elif attributes := re.match(r"File ACL: ([1-9][0-9]*)", line):
             block = integer(path, place, "a block", attributes[1])
-            found[-1].extents.append(Extent(block, 1, of_map=True, written=True))
+            result[-1].extents.append(Extent(block, 1, of_map=True, written=True))
         elif line.startswith("("):
-            found[-1].extents += _extents(path, place, line)
-    if not any(inode.extents for inode in found):
+            result[-1].extents += _extents(path, place, line)
+    if not any(inode.extents for inode in result):
         raise BadInput(path, "", "no blocks of any inode", "debugfs' stat of each inode")
-    return [inode for inode in found if inode.extents]
+    return [inode for inode in result if inode.extents]
 
 
 def _extents(path: Path, place: int, line: str) -> list[Extent]:
     """Return the extents of a line. Raises BadInput."""
     parts = [_EXTENT.fullmatch(part) for part in line.rstrip(", ").split(", ")]
-    found = []
+    result = []
     for part in parts:
         if part is None:
             raise BadInput(path, f"line {place}", repr(line[:SHOWN]), "(page-page):block-block, …")
@@ -95,5 +93,5 @@ def _extents(path: Path, place: int, line: str) -> list[Extent]:
         first, last = (integer(path, place, "a block", end or ends[0]) for end in ends)
         if last < first:
             raise BadInput(path, f"line {place}", f"blocks from {first} to {last}", "the first one first")
-        found.append(Extent(first, last - first + 1, not where[0].isdigit(), "[u]" not in where))
-    return found
+        result.append(Extent(first, last - first + 1, not where[0].isdigit(), "[u]" not in where))
+    return result

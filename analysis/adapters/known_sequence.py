@@ -3,8 +3,6 @@
 analysis/instrument/probe_selftest.py compares them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,8 +54,7 @@ class KnownSequence:
         chosen = self.rows["type"] == TYPES[name]
         if device is not None:
             chosen = chosen & (self.rows["dev"] == device)
-        result: np.ndarray = self.rows[chosen]
-        return result
+        return np.asarray(self.rows[chosen])
 
     @property
     def counts_empty(self) -> bool | None:

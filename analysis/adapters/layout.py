@@ -1,7 +1,5 @@
 """The layout of a filesystem: the label of each region of the device (layouts/ reads it from raw/board/)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +11,7 @@ from base.arrays import Bools, Ints
 from base.errors import BadInput
 
 SECTOR = 512
-DATA = -1  # a region whose blocks belong to files
+DATA = -1  # a region with blocks of files
 META, INODE, JOURNAL, DIRECTORY, PACK = (
     LABELS.index(label)
     for label in (
@@ -25,7 +23,7 @@ META, INODE, JOURNAL, DIRECTORY, PACK = (
 
 @dataclass(frozen=True)
 class Layout:
-    """The device after the run as regions; each extends to the start of the next."""
+    """The regions of the device after the run; each extends to the start of the next."""
 
     filesystem: str
     starts: Ints  # first sector of each region, ascending from 0
@@ -40,19 +38,16 @@ class Layout:
 
     def region(self, sectors: Ints) -> Ints:
         """Return the number of the region of each sector."""
-        found: Ints = np.searchsorted(self.starts, sectors, side="right") - 1
-        return found
+        return np.asarray(np.searchsorted(self.starts, sectors, side="right") - 1)
 
     def label(self, sectors: Ints) -> Ints:
         """Return the label of the region of each sector, or DATA."""
-        found: Ints = self.labels[self.region(sectors)]
-        return found
+        return np.asarray(self.labels[self.region(sectors)])
 
     def may_change(self, sectors: Ints) -> Bools:
         """Return whether each sector is in no file and may have had another use earlier in the run."""
         changing = self.labels == DIRECTORY if self.changing is None else self.changing
-        found: Bools = changing[self.region(sectors)]
-        return found
+        return np.asarray(changing[self.region(sectors)])
 
 
 def of_regions(

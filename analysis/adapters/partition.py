@@ -5,8 +5,6 @@ has its partition's number but sectors of the disk; a round of the flusher has t
 records have the partition's number, and sectors relative to it, as on its filesystem.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

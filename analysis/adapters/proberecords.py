@@ -1,14 +1,11 @@
-"""The records of raw/probes.bin: `struct record` of probes/record.h, in the order of the ring.
+"""Read the records of raw/probes.bin: `struct record` of probes/record.h, in the order of the ring.
 
-A record's place in the file is the order in which its probe began to write it: of what takes
-time that is its end, so time order is `begin_ns`.
+A probe writes its record when the event ends; `begin_ns` gives the order in time.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -36,10 +33,9 @@ CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7
 OWNERS = ("file", "directory", "device", "other", "none", "moved")  # of pages: their flags
 CHUNK = 1 << 14  # records read at once: they fit in a CPU's cache
 _WANTED = {"magic": b"CPPROBE1", "record_size": RECORD.itemsize, "version": 1}
-# What no record can say: the first value that is too large, by field. Beyond it a file is spoiled,
-# not a run unusual. The limits are the kernel's (a bio has at most 4 GiB: bi_size has 32 bits;
-# inode numbers of small filesystems and numbers of commits have 32 bits; times are years) or those of the
-# ledger's keys (36 bits for a sector: 32 TiB).
+# Impossible values: the first one that is too large, by field. The limits are the kernel's (a bio has at most
+# 4 GiB, as bi_size has 32 bits; inode numbers of small filesystems and numbers of commits have 32 bits; times
+# are years) or the ledger's keys (36 bits for a sector: 32 TiB).
 _LATEST_NS, _SECTOR, _NUMBER, _SECTORS, _PAGES = 1 << 62, 1 << 36, 1 << 32, (1 << 23) + 1, (1 << 20) + 1
 LIMITS: dict[str, dict[str, int]] = {
     "sync": {"flags": len(CALLERS) << 4, "a": _NUMBER},
@@ -64,18 +60,18 @@ def read(path: Path) -> np.ndarray:
 
 def taken(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Return rows[which]. numpy copies a record of fields field by field, an opaque one at once."""
-    opaque = rows.view(_opaque(rows))
-    found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
-    return found.view(rows.dtype)
+    values = rows.view(opaque(rows.dtype))
+    return (values.compress(which) if which.dtype == bool else values.take(which)).view(rows.dtype)
 
 
 def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return one array of all parts, copied as `taken` does."""
-    return np.concatenate([part.view(_opaque(part)) for part in parts]).view(parts[0].dtype)
+    return np.concatenate([part.view(opaque(part.dtype)) for part in parts]).view(parts[0].dtype)
 
 
-def _opaque(rows: np.ndarray) -> np.dtype[np.void]:
-    return np.dtype((np.void, rows.dtype.itemsize))
+def opaque(record: np.dtype[Any]) -> np.dtype[np.void]:
+    """Return the dtype of records of the same size without fields."""
+    return np.dtype((np.void, record.itemsize))
 
 
 def split(rows: np.ndarray) -> ByType:
@@ -87,23 +83,8 @@ def split(rows: np.ndarray) -> ByType:
 
 
 def chunks(path: Path) -> Iterator[ByType]:
-    """Go through the records of a file, a chunk at a time. Raises BadInput with the byte that is
-    wrong."""
+    """Yield the records of a file, a chunk at a time. Raises BadInput with the byte that is wrong."""
     return (parts for _, parts in _checked(path))
-
-
-def _blocks(path: Path) -> Iterator[tuple[int, np.ndarray]]:
-    """Read a file: where each chunk begins, and its records."""
-    try:
-        size = path.stat().st_size
-        file = path.open("rb")
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
-    with file:
-        header = np.fromfile(file, HEADER, 1)
-        _check_size(path, size, header)
-        while (rows := np.fromfile(file, RECORD, CHUNK)).size:
-            yield file.tell() - rows.nbytes, rows
 
 
 def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
@@ -112,20 +93,25 @@ def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
     The first record is `attached`, the last `detached`, and there is one of each: a file cut
     short at any place is refused.
     """
+    try:
+        size, file = path.stat().st_size, path.open("rb")
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     edges: list[tuple[int, int]] = []
-    size = HEADER.itemsize
-    for base, rows in _blocks(path):
-        kind = np.ascontiguousarray(rows["type"])
-        if kind.min() < 1 or kind.max() > len(TYPES):
-            wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
-            _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
-        parts = split(rows)
-        if _spoiled(rows, parts):
-            _refuse(path, base, rows)
-        at = np.flatnonzero(kind <= TYPES["detached"])
-        edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
-        size = base + rows.nbytes
-        yield rows, parts
+    with file:
+        _check_size(path, size, np.fromfile(file, HEADER, 1))
+        while (rows := np.fromfile(file, RECORD, CHUNK)).size:
+            base = file.tell() - rows.nbytes
+            kind = np.ascontiguousarray(rows["type"])
+            if kind.min() < 1 or kind.max() > len(TYPES):
+                wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
+                _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
+            parts = split(rows)
+            if _spoiled(rows, parts):
+                _refuse(path, base, rows)
+            at = np.flatnonzero(kind <= TYPES["detached"])
+            edges += zip((base + at * RECORD.itemsize).tolist(), kind[at].tolist(), strict=True)
+            yield rows, parts
     _check_edges(path, edges, size)
 
 
@@ -133,16 +119,16 @@ def _check_size(path: Path, size: int, header: np.ndarray) -> None:
     if not header.size:
         raise BadInput(path, "byte 0", f"a header of {size} bytes", f"{HEADER.itemsize} bytes")
     for field, wanted in _WANTED.items():
-        found = header[0][field]
-        if found != wanted:
+        value = header[0][field]
+        if value != wanted:
             offset = HEADER.fields[field][1] if HEADER.fields else 0
-            raise BadInput(path, f"byte {offset}", f"{field} is {found.item()!r}", repr(wanted))
+            raise BadInput(path, f"byte {offset}", f"{field} is {value.item()!r}", repr(wanted))
     if cut := (size - HEADER.itemsize) % RECORD.itemsize:
         raise BadInput(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
 
 
 def _spoiled(rows: np.ndarray, parts: ByType) -> bool:
-    """Return whether a field of a record is what no probe writes; `parts` are the rows by type."""
+    """Return whether a field of a record has an impossible value; `parts` are the rows by type."""
     begin, end = rows["begin_ns"], rows["end_ns"]
     if (begin > end).any() or end.max() >= _LATEST_NS:
         return True

@@ -1,7 +1,5 @@
 """raw/driver/rendered.gz: the engine's input, transaction by transaction."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -67,7 +65,7 @@ def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> R
         with gzip.open(path) as file:
             hashed = _Hashed(file)
             given = transactions(io.BufferedReader(hashed))
-            found = tuple((one, sum(1 for _ in same)) for one, same in groupby(given))
+            result = tuple((item, sum(1 for _ in same)) for item, same in groupby(given))
     except OSError as error:
         wrong = f"cannot be read ({error.strerror or error})"
     except (EOFError, zlib.error) as error:
@@ -76,6 +74,6 @@ def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> R
         raise BadInput(path, str(error), f"is not a transaction of {engine.TITLE}", EXPECTED) from None
     else:
         if not (empty or hashed.size < sql_bytes):
-            return Rendered(hashed.digest.hexdigest(), hashed.size, found)
+            return Rendered(hashed.digest.hexdigest(), hashed.size, result)
         wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
     raise BadInput(path, "", wrong, EXPECTED)

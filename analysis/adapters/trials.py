@@ -1,7 +1,5 @@
 """Trials of a run as each board recorded them: raw/trials.csv (workloads/trials/trials.c)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,26 +9,22 @@ import polars as pl
 
 from analysis.adapters import devicelog, driver
 from analysis.adapters.device_logs import Reader
-from analysis.run_files.reading import read_csv
+from analysis.run_files.reading import Columns, read_csv
 from base.errors import BadInput, BadInputError
 from model.crash_points.policies import FOLDER
 
-TRIALS: dict[str, type[pl.DataType]] = {
+TRIALS: Columns = {
     **{"trial": pl.Int64, "plan": pl.String},
     **dict.fromkeys(
         ["mount_error", "opened", "is_read", "is_whole", "signal", "unmount_error", "fsck"], pl.Int64
     ),
     **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
-    **dict.fromkeys(["reads", "writes", "flushes"], pl.Int64),
-    **dict.fromkeys(["zero", "stale", "looked_ns"], pl.Int64),
-    **dict.fromkeys(
-        ["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"],
-        pl.Int64,
-    ),
+    **dict.fromkeys(["reads", "writes", "flushes", "zero", "stale", "looked_ns"], pl.Int64),
+    **dict.fromkeys(["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
     "said": pl.String,
 }
 # A board's record of each kill (workloads/trials/kill.c).
-KILLS: dict[str, type[pl.DataType]] = {
+KILLS: Columns = {
     **{"trial": pl.Int64, "plan": pl.String},
     **dict.fromkeys(["acknowledged", "begun", "opened", "is_read", "is_whole", "signal"], pl.Int64),
     **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
@@ -41,7 +35,7 @@ KILLS: dict[str, type[pl.DataType]] = {
 _SECTORS = ("zero", "stale", "looked_ns")
 # How the engine recovered the database, and the transactions of its log that it executed again; null if
 # the engine does not report them.
-RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
+RECOVERY: Columns = {"recovery": pl.String, "replayed": pl.Int64}
 NO_TRIALS = "a run without trials; one of CRASH=power has some"
 UNPLACED = (
     "not evaluated: commands came in another order on its board, and no cut leaves the state it was given"
@@ -67,7 +61,14 @@ def parse_number(text: str, count: int) -> int:
 
 def read(folder: Path, reader: Reader | None) -> list[Board]:
     """Return the boards of the run in `folder`; none without power cuts. Raises BadInput."""
-    return [_read(raw, reader) for raw in raw_folders(folder)]
+    boards = []
+    for raw in raw_folders(folder):
+        if reader is None:
+            raise BadInput(raw, "", "trials on a device without a log", "a device with a log")
+        table = read_table(raw / "trials.csv", TRIALS)
+        log = reader.read_log(raw / "device.bin")
+        boards.append(Board(raw.parent.name, driver.read(raw / "driver"), log, table))
+    return boards
 
 
 def read_kills(folder: Path) -> pl.DataFrame | None:
@@ -81,14 +82,7 @@ def raw_folders(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"{FOLDER}/*/raw"))
 
 
-def _read(raw: Path, reader: Reader | None) -> Board:
-    if reader is None:
-        raise BadInput(raw, "", "trials on a device without a log", "a device with a log")
-    table = read_table(raw / "trials.csv", TRIALS)
-    return Board(raw.parent.name, driver.read(raw / "driver"), reader.read_log(raw / "device.bin"), table)
-
-
-def read_table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+def read_table(path: Path, schema: Columns) -> pl.DataFrame:
     """Return a board's trials.csv with the columns of `schema` and RECOVERY. Raises BadInput."""
     table = read_csv(path, schema | RECOVERY, optional=("said", *_SECTORS, *RECOVERY))
     for name in ("plan", "hash"):

@@ -1,21 +1,24 @@
 """Self-checks of the correlator, for `make audit RUN=…` and the tests. They never reject a run.
 
-Each module lists its checks: those of a ledger in LEDGER_CHECKS, those of a whole run in RUN_CHECKS.
+Each module lists its checks: of a ledger in LEDGER_CHECKS, of a whole run in RUN_CHECKS.
 """
-
-from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
+from pathlib import Path
 from types import ModuleType
 
+from analysis import stages
 from analysis.ledger.build import Ledger
 from analysis.run import Run
+from base.errors import BadInput
+from base.text import printable
 
 
 def modules() -> list[ModuleType]:
     """Return the modules of this folder that have checks, by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "__main__")
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     every = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return [module for module in every if hasattr(module, "LEDGER_CHECKS") or hasattr(module, "RUN_CHECKS")]
 
@@ -31,3 +34,17 @@ def reasons(run: Run) -> list[str]:
     checks = [check for module in modules() for check in getattr(module, "RUN_CHECKS", ())]
     faults = [reason for check in checks for reason in check(run)]
     return faults + (ledger_reasons(run.ledger) if run.ledger else [])
+
+
+def main(folder: str) -> int:
+    """Print the faults of a run's folder. Return 0 for none, 1 for some, 3 if a file cannot be read."""
+    try:
+        faults = reasons(stages.build(Path(folder)))
+    except BadInput as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return 3
+    for fault in faults:
+        print(printable(fault))
+    if not faults:
+        print("no fault")
+    return 1 if faults else 0

@@ -1,20 +1,23 @@
 """Check the engine's file calls: each transaction makes those that its settings require, in order.
 
 This finds a wrong boundary between transactions, which splits the calls of one. It also finds a file with a
-wrong role, which gets calls that the role never gets.
+wrong role, which gets calls that the role never gets. Between transactions the driver calls files only for
+checkpoints, with checkpoint_every=N after each Nth transaction (run_phase of workloads/run.c).
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from analysis.adapters.driver import Driver
 from analysis.adapters.drivertables import TICKS_NS
-from analysis.audit import checkpoint_calls
 from analysis.ledger.timeline import edges
 from analysis.run import Run
-from base.arrays import at, inside
+from base.arrays import Ints, at, inside, ints, preceding
 from model import operations, userfile
+from model.engines import Engine
 from model.statements import sqlfile
 
 
@@ -28,8 +31,8 @@ def calls(run: Run) -> list[str]:
     table = ran.vfs.with_columns(transaction=row)
     crossing = table.filter((row >= 0) & (end > at(ends, row) + TICKS_NS))
     faults = [
-        *checkpoint_calls.count_calls(crossing, "end after their transaction"),
-        *checkpoint_calls.between(ran, table.filter(phase >= 0)),
+        *_count_calls(crossing, "end after their transaction"),
+        *_between(ran, table.filter(phase >= 0)),
         *_missing_calls(run, row),
         *_wrong_database(run, table.filter(row >= 0)),
         *_shared_files(ran.vfs),
@@ -74,9 +77,7 @@ def _wrong_database(run: Run, table: pl.DataFrame) -> list[str]:
     if "database" not in table.columns:
         return []
     own = [transaction.database + 1 for transaction in _given(run)]
-    wanted = pl.DataFrame(
-        {"transaction": range(len(own)), "own": own}, schema_overrides={"transaction": pl.Int64}
-    )
+    wanted = pl.DataFrame({"own": own}, {"own": pl.Int64}).with_row_index("transaction").cast(pl.Int64)
     joined = table.join(wanted, on="transaction", how="left", maintain_order="left")
     wrong = joined.filter(pl.col("database") != pl.col("own"))
     if wrong.is_empty():
@@ -114,7 +115,7 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     except KeyError as error:
         return [f"the order of {engine.TITLE}'s calls is unknown with the effective settings: {error}"]
     named = table.filter(~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)).with_columns(
-        letter=checkpoint_calls.letters(engine)
+        letter=_letters(engine)
     )
     texts = named.group_by("transaction", maintain_order=True).agg(pl.col("letter").str.join())
     wrong = [text for text in texts["letter"].unique().to_list() if not allowed.fullmatch(text)]
@@ -125,6 +126,77 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     return [
         f"{rows.height} transactions have calls in an order that {engine.TITLE} does not use: "
         f"first transaction {number}, {text[:60]} (model/engines)"
+    ]
+
+
+class _Checkpoints(NamedTuple):
+    """The checkpoints that the driver requests: the transaction before each, and its latest end."""
+
+    number: Ints
+    end: Ints  # ns
+
+
+def _letters(engine: Engine) -> pl.Expr:
+    """Return the expression for the letter of each call of vfs.csv (Engine.CALLS)."""
+    named = pl.concat_str(pl.col("file").cast(pl.String), pl.lit("."), pl.col("op").cast(pl.String))
+    return named.replace_strict(engine.CALLS, default="?", return_dtype=pl.String)
+
+
+def _requested(ran: Driver) -> _Checkpoints:
+    """Return the requested checkpoints; none for settings with which they do nothing."""
+    interval, phases = int(ran.config["driver"].get("checkpoint_every", -1)), edges(ran.workload_phases)
+    begins, _ = edges(ran.transactions)
+    if interval < 1 or not ran.engine.maintenance(ran.config["effective"]) or not begins.size:
+        return _Checkpoints(np.empty(0, np.int64), np.empty(0, np.int64))
+    phase = inside(begins, *phases)
+    last = np.r_[phase[1:] != phase[:-1], True]
+    end = np.where(last, at(phases[1], phase), np.r_[begins[1:], -1])
+    number = np.arange(interval - 1, begins.size, interval)
+    return _Checkpoints(number, end[number])
+
+
+def _between(ran: Driver, table: pl.DataFrame) -> list[str]:
+    """Return the faults of calls between transactions, and requested checkpoints that did not happen.
+
+    table: the calls of the workload's phases, with the `transaction` of each, -1: none.
+    """
+    engine, checkpoints, time = ran.engine, _requested(ran), ints(table["begin_ns"])
+    before = preceding(edges(ran.transactions)[0], time) - 1
+    # the first checkpoint that does not end before the call
+    place = preceding(checkpoints.end, time)
+    after, end = (np.r_[column, -1].take(place) for column in checkpoints)
+    table = table.with_columns(
+        place=place, in_checkpoint=(after == before) & (time < end), letter=_letters(engine)
+    )
+    outside = table.filter(pl.col("transaction") < 0)
+    faults = _count_calls(outside.filter(~pl.col("in_checkpoint")), "in no transaction")
+    allowed = engine.maintenance(ran.config["effective"])
+    if not checkpoints.number.size or allowed is None:
+        return faults
+    ordered = ~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)
+    for index, text in _texts(outside.filter(ordered & pl.col("in_checkpoint"))):
+        if not allowed.fullmatch(text):
+            number = checkpoints.number[index]
+            return [*faults, f"calls after transaction {number} are not a checkpoint's: {text[:60]}"]
+    for index, text in _texts(table.filter(ordered & (pl.col("place") < checkpoints.number.size))):
+        if engine.UNFINISHED.search(text):
+            return [*faults, f"no checkpoint follows transaction {checkpoints.number[index]}"]
+    return faults
+
+
+def _texts(table: pl.DataFrame) -> Iterator[tuple[int, str]]:
+    """Yield (index of a checkpoint, letters of the calls since the one before), per database."""
+    keys = ["place", *(name for name in ("database",) if name in table.columns)]
+    texts = table.group_by(keys, maintain_order=True).agg(pl.col("letter").str.join())
+    yield from texts.select("place", "letter").iter_rows()
+
+
+def _count_calls(rows: pl.DataFrame, fault: str) -> list[str]:
+    """Return a reason with the number of calls and the first one; none for an empty table."""
+    if rows.is_empty():
+        return []
+    return [
+        f"{rows.height} calls {fault}: first call {rows['call'][0]}, {rows['op'][0]} of {rows['file'][0]}"
     ]
 
 

@@ -1,7 +1,5 @@
 """Check that both attributions of bytes agree: to the writer, and to the owner of the content."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from analysis.checks.file_calls import first

@@ -3,8 +3,6 @@
 Only filesystems with recorded commits are checked (`commits` in model/filesystems/).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -24,7 +22,15 @@ def consistent(made: Ledger) -> list[str]:
     tids = ints(made.commits["commit"])
     gaps = np.flatnonzero(np.diff(tids) != 1)
     missing = [f"{gaps.size} gaps in the journal's commits, first after {tids[gaps[0]]}"] if gaps.size else []
-    return [*missing, *_blocks(made), *_ends(made), *_in_time(made), *_submitted(made), *_waits(made)]
+    pieces, superblock = _journal(made)
+    return [
+        *missing,
+        *_blocks(made, pieces),
+        *_ends(made, pieces),
+        *_in_time(made, superblock),
+        *_submitted(made, pieces),
+        *_waits(made, pieces),
+    ]
 
 
 def _journal(made: Ledger) -> tuple[pl.DataFrame, Ints]:
@@ -47,19 +53,24 @@ def _commit(made: Ledger) -> Ints:
     return np.array(made.ledger["commit"].fill_null(-1))
 
 
-def _blocks(made: Ledger) -> list[str]:
+def _in_window(made: Ledger) -> pl.DataFrame:
+    """Return the commits that lie within the window."""
+    begin, end = made.given.window
+    return made.commits.filter((pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end))
+
+
+def _blocks(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     """Check that each commit wrote as many journal blocks as the filesystem counted.
 
     These are descriptors, copies and the commit block.
     """
-    pieces, _ = _journal(made)
     commit = _commit(made).take(ints(pieces["command"]))
     lost = pieces.filter(pl.Series(commit < 0))
     written = pl.DataFrame({"commit": commit, "written": ints(pieces["bytes"]) // 4096})
-    begin, end = made.given.window
-    due = made.commits.filter((pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end))
-    table = due.join(written.group_by("commit").sum(), on="commit", how="left").with_columns(
-        pl.col("written").fill_null(0)
+    table = (
+        _in_window(made)
+        .join(written.group_by("commit").sum(), on="commit", how="left")
+        .with_columns(pl.col("written").fill_null(0))
     )
     wrong = table.filter(pl.col("written") != pl.col("blocks"))
     return [
@@ -68,26 +79,22 @@ def _blocks(made: Ledger) -> list[str]:
     ]
 
 
-def _ends(made: Ledger) -> list[str]:
+def _ends(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     """Check that each commit ends with one FUA command, its last block.
 
     Without FUA on the device or in the filesystem's requests, none has one.
     """
-    begin, end = made.given.window
     fua = made.ledger.filter(
         pl.col("rwbs").cast(pl.String).str.contains("WF") & pl.col("commit").is_not_null()
     )
-    pieces, _ = _journal(made)
     of_commits = fua.filter(pl.col("command").is_in(pieces["command"].implode()))
-    due = made.commits.filter((pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end))
-    table = due.join(of_commits.group_by("commit").agg(fua=pl.len()), on="commit", how="left")
+    table = _in_window(made).join(of_commits.group_by("commit").agg(fua=pl.len()), on="commit", how="left")
     wrong = table.filter(pl.col("fua").fill_null(0) != int(table["fua"].count() > 0))
     return first(wrong, "commits do not have one command with FUA", "commit", "fua")
 
 
-def _in_time(made: Ledger) -> list[str]:
+def _in_time(made: Ledger, superblock: Ints) -> list[str]:
     """Check that each command of a commit was issued and completed within it; a superblock may precede it."""
-    _, superblock = _journal(made)
     commit = _commit(made)
     commit[superblock] = -1
     tids = ints(made.commits["commit"])
@@ -98,15 +105,14 @@ def _in_time(made: Ledger) -> list[str]:
     return first(made.ledger.filter(pl.Series(wrong)), "commands outside their commit", "command", "commit")
 
 
-def _submitted(made: Ledger) -> list[str]:
+def _submitted(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     """Check that the committing thread writes the journal; any thread may write its superblock."""
-    pieces, _ = _journal(made)
     tid = ints(made.ledger["tid"].fill_null(-1)).take(ints(pieces["command"]))
     wrong = pieces.filter(pl.Series(~np.isin(tid, made.few["commit"]["tid"])))
     return first(wrong, "pieces of the journal are from a thread that does not commit", "command", "sector")
 
 
-def _waits(made: Ledger) -> list[str]:
+def _waits(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     """Check that each wait for a commit in the window is for a recorded one and outlasts its last block.
 
     How long after that block a wait ends depends on the scheduler.
@@ -115,13 +121,9 @@ def _waits(made: Ledger) -> list[str]:
     waits = made.few["commit_wait"]
     waits = taken(waits, (waits["begin_ns"] >= begin) & (waits["end_ns"] <= end))
     recorded = np.isin(waits["a"], made.few["commit"]["a"])
-    pieces, _ = _journal(made)
     command = ints(pieces["command"])
     done = pl.DataFrame(
-        {
-            "commit": _commit(made).take(command),
-            "done_ns": ints(made.ledger["complete_ns"]).take(command),
-        }
+        {"commit": _commit(made).take(command), "done_ns": ints(made.ledger["complete_ns"]).take(command)}
     )
     table = (
         pl.DataFrame({"commit": ints(waits["a"]), "end_ns": ints(waits["end_ns"])})

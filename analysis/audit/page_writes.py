@@ -3,8 +3,6 @@
 A page cache writes a page again only after a further write to it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -3,8 +3,6 @@
 The virtual board has one CPU. A thread uses it shortly before it sleeps and after it is woken.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -30,11 +28,11 @@ _WRITES = {"data_wait": "data", "node_wait": "nodes"}
 _OTHERS = ("commit_wait", "node_wait")
 
 
-def spans(rows: np.ndarray, thread: int | None = None) -> tuple[Ints, Ints]:
-    """Return the begins and the ends of records, of one thread if it is given."""
+def spans(rows: np.ndarray, thread: int | None = None) -> Intervals:
+    """Return the intervals of records, of one thread if it is given; they may overlap."""
     if thread is not None:
         rows = taken(rows, ints(rows["tid"]) == thread)
-    return ints(rows["begin_ns"]), ints(rows["end_ns"])
+    return Intervals(ints(rows["begin_ns"]), ints(rows["end_ns"]))
 
 
 def asleep(made: Ledger) -> list[str]:
@@ -45,16 +43,16 @@ def asleep(made: Ledger) -> list[str]:
     begin, end = made.given.window
     faults = []
     for thread in driver_tids(made.few).tolist():
-        off = union([Intervals(*spans(made.few["off_cpu"], thread))])
+        off = union([spans(made.few["off_cpu"], thread)])
         synced = made.syncs.filter(pl.col("tid") == thread)
-        for what, (begins, ends) in {
+        for waited, (begins, ends) in {
             "flushes": _flushes(made, edges(synced)),
             "waits for a commit": spans(made.few["commit_wait"], thread),
         }.items():
             awake = ends - begins - length_within(off, begins, ends)
             awake = awake[(begins >= begin) & (ends <= end)]
             if wrong := _too_long(awake, _AWAKE_NS, made.given.slower):
-                faults.append(f"{wrong} {what} in which the waiting thread {thread} had the CPU")
+                faults.append(f"{wrong} {waited} in which the waiting thread {thread} had the CPU")
     return faults
 
 
@@ -76,10 +74,10 @@ def explained(made: Ledger) -> list[str]:
     few, faults = made.few, []
     commands = made.ledger.filter(pl.col("kind").is_in(["flush", "read"]))
     others = [Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))]
-    others += [*(Intervals(*spans(few[name])) for name in ("checkpoint", "flush")), _in_place(made)]
+    others += [*(spans(few[name]) for name in ("checkpoint", "flush")), _in_place(made)]
     for thread in driver_tids(few).tolist():
-        recorded = union([*others, *(Intervals(*spans(few[name], thread)) for name in WAITS)])
-        away = union([Intervals(*spans(few["off_cpu"], thread)), recorded])
+        recorded = union([*others, *(spans(few[name], thread) for name in WAITS)])
+        away = union([spans(few["off_cpu"], thread), recorded])
         begins, ends = _within(made, *edges(made.syncs.filter(pl.col("tid") == thread)))
         unknown = length_within(away, begins, ends) - length_within(recorded, begins, ends)
         if wrong := _too_long(unknown, _AWAKE_NS, made.given.slower):
@@ -105,18 +103,16 @@ def for_writes(made: Ledger) -> list[str]:
     """
     few, faults, slower = made.few, [], made.given.slower
     for thread in driver_tids(few).tolist():
-        off = union([Intervals(*spans(few["off_cpu"], thread))])
+        off = union([spans(few["off_cpu"], thread)])
         own = made.ledger.filter(
             (pl.col("tid") == thread) & (pl.col("bytes") > 0) & (pl.col("kind") != "read")
         )
         own = own.sort("issue_ns")
         issue, complete = ints(own["issue_ns"]), np.maximum.accumulate(ints(own["complete_ns"]))
         copied = np.r_[0, np.cumsum(ints(own["bytes"]) // _BLOCK)] * _BLOCK_NS
-        recorded = union(
-            [*_in_flight(made, own), *(Intervals(*spans(few[name], thread)) for name in _OTHERS)]
-        )
+        recorded = union([*_in_flight(made, own), *(spans(few[name], thread) for name in _OTHERS)])
         both = union([off, recorded])
-        for name, what in _WRITES.items():
+        for name, noun in _WRITES.items():
             begins, ends = _within(made, *spans(few[name], thread))
             before = np.searchsorted(issue, ends)
             since = np.maximum(at(issue, before - 1), begins)
@@ -125,9 +121,9 @@ def for_writes(made: Ledger) -> list[str]:
             awake = done - since - length_within(off, since, done) - copying
             idle = length_within(both, begins, ends) - length_within(recorded, begins, ends) - copying
             if wrong := _too_long(awake, _WRITING_NS, slower):
-                faults.append(f"{wrong} waits for {what} in which the waiting thread {thread} had the CPU")
+                faults.append(f"{wrong} waits for {noun} in which the waiting thread {thread} had the CPU")
             if name == "data_wait" and (wrong := _too_long(idle, _WRITING_NS, slower)):
-                faults.append(f"{wrong} waits for {what} in which the thread {thread} waited for nothing")
+                faults.append(f"{wrong} waits for {noun} in which the thread {thread} waited for nothing")
     return faults
 
 
@@ -152,8 +148,8 @@ def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
     )
     return [
         Intervals(ints(commands["queue_ns"]), ints(commands["complete_ns"])),
-        *(Intervals(*spans(made.few[name])) for name in ("checkpoint", "flush")),
-        Intervals(*spans(taken(commits, ~np.isin(commits["a"], made.few["commit_wait"]["a"])))),
+        *(spans(made.few[name]) for name in ("checkpoint", "flush")),
+        spans(taken(commits, ~np.isin(commits["a"], made.few["commit_wait"]["a"]))),
     ]
 
 
@@ -171,17 +167,14 @@ def in_calls(made: Ledger) -> list[str]:
     """
     if driver_tids(made.few).size > 1:
         return []
-    synced = made.syncs.group_by("vfs_call").agg(
-        (pl.col("end_ns") - pl.col("begin_ns")).sum().alias("synced")
-    )
+    lasted = pl.col("end_ns") - pl.col("begin_ns")
+    synced = made.syncs.group_by("vfs_call").agg(synced=lasted.sum())
     calls = made.vfs.filter(pl.col("op") == "sync").join(synced, left_on="call", right_on="vfs_call")
-    rest = calls.with_columns(rest=pl.col("end_ns") - pl.col("begin_ns") - pl.col("synced"))
-    slower = made.given.slower
-    if not _too_long(ints(rest["rest"]), _CALLED_NS, slower):
+    calls = calls.with_columns(rest=lasted - pl.col("synced"))
+    if not _too_long(ints(calls["rest"]), _CALLED_NS, made.given.slower):
         return []
-    return first(
-        rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls continue after their syncs", "call", "rest"
-    )
+    late = calls.filter(pl.col("rest") > _CALLED_NS * made.given.slower)
+    return first(late, "calls continue after their syncs", "call", "rest")
 
 
 def _waits_of(run: Run) -> list[str]:

@@ -15,7 +15,7 @@ def as_set(run: Run) -> list[str]:
     engine, driver = run.driver.engine, run.driver
     return [
         f"{database.title}{wrong}"
-        for database in databases.of(driver.config, driver.transactions.height)
+        for database in databases.split(driver.config, driver.transactions.height)
         for wrong in engine.contradicted(
             database.config["effective"], databases.calls_of(made.vfs, database.number)
         )
@@ -36,7 +36,7 @@ def _miscounted(run: Run, driver: Driver | None) -> list[str]:
         return []
     engine, title, calls = driver.engine, driver.engine.TITLE, driver.vfs
     wrong = databases.unsummed(driver.config, engine.PROPERTIES, engine.COUNTED)
-    for database in databases.of(driver.config, driver.transactions.height):
+    for database in databases.split(driver.config, driver.transactions.height):
         logged = None if calls is None else databases.calls_of(calls, database.number)
         wrong += [
             f"{database.title}{reason}" for reason in engine.miscounted(database.config, database.ran, logged)

@@ -2,23 +2,22 @@
 
 A module here that is named after an engine or a filesystem reads what that one writes. Its function
 `read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.
-SEALED lists labels whose blocks all have a checksum or similar. There is no registry; an engine or filesystem
+SEALED lists labels with a checksum or similar in each block. There is no registry; an engine or filesystem
 without a module, and units without a rule, are silent. The rules are in docs/reference/ledger.md.
 """
-
-from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from analysis.content import blocks, units, verdicts
-from analysis.content.evidence import Evidence, Written
+from analysis.content.units import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Finding, Verdicts
 from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept
@@ -28,12 +27,7 @@ from model import engines
 from model.block_operations import OP, WRITE
 
 FOLDER = Path(__file__).resolve().parent
-SCHEMA: Mapping[str, Kind] = {
-    "label": LABEL,
-    "rule": pl.String,
-    "state": pl.Enum(STATES),
-    "bytes": pl.Int64,
-}
+SCHEMA: Mapping[str, Kind] = {"label": LABEL, "rule": pl.String, "state": pl.Enum(STATES), "bytes": pl.Int64}
 
 
 class Given(NamedTuple):
@@ -62,7 +56,7 @@ class Content:
 
 
 def unjudged(made: Ledger) -> Ledger:
-    """Return the ledger with pieces whose content is unknown."""
+    """Return the ledger with pieces of unknown content."""
     nothing = [pl.lit(None, kind).alias(name) for name, kind in WITNESSED.items()]
     return replace(made, pieces=made.pieces.with_columns(nothing))
 
@@ -73,10 +67,9 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     Nothing is compared where the kept commands are not the ledger's (checks/cross_check.py reports that).
     Raises BadInput.
     """
-    log, within = log_of(kept, made.given.window)
-    records = records_of(made, log, within)
+    log, record = logged(made, kept)
     whole, places = blocks.blocks(log)
-    judged = units.units(units.given(made.ledger, made.pieces, records), places)
+    judged = units.units(units.given(made.ledger, made.pieces, record), places)
     layout = made.given.layout
     command = ints(made.pieces["command"])[judged.piece]
     queued, done = (ints(made.ledger[name].fill_null(0))[command] for name in ("queue_ns", "complete_ns"))
@@ -94,33 +87,39 @@ def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: 
 
     Empty for an engine without a module. Needs no ledger.
     """
-    if not _has_reader(engine):
-        return calls.clear()
-    missing: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
+    reader = find_reader(engine)
+    missing: pl.DataFrame = reader.unkept(settings, calls, kept) if reader else calls.clear()
     return missing
 
 
-def records_of(made: Ledger, log: blocks.Log, within: np.ndarray) -> Ints:
-    """Return the log's record of each write command; all -1 if the log is of other commands."""
-    write = units.writes(made.ledger)
+def logged(made: Ledger, kept: Kept) -> tuple[blocks.Log, Ints]:
+    """Return the writes of the whole run, and the record there of each command of the ledger, -1 for none.
+
+    No command has a record if the kept commands are not the ledger's.
+    """
+    rows = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
+    time, sector = ints(kept.time), ints(kept.sector)
+    log = blocks.Log(time, sector, ints(kept.sectors), ints(kept.begin), kept.data).take(rows)
+    begin, end = made.given.window
+    within = np.flatnonzero((log.time >= begin) & (log.time < end))
+    write, record = units.writes(made.ledger), np.full(made.ledger.height, -1, np.int64)
     commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
-    joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
-    return np.flatnonzero(within) if joined else np.full(write.size, -1)
+    if np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within]):
+        record[write] = within
+    return log, record
 
 
-def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
-    """Return the writes of the whole run, and which lie in the window."""
-    write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
-    time, sector, sectors, begin = (
-        ints(column[write]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)
-    )
-    within = (time >= window[0]) & (time < window[1])
-    return blocks.Log(time, sector, sectors, begin, kept.data), within
+def with_kinds(ledger: pl.DataFrame, kind: str, labels: pl.DataFrame) -> pl.DataFrame:
+    """Return the ledger with the label of each command of a kind as its kind; labels: command, label."""
+    label = ledger.select("command").join(labels, on="command", how="left", maintain_order="left")["label"]
+    text = pl.col("kind").cast(pl.String)
+    changed = pl.when(text == kind).then(label.cast(pl.String)).otherwise(text)
+    return ledger.with_columns(kind=changed.cast(ledger["kind"].dtype))
 
 
-def _has_reader(part: str) -> bool:
-    """Return whether an engine or a filesystem has a module here."""
-    return (FOLDER / f"{part}.py").is_file()
+def find_reader(part: str) -> ModuleType | None:
+    """Return the module of an engine or a filesystem, None if it has none here."""
+    return importlib.import_module(f"{__name__}.{part}") if (FOLDER / f"{part}.py").is_file() else None
 
 
 def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]:
@@ -128,11 +127,9 @@ def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]
 
     Without a module of the engine, the place of a page in a file does not confirm the file's label.
     """
-    modules = [
-        importlib.import_module(f"{__name__}.{part}") for part in (engine, filesystem) if _has_reader(part)
-    ]
+    modules = [module for part in (engine, filesystem) if (module := find_reader(part))]
     labels = [label for module in modules for label in module.SEALED]
-    if engine in engines.names() and not _has_reader(engine):
+    if engine in engines.names() and not find_reader(engine):
         labels += [label for label, _ in engines.of(engine).FILES.values()]
     may = ~np.isin(evidence.units.label, [LABELS.index(label) for label in labels])
     findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]
@@ -148,14 +145,14 @@ def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.S
     confirmed: false if a unit of it is contradicted, true if all are confirmed.
     """
     wrong, right, all_of = (
-        np.bincount(judged.piece[which], minlength=height)
-        for which in (verdict.state == CONTRADICTED, verdict.state == CONFIRMED, slice(None))
+        np.bincount(judged.piece[selected], minlength=height)
+        for selected in (verdict.state == CONTRADICTED, verdict.state == CONFIRMED, slice(None))
     )
     confirmed = pl.Series("confirmed", wrong == 0).set(pl.Series((wrong == 0) & (right < all_of)), None)
     rule = np.full(height, -1)
     for state in (CONFIRMED, CONTRADICTED):
-        which = verdict.state == state
-        rule[judged.piece[which]] = verdict.rule[which]
+        selected = verdict.state == state
+        rule[judged.piece[selected]] = verdict.rule[selected]
     rules = pl.Series([*verdict.rules, None], dtype=pl.Categorical)
     return [confirmed, rules.gather(np.where(rule < 0, len(verdict.rules), rule)).alias("rule")]
 
@@ -178,13 +175,13 @@ def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
 
 def _wrong(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
     """Return the contradicted units, in the order of issue."""
-    which = np.flatnonzero(verdict.state == CONTRADICTED)
+    selected = np.flatnonzero(verdict.state == CONTRADICTED)
     return pl.DataFrame(
         {
-            "label": [LABELS[place] for place in judged.label[which]],
-            "rule": [verdict.rules[place] for place in verdict.rule[which]],
-            "sector": judged.block[which] * blocks.SECTORS,
-            "bytes": judged.bytes[which],
+            "label": [LABELS[place] for place in judged.label[selected]],
+            "rule": [verdict.rules[place] for place in verdict.rule[selected]],
+            "sector": judged.block[selected] * blocks.SECTORS,
+            "bytes": judged.bytes[selected],
         },
         schema={"label": LABEL, "rule": pl.String, "sector": pl.Int64, "bytes": pl.Int64},
     )

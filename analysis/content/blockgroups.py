@@ -5,8 +5,6 @@ Checksums are CRC-32C, seeded with the filesystem's UUID and the block's owner, 
 only. All numbers are little-endian. Their source is named in the filesystem's module.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +15,7 @@ import numpy as np
 from analysis.adapters import e2fsprogs
 from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
-from analysis.content.evidence import Evidence
+from analysis.content.units import Evidence
 from analysis.run_files.reading import integer
 from base.arrays import Bools, Ints
 from base.errors import BadInput
@@ -121,30 +119,29 @@ def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple
     raw = blocks.take(rows).reshape(-1, INODE)
     number = (geometry.first_inode(block)[:, None] + np.arange(_EACH)).ravel()
     used = raw.any(axis=1)
-    which = np.flatnonzero(used)
-    part = raw[which]
+    selected = np.flatnonzero(used)
+    part = raw[selected]
     low, high = (_word(part, at) for at in (0x7C, 0x82))
     # the upper half of the checksum exists if the inode has room for it
     whole = _word(part, 0x80) >= 4
     part[:, 0x7C:0x7E] = 0
     part[whole, 0x82:0x84] = 0
-    seed = _seeds(geometry.seed, number[which], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
+    seed = _seeds(geometry.seed, number[selected], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
     stored = np.where(whole, low | high << np.uint32(16), low)
     true = (crc32c(part, seed) & np.where(whole, ALL, 0xFFFF).astype(np.uint32)) == stored
     wrong = np.zeros(raw.shape[0], bool)
-    wrong[which[~true]] = True
+    wrong[selected[~true]] = True
     each = ~some(wrong.reshape(-1, _EACH)) & some(used.reshape(-1, _EACH))
-    return each, Inodes(rows[which[true] // _EACH], number[which[true]], part[true])
+    return each, Inodes(rows[selected[true] // _EACH], number[selected[true]], part[true])
 
 
 def superblocks(pages: np.ndarray) -> np.ndarray:
     """Return which blocks are the superblock after the boot block."""
     raw = np.ascontiguousarray(pages[:, _SUPERBLOCK : _SUPERBLOCK + 1024])
     stored = raw[:, _SEALED:].copy().view("<u4")[:, 0]
-    valid: np.ndarray = (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (
-        crc32c(raw[:, :_SEALED], ALL) == stored
+    return np.asarray(
+        (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (crc32c(raw[:, :_SEALED], ALL) == stored)
     )
-    return valid
 
 
 def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarray:
@@ -163,15 +160,13 @@ def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> 
     """Return which blocks end with the checksum of a directory block of that inode."""
     tail = pages[:, -12:].copy().view("<u4")
     true = (tail[:, 0] == 0) & (tail[:, 1] == _DIRECTORY_TAIL)
-    valid: np.ndarray = true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2])
-    return valid
+    return np.asarray(true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2]))
 
 
 def of_inodes(pages: np.ndarray) -> Bools:
     """Return which blocks belong to an inode outside its table: an extent tree, or the orphan file."""
     tree, orphans = _word(pages, 0) == EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
-    result: Bools = tree | orphans
-    return result
+    return np.asarray(tree | orphans)
 
 
 def extents(inodes: Inodes) -> Ints:
@@ -183,13 +178,12 @@ def extents(inodes: Inodes) -> Ints:
     head = tree[:, :8].copy().view("<u2")
     leaf = np.flatnonzero((head[:, 0] == EXTENTS) & (head[:, 3] == 0))
     entries = tree[leaf, 12:].reshape(-1, 4, 12)
-    there = np.arange(4) < head[leaf, 1][:, None]
-    words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[there]
-    inode = np.repeat(inodes.number[leaf], 4).reshape(-1, 4)[there]
+    exists = np.arange(4) < head[leaf, 1][:, None]
+    words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[exists]
+    inode = np.repeat(inodes.number[leaf], 4).reshape(-1, 4)[exists]
     length = np.where(words[:, 2] > 32768, words[:, 2] - 32768, words[:, 2])  # unwritten extent
     place = words[:, 3] << 32 | words[:, 5] << 16 | words[:, 4]
     table = np.stack([inode, words[:, 1] << 16 | words[:, 0], place, length], axis=1)
     table = table[np.lexsort(table.T[::-1])]
     longest = np.r_[(table[1:, :3] != table[:-1, :3]).any(axis=1), True][: table.shape[0]]
-    each: Ints = table[longest]
-    return each
+    return np.asarray(table[longest])

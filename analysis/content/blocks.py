@@ -1,13 +1,11 @@
 """Split the write commands into blocks of 4096 bytes: one row for each time a block got new bytes.
 
 A command may begin or end within a block, as the block layer splits by the queue's max_sectors_kb. Parts of
-one block that follow each other without a gap form one writing. A part whose rest never comes is dropped.
+one block that follow each other without a gap form one writing. A part without its rest is dropped.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +26,15 @@ def some(values: np.ndarray) -> Bools:
     return np.asarray(values.any(axis=1))
 
 
+def positions(values: Ints, among: Ints) -> Ints:
+    """Return the first place of each value in `among`, -1 if it is missing."""
+    if not among.size:
+        return np.full(values.size, -1, np.int64)
+    order = np.argsort(among, kind="stable")
+    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
+    return np.where(among[place] == values, place, -1)
+
+
 class Log(NamedTuple):
     """The write commands in the order of issue."""
 
@@ -36,6 +43,11 @@ class Log(NamedTuple):
     sectors: Ints
     begin: Ints  # offset of its bytes in `data`; -1: not kept
     data: Bytes
+
+    def take(self, rows: Ints) -> Self:
+        """Return some commands; `data` stays whole."""
+        columns = {name: getattr(self, name)[rows] for name in self._fields if name != "data"}
+        return self._replace(**columns)
 
 
 @dataclass(frozen=True)
@@ -58,15 +70,6 @@ class Blocks:
         sector, at = divmod(first, SECTOR)
         part = self.log[self.sectors[rows, sector], at : at + size]
         return np.ascontiguousarray(part).view(kind)
-
-    def after(self, rows: Ints) -> Ints:
-        """Return the time of the next writing of the same block; the largest int64 if there is none."""
-        order = np.lexsort((self.record, self.number))
-        following = np.full(self.number.size, np.iinfo(np.int64).max)
-        same = self.number[order][1:] == self.number[order][:-1]
-        following[order[:-1][same]] = self.time[order[1:][same]]
-        times: Ints = following[rows]
-        return times
 
 
 class Places(NamedTuple):
@@ -124,5 +127,4 @@ def _join(part: Ints, number: Ints, low: Ints, high: Ints, at: Ints, sectors: In
     of, sector = expand(low[part[member]], (high - low)[part[member]])
     sectors[whole[of], sector] = (at - low)[part[member]][of] + sector
     row[part[member]] = whole
-    completing: Ints = part[last[complete]]
-    return completing
+    return np.asarray(part[last[complete]])

@@ -3,8 +3,7 @@
 https://www.sqlite.org/fileformat2.html#b_tree_pages. Only tables are read: an index has no row numbers.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,12 +26,20 @@ class Rows(NamedTuple):
 
 def titled(pages: np.ndarray) -> np.ndarray:
     """Return which pages (n, size) begin with a database header."""
-    titled: np.ndarray = (pages[:, :16] == np.frombuffer(_TITLE, np.uint8)).all(axis=1)
-    return titled
+    return np.asarray((pages[:, :16] == np.frombuffer(_TITLE, np.uint8)).all(axis=1))
 
 
-def kinds(pages: np.ndarray, numbers: Ints) -> Ints:
-    """Return the kind of each valid table page, 0 for any other. `numbers` are the page numbers."""
+def cells(pages: np.ndarray, numbers: Ints) -> Iterator[tuple[int, Rows]]:
+    """Yield (kind, cells) of the valid table pages of each kind. `numbers` are the page numbers."""
+    kinds = _kinds(pages, numbers)
+    for kind in (LEAF, INTERIOR):
+        places = np.flatnonzero(kinds == kind)
+        rows = _rows(pages[places], numbers[places], kind)
+        yield kind, rows._replace(page=places[rows.page])
+
+
+def _kinds(pages: np.ndarray, numbers: Ints) -> Ints:
+    """Return the kind of each valid table page, 0 for any other."""
     at = np.where(numbers == 1, FIRST, 0)
     kind = pages[np.arange(numbers.size), at].astype(np.int64)
     kind[~np.isin(kind, (INTERIOR, LEAF))] = 0
@@ -44,7 +51,7 @@ def kinds(pages: np.ndarray, numbers: Ints) -> Ints:
     return kind
 
 
-def rows(pages: np.ndarray, numbers: Ints, kind: int) -> Rows:
+def _rows(pages: np.ndarray, numbers: Ints, kind: int) -> Rows:
     """Return the cells of valid pages of one kind.
 
     The cells of an interior page are followed by its right-most child, with the largest row number.

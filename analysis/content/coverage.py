@@ -1,7 +1,5 @@
 """Summarize the share of written bytes that content confirms, for summary.json and the terminal."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from typing import Any

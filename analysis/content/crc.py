@@ -4,8 +4,6 @@ Like the kernel's crc32c() (include/linux/crc32c.h): takes a seed, inverts nothi
 are cut into segments that go through the table in parallel. The segments' remainders are then combined.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -20,10 +18,7 @@ _AT_ONCE = 1 << 15  # segments: their remainders fit into a cache
 @functools.cache
 def _table() -> Words:
     """Return the remainders of all 16-bit words."""
-    table = np.arange(1 << 16, dtype=np.uint32)
-    for _ in range(16):
-        table = np.where(table & 1, (table >> 1) ^ np.uint32(_POLYNOMIAL), table >> 1)
-    return table
+    return _byte(_byte(np.arange(1 << 16, dtype=np.uint32)))
 
 
 @functools.cache
@@ -49,8 +44,7 @@ def _byte(crc: Words) -> Words:
 def _advance(crc: Words, size: int) -> Words:
     """Return remainders advanced by `size` bytes of zeros."""
     low, high = _zeros(size)
-    advanced: Words = low[crc & 0xFFFF] ^ high[crc >> 16]
-    return advanced
+    return np.asarray(low[crc & 0xFFFF] ^ high[crc >> 16])
 
 
 def crc32c(rows: np.ndarray, seed: int | Words) -> Words:

@@ -4,16 +4,14 @@ Constants here and in blockgroups.py are from fs/ext4/ext4.h and Documentation/f
 6.12.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters.layout import DATA, DIRECTORY, INODE, JOURNAL, META
 from analysis.content import blockgroups, jbd2
 from analysis.content.blockgroups import Geometry, Inodes
-from analysis.content.blocks import BLOCK, SECTORS
-from analysis.content.evidence import Evidence
+from analysis.content.blocks import BLOCK, SECTORS, positions
 from analysis.content.pages import hashes, placed
+from analysis.content.units import Evidence
 from analysis.content.verdicts import COPY, Finding, confirmed, contradicted
 from base.arrays import Ints, at, expand
 
@@ -80,39 +78,30 @@ def _is_directory(page: bytes) -> bool:
 def _journal(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
     """Judge writes to the journal: its own blocks by transaction number, copies by home, CRC and number."""
     units = given.units
-    which = units.labelled("filesystem journal")
-    row, commit = units.row[which], units.commit[which]
-    own, copy = _join(row, logged.rows), _join(row, logged.copies)
+    selected = units.labelled("filesystem journal")
+    row, commit = units.row[selected], units.commit[selected]
+    own, copy = positions(row, logged.rows), positions(row, logged.copies)
     number = np.where(own >= 0, at(logged.numbers, own), at(logged.commits, copy))
     superblock = np.isin(at(logged.kinds, own), (jbd2.SUPERBLOCK_V1, jbd2.SUPERBLOCK))
     other = (number >= 0) & (commit >= 0) & (number != commit) & ~superblock
-    home, of, at_home = at(logged.homes, copy), units.of[which], units.home[which]
+    home, of, at_home = at(logged.homes, copy), units.of[selected], units.home[selected]
     region = given.layout.label(np.maximum(home, 0) * SECTORS)
     elsewhere = (copy >= 0) & (at_home >= 0) & (at_home != home)
     fixed = (region != DATA) & ~given.layout.may_change(np.maximum(home, 0) * SECTORS)
     elsewhere |= (copy >= 0) & (of >= 0) & fixed & (region != of)
     right, escaped = (copy >= 0) & ~other & ~elsewhere, at(logged.escaped.astype(np.int64), copy) == 1
     whole = np.flatnonzero(units.row >= 0)
-    mislaid = whole[_join(units.row[whole], np.r_[logged.rows, logged.copies]) >= 0]
+    mislaid = whole[positions(units.row[whole], np.r_[logged.rows, logged.copies]) >= 0]
     mislaid = mislaid[units.label[mislaid] != JOURNAL]
     return [
-        confirmed("block of the journal itself", which[(own >= 0) & ~other]),
-        confirmed(COPY, which[right & ~escaped]),
-        confirmed("copy whose first word its tag has", which[right & escaped]),
-        contradicted("number of another commit", which[other]),
-        contradicted("tag of another home", which[elsewhere]),
-        contradicted("tag of other bytes", which[_join(row, logged.broken) >= 0]),
+        confirmed("block of the journal itself", selected[(own >= 0) & ~other]),
+        confirmed(COPY, selected[right & ~escaped]),
+        confirmed("copy whose first word its tag has", selected[right & escaped]),
+        contradicted("number of another commit", selected[other]),
+        contradicted("tag of another home", selected[elsewhere]),
+        contradicted("tag of other bytes", selected[positions(row, logged.broken) >= 0]),
         contradicted("block of the journal under another label", mislaid),
     ]
-
-
-def _join(values: Ints, among: Ints) -> Ints:
-    """Return the place of each value in `among`, -1 if it is missing."""
-    if not among.size:
-        return np.full(values.size, -1, np.int64)
-    order = np.argsort(among, kind="stable")  # of equal values the first
-    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
-    return np.where(among[place] == values, place, -1)
 
 
 def _restored(given: Evidence, logged: jbd2.JournalBlocks) -> np.ndarray:
@@ -126,19 +115,19 @@ def _at_home(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
     """Judge metadata written home by their copies in the journal."""
     units, blocks = given.units, given.blocks
     hashed = hashes(_restored(given, logged).view(np.uint64))
-    which = np.flatnonzero((units.row >= 0) & np.isin(units.block, logged.homes))
-    region, label = given.layout.label(units.block[which] * SECTORS), units.label[which]
-    outside = blockgroups.of_inodes(blocks.take(units.row[which])) & (region == DATA) & (label == INODE)
-    which = which[outside | (region == label)]
-    own = hashes(blocks.take(units.row[which]).view(np.uint64))
-    here = np.isin(placed(own, units.block[which]), placed(hashed, logged.homes)) & (own != 0)
+    selected = np.flatnonzero((units.row >= 0) & np.isin(units.block, logged.homes))
+    region, label = given.layout.label(units.block[selected] * SECTORS), units.label[selected]
+    outside = blockgroups.of_inodes(blocks.take(units.row[selected])) & (region == DATA) & (label == INODE)
+    selected = selected[outside | (region == label)]
+    own = hashes(blocks.take(units.row[selected]).view(np.uint64))
+    here = np.isin(placed(own, units.block[selected]), placed(hashed, logged.homes)) & (own != 0)
     order = np.lexsort((logged.copies, logged.homes))
-    first = order[_join(units.block[which], logged.homes[order])]
-    before = logged.copies[first] < units.row[which]
-    there = np.isin(own, hashed) & ~here & before & (own != 0)
+    first = order[positions(units.block[selected], logged.homes[order])]
+    before = logged.copies[first] < units.row[selected]
+    elsewhere = np.isin(own, hashed) & ~here & before & (own != 0)
     return [
-        confirmed("copied to the journal before", which[here]),
-        contradicted("copied to the journal as another block", which[there]),
+        confirmed("copied to the journal before", selected[here]),
+        contradicted("copied to the journal as another block", selected[elsewhere]),
     ]
 
 
@@ -171,10 +160,10 @@ def _metadata(given: Evidence, geometry: Geometry) -> list[Finding]:
         same = np.full(of.size, inode), np.full(of.size, generation)
         right = blockgroups.directories(blocks.take(row[of]), geometry.seed, *same)
         valid.append(("block of a directory", DIRECTORY, own[of[right]]))
-    findings = [confirmed(rule, which[units.label[which] == label]) for rule, label, which in valid]
+    findings = [confirmed(rule, selected[units.label[selected] == label]) for rule, label, selected in valid]
     return findings + [
-        contradicted(f"{rule} under another label", which[units.label[which] != label])
-        for rule, label, which in valid
+        contradicted(f"{rule} under another label", selected[units.label[selected] != label])
+        for rule, label, selected in valid
     ]
 
 
@@ -185,11 +174,11 @@ def _mapped(given: Evidence, inodes: Inodes) -> list[Finding]:
     # all pages of an extent have the same distance between block and page
     key = (inode << _DISTANCE) + place - first
     order = np.argsort(key, kind="stable")
-    which = np.flatnonzero(units.placed & (units.label != JOURNAL))
-    page = units.offset[which] // BLOCK
-    wanted = (units.inode[which] << _DISTANCE) + units.block[which] - page
+    selected = np.flatnonzero(units.placed & (units.label != JOURNAL))
+    page = units.offset[selected] // BLOCK
+    wanted = (units.inode[selected] << _DISTANCE) + units.block[selected] - page
     begin, end = (np.searchsorted(key[order], wanted, side) for side in ("left", "right"))
     of, extent = expand(begin, end - begin)
     extent = order[extent]
-    there = (page[of] >= first[extent]) & (page[of] < first[extent] + pages[extent])
-    return [confirmed("page that its inode has there", which[np.unique(of[there])], by_place=True)]
+    inside = (page[of] >= first[extent]) & (page[of] < first[extent] + pages[extent])
+    return [confirmed("page that its inode has there", selected[np.unique(of[inside])], by_place=True)]

@@ -4,16 +4,14 @@ Constants here, in nodes.py and in segments.py are from include/linux/f2fs_fs.h 
 6.12.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.adapters.layout import DATA, META, PACK
 from analysis.content import nodes, segments
-from analysis.content.blocks import BLOCK, SECTORS
-from analysis.content.evidence import Evidence
+from analysis.content.blocks import BLOCK, SECTORS, positions
 from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
+from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.run_files.reading import integer
 from base.arrays import Ints, at
@@ -63,23 +61,22 @@ def _versions(given: Evidence, main: tuple[int, int], packs: Checkpoints) -> np.
     words = given.blocks.words(row, 4084, 2, "<u4").astype(np.uint64)
     candidates = (words[:, 1] << np.uint64(32) | words[:, 0])[words[:, 0] == before]
     values, count = np.unique(candidates, return_counts=True)
-    result: np.ndarray = np.r_[versions, values[count == count.max(initial=0)][:1]]
-    return result
+    return np.asarray(np.r_[versions, values[count == count.max(initial=0)][:1]])
 
 
 def _nodes(given: Evidence, written: Nodes) -> list[Finding]:
     """Judge nodes: of a known checkpoint, and written where the log continued."""
     units = given.units
-    which = np.flatnonzero(units.row >= 0)
-    place = _join(units.row[which], written.row)
-    which, place = which[place >= 0], place[place >= 0]
-    labelled = np.isin(which, units.labelled("inode/node"))
+    selected = np.flatnonzero(units.row >= 0)
+    place = positions(units.row[selected], written.row)
+    selected, place = selected[place >= 0], place[place >= 0]
+    labelled = np.isin(selected, units.labelled("inode/node"))
     moved, gap = nodes.out_of_place(written)[place], nodes.behind_a_gap(written)[place]
     return [
-        confirmed("node with the checkpoint's version", which[labelled & ~moved]),
-        contradicted("node of another place", which[labelled & moved]),
-        contradicted("node behind one that was not written", which[labelled & gap]),
-        contradicted("node under another label", which[~labelled]),
+        confirmed("node with the checkpoint's version", selected[labelled & ~moved]),
+        contradicted("node of another place", selected[labelled & moved]),
+        contradicted("node behind one that was not written", selected[labelled & gap]),
+        contradicted("node under another label", selected[~labelled]),
     ]
 
 
@@ -90,7 +87,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
     row, block = units.row[own], units.block[own]
     pack = segments.pack_of(packs, block, row)
     since, total, first = block % SEGMENT, at(packs.total, pack), at(packs.summaries, pack)
-    ends, torn = _join(row, packs.row) >= 0, segments.torn(blocks, packs)
+    ends, torn = positions(row, packs.row) >= 0, segments.torn(blocks, packs)
     edge = (since == 0) | (since == total - 1)
     inner = np.flatnonzero(~ends & (pack >= 0) & (since > 0) & (since < total - 1))
     pages = blocks.take(row[inner])
@@ -115,10 +112,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
 def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Finding]:
     """Confirm units with the label, and contradict units with another."""
     own = given.units.label[which] == label
-    return [
-        confirmed(rule, which[own]),
-        contradicted(f"{rule} under another label", which[~own]),
-    ]
+    return [confirmed(rule, which[own]), contradicted(f"{rule} under another label", which[~own])]
 
 
 def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) -> list[Finding]:
@@ -127,8 +121,8 @@ def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) 
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == META))
 
     def within(begin: int, end: int) -> tuple[Ints, np.ndarray, Ints, Ints]:
-        which = own[(units.block[own] >= begin) & (units.block[own] < end)]
-        return which, blocks.take(units.row[which]), units.row[which], units.block[which] - begin
+        selected = own[(units.block[own] >= begin) & (units.block[own] < end)]
+        return selected, blocks.take(units.row[selected]), units.row[selected], units.block[selected] - begin
 
     of_sit, pages, _, _ = within(area["sit"], area["nat"])
     findings = _labelled(given, "maps of segments", META, of_sit[segments.sit(pages)])
@@ -150,36 +144,21 @@ def _pages(given: Evidence, table: Mapped) -> list[Finding]:
     """Judge pages of files by the nodes that map their blocks."""
     units = given.units
     # only the data region holds pages of files
-    which = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
-    row, block = units.row[which], units.block[which]
-    after = np.minimum(_following(given)[row], np.iinfo(np.int64).max)
-    earlier, later = nodes.at_time(table, block, row, after)
-    inode, page = units.inode[which], units.offset[which] // BLOCK
+    selected = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
+    row, block = units.row[selected], units.block[selected]
+    number = given.blocks.number
+    order = np.argsort(number, kind="stable")
+    same_block = np.flatnonzero(number[order][1:] == number[order][:-1])
+    following = np.full(number.size, np.iinfo(np.int64).max)  # next writing of the same block
+    following[order[same_block]] = order[same_block + 1]
+    earlier, later = nodes.at_time(table, block, row, following[row])
+    inode, page = units.inode[selected], units.offset[selected] // BLOCK
     same = [
         (place >= 0) & (at(table.inode, place) == inode) & (at(table.page, place) == page)
         for place in (earlier, later)
     ]
     other = (later >= 0) & ~same[1]
     return [
-        confirmed("page that its node has there", which[(same[0] | same[1]) & ~other], by_place=True),
-        contradicted("page that a node has as another", which[other]),
+        confirmed("page that its node has there", selected[(same[0] | same[1]) & ~other], by_place=True),
+        contradicted("page that a node has as another", selected[other]),
     ]
-
-
-def _following(given: Evidence) -> Ints:
-    """Return the next writing of the same block, for each writing."""
-    number = given.blocks.number
-    order = np.lexsort((np.arange(number.size), number))
-    following = np.full(number.size, np.iinfo(np.int64).max)
-    same = np.flatnonzero(number[order][1:] == number[order][:-1])
-    following[order[same]] = order[same + 1]
-    return following
-
-
-def _join(values: Ints, among: Ints) -> Ints:
-    """Return the place of each value in `among`, -1 if it is missing."""
-    if not among.size:
-        return np.full(values.size, -1, np.int64)
-    order = np.argsort(among, kind="stable")
-    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
-    return np.where(among[place] == values, place, -1)

@@ -9,21 +9,19 @@ valid. It gets the role of the next first page if the rest of the header is equa
 Files that begin with anything else are not an engine's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from analysis.content import units
+from analysis.content import logged, units, with_kinds
 from analysis.ledger import lives
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
 from analysis.observers import Content as Kept
 from analysis.schemas.ledger import FILE, FILES, LABEL
-from base.arrays import Ints, ints
+from base.arrays import Ints, at, ints
 from model import engines
 
 # Bytes of a first page that are compared. The first MARK may be zeros while the header is not valid.
@@ -47,7 +45,7 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
     heads = _roles(_heads(made, kept))
     times = made.ledger.select("command", time_ns="queue_ns", seen_ns="issue_ns")
     pieces = made.pieces.join(times, on="command", how="left", maintain_order="left")
-    roles = _of(pieces, heads, left, made.given.lives)
+    roles = _roles_at(pieces, heads, left, made.given.lives)
     label = pl.Series(roles, dtype=pl.String).replace_strict(OF_ROLE, default=None).cast(LABEL)
     changed = pl.Series(roles, dtype=FILE).is_not_null() & (made.pieces["file"] == OTHER)
     is_copy = made.pieces["of"].is_not_null()
@@ -57,46 +55,28 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
         pl.when(changed & is_copy).then(label).otherwise("of").alias("of"),
     ]
     ended = made.syncs.select("inode", "file", time_ns="end_ns", seen_ns="end_ns")
-    synced = _of(ended, heads, left, made.given.lives)
+    synced = _roles_at(ended, heads, left, made.given.lives)
     of_sync = pl.Series(synced, dtype=FILE)
     kinds = pl.when(pl.col("file") == OTHER).then(of_sync).otherwise("file").alias("file")
-    label_of = made.ledger.select("command").join(
-        made.pieces.with_columns(columns)
-        .group_by("command", maintain_order=True)
-        .agg(pl.col("label").first()),
-        on="command",
-        how="left",
-        maintain_order="left",
-    )["label"]
-    kind = pl.col("kind").cast(pl.String)
-    commands = made.ledger.with_columns(
-        kind=pl.when(kind == OTHER)
-        .then(label_of.cast(pl.String))
-        .otherwise(kind)
-        .cast(made.ledger["kind"].dtype)
-    )
-    return replace(
-        made, ledger=commands, pieces=made.pieces.with_columns(columns), syncs=made.syncs.with_columns(kinds)
-    )
+    relabelled = made.pieces.with_columns(columns)
+    first_labels = relabelled.group_by("command", maintain_order=True).agg(pl.col("label").first())
+    commands = with_kinds(made.ledger, OTHER, first_labels)
+    return replace(made, ledger=commands, pieces=relabelled, syncs=made.syncs.with_columns(kinds))
 
 
 def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
-    """Return each writing of a file's first page whose bytes were kept, as _TABLE."""
-    write = units.writes(made.ledger)
-    inside = kept.within(*made.given.window)
-    rows = np.flatnonzero(inside.sectors > 0)
-    commands = made.ledger.select("sector", pl.col("bytes") // 512).to_numpy()[write]
-    if not np.array_equal(commands, np.stack([inside.sector, inside.sectors], axis=1)[rows]):
+    """Return each kept writing of a file's first page, as _TABLE."""
+    log, record = logged(made, kept)
+    if (record[units.writes(made.ledger)] < 0).any():
         return pl.DataFrame(schema=_TABLE)  # reported by checks/cross_check.py
-    place = np.full(made.ledger.height, -1)
-    place[write] = inside.begin[rows]
+    place = at(log.begin, record)
     first = made.pieces.filter((pl.col("offset") == 0) & (pl.col("file") == OTHER))
     command = ints(first["command"])
     begin = place[command] + (ints(first["sector"]) - ints(made.ledger["sector"].fill_null(0))[command]) * 512
-    there = place[command] >= 0
-    heads = [kept.data[at : at + HEAD].tobytes() for at in begin[there].tolist()]
-    time = ints(made.ledger["queue_ns"].fill_null(0))[command][there]
-    inode, issued = ints(first["inode"])[there], ints(made.ledger["issue_ns"])[command][there]
+    has_bytes = place[command] >= 0
+    heads = [kept.data[byte : byte + HEAD].tobytes() for byte in begin[has_bytes].tolist()]
+    time = ints(made.ledger["queue_ns"].fill_null(0))[command][has_bytes]
+    inode, issued = ints(first["inode"])[has_bytes], ints(made.ledger["issue_ns"])[command][has_bytes]
     life = [lives.life(made.given.lives, *pair) for pair in zip(inode.tolist(), issued.tolist(), strict=True)]
     return pl.DataFrame({"inode": inode, "life": life, "time_ns": time, "head": heads}, schema=_TABLE)
 
@@ -122,7 +102,7 @@ def _roles(heads: pl.DataFrame) -> _Roles:
     return result
 
 
-def _of(
+def _roles_at(
     rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: lives.Lives
 ) -> list[str | None]:
     """Return the role of each row's file at its time; rows: inode, time_ns, file, seen_ns.

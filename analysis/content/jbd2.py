@@ -5,13 +5,11 @@ give the home of each block that follows it in the journal. With the feature che
 of its copy, seeded with the journal's UUID and the transaction's number.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.content.blocks import BLOCK, Blocks
+from analysis.content.blocks import BLOCK, Blocks, positions
 from analysis.content.crc import crc32c
 from base.arrays import Ints, at, expand
 
@@ -60,18 +58,13 @@ def read(blocks: Blocks, journal: Journal) -> JournalBlocks:
     seed = _seed(blocks, journal, rows[kinds == DESCRIPTOR])
     if journal.checksums:
         true = np.isin(kinds, (SUPERBLOCK_V1, SUPERBLOCK))
-        for which, place in (((DESCRIPTOR, REVOKE), _TAIL), ((COMMIT,), _CHECKSUM)):
-            checked = np.flatnonzero(np.isin(kinds, which))
+        for selected, place in (((DESCRIPTOR, REVOKE), _TAIL), ((COMMIT,), _CHECKSUM)):
+            checked = np.flatnonzero(np.isin(kinds, selected))
             true[checked] = _sealed(blocks.take(rows[checked]), place, seed)
         rows, kinds, numbers = rows[true], kinds[true], numbers[true]
     described = kinds == DESCRIPTOR
-    own_blocks = JournalBlocks(rows, kinds, numbers, *_none())
-    return _copies(blocks, journal, seed, own_blocks, rows[described], numbers[described])
-
-
-def _none() -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
-    none = np.empty(0, np.int64)
-    return none, none, none, none, np.empty(0, bool)
+    copies = _copies(blocks, journal, seed, rows[described], numbers[described])
+    return JournalBlocks(rows, kinds, numbers, *copies)
 
 
 def _seed(blocks: Blocks, journal: Journal, descriptors: Ints) -> int:
@@ -85,33 +78,28 @@ def _sealed(pages: np.ndarray, place: int, seed: int) -> np.ndarray:
     """Return which blocks have a valid CRC at an offset, computed with zeros there."""
     stored = pages[:, place : place + 4].copy().view(">u4")[:, 0]
     pages[:, place : place + 4] = 0
-    valid: np.ndarray = crc32c(pages, seed) == stored
-    return valid
+    return np.asarray(crc32c(pages, seed) == stored)
 
 
 def _copies(
-    blocks: Blocks, journal: Journal, seed: int, own: JournalBlocks, descriptors: Ints, numbers: Ints
-) -> JournalBlocks:
-    """Follow the tags of descriptors to the copies after them."""
+    blocks: Blocks, journal: Journal, seed: int, descriptors: Ints, numbers: Ints
+) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
+    """Follow the tags of descriptors to the copies after them: JournalBlocks from `copies` on."""
     tag, home, flags, check = _tags(blocks.take(descriptors), journal)
-    order = np.argsort(journal.places, kind="stable")
-    of = order[np.searchsorted(journal.places[order], blocks.number[descriptors])]
+    of = positions(blocks.number[descriptors], journal.places)
     first = np.flatnonzero(np.diff(tag, prepend=-1))
     nth = np.arange(tag.size) - first[np.searchsorted(first, np.arange(tag.size), side="right") - 1]
     place = of[tag] + 1 + nth
     # the log wraps around to the block after the superblock
     place = (place - 1) % max(journal.places.size - 1, 1) + 1
     row = _next(blocks, journal.places[place], descriptors[tag])
-    there = np.flatnonzero(row >= 0)
-    tag, home, flags, check, row = (column[there] for column in (tag, home, flags, check, row))
+    complete = np.flatnonzero(row >= 0)
+    tag, home, flags, check, row = (column[complete] for column in (tag, home, flags, check, row))
     true = np.ones(row.size, bool)
     if journal.checksums:
         number = numbers[tag].astype(">u4").view(np.uint8).reshape(-1, 4)
         true = crc32c(blocks.take(row), crc32c(number, seed)) == check
-    return JournalBlocks(
-        own.rows, own.kinds, own.numbers, row[true], home[true], numbers[tag][true], row[~true],
-        (flags[true] & _ESCAPED) > 0,
-    )  # fmt: skip
+    return row[true], home[true], numbers[tag][true], row[~true], (flags[true] & _ESCAPED) > 0
 
 
 def _tags(pages: np.ndarray, journal: Journal) -> tuple[Ints, Ints, Ints, np.ndarray]:

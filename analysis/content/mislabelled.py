@@ -1,12 +1,10 @@
 """Find bytes of SQLite's files that have another label, wherever they were written."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.content import btree, rollback, wal
-from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages
+from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, contradicted
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints
@@ -20,24 +18,24 @@ def read(given: Evidence, known: KnownPages, salts: np.ndarray, certain: Ints) -
     """
     units = given.units
     has_any = [LABELS.index(name) for name in ("filesystem journal", "temporary file")]
-    which = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, has_any))
-    which = which[~np.isin(which, certain)]
-    pages = given.blocks.take(units.row[which])
+    selected = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, has_any))
+    selected = selected[~np.isin(selected, certain)]
+    pages = given.blocks.take(units.row[selected])
     words = pages.view(np.uint64)
-    here, there = known.same(words, np.maximum(units.offset[which], 0))
+    here, elsewhere = known.same(words, np.maximum(units.offset[selected], 0))
     begins = pages[:, :8].copy().view(">u8").astype(np.uint64)
     of_wal = (begins[:, 0] >> np.uint64(32)) == wal.MAGIC
     if salts.size:
         of_wal |= np.isin(words, salts.byteswap()).any(axis=1)
     is_of = {
-        "database page": here | there | btree.titled(pages),
+        "database page": here | elsewhere | btree.titled(pages),
         "WAL": of_wal,
         "rollback journal": begins[:, 0] == rollback.MAGIC,
     }
     return [
         contradicted(
             f"bytes of a {label} under another label",
-            which[true & (units.label[which] != LABELS.index(label))],
+            selected[true & (units.label[selected] != LABELS.index(label))],
             unless_confirmed=True,
         )
         for label, true in is_of.items()

@@ -5,8 +5,6 @@ the numbers of the node and its inode, the place in the inode's tree, the versio
 and the block where the log continues.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -83,8 +81,7 @@ def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
 def out_of_place(nodes: Nodes) -> Bools:
     """Return which nodes name an earlier block of their segment as the next: a log only goes forward."""
     same = (nodes.block // SEGMENT) == (nodes.following // SEGMENT)
-    back: Bools = same & (nodes.following <= nodes.block)
-    return back
+    return np.asarray(same & (nodes.following <= nodes.block))
 
 
 def behind_a_gap(nodes: Nodes) -> Bools:
@@ -118,13 +115,13 @@ def mapped(blocks: Blocks, nodes: Nodes, main: tuple[int, int]) -> Mapped:
     changed = addresses != 0
     again = np.flatnonzero(np.diff(nodes.number[held]) == 0) + 1
     changed[again] &= addresses[again] != addresses[again - 1]
-    which, slot = np.nonzero(changed)
+    selected, slot = np.nonzero(changed)
     made = Mapped(
-        block=addresses[which, slot].astype(np.int64),
-        row=nodes.row[held][which],
-        inode=nodes.inode[held][which],
-        page=first[which] + slot,
-        node=nodes.number[held][which],
+        block=addresses[selected, slot].astype(np.int64),
+        row=nodes.row[held][selected],
+        inode=nodes.inode[held][selected],
+        page=first[selected] + slot,
+        node=nodes.number[held][selected],
         slot=slot,
     )
     by_block = np.lexsort((made.row, made.block))
@@ -136,8 +133,7 @@ def _holds(place: Ints) -> Bools:
     behind = place - 6 - 2 * _OF_NODE
     indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
     indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)
-    direct: Bools = ~indirect & (place != _XATTR_NODE)
-    return direct
+    return np.asarray(~indirect & (place != _XATTR_NODE))
 
 
 def _slots(raw: np.ndarray, place: Ints) -> tuple[Ints, Ints]:

@@ -5,8 +5,6 @@ N's place is page N. A page that was never copied is identified by its rows: the
 another time, or the parent's cell that points to it has them between its bounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,14 +21,12 @@ def hashes(words: np.ndarray) -> np.ndarray:
     """Return a hash of each row of 64-bit words, 0 only for a row of zeros."""
     factors = np.cumprod(np.full(words.shape[1], _FACTOR), dtype=np.uint64)
     mixed = words ^ (words >> np.uint64(31))
-    hashed: np.ndarray = np.einsum("ij,j->i", mixed, factors)
-    return hashed
+    return np.asarray(np.einsum("ij,j->i", mixed, factors))
 
 
 def placed(hashed: np.ndarray, place: Ints) -> np.ndarray:
     """Return a hash of (content, place)."""
-    combined: np.ndarray = hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
-    return combined
+    return np.asarray(hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)))
 
 
 @dataclass
@@ -41,9 +37,8 @@ class KnownPages:
     numbers: Ints
     contents: np.ndarray  # (n, size / 8)
     _rows: list[np.ndarray] = field(default_factory=list)  # (page, row), ascending by page then row
-    _bounds: list[np.ndarray] = field(
-        default_factory=list
-    )  # (page, its rows are above this one, its last row)
+    # (page, its rows are above this one, its last row)
+    _bounds: list[np.ndarray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         each = self.size // self.slice
@@ -69,8 +64,8 @@ class KnownPages:
         hashed = hashes(words.reshape(-1, self.slice // 8))
         place = ((offset // self.slice)[:, None] + np.arange(each)).ravel()
         here = np.isin(placed(hashed, place), self.here)
-        there = np.isin(hashed, self.hashed) & ~here
-        return some(here.reshape(-1, each)), some(there.reshape(-1, each))
+        elsewhere = np.isin(hashed, self.hashed) & ~here
+        return some(here.reshape(-1, each)), some(elsewhere.reshape(-1, each))
 
     def by_rows(self, blocks: np.ndarray, offset: Ints) -> np.ndarray:
         """Return which blocks (n, 4096 bytes) have pages with rows that belong there."""
@@ -90,13 +85,9 @@ class KnownPages:
 
     def _learn(self, pages: np.ndarray, numbers: Ints) -> None:
         """Add the rows of pages, and the bounds of their children."""
-        kind = btree.kinds(pages, numbers)
-        for wanted in (btree.LEAF, btree.INTERIOR):
-            which = np.flatnonzero(kind == wanted)
-            cells = btree.rows(pages[which], numbers[which], wanted)
-            number = numbers[which][cells.page]
-            self._rows.append(np.stack([number, cells.row], axis=1))
-            if wanted == btree.INTERIOR:
+        for kind, cells in btree.cells(pages, numbers):
+            self._rows.append(np.stack([numbers[cells.page], cells.row], axis=1))
+            if kind == btree.INTERIOR:
                 order = np.lexsort((cells.row, cells.page))
                 above = np.full(order.size, np.iinfo(np.int64).min)
                 follows = np.flatnonzero(np.diff(cells.page[order]) == 0) + 1
@@ -105,17 +96,14 @@ class KnownPages:
 
     def _fits(self, pages: np.ndarray, numbers: Ints) -> np.ndarray:
         """Return which pages have a row that is known of their number, or all rows between its bounds."""
-        kind = btree.kinds(pages, numbers)
         fitting = np.zeros(numbers.size, bool)
         had = np.concatenate(self._rows)
         bounds = np.concatenate(self._bounds)
         bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
         known = np.unique(placed(had[:, 1].astype(np.uint64), had[:, 0]))
-        for wanted in (btree.LEAF, btree.INTERIOR):
-            which = np.flatnonzero(kind == wanted)
-            cells = btree.rows(pages[which], numbers[which], wanted)
+        for _, cells in btree.cells(pages, numbers):
             true = cells.row < np.iinfo(np.int64).max
-            page, row = which[cells.page[true]], cells.row[true]
+            page, row = cells.page[true], cells.row[true]
             if not page.size:
                 continue
             fitting[page[np.isin(placed(row.astype(np.uint64), numbers[page]), known)]] = True

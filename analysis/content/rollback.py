@@ -4,14 +4,12 @@ https://www.sqlite.org/fileformat2.html#the_rollback_journal. A record's checksu
 the nonce plus every 200th byte of the page, from its end.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
-from analysis.content.versions import Versions, orders
+from analysis.content.versions import ORDERS, Versions
 from base.arrays import Bools, Ints
 
 MAGIC = 0xD9D505F920A163D7
@@ -33,24 +31,25 @@ class Records:
 
 def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     """Return the records of pages of `size` bytes."""
-    header, begins = _headers(versions, blocks)
-    all_nonces = np.unique(_nonce(versions.inode[header], begins[:, 1]))
-    first = header[versions.page[header] == 0]
-    nonces = np.unique(_nonce(versions.inode[first], begins[versions.page[header] == 0, 1]))
-    own = np.isin(_nonce(versions.inode[header], begins[:, 1]), nonces)
-    elsewhere = header[own & (versions.page[header] != 0)]
+    header = np.flatnonzero(blocks.words(versions.row, 0, 1, ">u8")[:, 0] == MAGIC)
+    # after the magic: number of records, nonce, pages of the database
+    begins = blocks.words(versions.row[header], 8, 3, ">u4").astype(np.uint32)
+    header_nonces = _nonce(versions.inode[header], begins[:, 1])
+    is_first = versions.page[header] == 0
+    nonces = np.unique(header_nonces[is_first])
+    elsewhere = header[np.isin(header_nonces, nonces) & ~is_first]
     largest = int(begins[:, 2].max(initial=0))
     # the magic is written last, after the records were synced
     early, early_nonces = _early(versions, blocks, size, nonces)
     own_nonce = np.full(versions.page.size, -1)
-    own_nonce[header] = _nonce(versions.inode[header], begins[:, 1])
+    own_nonce[header] = header_nonces
     own_nonce[early] = early_nonces
     header = np.union1d(header, early)
     missing = np.setdiff1d(np.arange(versions.page.size), header)
     every, length = np.arange(versions.page.size), size + 8
     version, words = np.empty(0, np.int64), np.empty((0, length // 4), np.uint32)
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
-        for later in orders():
+        for later in ORDERS:
             tried = every if step >= 0 and later == (False, True) else missing
             of, read = _read(versions, tried, versions.page[tried], step, size, later)
             true = _holds(versions, of, read, nonces, largest)
@@ -59,7 +58,7 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
             true &= (own_nonce[of] < 0) | (own_nonce[of] == nonce)
             version, words = np.r_[version, of[true]], np.concatenate([words, read[true]])
             missing = np.setdiff1d(missing, of[true])
-    strays = _strays(versions, missing, all_nonces, largest, size)
+    strays = _strays(versions, missing, np.unique(header_nonces), largest, size)
     return Records(
         pages=words[:, 0].byteswap().astype(np.int64),
         contents=np.ascontiguousarray(words[:, 1:-1]).view("<u8"),
@@ -97,17 +96,10 @@ def _strays(versions: Versions, missing: Ints, nonces: np.ndarray, largest: int,
     missing, strays = missing[:_STRAYS], []
     for page in np.unique(versions.page)[:_STRAYS].tolist():
         others = missing[versions.page[missing] != page]
-        for later in orders():
+        for later in ORDERS:
             of, words = _read(versions, others, np.full(others.size, page), 0, size, later)
             strays.append(of[_holds(versions, of, words, nonces, largest)])
     return np.unique(np.concatenate(strays)) if strays else np.empty(0, np.int64)
-
-
-def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray]:
-    """Return (versions that begin with a journal header, its fields: records, nonce, pages, ...)."""
-    magic = blocks.words(versions.row, 0, 1, ">u8")[:, 0] == MAGIC
-    which = np.flatnonzero(magic)
-    return which, blocks.words(versions.row[which], 8, 5, ">u4").astype(np.uint32)
 
 
 def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) -> tuple[Ints, Ints]:
@@ -122,8 +114,7 @@ def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) ->
 
 def _nonces(words: np.ndarray) -> np.ndarray:
     """Return the nonces that make the checksums of records valid."""
-    nonces: np.ndarray = words[:, -1].byteswap() - _sum(words[:, 1:-1])
-    return nonces
+    return np.asarray(words[:, -1].byteswap() - _sum(words[:, 1:-1]))
 
 
 def _nonce(inode: Ints, nonce: np.ndarray) -> Ints:

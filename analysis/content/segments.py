@@ -3,8 +3,6 @@
 All numbers are little-endian. Their source is named in the filesystem's module.
 """
 
-from __future__ import annotations
-
 import zlib
 from typing import NamedTuple
 
@@ -90,17 +88,10 @@ def _open(pages: np.ndarray) -> list[Ints]:
     ]
 
 
-def _bits(maps: np.ndarray) -> Ints:
-    """Return the number of bits set in each row of bytes."""
-    counted: Ints = np.unpackbits(maps, axis=1).sum(axis=1, dtype=np.int64)
-    return counted
-
-
 def _valid(entries: np.ndarray) -> Bools:
     """Return which SIT entries (n, 74) count as many valid blocks as their map has."""
     count = entries[:, :2].copy().view("<u2")[:, 0].astype(np.int64) & _VALID
-    valid: Bools = count == _bits(entries[:, 2:66])
-    return valid
+    return np.asarray(count == np.unpackbits(entries[:, 2:66], axis=1).sum(axis=1, dtype=np.int64))
 
 
 def sit(pages: np.ndarray) -> Bools:
@@ -115,8 +106,8 @@ def nat(pages: np.ndarray, row: Ints, first: Ints, last: Latest) -> Bools:
     entries = pages[:, : NAT_ENTRIES * _NAT].reshape(-1, _NAT)
     block = entries[:, 5:9].copy().view("<u4")[:, 0].astype(np.int64)
     number = (first[:, None] + np.arange(NAT_ENTRIES)).ravel()
-    there = last.before(number, np.repeat(row, NAT_ENTRIES))
-    right = ((there >= 0) & (there == block)).reshape(-1, NAT_ENTRIES)
+    latest = last.before(number, np.repeat(row, NAT_ENTRIES))
+    right = ((latest >= 0) & (latest == block)).reshape(-1, NAT_ENTRIES)
     return some(right)
 
 
@@ -167,8 +158,8 @@ def journals(pages: np.ndarray, row: Ints, compact: Bools, last: Latest) -> Bool
         if 0 < nats <= (_JOURNAL - 2) // _NAT_JOURNAL:
             entries = pages[index, at[0] + 2 : at[0] + 2 + nats * _NAT_JOURNAL].reshape(-1, _NAT_JOURNAL)
             number, block = (entries[:, a : a + 4].copy().view("<u4")[:, 0].astype(np.int64) for a in (0, 9))
-            there = last.before(number, np.full(nats, row[index]))
-            right[index] |= bool(((there >= 0) & (there == block)).any())
+            latest = last.before(number, np.full(nats, row[index]))
+            right[index] |= bool(((latest >= 0) & (latest == block)).any())
         if 0 < sits <= (_JOURNAL - 2) // _SIT_JOURNAL:
             entries = pages[index, at[1] + 2 : at[1] + 2 + sits * _SIT_JOURNAL].reshape(-1, _SIT_JOURNAL)
             right[index] |= bool(_valid(entries[:, 4:]).all())
@@ -180,8 +171,7 @@ def orphans(pages: np.ndarray) -> Bools:
     words = pages.view("<u4")
     count = words[:, _ORPHANS + 2].astype(np.int64)
     used = (words[:, :_ORPHANS] > 0).sum(axis=1)
-    valid: Bools = (count > 0) & (count == used)
-    return valid
+    return np.asarray((count > 0) & (count == used))
 
 
 def pack_of(packs: Checkpoints, block: Ints, row: Ints) -> Ints:

@@ -1,7 +1,5 @@
 """Content reader of SQLite: WAL and rollback journal by their checksums, database pages by both."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, frame_pages, mislabelled, rollback, synced_frames, wal
+from analysis.content import btree, frame_calls, mislabelled, rollback, wal
 from analysis.content.blocks import BLOCK
-from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages, hashes
+from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.content.versions import Versions
 from analysis.observers import Content as Kept
@@ -31,7 +29,7 @@ _INDEX_HEADER = 48  # bytes; stored twice
 
 
 class _Right(NamedTuple):
-    """Units whose bytes are those of a role's file."""
+    """Units with bytes of a role's file."""
 
     rule: str
     role: str
@@ -71,12 +69,12 @@ def _databases(given: Evidence) -> list[np.ndarray]:
     databases.
     """
     inode = given.units.inode
-    calls = given.written.calls if given.written else None
-    if calls is None or "database" not in calls.columns or calls["database"].is_null().all():
+    calls = given.written.calls
+    if "database" not in calls.columns or calls["database"].is_null().all():
         return [np.ones(inode.size, bool)]
     opens = calls.filter((pl.col("op").cast(pl.String) == "open") & pl.col("database").is_not_null())
     last = LastBefore(ints(opens["inode"]), ints(opens["begin_ns"]))
-    own = at(ints(opens["database"]), last.find(inode, given.written.queued if given.written else inode))
+    own = at(ints(opens["database"]), last.find(inode, given.written.queued))
     return [own == number for number in range(1, len(given.sizes) + 1)]
 
 
@@ -84,8 +82,8 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
     """Read the files of a database; `own`: its units."""
     units, blocks = given.units, given.blocks
     of_wal, of_journal, of_database = (
-        Versions(blocks, units, which[own[which]])
-        for which in (units.of_file(role) for role in ("wal", "journal", "database"))
+        Versions(blocks, units, selected[own[selected]])
+        for selected in (units.of_file(role) for role in ("wal", "journal", "database"))
     )
     frames = wal.frames(of_wal, blocks, size)
     records = rollback.records(of_journal, blocks, size)
@@ -102,7 +100,7 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
     findings = [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
         contradicted(
-            "frame of another page than its call logs", frame_pages.other_pages(given, of_wal, size)
+            "frame of another page than its call logs", frame_calls.other_pages(given, of_wal, size)
         ),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
         *_wrong_header(given, of_database, size, number),
@@ -111,14 +109,14 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
 
 
 def _contradicted_pages(given: Evidence, content: _Read, certain: Ints, size: int) -> list[Finding]:
-    """Contradict database pages, except the `certain` ones, whose known content is another."""
+    """Contradict database pages with other known content, except the `certain` ones."""
     versions = content.database
     left = np.flatnonzero(~np.isin(versions.units, certain))
     if content.frames.pages.size:
         # a checkpoint writes the content of frames; a rollback journal has a page's earlier content
         pages = given.blocks.take(versions.row[left]).view(np.uint64)
-        there = content.known.same(pages, versions.page[left] * BLOCK)[1]
-        return [contradicted("page that a frame has of another place", versions.units[left[there]])]
+        elsewhere = content.known.same(pages, versions.page[left] * BLOCK)[1]
+        return [contradicted("page that a frame has of another place", versions.units[left[elsewhere]])]
     if size == BLOCK and _in_order(given):
         return [_as_recorded(given, versions, content.journal, content.records)]
     return []
@@ -131,20 +129,20 @@ def _wrong_header(given: Evidence, versions: Versions, size: int, number: int) -
     change of the page sets its release (pager_write_changecounter), and each change of the size its size.
     """
     call = given.units.call[versions.units]
-    which = np.flatnonzero((versions.page == 0) & (call >= 0))
-    which = which[btree.titled(given.blocks.take(versions.row[which]))]
-    rows = versions.row[which]
+    selected = np.flatnonzero((versions.page == 0) & (call >= 0))
+    selected = selected[btree.titled(given.blocks.take(versions.row[selected]))]
+    rows = versions.row[selected]
     pages, release = (given.blocks.words(rows, at, 1, ">u4")[:, 0] for at in (_PAGES, _RELEASE))
     findings = []
     if ran := _number(given.release):
-        other = versions.units[which[release != ran]]
+        other = versions.units[selected[release != ran]]
         findings.append(contradicted("first page of another release", other))
     sizes = given.sizes[number] if given.sizes else {}
-    if which.size and "database" in sizes:
+    if selected.size and "database" in sizes:
         last = rows == rows.max()
         wrong = last & (pages.astype(np.int64) * size != sizes["database"])
         findings.append(
-            contradicted("first page of a database of another size", versions.units[which[wrong]])
+            contradicted("first page of a database of another size", versions.units[selected[wrong]])
         )
     return findings
 
@@ -156,8 +154,8 @@ def _number(release: str) -> int | None:
 
 
 def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the calls whose frames were synced, but are missing from the kept content."""
-    return synced_frames.missing(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
+    """Return the calls of frames that were synced, but are missing from the kept content."""
+    return frame_calls.missing_frames(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 
 def _page_size(given: Evidence) -> int:
@@ -218,8 +216,8 @@ def _as_recorded(given: Evidence, pages: Versions, journal: Versions, records: r
 
 def _shared_memory(given: Evidence) -> _Right:
     """Identify the header of the WAL index."""
-    which = given.units.of_file("shm")
-    which = which[given.units.offset[which] == 0]
-    words = given.blocks.words(given.units.row[which], 0, _INDEX_HEADER // 2, "<u4")
+    selected = given.units.of_file("shm")
+    selected = selected[given.units.offset[selected] == 0]
+    words = given.blocks.words(given.units.row[selected], 0, _INDEX_HEADER // 2, "<u4")
     twice = (words[:, :12] == words[:, 12:]).all(axis=1) & (words[:, 0] == _INDEX_VERSION)
-    return _Right("header of a WAL's index", "shm", which[twice])
+    return _Right("header of a WAL's index", "shm", selected[twice])

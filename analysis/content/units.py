@@ -1,14 +1,15 @@
-"""Cut the ledger's pieces into units: the part of a piece in one block, with label, place and writing."""
+"""Cut the ledger's pieces into units, the part of a piece in one block; collect what a reader may use."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Places
+from analysis.adapters.layout import Layout
+from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks, Places
 from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Ints, at, expand, ints
 
@@ -32,18 +33,42 @@ class Units:
     commit: Ints
     call: Ints  # row of `vfs`: the last xWrite of a file's page
 
-    def labelled(self, *labels: str) -> Ints:
-        """Return the units with known bytes and one of these labels."""
-        return np.flatnonzero(np.isin(self.label, [LABELS.index(name) for name in labels]) & (self.row >= 0))
+    def labelled(self, label: str) -> Ints:
+        """Return the units with known bytes and a label."""
+        return np.flatnonzero((self.label == LABELS.index(label)) & (self.row >= 0))
 
-    def of_file(self, *files: str) -> Ints:
+    def of_file(self, role: str) -> Ints:
         """Return the units with known bytes of the files of a role, wherever they were written."""
-        return np.flatnonzero(np.isin(self.file, [FILES.index(name) for name in files]) & self.placed)
+        return np.flatnonzero((self.file == FILES.index(role)) & self.placed)
 
     @property
     def placed(self) -> np.ndarray:
         """Return which units have known bytes and a known place in a file."""
         return (self.row >= 0) & (self.offset >= 0)
+
+
+@dataclass(frozen=True)
+class Written:
+    """When the units were written, and the engine's calls."""
+
+    calls: pl.DataFrame  # vfs.csv
+    queued: Ints  # ns, of each unit: first bio of its command
+    done: Ints  # ns: completion of its command
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that a content reader may use."""
+
+    blocks: Blocks
+    units: Units
+    board: Path  # raw/board/
+    superblock: Mapping[str, str]  # fields of its superblock.txt
+    layout: Layout
+    settings: Mapping[str, str]  # of the engine, effective
+    release: str  # of the engine
+    sizes: tuple[Mapping[str, int], ...]  # for each database, bytes of its files after the run, by role
+    written: Written
 
 
 class Given(NamedTuple):
@@ -55,16 +80,13 @@ class Given(NamedTuple):
     columns: dict[str, Ints]  # label, of, file, inode, offset, home (a sector), commit, call
 
 
-def given(ledger: pl.DataFrame, pieces: pl.DataFrame, records: Ints) -> Given:
-    """Return the input for units; `records` has the log's record of each write command."""
-    record = np.full(ledger.height, -1, np.int64)
-    record[writes(ledger)] = records
+def given(ledger: pl.DataFrame, pieces: pl.DataFrame, record: Ints) -> Given:
+    """Return the input for units; `record` has the log's record of each command, -1 for none."""
     command = ints(pieces["command"])
     words = {name: ints(pieces[name].to_physical().fill_null(-1)) for name in ("label", "of", "file")}
-    numbers = {name: ints(pieces[name].fill_null(-1)) for name in ("inode", "offset", "home")}
-    commit = at(ints(ledger["commit"].fill_null(-1)), command)
-    numbers["call"] = ints(pieces["vfs_call"].fill_null(-1))
-    columns = words | numbers | {"commit": commit}
+    numbers = {name: ints(pieces[name].fill_null(-1)) for name in ("inode", "offset", "home", "vfs_call")}
+    numbers["call"] = numbers.pop("vfs_call")
+    columns = words | numbers | {"commit": at(ints(ledger["commit"].fill_null(-1)), command)}
     return Given(record[command], ints(pieces["sector"]), ints(pieces["bytes"]) // SECTOR, columns)
 
 
@@ -89,16 +111,5 @@ def units(made: Given, places: Places) -> Units:
     kept = np.flatnonzero(record >= 0)
     row[kept] = places.find(record[kept], block[kept])
     return Units(
-        piece=piece,
-        row=row,
-        block=block,
-        bytes=size * SECTOR,
-        label=taken["label"],
-        of=taken["of"],
-        file=taken["file"],
-        inode=taken["inode"],
-        offset=offset,
-        home=home,
-        commit=taken["commit"],
-        call=taken["call"],
+        piece=piece, row=row, block=block, bytes=size * SECTOR, **taken | {"offset": offset, "home": home}
     )

@@ -1,7 +1,5 @@
 """Decide each unit's state from all findings: confirmed, silent or contradicted, and by which rule."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

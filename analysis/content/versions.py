@@ -5,10 +5,6 @@ pages. Pages of one sync may be written in any order, so the writing of a neighb
 ambiguous. Both nearest ones are tried; the record's checksum decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks
@@ -18,6 +14,8 @@ from base.arrays import Ints, unique
 _PAGES = 28  # bits for a page number in a key
 _ROWS = 32  # bits for a writing
 _AT_ONCE = 256  # records: their bytes fit into a cache
+# whether to take the next writing of the pages (before, after) instead of the previous, likeliest first
+ORDERS = ((False, True), (False, False), (True, True), (True, False))
 
 
 class Versions:
@@ -39,8 +37,8 @@ class Versions:
         dense = np.minimum(np.searchsorted(self._known, key), self._known.size - 1)
         at = np.searchsorted(self._sorted, (dense << _ROWS) | row, side="right") - (not later)
         entry = self._sorted.take(at, mode="clip")
-        there = (at >= 0) & (at < self._sorted.size) & (entry >> _ROWS == dense)
-        return np.where(there & (self._known[dense] == key), entry & ((1 << _ROWS) - 1), -1)
+        exists = (at >= 0) & (at < self._sorted.size) & (entry >> _ROWS == dense)
+        return np.where(exists & (self._known[dense] == key), entry & ((1 << _ROWS) - 1), -1)
 
     def words(
         self, which: Ints, page: Ints, start: Ints, size: int, kind: str, later: tuple[bool, bool]
@@ -74,10 +72,4 @@ class Versions:
         writing = np.take_along_axis(rows, page, axis=1)
         flat = self.blocks.log[self.blocks.sectors[writing, sector % SECTORS]].reshape(-1)
         begins = np.arange(rows.shape[0]) * span * SECTOR + start % SECTOR
-        data: np.ndarray = np.lib.stride_tricks.sliding_window_view(flat, size)[begins]
-        return data
-
-
-def orders() -> Iterator[tuple[bool, bool]]:
-    """Return which writings of the pages (before, after) to try, likeliest first (Versions.words)."""
-    return iter([(False, True), (False, False), (True, True), (True, False)])
+        return np.asarray(np.lib.stride_tricks.sliding_window_view(flat, size)[begins])

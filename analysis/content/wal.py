@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
-from analysis.content.versions import Versions, orders
+from analysis.content.versions import ORDERS, Versions
 from base.arrays import Ints
 
 HEADER, FRAME_HEADER = 32, 24
@@ -26,7 +26,6 @@ class Frames:
     """Frames with a valid checksum, and the pages of the file that hold them."""
 
     pages: Ints  # database page of each
-    committed: Ints  # size of the database after it, 0 if it does not end a transaction
     contents: np.ndarray  # (n, page size / 8), 64-bit words
     salts: np.ndarray  # of all WALs
     confirmed: Ints  # places in the Versions
@@ -85,8 +84,8 @@ class _Candidates:
     version: Ints
     frame: Ints
     salts: np.ndarray
-    check: np.ndarray
-    seed: np.ndarray  # the checksum before it
+    key: np.ndarray  # of the frame and its checksum
+    before: np.ndarray  # the key of the frame before it, by the checksum that this one continues
     words: np.ndarray  # 64-bit
 
     def where(self, rows: np.ndarray) -> _Candidates:
@@ -103,16 +102,9 @@ def _read(
     header = words[:, :3].copy().view(">u4").astype(np.uint32)
     summed = np.concatenate([words[:, :1], words[:, 3:]], axis=1).view("<u4")
     seed = _before(header[:, 4:6], summed)
-    return _Candidates(
-        which[kept], frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6]), _pair(seed), words
-    )
-
-
-def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.ndarray]:
-    """Return (versions that begin with a WAL header, its salts, its checksum)."""
-    words = blocks.words(versions.row, 0, 8, ">u4").astype(np.uint32)
-    true, salts = headers(words)
-    return true, salts, _pair(words[true, 6:8])
+    frame, salts, check = frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6])
+    before = _key(salts, frame - 1, _pair(seed))
+    return _Candidates(which[kept], frame, salts, _key(salts, frame, check), before, words)
 
 
 def headers(words: np.ndarray) -> tuple[Ints, np.ndarray]:
@@ -126,42 +118,41 @@ def headers(words: np.ndarray) -> tuple[Ints, np.ndarray]:
 def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
     """Return the frames of pages of `size` bytes."""
     length = FRAME_HEADER + size
-    headers, salts, check = _headers(versions, blocks)
-    confirmed, mislaid = (headers[(versions.page[headers] == 0) == first] for first in (True, False))
-    keys_so_far = [_key(salts, np.full(salts.size, -1), check)]
+    words = blocks.words(versions.row, 0, 8, ">u4").astype(np.uint32)
+    begins, salts = headers(words)
+    confirmed, mislaid = (begins[(versions.page[begins] == 0) == first] for first in (True, False))
+    keys_so_far = [_key(salts, np.full(salts.size, -1), _pair(words[begins, 6:8]))]
     candidates: list[_Candidates] = []
     every = np.arange(versions.page.size)
     missing = np.setdiff1d(every, confirmed)
     # frames that begin in the page, then those that continue in it
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
-        for later in orders():
+        for later in ORDERS:
             tried = every if step >= 0 and later == (False, True) else missing
             frame = -(-(versions.page[tried] * BLOCK - HEADER) // length) + step
             start, begin = HEADER + frame * length, versions.page[tried] * BLOCK
             fits = (frame >= 0) & (start < begin + BLOCK) & (start + length > begin)
             seen = _read(versions, tried[fits], versions.page[tried[fits]], frame[fits], size, later)
-            keys_so_far.append(_key(seen.salts, seen.frame, seen.check))
+            keys_so_far.append(seen.key)
             candidates.append(seen)
-            true = np.isin(_key(seen.salts, seen.frame - 1, seen.seed), np.concatenate(keys_so_far))
+            true = np.isin(seen.before, np.concatenate(keys_so_far))
             missing = np.setdiff1d(missing, seen.version[true])
-    valid, keys = [], np.concatenate(keys_so_far)
-    for seen in candidates:
-        valid.append(seen.where(np.isin(_key(seen.salts, seen.frame - 1, seen.seed), keys)))
-    followed = np.concatenate([_key(seen.salts, seen.frame - 1, seen.seed) for seen in valid])
-    there = np.unique(np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in candidates]))
+    keys = np.concatenate(keys_so_far)
+    valid = [seen.where(np.isin(seen.before, keys)) for seen in candidates]
+    followed = np.concatenate([seen.before for seen in valid])
+    known_frames = np.unique(
+        np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in candidates])
+    )
     for seen in candidates:  # the log's first frame: its predecessor is unknown, so its successor decides
-        lone = ~np.isin(_key(seen.salts, seen.frame - 1, seen.salts), there) & (seen.frame > 0)
-        follows = np.isin(_key(seen.salts, seen.frame, seen.check), followed)
-        valid.append(seen.where(lone & follows))
+        lone = ~np.isin(_key(seen.salts, seen.frame - 1, seen.salts), known_frames) & (seen.frame > 0)
+        valid.append(seen.where(lone & np.isin(seen.key, followed)))
     words = np.concatenate([seen.words for seen in valid])
     version = np.concatenate([seen.version for seen in valid])
-    numbers = words[:, :1].copy().view(">u4").astype(np.int64)
     confirmed = np.union1d(confirmed, version)
     missing = np.setdiff1d(every, confirmed)
     salts = np.unique(np.concatenate([salts, *(seen.salts for seen in valid)]))
     return Frames(
-        pages=numbers[:, 0],
-        committed=numbers[:, 1],
+        pages=words[:, :1].copy().view(">u4")[:, 0].astype(np.int64),
         contents=words[:, 3:],
         salts=salts,
         confirmed=confirmed,

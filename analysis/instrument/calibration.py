@@ -16,11 +16,11 @@ def measure(name: str, entry: dict[str, Any]) -> dict[str, float]:
     return {"us": latency, "IOPS": iops, "MB/s": side["io_bytes"] / seconds / 1e6}
 
 
-def causes(entry: dict[str, Any], limit: int = 4) -> str:
-    """Return the largest causes of time, in percent, from the device's counters."""
+def causes(entry: dict[str, Any]) -> str:
+    """Return the four largest causes of time, in percent, from the device's counters."""
     times = {k[5:-3]: v for k, v in entry["stats"].items() if k.startswith("time_") and k != "time_ns" and v}
     total = sum(times.values())
-    ranked = sorted(times.items(), key=lambda item: -item[1])[:limit]
+    ranked = sorted(times.items(), key=lambda item: -item[1])[:4]
     return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in ranked)
 
 

@@ -6,9 +6,8 @@ disk the sequence runs with every run (raw/known/). Other partitions write and f
 number of flushes is bounded, not exact (checks/disk.py).
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +16,8 @@ from analysis.adapters.proberecords import CALLERS, OWNERS
 from model.block_operations import FLUSH, PREFLUSH, READ, WRITE
 
 _PAGE_SECTORS = 8
+_LOST = ("the ring was full", "the end of an event was not recorded")
+_Check = Callable[[KnownSequence], Iterator[str]]
 
 
 def wrong(
@@ -31,11 +32,11 @@ def wrong(
     journals_data: file pages are written to a journal first, without an owner, on some kernels one by one.
     journalled: a sync may wait for a journal, a log or nodes; these waits are counted.
     """
-    checks: dict[str, Sequence[Callable[[KnownSequence], list[str]]]] = {
+    checks: dict[str, Sequence[_Check]] = {
         "block": (_commands,),
         "bio": (_bios, *(() if journals_data else (_pages, _of_several_pages))),
         own: (_syncs, _names, _data_waits, *((_waits, _as_counted) if journalled else ())),
-        "flush": (_some("flush"),) if known.cached else (),
+        "flush": (_flushes,) if known.cached else (),
         "wait": (_off_cpu,),
         "writeback": (_written_back,),
     }
@@ -51,180 +52,153 @@ def wrong(
     return differences
 
 
-_LOST = ("the ring was full", "the end of an event was not recorded")
+def _differ(subject: str, recorded: int, expected: int) -> Iterator[str]:
+    if recorded != expected:
+        yield f"{subject}: {recorded} recorded, {expected} expected"
 
 
-def _differ(what: str, recorded: int, was: int) -> list[str]:
-    return [] if recorded == was else [f"{what}: {recorded} recorded, {was} expected"]
-
-
-def _commands(known: KnownSequence) -> list[str]:
+def _commands(known: KnownSequence) -> Iterator[str]:
     """Compare commands with the kernel's counters."""
     commands = known.records("block", known.disk)
     writes, flushes = commands[operation(commands) == WRITE], commands[operation(commands) == FLUSH]
-    differences = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
+    yield from _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
     if known.flushes is None:
-        differences += _differ("flushes", flushes.size, known.stat["flush_ios"])
+        yield from _differ("flushes", flushes.size, known.stat["flush_ios"])
     elif not known.flushes[1] <= known.flushes[0] <= known.flushes[2]:
         counted, least, most = known.flushes
-        differences.append(f"flushes: {least} to {most} recorded, {counted} expected")
-    return [
-        *differences,
-        *_in_sequence(known, "block", "command"),
-        *([] if flushes.size or not known.cached else ["no flushes"]),
-        *([] if writes.size else ["no writes"]),
-    ]
+        yield f"flushes: {least} to {most} recorded, {counted} expected"
+    yield from _in_sequence(known, "block", "command")
+    if known.cached and not flushes.size:
+        yield "no flushes"
+    if not writes.size:
+        yield "no writes"
 
 
-def _in_sequence(known: KnownSequence, name: str, what: str) -> list[str]:
+def _in_sequence(known: KnownSequence, name: str, noun: str) -> Iterator[str]:
     """Check that no record is missing between the device's first and last number.
 
     Numbers in between may belong to other devices.
     """
     numbers, all_numbers = known.records(name, known.disk)["d"], known.records(name)["d"]
-    if not numbers.size:
-        return []
-    between = int(np.count_nonzero((all_numbers >= numbers.min()) & (all_numbers <= numbers.max())))
-    return _differ(
-        f"numbers between the first and the last {what}", between, int(numbers.max() - numbers.min()) + 1
-    )
+    if numbers.size:
+        first, last = int(numbers.min()), int(numbers.max())
+        between = int(np.count_nonzero((all_numbers >= first) & (all_numbers <= last)))
+        yield from _differ(f"numbers between the first and the last {noun}", between, last - first + 1)
 
 
-def _bios(known: KnownSequence) -> list[str]:
-    """Each with as many runs of pages as it says, each read with some, and all pages of each write. A log may
-    be written by sectors: its last page then is there in part."""
+def _bios(known: KnownSequence) -> Iterator[str]:
+    """Compare bios with their runs of pages, and the pages of writes with their sectors.
+
+    A log may be written by sectors; then its last page is recorded in part.
+    """
     bios, pages = known.records("bio", known.disk), known.records("pages", known.disk)
     writes = bios[operation(bios) == WRITE]
     reads = bios[(operation(bios) == READ) & (bios["n"] > 0)]
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
-    numbers, had = np.unique(pages["d"], return_counts=True)
-    of_pages = dict(zip(numbers.tolist(), had.tolist(), strict=True))
-    return [
-        *_in_sequence(known, "bio", "bio"),
-        *_differ("bios with other runs of pages than they say", _unequal(runs, of_pages), 0),
-        *_differ(
-            "pages of writes",
-            int(pages["n"][np.isin(pages["d"], writes["d"])].sum()),
-            int((-(-writes["n"].astype(np.int64) // _PAGE_SECTORS)).sum()),
-        ),
-        *_differ("reads without pages", int((reads["flags"] == 0).sum()), 0),
-    ]
+    recorded = Counter(pages["d"].tolist())
+    unequal = sum(runs.get(number, 0) != recorded[number] for number in runs.keys() | recorded.keys())
+    yield from _in_sequence(known, "bio", "bio")
+    yield from _differ("bios with other runs of pages than they say", unequal, 0)
+    written = int(pages["n"][np.isin(pages["d"], writes["d"])].sum())
+    expected = int((-(-writes["n"].astype(np.int64) // _PAGE_SECTORS)).sum())
+    yield from _differ("pages of writes", written, expected)
+    yield from _differ("reads without pages", int((reads["flags"] == 0).sum()), 0)
 
 
-def _of_several_pages(known: KnownSequence) -> list[str]:
-    """Check that some bio has more than one page."""
-    return [] if (known.records("pages", known.disk)["n"] > 1).any() else ["no bio with more than one page"]
+def _of_several_pages(known: KnownSequence) -> Iterator[str]:
+    if not (known.records("pages", known.disk)["n"] > 1).any():
+        yield "no bio with more than one page"
 
 
-def _unequal(left: dict[int, int], right: dict[int, int]) -> int:
-    return sum(left.get(key, 0) != right.get(key, 0) for key in left.keys() | right.keys())
-
-
-def _pages(known: KnownSequence) -> list[str]:
-    pages = known.records("pages", known.disk)
-    bios = known.records("bio", known.disk)
+def _pages(known: KnownSequence) -> Iterator[str]:
+    pages, bios = known.records("pages", known.disk), known.records("bio", known.disk)
     written = np.isin(pages["d"], bios["d"][operation(bios) == WRITE])
     pages = pages[written & (pages["flags"] == OWNERS.index("file"))]
-    return [
-        line
-        for file in known.files
-        if not file.is_directory
-        for line in _differ(
-            f"pages of {file.name}", int(pages["n"][pages["a"] == file.inode].sum()), file.pages
-        )
-    ]
+    for file in known.files:
+        if not file.is_directory:
+            number = int(pages["n"][pages["a"] == file.inode].sum())
+            yield from _differ(f"pages of {file.name}", number, file.pages)
 
 
-def _syncs(known: KnownSequence) -> list[str]:
+def _syncs(known: KnownSequence) -> Iterator[str]:
     """Check each file's syncs by caller, flags and result, and the total of the filesystem."""
     syncs = known.records("sync", known.filesystem)
-    caller, differences = syncs["flags"] >> 4, []
+    caller = syncs["flags"] >> 4
     for file in known.files:
         for way, number in file.syncs.items():
             of_file = syncs[(syncs["a"] == file.inode) & (caller == CALLERS.index(way))]
             good = (of_file["flags"] & 1) == (way != "fsync")
             good &= ((of_file["flags"] & 2) != 0) == file.is_directory
             good &= of_file["n"] == 0
-            differences += _differ(f"syncs of {file.name} by {way}", int(good.sum()), number)
-    number = sum(sum(file.syncs.values()) for file in known.files)
-    return [*differences, *_differ("syncs in all", syncs.size, number)]
+            yield from _differ(f"syncs of {file.name} by {way}", int(good.sum()), number)
+    yield from _differ("syncs in all", syncs.size, sum(sum(file.syncs.values()) for file in known.files))
 
 
-def _names(known: KnownSequence) -> list[str]:
+def _names(known: KnownSequence) -> Iterator[str]:
     """Check the names, which are recorded at a file's first sync."""
     rows = known.records("name", known.filesystem)
     text = np.ascontiguousarray(rows).view(np.uint8).reshape(-1, rows.dtype.itemsize)[:, 40:64]
-    names = {int(row["a"]): bytes(one).rstrip(b"\0").decode() for row, one in zip(rows, text, strict=True)}
-    return [
-        f"the name of {file.name} is {names.get(file.inode)!r}"
-        for file in known.files
-        if any(file.syncs.values()) and not file.is_directory and names.get(file.inode) != file.name
-    ]
+    names = {int(row["a"]): bytes(name).rstrip(b"\0").decode() for row, name in zip(rows, text, strict=True)}
+    for file in known.files:
+        if any(file.syncs.values()) and not file.is_directory and names.get(file.inode) != file.name:
+            yield f"the name of {file.name} is {names.get(file.inode)!r}"
 
 
-def _data_waits(known: KnownSequence) -> list[str]:
+def _data_waits(known: KnownSequence) -> Iterator[str]:
     """Check for a data wait in each sync of a file; directories may have none."""
-    waits = known.records("data_wait", known.filesystem)
-    return [
-        line
-        for file in known.files
-        if not file.is_directory
-        for line in _differ(
-            f"waits for the data of {file.name}",
-            int((waits["a"] == file.inode).sum()),
-            sum(file.syncs.values()),
-        )
-    ]
+    inodes = known.records("data_wait", known.filesystem)["a"]
+    for file in known.files:
+        if not file.is_directory:
+            number = int((inodes == file.inode).sum())
+            yield from _differ(f"waits for the data of {file.name}", number, sum(file.syncs.values()))
 
 
-def _waits(known: KnownSequence) -> list[str]:
-    """Check that some sync waited for a journal, log or nodes."""
-    kinds = ("commit_wait", "node_wait")
-    seen = any(known.records(name, known.filesystem).size for name in kinds)
-    return [] if seen else ["no wait for a journal, log or nodes"]
+def _waits(known: KnownSequence) -> Iterator[str]:
+    if not any(known.records(name, known.filesystem).size for name in ("commit_wait", "node_wait")):
+        yield "no wait for a journal, log or nodes"
 
 
-def _as_counted(known: KnownSequence) -> list[str]:
+def _as_counted(known: KnownSequence) -> Iterator[str]:
     """Compare commits and checkpoints with the filesystem's counters of the same name."""
-    return [
-        line
-        for name, number in known.counted.items()
-        for line in [
-            *_differ(f"records of type {name}", known.records(name, known.filesystem).size, number),
-            *([] if number else [f"no {name}"]),
-        ]
-    ]
+    for name, number in known.counted.items():
+        yield from _differ(f"records of type {name}", known.records(name, known.filesystem).size, number)
+        if not number:
+            yield f"no {name}"
 
 
-def _some(name: str) -> Callable[[KnownSequence], list[str]]:
-    return lambda known: [] if known.records(name, known.filesystem).size else [f"no record of type {name}"]
+def _flushes(known: KnownSequence) -> Iterator[str]:
+    if not known.records("flush", known.filesystem).size:
+        yield "no record of type flush"
 
 
-def _off_cpu(known: KnownSequence) -> list[str]:
+def _off_cpu(known: KnownSequence) -> Iterator[str]:
     """Check that the driver's thread waited at least once per sync."""
     comms, least = known.records("comm"), sum(file.syncs["kernel"] for file in known.files)
     drivers = comms["tid"][comms["a"] == int.from_bytes(b"driver", "little")]
     off = known.records("off_cpu")
     waited = int(np.isin(off["tid"], drivers).sum()) if drivers.size else off.size
-    return [] if waited >= least else [f"the driver waited {waited} times, at least {least} expected"]
+    if waited < least:
+        yield f"the driver waited {waited} times, at least {least} expected"
 
 
-def _written_back(known: KnownSequence) -> list[str]:
+def _written_back(known: KnownSequence) -> Iterator[str]:
     least = sum(file.pages for file in known.files if not any(file.syncs.values()))
     pages = int(known.records("writeback", known.disk)["n"].astype(np.int32).sum())
-    return [] if pages >= least else [f"{pages} pages were written back, at least {least} expected"]
+    if pages < least:
+        yield f"{pages} pages were written back, at least {least} expected"
 
 
-def _bios_as_commands(known: KnownSequence) -> list[str]:
+def _bios_as_commands(known: KnownSequence) -> Iterator[str]:
     """Check that all sectors submitted by a filesystem reach the device."""
-    bios, commands = known.records("bio", known.disk), known.records("block", known.disk)
-    sectors = [int(rows["n"][operation(rows) == WRITE].sum()) for rows in (bios, commands)]
-    return [f"bio: {line}" for line in _differ("sectors of writes", sectors[0], sectors[1])]
+    of_bios, of_commands = (
+        int(rows["n"][operation(rows) == WRITE].sum())
+        for rows in (known.records("bio", known.disk), known.records("block", known.disk))
+    )
+    yield from _differ("bio: sectors of writes", of_bios, of_commands)
 
 
-def _empty_flushes(known: KnownSequence) -> list[str]:
+def _empty_flushes(known: KnownSequence) -> Iterator[str]:
     """Compare the filesystem's flush records with its bios without sectors."""
-    bios = known.records("bio", known.disk)
-    empty = bios[(bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)]
-    recorded = known.records("flush", known.filesystem)
-    return [f"flush: {line}" for line in _differ("empty flushes", recorded.size, empty.size)]
+    bios, flushes = known.records("bio", known.disk), known.records("flush", known.filesystem)
+    empty = int(((bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)).sum())
+    yield from _differ("flush: empty flushes", flushes.size, empty)

@@ -80,7 +80,7 @@ class Seen:
     lost: int = 0  # events
     losses: list[str] = field(default_factory=list)  # messages that reject the run
     notes: list[str] = field(default_factory=list)  # messages for the reader that do not reject the run
-    said: Mapping[str, int] = field(default_factory=dict)  # numbers for the manifest
+    numbers: Mapping[str, int] = field(default_factory=dict)  # numbers for the manifest
     witness: Witness | None = None
     content: Content | None = None
 
@@ -103,7 +103,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_")))
 
 
-def find(name: str) -> Observer:
+def load(name: str) -> Observer:
     """Return the observer of that name. Raises BadInput if there is none."""
     if name not in names():
         raise BadInput("raw/run.json", "observers", f"no observer {name!r}", ", ".join(names()))
@@ -120,12 +120,12 @@ def check_names(value: object) -> list[str]:
 
 def script_lines(raw: Path) -> pl.DataFrame:
     """Return the lines with a time that users' scripts printed, by time: begin_ns, text. Raises BadInput."""
-    tables = [read(raw) for name in names() if (read := find(name).script_lines)]
+    tables = [read(raw) for name in names() if (read := load(name).script_lines)]
     nothing = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
     return pl.concat([nothing, *tables]).sort("begin_ns", maintain_order=True)
 
 
 def find_files(raw: Path) -> list[str]:
     """Return the names of the observers' files below raw/."""
-    paths = (path for name in names() for pattern in find(name).leaves for path in raw.glob(pattern))
+    paths = (path for name in names() for pattern in load(name).leaves for path in raw.glob(pattern))
     return sorted({path.name for path in paths})

@@ -1,27 +1,14 @@
 """raw/blktrace/: block commands recorded by the kernel's block tracer, one file per CPU."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from analysis.adapters import blkrecords as blk
 from analysis.adapters.blkcommands import codes, words
 from analysis.adapters.blkpairs import pair
-from analysis.adapters.blkrecords import (
-    ACTION,
-    COMPLETE,
-    ISSUE,
-    NOTIFY,
-    QUEUE,
-    RECORD,
-    REQUEUE,
-    WRITE,
-    chunks,
-    read_file,
-)
 from analysis.adapters.partition import Partition
 from analysis.observers import Given, Observer, Seen, Witness
 from analysis.run_files.reading import read_text
@@ -29,8 +16,8 @@ from analysis.schemas import events
 from base.arrays import distinct
 from base.errors import BadInput
 
-_COUNTED = (QUEUE, REQUEUE, ISSUE, COMPLETE)
-_PLACE = np.full(ACTION + 1, -1)  # of an action in _COUNTED, -1 for another
+_COUNTED = (blk.QUEUE, blk.REQUEUE, blk.ISSUE, blk.COMPLETE)
+_PLACE = np.full(blk.ACTION + 1, -1)  # of an action in _COUNTED, -1 for another
 _PLACE[list(_COUNTED)] = range(len(_COUNTED))
 _IS_COUNTED = _PLACE >= 0
 
@@ -53,15 +40,15 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
     failed = 0
     devices: set[int] = set()
     for path in _paths(folder):
-        for chunk in chunks(path):
+        for chunk in blk.chunks(path):
             devices.update(distinct(chunk.records["device"]))
             records = partition.assign_traced(chunk.records) if partition else chunk.records
             rows = _counted(records, begin, end)
             action, size, error = (records[name].take(rows) for name in ("action", "bytes", "error"))
-            place = _PLACE.take(action & ACTION) * number.shape[1] + codes(action, size)
+            place = _PLACE.take(action & blk.ACTION) * number.shape[1] + codes(action, size)
             number += np.bincount(place, minlength=number.size).reshape(number.shape)
             sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
-            failed += int(np.count_nonzero((error > 0) & (action & ACTION == COMPLETE)))
+            failed += int(np.count_nonzero((error > 0) & (action & blk.ACTION == blk.COMPLETE)))
     kinds = words()["kind"]
     is_answer = ((words()["sectors"] == 0) & (kinds != "flush")).to_numpy()
     queued_flush = words()["rwbs"].str.contains("^FW").to_numpy() & (words()["sectors"] == 0).to_numpy()
@@ -70,14 +57,14 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
         return {kind: int(found[(kinds == kind).to_numpy()].sum()) for kind in events.BLOCK_KINDS}
 
     of = {action: number[place] for place, action in enumerate(_COUNTED)}
-    issued, back, done = of[ISSUE], of[REQUEUE], of[COMPLETE][~is_answer]
+    issued, back, done = of[blk.ISSUE], of[blk.REQUEUE], of[blk.COMPLETE][~is_answer]
     unfinished = int((issued - back).sum() - done.sum())
     if unfinished or partition:
         unfinished = _never_completed(read(folder, partition), begin, end, partition)
     return Witness(
         commands=by_kind(issued - back),
-        sectors=by_kind(sectors[_PLACE[ISSUE]] - sectors[_PLACE[REQUEUE]]),
-        empty_flushes=int(of[QUEUE][queued_flush].sum()),
+        sectors=by_kind(sectors[_PLACE[blk.ISSUE]] - sectors[_PLACE[blk.REQUEUE]]),
+        empty_flushes=int(of[blk.QUEUE][queued_flush].sum()),
         unfinished=unfinished,
         failed=failed,
         devices=[events.device_name(number) for number in sorted(devices)],
@@ -99,27 +86,27 @@ def _never_completed(commands: pl.DataFrame, begin: int, end: int, partition: Pa
 def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
     """Return the rows of the records that are counted."""
     action, time = np.ascontiguousarray(records["action"]), records["time"]
-    counted = _IS_COUNTED.take(action & ACTION) & (action & NOTIFY == 0)
+    counted = _IS_COUNTED.take(action & blk.ACTION) & (action & blk.NOTIFY == 0)
     return np.flatnonzero(counted & (time >= begin) & (time < end))
 
 
 def queued(folder: Path, begin: int, end: int, partition: Partition | None = None) -> np.ndarray:
     """Return the bios queued in [begin, end) that are writes or flushes: pid, sector and bytes of each,
     by pid, then in the order in which that thread queued them. Raises BadInput."""
-    kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
+    kept = np.dtype([(name, blk.RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
     parts = [np.empty(0, kept)]
     for path in _paths(folder):
-        for chunk in chunks(path):
+        for chunk in blk.chunks(path):
             rows = _counted(chunk.records, begin, end)
             action = chunk.records["action"].take(rows)
-            bios = rows.compress((action & ACTION == QUEUE) & (action & WRITE > 0))
+            bios = rows.compress((action & blk.ACTION == blk.QUEUE) & (action & blk.WRITE > 0))
             part = np.empty(bios.size, kept)
             for name in kept.names or ():
                 part[name] = chunk.records[name].take(bios)
             parts.append(part)
-    found = np.concatenate(parts)
-    found = partition.assign_traced(found) if partition else found
-    return found[np.lexsort((found["time"], found["pid"]))]
+    result = np.concatenate(parts)
+    result = partition.assign_traced(result) if partition else result
+    return result[np.lexsort((result["time"], result["pid"]))]
 
 
 def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
@@ -128,8 +115,8 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
     command never completed.
     """
-    loaded = [read_file(path, _wanted) for path in _paths(folder)]
-    names = {pid: name for _, found in loaded for pid, name in found.items()}
+    loaded = [blk.read_file(path, _wanted) for path in _paths(folder)]
+    names = {pid: name for _, comms in loaded for pid, name in comms.items()}
     records = np.concatenate([records for records, _ in loaded])
     return commands(partition.assign_traced(records) if partition else records, names)
 
@@ -143,7 +130,7 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
         records = records[np.argsort(records["time"], kind="stable")]
     pairs = pair(records)
     rows, ends, known = records[pairs.issue], records["time"][pairs.done].astype(np.int64), pairs.done >= 0
-    which = words()[codes(rows["action"], rows["bytes"])]
+    selected = words()[codes(rows["action"], rows["bytes"])]
     table = pl.DataFrame(
         {
             "source": pl.repeat("blktrace", len(rows), eager=True),
@@ -154,8 +141,8 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
             "dev": rows["device"].astype(np.int64),
             "sector": rows["sector"].astype(np.int64),
             "sectors": pairs.bytes // 512,
-            "rwbs": which["rwbs"],
-            "kind": which["kind"],
+            "rwbs": selected["rwbs"],
+            "kind": selected["kind"],
             "result": pl.Series(pairs.error).set(pl.Series(~known), None),
         }
     )
@@ -167,8 +154,7 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
 
 
 def _wanted(action: np.ndarray) -> np.ndarray:
-    keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
-    return keep
+    return np.asarray(_IS_COUNTED[action & blk.ACTION] & (action & blk.ACTION != blk.QUEUE))
 
 
 def read_summary(path: Path) -> tuple[int, int]:
@@ -177,17 +163,17 @@ def read_summary(path: Path) -> tuple[int, int]:
     blktrace does not count events: its number is the size of each CPU's file divided by 48, in any version.
     `events_by_size` computes the same. Raises BadInput.
     """
-    found = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
-    if len(found) != 1:
+    result = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
+    if len(result) != 1:
         expected = "Total: <n> events (dropped <n>)"
-        raise BadInput(path, "", f"{len(found)} lines with a total", expected)
-    return int(found[0][0]), int(found[0][1])
+        raise BadInput(path, "", f"{len(result)} lines with a total", expected)
+    return int(result[0][0]), int(result[0][1])
 
 
 def events_by_size(folder: Path) -> int:
     """Return the number of events blktrace's summary must show for the files in `folder`."""
     sizes = [path.stat().st_size for path in folder.glob("*.blktrace.*")]
-    return sum(size // RECORD.itemsize for size in sizes)
+    return sum(size // blk.RECORD.itemsize for size in sizes)
 
 
 def _seen(given: Given) -> Seen:
@@ -201,7 +187,7 @@ def _seen(given: Given) -> Seen:
         seen.missing.append("raw/blktrace/blktrace.out")
         return seen
     number, seen.lost = read_summary(folder / "blktrace.out")
-    seen.said = {"events": number, "dropped": seen.lost}
+    seen.numbers = {"events": number, "dropped": seen.lost}
     if seen.lost:
         seen.losses.append(f"blktrace dropped {seen.lost} events")
     if number != size_events:

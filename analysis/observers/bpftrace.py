@@ -1,7 +1,5 @@
 """raw/bpftrace.txt: the output of a user's bpftrace script. Lines that begin with a time are drawn."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -15,30 +13,29 @@ _TIMED = re.compile(r"^[ \t]*([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
 # a number of any kind: of ms, a process, a time of day
 _NUMBERED = re.compile(r"^[ \t]*[-+]?[0-9][0-9.,:]*(?:[^\w.]|$)", re.MULTILINE)
 _LOST = re.compile(r"^(?:WARNING: )?Lost ([0-9]{1,18}) events", re.MULTILINE | re.IGNORECASE)
-TEXT, SAID = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
+TEXT, OUTPUTS = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 
 
 def script_lines(raw: Path) -> pl.DataFrame:
     """Return the lines with a time, by time: begin_ns, text. Raises BadInput."""
     path = raw / TEXT
-    found = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
-    rows = {"begin_ns": [int(time) for time, _ in found], "text": [text for _, text in found]}
+    matches = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
+    rows = {"begin_ns": [int(time) for time, _ in matches], "text": [text for _, text in matches]}
     return pl.DataFrame(rows, {"begin_ns": pl.Int64, "text": pl.String}).sort("begin_ns", maintain_order=True)
 
 
 def _seen(given: Given) -> Seen:
-    seen = Seen()
-    seen.missing = [f"raw/{name}" for name in (TEXT, *SAID) if not (given.raw / name).is_file()]
-    texts = [
-        read_text(given.raw / name, whole_lines=False)
-        for name in (TEXT, *SAID)
-        if (given.raw / name).is_file()
-    ]
-    seen.lost = sum(int(number) for text in texts for number in _LOST.findall(text))
+    seen, names = Seen(), (TEXT, *OUTPUTS)
+    texts = {
+        name: read_text(given.raw / name, whole_lines=False) for name in names if (given.raw / name).is_file()
+    }
+    seen.missing = [f"raw/{name}" for name in names if name not in texts]
+    seen.lost = sum(int(number) for text in texts.values() for number in _LOST.findall(text))
     timed = script_lines(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
-    others = len(_NUMBERED.findall(texts[0])) - timed if texts else 0
-    seen.said = {
-        "lines": texts[0].count("\n") if texts else 0,
+    first = next(iter(texts.values()), None)
+    others = len(_NUMBERED.findall(first)) - timed if first is not None else 0
+    seen.numbers = {
+        "lines": (first or "").count("\n"),
         "timed_lines": timed,
         "other_numbers": others,
         "lost": seen.lost,

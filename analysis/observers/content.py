@@ -1,7 +1,5 @@
 """raw/content.zst: the data written to the device, recorded by the kernel module of probes/content/."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -39,7 +37,7 @@ PUT_BACK = 1 << 31  # of flags: the driver requeued the command
 OPERATIONS = (WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES)
 # Limits that no board reaches (probes/content/log.h has half of the first two).
 _MOST_RECORDS, _MOST_DATA, _LATEST_NS, _SECTOR = 1 << 21, 1 << 30, 1 << 62, 1 << 36
-# of the compressor's window (experiments/observer's `packs`): what a reader must hold beside the data
+# of the compressor's window (`packs` of experiments/observer/), which a reader holds in addition to the data
 WINDOW_BYTES = 1 << 27
 _FRAME_HEADER = 18  # the most that one has: ZSTD_FRAMEHEADERSIZE_MAX
 
@@ -117,8 +115,8 @@ def _fill(path: Path, file: Any, array: np.ndarray, at: int) -> np.ndarray:
 def _check_header(path: Path, header: np.void) -> None:
     wanted = (("magic", MAGIC), ("header_bytes", HEADER.itemsize), ("record_bytes", RECORD.itemsize))
     for field, value in wanted:
-        found = header[field].tobytes() if field == "magic" else header[field]
-        if found != value:
+        text = header[field].tobytes() if field == "magic" else header[field]
+        if text != value:
             _fail(path, 0, HEADER, field, header[field], repr(value))
     for field, most in (("records", _MOST_RECORDS), ("data_bytes", _MOST_DATA)):
         if header[field] > most:
@@ -143,10 +141,10 @@ def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
         ("begin", begin != place, "the end of the data before, or 2^64-1"),
         ("serial", serial != np.arange(records.size, dtype=np.uint64), "the number of records before"),
     )
-    wrong = [(int(np.argmax(found)), field, says) for field, found, says in rules if found.any()]
+    wrong = [(int(np.argmax(broken)), field, expected) for field, broken, expected in rules if broken.any()]
     if wrong:
-        row, field, says = min(wrong, key=lambda one: one[0])
-        _fail(path, HEADER.itemsize + row * RECORD.itemsize, RECORD, field, records[row][field], says)
+        row, field, expected = min(wrong, key=lambda fault: fault[0])
+        _fail(path, HEADER.itemsize + row * RECORD.itemsize, RECORD, field, records[row][field], expected)
     if header["data_bytes"] != (total := int(end[-1]) if end.size else 0):
         _fail(path, 0, HEADER, "data_bytes", header["data_bytes"], f"{total}, the sum over the records")
     if header["unkept"] != (total := int(np.count_nonzero(is_data & ~kept))):
@@ -182,8 +180,7 @@ def _taken(path: Path, records: np.ndarray) -> np.ndarray:
     pairs = order[np.lexsort((level, of))]  # behind an opening one comes what closes it
     served = ~put_back
     served[pairs[:-1][put_back[pairs[1:]]]] = False
-    found: np.ndarray = records[served]
-    return found
+    return np.asarray(records[served])
 
 
 def _seen(given: Given) -> Seen:
@@ -192,8 +189,8 @@ def _seen(given: Given) -> Seen:
         return Seen(missing=["raw/content.zst"])
     content, records, lost = read(path)
     losses = [f"content lost {lost} commands: it had no room for more records"] if lost else []
-    said = {"records": records, "bytes": content.data.size, "unkept": content.unkept}
-    return Seen(lost=lost, losses=losses, said=said, content=content)
+    numbers = {"records": records, "bytes": content.data.size, "unkept": content.unkept}
+    return Seen(lost=lost, losses=losses, numbers=numbers, content=content)
 
 
 OBSERVER = Observer(read=_seen, leaves=("content.zst",))

@@ -1,6 +1,4 @@
-"""raw/probes.bin as events (analysis.schemas.events)."""
-
-from __future__ import annotations
+"""Read raw/probes.bin, the records of the probes, as events (analysis.schemas.events)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,9 +71,7 @@ def read(
         _events("flush", _before(_table(rows, "flush"), comms, ["tid"])),
         _events("commit", _table(rows, "commit"), tid=pl.col("a"), result=pl.col("flags"), pages=pl.col("n")),
         _events(
-            "checkpoint",
-            _table(rows, "checkpoint"),
-            reason=_word("n", lambda bits: words(bits, reasons)),
+            "checkpoint", _table(rows, "checkpoint"), reason=_word("n", lambda bits: words(bits, reasons))
         ),
         _events(
             "writeback",
@@ -92,10 +88,10 @@ def _seen(given: Given) -> Seen:
     path = given.raw / "probes.bin"
     if not path.is_file():
         return Seen(missing=["raw/probes.bin"])
-    found, lost = read(path, given.checkpoint_reasons, given.partition)
+    result, lost = read(path, given.checkpoint_reasons, given.partition)
     losses = [f"the probes lost {lost.records} events: their ring was full"] if lost.records else []
     losses += [f"the probes lost {lost.updates} events: a map was full"] if lost.updates else []
-    return Seen(events=found, lost=lost.records + lost.updates, losses=losses)
+    return Seen(events=result, lost=lost.records + lost.updates, losses=losses)
 
 
 OBSERVER = Observer(read=_seen, leaves=("probes.bin",))
@@ -117,8 +113,8 @@ def _table(rows: np.ndarray, name: str) -> pl.DataFrame:
 
 
 def _text(rows: np.ndarray, name: str) -> list[bytes]:
-    found: list[bytes] = rows[rows["type"] == TYPES[name]].view(_TEXT)[name].tolist()
-    return found
+    result: list[bytes] = rows[rows["type"] == TYPES[name]].view(_TEXT)[name].tolist()
+    return result
 
 
 def _comms(rows: np.ndarray) -> pl.DataFrame:
@@ -132,7 +128,7 @@ def _names(rows: np.ndarray) -> pl.DataFrame:
     whole = parts.group_by("dev", "a", "begin_ns", "tid", maintain_order=True).agg(
         pl.col("at").first(), pl.col("part").sort_by("n")
     )
-    names = [b"".join(one).decode(errors="replace") for one in whole["part"].to_list()]
+    names = [b"".join(item).decode(errors="replace") for item in whole["part"].to_list()]
     return whole.select("at", "dev", "a", pl.Series("file", names, pl.String))
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from analysis import observers
 from analysis.crash import fits
-from analysis.instrument import cpu
 from base.data import load_yaml
 from base.identity import contents
 from base.paths import EXPERIMENTS
@@ -48,7 +47,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
         return contradictions
     if emptied := _emptied(configuration):
         return contradictions + emptied
-    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks, _cpu, _cuts):
+    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks, _cuts):
         contradictions += check(configuration, summary, manifest, host)
     return contradictions
 
@@ -299,11 +298,6 @@ def _clocks(cell: Cell, summary: Document, manifest: Document, host: Document) -
     if clock == "virtual":
         contradictions += _differ("timed_wall_seconds", summary=summary.get("timed_wall_seconds"), host=timed)
     return contradictions
-
-
-def _cpu(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:
-    """Check the time of an instruction and the CPU's share."""
-    return cpu.contradictions(cell, summary, manifest)
 
 
 def _cuts(cell: Cell, summary: Document, manifest: Document, host: Document) -> list[str]:

@@ -50,7 +50,7 @@ def build(run: Run) -> dict[str, Any]:
             "attached": probes.get("attached") if isinstance(probes, dict) else None,
             "expected": probes.get("expected") if isinstance(probes, dict) else None,
             "lost_events": loss.lost_events(run),
-            **{f"{name}_{what}": n for name, seen in run.seen.items() for what, n in seen.said.items()},
+            **{f"{name}_{what}": n for name, seen in run.seen.items() for what, n in seen.numbers.items()},
         },
         "window": {
             "begin_ns": run.driver.window[0],

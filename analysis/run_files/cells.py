@@ -1,6 +1,4 @@
-"""The cell of a stored run."""
-
-from __future__ import annotations
+"""Read and check the cell of a stored run, from cell.json or watch.json."""
 
 from pathlib import Path
 from typing import Any
@@ -17,17 +15,18 @@ _REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")
 
 
 def document(path: Path) -> dict[str, Any]:
-    """Return the content of cell.json or watch.json; whether it is a possible cell was checked when it was
-    made. Raises BadInput where it is none at all."""
+    """Return the content of cell.json or watch.json. Raises BadInput if it is not a cell.
+
+    Whether the cell is possible was checked when it was made.
+    """
     stored = read_json(path)
-    _check_profiles(path, stored)
     if not isinstance(named := stored.get("at_default"), list) or not all(isinstance(n, str) for n in named):
         raise BadInput(path, "at_default", repr(named)[:SHOWN], "a list of axes, as of version 0.1.0")
     if missing := [name for name in _REQUIRED if name not in stored]:
         raise BadInput(path, missing[0], "it is missing", "see docs/reference/formats.md")
     if identity.document(stored) != path.name:
         raise BadInput(path, "load", repr(stored.get("load"))[:SHOWN], f"that of {path.name}")
-    cell = of(path, stored)
+    cell = parse(path, stored)
     if cell.engine not in engines.names():
         raise BadInput(path, "engine", repr(cell.engine)[:SHOWN], ", ".join(engines.names()))
     if cell.cpu_ns < 1:
@@ -35,15 +34,11 @@ def document(path: Path) -> dict[str, Any]:
     return stored
 
 
-def of(path: Path, stored: dict[str, Any]) -> Cell:
+def parse(path: Path, stored: dict[str, Any]) -> Cell:
     """Return the cell of a stored document. Raises BadInput for an axis of another type."""
-    _check_profiles(path, stored)
+    profiles = stored.get("profiles")
+    if not isinstance(profiles, dict) or not all(isinstance(entry, dict) for entry in profiles.values()):
+        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")
     for name, kind in cells.mistyped(stored):
         raise BadInput(path, name, repr(stored[name])[:SHOWN], kind)
     return cells.of(stored)
-
-
-def _check_profiles(path: Path, stored: dict[str, Any]) -> None:
-    profiles = stored.get("profiles")
-    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
-        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")

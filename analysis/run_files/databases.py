@@ -1,7 +1,5 @@
 """List a run's databases: one, or those in `databases` of config.json (docs/reference/formats.md)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -33,7 +31,7 @@ def names(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the base names of the databases; "" for a command."""
     if "database" not in config.get("driver", {}):
         return ("",)
-    paths = [one["path"] for one in config.get("databases", [])] or [config["driver"]["database"]]
+    paths = [entry["path"] for entry in config.get("databases", [])] or [config["driver"]["database"]]
     return tuple(PurePosixPath(path).name for path in paths)
 
 
@@ -44,17 +42,16 @@ def paths(config: Mapping[str, Any]) -> list[str]:
     return [str(first), *(str(first.with_name(name)) for name in others)]
 
 
-def of(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
+def split(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
     """Yield each database. ran: the run's transactions."""
     several = config.get("databases")
     if several is None:
         yield Database(1, "", dict(config), ran)
         return
-    for number, one in enumerate(several, 1):
-        own = {
-            key: value for key, value in {**config, **one}.items() if key not in (*_PER_DATABASE, "databases")
-        }
-        yield Database(number, f"database {number}: ", own, one["transactions"])
+    for number, entry in enumerate(several, 1):
+        values = {**config, **entry}
+        own = {key: values[key] for key in values if key not in (*_PER_DATABASE, "databases")}
+        yield Database(number, f"database {number}: ", own, entry["transactions"])
 
 
 def calls_of(calls: pl.DataFrame, number: int) -> pl.DataFrame:
@@ -75,7 +72,7 @@ def unsummed(config: Mapping[str, Any], properties: str, counted: re.Pattern[str
         for name, total in config.get(where, {}).items() if several else ():
             if where == properties and not counted.fullmatch(name):
                 continue
-            each = [_number(one.get(where, {}).get(name, 0)) for one in several]
+            each = [_number(entry.get(where, {}).get(name, 0)) for entry in several]
             due = max(each) if name.startswith(_MOST) else sum(each)
             if due != _number(total):
                 wrong.append(f"{name}: {total}, and its databases make {due}")

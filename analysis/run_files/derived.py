@@ -1,14 +1,11 @@
 """Hash the files that an analysis read and wrote (derived.json), to detect later changes."""
 
-from __future__ import annotations
-
-import hashlib
 import json
 import shutil
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files.reading import read_json
+from analysis.run_files.reading import read_json, sha256
 from base.errors import BadInput
 
 NAME = "derived.json"
@@ -25,7 +22,7 @@ def content(*folders: Path) -> dict[str, Any]:
         paths = [folder / name for name in DOCUMENTS] + sorted((folder / "tables").glob("*"))
         for path in paths:
             if path.is_file():
-                hashes[str(path.relative_to(folder))] = _hash(path)
+                hashes[str(path.relative_to(folder))] = sha256(path)
     return {"files": hashes}
 
 
@@ -42,7 +39,7 @@ def fault(folder: Path, *names: str) -> str | None:
         return f"{NAME} has no object 'files'"
     for name in names:
         path = folder / name
-        if (_hash(path) if path.is_file() else None) != files.get(name):
+        if (sha256(path) if path.is_file() else None) != files.get(name):
             return f"{name} is not as `make analyse` left it"
     return None
 
@@ -66,8 +63,3 @@ def remove(folder: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

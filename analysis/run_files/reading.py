@@ -1,8 +1,7 @@
 """Read text, JSON and CSV strictly: a whole file, or one clear error."""
 
-from __future__ import annotations
-
 import contextlib
+import hashlib
 import os
 import stat
 import string
@@ -20,6 +19,7 @@ SHOWN = 80
 # Bytes of a CSV field that all readers parse in the same way.
 _PLAIN = (string.ascii_letters + string.digits + "-_./").encode()
 _CHUNK = 1 << 20
+Columns = dict[str, type[pl.DataType]]
 
 
 def read_text(path: Path, *, whole_lines: bool = True) -> str:
@@ -28,7 +28,15 @@ def read_text(path: Path, *, whole_lines: bool = True) -> str:
     Raises BadInput if the file is missing, or (with `whole_lines`) if its last line has no
     newline, as in a truncated file.
     """
-    return _whole(path, whole_lines).decode("utf-8", errors="replace")
+    check_regular(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    if whole_lines and data and not data.endswith(b"\n"):
+        line = data.count(b"\n") + 1
+        raise BadInput(path, f"line {line}", "the last line has no end", "a whole file")
+    return data.decode("utf-8", errors="replace")
 
 
 def check_regular(path: Path) -> None:
@@ -38,8 +46,14 @@ def check_regular(path: Path) -> None:
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
-        raise BadInput(path, "", f"is {what}", "a regular file")
+        kind = "a folder" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
+        raise BadInput(path, "", f"is {kind}", "a regular file")
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's content in hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_unlinked(folder: Path, name: str) -> None:
@@ -49,18 +63,6 @@ def check_unlinked(folder: Path, name: str) -> None:
         path = path / part
         if path.is_symlink():
             raise BadInput(path, "", "is a link", "a file or folder of its own")
-
-
-def _whole(path: Path, whole_lines: bool) -> bytes:
-    check_regular(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
-    if whole_lines and data and not data.endswith(b"\n"):
-        line = data.count(b"\n") + 1
-        raise BadInput(path, f"line {line}", "the last line has no end", "a whole file")
-    return data
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -84,10 +86,8 @@ def read_document(path: Path, name: str) -> dict[str, Any]:
     return value
 
 
-def read_csv(
-    path: Path, schema: dict[str, type[pl.DataType]], optional: tuple[str, ...] = ()
-) -> pl.DataFrame:
-    """Return the rows of a CSV file whose header must be exactly the keys of `schema`.
+def read_csv(path: Path, schema: Columns, optional: tuple[str, ...] = ()) -> pl.DataFrame:
+    """Return the rows of a CSV file; its header must be exactly the keys of `schema`.
 
     Columns are pl.Int64 or pl.String; only those in `optional` may have empty fields (null).
     Raises BadInput with the line of the error: files that Polars' fast reader rejects are parsed here.
@@ -95,14 +95,12 @@ def read_csv(
     names = list(schema)
     if columns(path) != names:
         raise BadInput(path, "line 1", f"the header is {shown(_header(path))}", ",".join(names))
-    try:
-        if not _is_plain(path, len(names)):
-            return _read_by_line(path, read_text(path), schema, optional)
-        table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
-    except pl.exceptions.PolarsError:
-        return _read_by_line(path, read_text(path), schema, optional)
-    whole = not any(table[name].null_count() for name in names if name not in optional)
-    return table if whole else _read_by_line(path, read_text(path), schema, optional)
+    with contextlib.suppress(pl.exceptions.PolarsError):
+        if _is_plain(path, len(names)):
+            table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
+            if not any(table[name].null_count() for name in names if name not in optional):
+                return table
+    return _read_by_line(path, schema, optional)
 
 
 def _is_plain(path: Path, width: int) -> bool:
@@ -137,12 +135,10 @@ def _header(path: Path) -> str:
     return read_text(path)  # raises the error, unless the file is empty
 
 
-def _read_by_line(
-    path: Path, text: str, schema: dict[str, type[pl.DataType]], optional: tuple[str, ...]
-) -> pl.DataFrame:
+def _read_by_line(path: Path, schema: Columns, optional: tuple[str, ...]) -> pl.DataFrame:
     """Parse a CSV file line by line, so that every error has a line number."""
     columns: dict[str, list[Any]] = {name: [] for name in schema}
-    for number, line in enumerate(text.split("\n")[1:-1], 2):
+    for number, line in enumerate(read_text(path).split("\n")[1:-1], 2):
         fields = line.rstrip("\r").split(",")
         if len(fields) != len(schema):
             raise BadInput(path, f"line {number}", f"{len(fields)} fields", f"{len(schema)}")

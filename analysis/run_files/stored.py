@@ -1,7 +1,5 @@
 """Open an analysed run: its cell, summary and tables, without reading raw/ again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,9 @@ from analysis.run_files.reading import read_json
 from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import BadInput
-from base.identity import cell_name, digest
+from base.identity import cell_name
 from model.cell import Cell
 from model.requested import values
-
-# keys of host.json that differ between any two runs
-TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
 
 
 @dataclass(frozen=True)
@@ -75,22 +70,16 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
     """
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
-    of_command = identity.document({"load": identity.COMMAND})
-    if (folder / of_command).is_file():
-        if not any_load:
-            raise BadInput(
-                folder, "", "a watched command's, which is no cell of the driver's", "a cell's run"
-            )
-        return _read(folder, of_command)
-    if not (folder / "cell.json").is_file():
+    name = identity.document({"load": identity.COMMAND})
+    if not (folder / name).is_file():
+        name = "cell.json"
+    elif not any_load:
+        raise BadInput(folder, "", "a watched command's, which is no cell of the driver's", "a cell's run")
+    if not (folder / name).is_file():
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
-    return _read(folder, "cell.json")
-
-
-def _read(folder: Path, name: str) -> Stored:
     derived.check(folder, name, "host.json", "summary.json")
     path = folder / name
-    return Stored(folder, cells.of(path, read_json(path)), read_json(folder / "summary.json"))
+    return Stored(folder, cells.parse(path, read_json(path)), read_json(folder / "summary.json"))
 
 
 def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
@@ -99,26 +88,13 @@ def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any])
     document: cell.json. A copied run with an edited cell keeps its old folder name.
     """
     place = folder.resolve()
-    for what, name, called in (
+    for kind, name, called in (
         ("run", host.get("run_id"), place.name),
         ("cell", cell_name(document), place.parent.name),
     ):
         if name != called:
-            return f"the folder of its {what} is not called {name}"
+            return f"the folder of its {kind} is not called {name}"
     return None
-
-
-def fingerprint(
-    clock: str | None, hashes: Mapping[str, str] | None, host: Mapping[str, Any]
-) -> tuple[Any, ...] | None:
-    """Return a value that differs between any two runs, whatever their names; None without raw files.
-
-    In virtual time two runs may have identical files, but not identical times on the host.
-    """
-    if not hashes:
-        return None
-    times = [host.get(name) for name in TIMES] if clock == "virtual" else []
-    return digest(hashes), *times
 
 
 def read_named(folder: Path) -> Stored:

@@ -1,14 +1,11 @@
 """Hash the raw files of a stored run, and detect changed, missing and added ones."""
 
-from __future__ import annotations
-
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.run_files import derived
-from analysis.run_files.reading import check_regular, check_unlinked, read_json
+from analysis.run_files.reading import check_regular, check_unlinked, read_json, sha256
 from base.errors import BadInput
 
 # message for a run without raw_sha256 in host.json
@@ -31,18 +28,13 @@ def hashes(folder: Path) -> dict[str, str]:
 def hash_of(folder: Path, name: str) -> str:
     """Return the SHA-256 of a file of a run. Raises BadInput unless it is a regular file, not a link."""
     check_own(folder, name)
-    return _hash(folder / name)
+    return sha256(folder / name)
 
 
 def check_own(folder: Path, name: str) -> None:
     """Raise BadInput unless the name is a regular file, neither a link nor below one."""
     check_unlinked(folder, name)
     check_regular(folder / name)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check(folder: Path, part: str) -> None:
@@ -63,8 +55,7 @@ def check(folder: Path, part: str) -> None:
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:
     """Raise BadInput at the first file that differs from the hashes of host.json."""
     for name in sorted({*now, *stored}):
-        if name not in now:
-            raise BadInput(folder / name, "", "it is gone", "what host.json says was stored (raw_sha256)")
-        if now[name] != stored.get(name):
-            wrong = "its content changed" if name in stored else "it was not stored with the run"
-            raise BadInput(folder / name, "", wrong, "what host.json says was stored (raw_sha256)")
+        if now.get(name) != stored.get(name):
+            changed = "its content changed" if name in stored else "it was not stored with the run"
+            wrong = changed if name in now else "it is gone"
+            raise BadInput(folder / name, "", wrong, "the file that was stored, by raw_sha256 of host.json")

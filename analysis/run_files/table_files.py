@@ -1,7 +1,5 @@
 """Write tables as Parquet and CSV; a failed write is an OSError that names the file."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

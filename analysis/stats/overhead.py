@@ -4,8 +4,6 @@ In virtual time the runs differ only by the observation. On a lab board the base
 the cost has an interval.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 
@@ -67,8 +65,7 @@ def _times(begins: Ints, ends: Ints) -> np.ndarray | None:
         return None
     # from the begin of a part's first transaction to the begin of the next part
     first = np.arange(number) * begins.size // number
-    times: np.ndarray = np.diff(np.r_[begins[first], ends[-1]])
-    return times
+    return np.asarray(np.diff(np.r_[begins[first], ends[-1]]))
 
 
 def _jackknife(traced: np.ndarray | None, untraced: np.ndarray | None) -> tuple[float, float] | None:

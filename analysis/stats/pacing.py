@@ -1,7 +1,5 @@
 """Compare a run's transaction starts with its PACE."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,14 +1,8 @@
-"""Compare repeated runs of one cell: median, spread, interval, and whether they are identical.
-
-python -m analysis.stats.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.html.
-"""
-
-from __future__ import annotations
+"""Compare repeated runs of one cell: median, spread, interval, and whether they are identical."""
 
 import json
 import re
 import statistics
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,41 +12,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from analysis.run_files import stored
 from analysis.run_files.reading import read_json
 from analysis.stats.spread import distinct, interval, outliers, spread, watching
-from base.errors import BadInput
 from base.text import printable_lines
 
 # Files of a run and its baseline with virtual times: transactions, and the device log.
 TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")
-
-
-def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
-    """Return the summaries of runs of one cell and clock. Raises BadInput, also if a run is a copy.
-
-    Each run must be analysed, unchanged, and in its original folder.
-    """
-    runs = [stored.read_named(folder) for folder in folders]
-    summaries = [run.summary for run in runs]
-    ids = [summary["run_id"] for summary in summaries]
-    run_ids: dict[tuple[Any, ...], str] = {}
-    for run, run_id in zip(runs, ids, strict=True):
-        host = read_json(run.folder / "host.json")
-        fingerprint = stored.fingerprint(run.cell.clock, host.get("raw_sha256"), host)
-        if fingerprint and (other := run_ids.setdefault(fingerprint, run_id)) != run_id:
-            raise BadInput(run.folder, "", f"it is a copy of the run {other}", "each run once")
-    for folder, run_id in zip(folders, ids, strict=True):
-        if ids.count(run_id) > 1:
-            raise BadInput(folder, "", f"the run {run_id} is there twice", "each run once")
-    for key in ("clock", "cell_id"):
-        values = {str(summary.get(key)) for summary in summaries}
-        if len(values) != 1:
-            raise BadInput(folders[0], key, " and ".join(sorted(values)), f"runs of one {key} to compare")
-    return summaries
-
-
-def same_sequence(good: list[dict[str, Any]]) -> bool | None:
-    """Return whether the runs issued the same block commands; None if too few, or one was not observed."""
-    hashes = [summary["block_sequence_sha256"] for summary in good]
-    return None if len(good) < 2 or None in hashes else len(set(hashes)) == 1
 
 
 def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | None:
@@ -66,7 +29,7 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
     for folder in folders:
         host = read_json(folder / "host.json")
         if host["run_id"] in ids and (hashes := host.get("raw_sha256")):
-            times[host["run_id"]] = tuple(sorted(one for one in hashes.items() if TIMED.fullmatch(one[0])))
+            times[host["run_id"]] = tuple(sorted(item for item in hashes.items() if TIMED.fullmatch(item[0])))
     if len(times) < max(len(ids), 2) or () in times.values():
         return None
     most, number = Counter(times.values()).most_common(1)[0]
@@ -74,8 +37,11 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
 
 
 def compare(folders: list[Path]) -> dict[str, Any]:
-    """Return the content of repeats.json; rejected runs are listed, but excluded from the numbers."""
-    summaries = read_summaries(folders)
+    """Return the content of repeats.json for runs of one cell. Raises BadInput.
+
+    Rejected runs are listed, but excluded from the numbers.
+    """
+    summaries = [stored.read(folder).summary for folder in folders]
     good = [summary for summary in summaries if summary["status"] == "ok"]
     tps = {}
     for op in good[0]["tps"] if good else ():
@@ -86,6 +52,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
                 "spread": spread(values),
                 "interval": interval([summary["tps"][op] for summary in distinct(good)]),
             }
+    hashes = [summary["block_sequence_sha256"] for summary in good]
     return {
         "cell_name": summaries[0]["cell_name"],
         "clock": summaries[0]["clock"],
@@ -95,7 +62,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
         ],
         "tps": tps,
         "measurements": len(distinct(good)),
-        "same_sequence": same_sequence(good),
+        "same_sequence": None if len(good) < 2 or None in hashes else len(set(hashes)) == 1,
         "odd_clocks": odd_clocks(folders, good),
         "outliers": outliers(good),
         "watching_cost": watching(good),
@@ -111,48 +78,30 @@ def write(folders: list[Path]) -> Path:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
-    page = environment.get_template("repeats.html.j2").render(
-        result=result,
-        sequence=sequence(result),
-        clocks=clocks(result),
-        measured=measured(result),
-        outlying=outlying(result),
-    )
+    page = environment.get_template("repeats.html.j2").render(result=result, **descriptions(result))
     (folder / "repeats.html").write_text(page)
     return folder / "repeats.html"
 
 
-def sequence(result: dict[str, Any]) -> str:
-    """Describe `same_sequence`."""
-    if result["same_sequence"] is not None:
-        return "the same sequence" if result["same_sequence"] else "NOT the same sequence"
+def descriptions(result: dict[str, Any]) -> dict[str, str]:
+    """Describe the runs, their block commands, clocks and outliers; the last two may be empty."""
     good = sum(run["status"] == "ok" for run in result["runs"])
-    return "not recorded" if good > 1 else "nothing to compare, fewer than two good runs"
-
-
-def measured(result: dict[str, Any]) -> str:
-    """Return the number of rejected runs and of distinct measurements."""
-    rejected = sum(run["status"] != "ok" for run in result["runs"])
-    number = result["measurements"]
-    return f"{rejected} rejected, {number} distinct measurement{'s' * (number != 1)}"
-
-
-def clocks(result: dict[str, Any]) -> str:
-    """Describe `odd_clocks`; "" if unknown."""
-    odd = result["odd_clocks"]
-    if odd is None:
-        return ""
-    if not odd:
-        return "the same to the nanosecond"
-    return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/measurements/performance.md)"
-
-
-def outlying(result: dict[str, Any]) -> list[str]:
-    """Describe `outliers`."""
-    if not result["outliers"]:
-        return []
-    runs = ", ".join(f"{run} ({', '.join(ops)})" for run, ops in result["outliers"].items())
-    return [f"far from the others, and in all numbers: {runs}"]
+    number, odd, same = result["measurements"], result["odd_clocks"], result["same_sequence"]
+    if same is None:
+        sequence = "not recorded" if good > 1 else "nothing to compare, fewer than two good runs"
+    else:
+        sequence = "the same sequence" if same else "NOT the same sequence"
+    clocks = "" if odd is None else "the same to the nanosecond"
+    if odd:
+        clocks = f"NOT the same to the nanosecond: {', '.join(odd)} (docs/measurements/performance.md)"
+    outliers = ", ".join(f"{run} ({', '.join(ops)})" for run, ops in (result["outliers"] or {}).items())
+    return {
+        "measured": f"{len(result['runs']) - good} rejected, "
+        f"{number} distinct measurement{'s' * (number != 1)}",
+        "sequence": sequence,
+        "clocks": clocks,
+        "outlying": outliers and f"far from the others, and in all numbers: {outliers}",
+    }
 
 
 def table(result: dict[str, Any]) -> str:
@@ -161,30 +110,15 @@ def table(result: dict[str, Any]) -> str:
     for op, row in result["tps"].items():
         limits = "-" if row["interval"] is None else "{:.4f} to {:.4f}".format(*row["interval"])
         lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
-    lines.append(f"{len(result['runs'])} runs, {measured(result)}; block commands: {sequence(result)}")
-    if clock_line := clocks(result):
-        lines.append(f"times: {clock_line}")
-    lines += outlying(result)
+    described = descriptions(result)
+    measured, sequence = described["measured"], described["sequence"]
+    lines.append(f"{len(result['runs'])} runs, {measured}; block commands: {sequence}")
+    if described["clocks"]:
+        lines.append(f"times: {described['clocks']}")
+    if described["outlying"]:
+        lines.append(described["outlying"])
     for op, row in (result["watching_cost"] or {}).items():
         ends = " to ".join(f"{100 * end:.2f}" for end in row["interval"] or ())
         within = f" ({ends})" if ends else ""
         lines.append(f"watching cost, % of TPS of {op}: {100 * row['mean']:.2f}{within}")
     return printable_lines(lines)
-
-
-def main() -> int:
-    """Compare the runs named on the command line."""
-    try:
-        folders = [Path(name) for name in sys.argv[1:]]
-        if not folders:
-            raise BadInput("python -m analysis.stats.repeats", "", "no run", "RUN_DIR RUN_DIR…")
-        print(table(compare(folders)))
-        print(f"report: {write(folders)}")
-    except BadInput as error:
-        print(f"analysis: {error}", file=sys.stderr)
-        return 3
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,27 +4,23 @@ A sync or block command belongs to the transaction during which it was issued (b
 Therefore the counts of all transactions never exceed those of the window.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, disk
 from analysis.run import Run
 from analysis.schemas import events
+from base.arrays import inside, ints
 from model import engines
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
 # Kinds of events, and the probes that record them (one suffices). Every observed run has another recorder of
 # block commands.
-OBSERVED = {
-    "syncs": ("filesystem",),
-    "filesystem": ("filesystem", "flush", "writeback"),
-    "commands": (),
-}
+OBSERVED = {"syncs": ("filesystem",), "filesystem": ("filesystem", "flush", "writeback"), "commands": ()}
 _PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -44,27 +40,43 @@ class Tables:
     observed: pl.DataFrame  # kind of event (OBSERVED), watched: whether it was recorded
 
 
+class _Part(NamedTuple):
+    """Events, the sums over a group of them, and whether they were recorded."""
+
+    events: pl.DataFrame
+    sums: list[pl.Expr]
+    is_recorded: bool
+
+
 def build(run: Run) -> Tables:
     """Compute all tables of a run."""
-    rows, roles = _rows(run.driver), engines.roles(run.driver.engine)
-    source = block_source(run)
+    roles, source = engines.roles(run.driver.engine), block_source(run)
     commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
     if sent := disk.sent_for(run):
         # on a partition: keep the flushes issued for it, even if shared with others
         others = (pl.col("kind") == "flush") & pl.col("begin_ns").is_in(sent["others"]["issue_ns"].implode())
         commands = commands.filter(~others)
-    commands = _attribute(commands, rows, run.driver.phases)
-    sync = _syncs(run)
-    sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.databases))
+    commands, sync = (
+        _attribute(table, run.driver.transactions, run.driver.phases) for table in (commands, _syncs(run))
+    )
+    pairs = zip(sync["file"].to_list(), sync["is_directory"].to_list(), strict=True)
+    kinds = [events.file_kind(*pair, run.databases) for pair in pairs]
+    sync = sync.with_columns(pl.Series("kind", kinds, dtype=pl.String))
+    by_role = [(pl.col("kind") == role).sum().alias(f"syncs_{role}") for role in roles]
     seen = observed(run)
-    transactions = _transactions(rows, commands, sync, roles, seen)
+    parts = [
+        _Part(sync, [pl.len().alias("syncs"), *by_role], "syncs" in seen),
+        _Part(commands, block_sums(), "commands" in seen),
+    ]
+    lasted = pl.col("end_ns") - pl.col("begin_ns")
+    transactions = _add_sums(_rows(run.driver).with_columns(latency_ns=lasted), "transaction", parts)
     operations = _operations(run, transactions)
     number = operations.select("op", "transactions")
     return Tables(
         events=run.events,
         transactions=transactions,
         operations=operations,
-        phases=_phases(run.driver.phases, commands, sync, roles, seen),
+        phases=_add_sums(run.driver.phases.with_columns(duration_ns=lasted), "phase", parts),
         sync_counts=_per_transaction(sync, number, roles, [pl.len().alias("syncs")]),
         blocks=_per_transaction(
             commands,
@@ -76,7 +88,7 @@ def build(run: Run) -> Tables:
         flags=commands.group_by("rwbs")
         .agg(commands=pl.len(), bytes=pl.col("sectors").sum() * 512)
         .sort("commands", "rwbs", descending=[True, False]),
-        latencies=run.timing.transactions.select("op", latency_ns=pl.col("end_ns") - pl.col("begin_ns")),
+        latencies=run.timing.transactions.select("op", latency_ns=lasted),
         observed=pl.DataFrame({"kind": list(OBSERVED), "watched": [kind in seen for kind in OBSERVED]}),
     )
 
@@ -86,12 +98,8 @@ def _rows(driver: Driver) -> pl.DataFrame:
     if driver.persistent is None:
         return driver.transactions
     columns = {f"persistent_{name}": name for name in ("lines", "bytes")}
-    return driver.transactions.join(
-        driver.persistent.select("transaction", **columns),
-        on="transaction",
-        how="left",
-        maintain_order="left",
-    )
+    persistent = driver.persistent.select("transaction", **columns)
+    return driver.transactions.join(persistent, on="transaction", how="left", maintain_order="left")
 
 
 def observed(run: Run) -> set[str]:
@@ -117,8 +125,8 @@ def block_source(run: Run) -> str:
     """Return the source of block commands: the probe, else another recorder."""
     if any(name in ("block", "all") for name in run.probes):
         return "probe"
-    for name in run.witnesses:
-        return name
+    if run.witnesses:
+        return next(iter(run.witnesses))
     return counts.DEVICE_LOG if run.probes and run.log else "probe"
 
 
@@ -127,40 +135,22 @@ def names() -> list[str]:
     return [field.name for field in fields(Tables)]
 
 
-def _inside(times: np.ndarray, table: pl.DataFrame) -> np.ndarray:
-    """Return for each time the row of `table` with begin_ns <= time < end_ns, or -1."""
-    begins, ends = table["begin_ns"].to_numpy(), table["end_ns"].to_numpy()
-    if not begins.size:
-        return np.full(times.shape, -1)
-    row = np.searchsorted(begins, times, side="right") - 1
-    return np.where((row >= 0) & (times < ends[row]), row, -1)
-
-
-def _attribute(found: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
+def _attribute(rows: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
     """Set transaction, op and phase of events by their time of issue."""
-    times = found["begin_ns"].to_numpy()
-    row = pl.Series("transaction", _inside(times, transactions), dtype=pl.Int64)
-    in_phase = _inside(times, phases).tolist()
-    phase_names = [*phases["phase"].to_list(), None]
+    transaction, phase = (
+        inside(ints(rows["begin_ns"]), ints(table["begin_ns"]), ints(table["end_ns"]))
+        for table in (transactions, phases)
+    )
+    row = pl.Series("transaction", transaction)
+    operations = transactions.select("transaction", "op")
     return (
-        found.with_columns(
+        rows.with_columns(
             pl.when(row >= 0).then(row).alias("transaction"),
-            pl.Series("phase", [phase_names[i] for i in in_phase], dtype=pl.String),
+            pl.concat([phases["phase"], pl.Series([None], dtype=pl.String)]).gather(phase).alias("phase"),
         )
         .drop("op")
-        .join(
-            transactions.select("transaction", "op"),
-            on="transaction",
-            how="left",
-            maintain_order="left",
-        )
+        .join(operations, on="transaction", how="left", maintain_order="left")
     )
-
-
-def _file_kinds(sync: pl.DataFrame, databases: tuple[str, ...]) -> pl.Series:
-    pairs = zip(sync["file"].to_list(), sync["is_directory"].to_list(), strict=True)
-    kinds = [events.file_kind(name, is_directory, databases) for name, is_directory in pairs]
-    return pl.Series("kind", kinds, dtype=pl.String)
 
 
 def block_sums() -> list[pl.Expr]:
@@ -177,49 +167,14 @@ def block_sums() -> list[pl.Expr]:
     ]
 
 
-def _add_sums(
-    table: pl.DataFrame,
-    key: str,
-    commands: pl.DataFrame,
-    sync: pl.DataFrame,
-    roles: tuple[str, ...],
-    seen: set[str],
-) -> pl.DataFrame:
-    """Append sums of syncs (by file role) and of block commands to each row of `table`.
-
-    Sums of events that were not recorded are null.
-    """
-    by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in roles]
-    syncs = [pl.len().alias("syncs"), *by_kind]
-    for kind, found, sums in (("syncs", sync, syncs), ("commands", commands, block_sums())):
-        rows = found.filter(pl.col(key).is_not_null()).group_by(key).agg(sums)
+def _add_sums(table: pl.DataFrame, key: str, parts: Sequence[_Part]) -> pl.DataFrame:
+    """Append the sums of each part to the rows of `table`; null if the part's events were not recorded."""
+    for events_of, sums, is_recorded in parts:
+        rows = events_of.filter(pl.col(key).is_not_null()).group_by(key).agg(sums)
         table = table.join(rows, on=key, how="left", maintain_order="left")
         added = pl.col([expression.meta.output_name() for expression in sums]).fill_null(0).cast(pl.Int64)
-        table = table.with_columns(pl.when(pl.lit(kind in seen)).then(added))
+        table = table.with_columns(pl.when(pl.lit(is_recorded)).then(added))
     return table
-
-
-def _transactions(
-    rows: pl.DataFrame,
-    commands: pl.DataFrame,
-    sync: pl.DataFrame,
-    roles: tuple[str, ...],
-    seen: set[str],
-) -> pl.DataFrame:
-    table = rows.with_columns(latency_ns=pl.col("end_ns") - pl.col("begin_ns"))
-    return _add_sums(table, "transaction", commands, sync, roles, seen)
-
-
-def _phases(
-    phases: pl.DataFrame,
-    commands: pl.DataFrame,
-    sync: pl.DataFrame,
-    roles: tuple[str, ...],
-    seen: set[str],
-) -> pl.DataFrame:
-
-    table = phases.with_columns(duration_ns=pl.col("end_ns") - pl.col("begin_ns"))
-    return _add_sums(table, "phase", commands, sync, roles, seen)
 
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
@@ -254,12 +209,12 @@ def times(ran: Driver) -> pl.DataFrame:
 
 
 def _per_transaction(
-    found: pl.DataFrame, number: pl.DataFrame, kinds: tuple[str, ...], sums: list[pl.Expr]
+    rows: pl.DataFrame, number: pl.DataFrame, kinds: tuple[str, ...], sums: list[pl.Expr]
 ) -> pl.DataFrame:
     """Return op, kind, sums and sums per transaction, in the order of `kinds`."""
     order = pl.DataFrame({"kind": kinds}).with_row_index("order")
     names = [expression.meta.output_name() for expression in sums]
-    rows = found.filter(pl.col("op").is_not_null()).group_by("op", "kind").agg(sums)
+    rows = rows.filter(pl.col("op").is_not_null()).group_by("op", "kind").agg(sums)
     return (
         number.join(order, how="cross")
         .join(rows, on=["op", "kind"], how="inner", maintain_order="left")

@@ -1,7 +1,5 @@
 """Compute spread, confidence interval and outliers of repeated runs, and the cost of observation."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from typing import Any

@@ -1,7 +1,5 @@
 """Totals of a run, from its summary: the transactions, and the device's work per transaction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -19,9 +19,9 @@ def analyse(variables: dict[str, str]) -> int:
 
 def audit(variables: dict[str, str]) -> int:
     """Check what correlated the records of a stored run."""
-    from analysis.audit.__main__ import main as audit_run
+    from analysis.audit import main as audit_run
 
-    return audit_run([stored_run.folder("audit", variables)])
+    return audit_run(stored_run.folder("audit", variables))
 
 
 def inspect(variables: dict[str, str]) -> int:

@@ -160,4 +160,4 @@ def events(rows: np.ndarray) -> Events:
     """Return rows as what a reader returns of them."""
     found = Collected()
     found.keep(rows[found.add(rows["action"], rows["device"])])
-    return found.events(sort=False)._replace(names=[None, *(f"p{pid}" for pid in range(1, 200))])
+    return found.events()._replace(names=[None, *(f"p{pid}" for pid in range(1, 200))])

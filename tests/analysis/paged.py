@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from analysis.adapters.drivertables import no_calls
 from analysis.adapters.layout import of_regions
 from analysis.content import blocks, units
-from analysis.content.evidence import Evidence, Written
+from analysis.content.units import Evidence, Written
 from analysis.content.verdicts import STATES, Finding, decide
 from analysis.schemas.ledger import FILES, LABELS
 from model.engines import files
@@ -50,9 +51,10 @@ class Paged:
         columns = dict(zip(("label", "file", "inode", "offset", "call"), np.array(self.rows).T, strict=True))
         columns |= {name: np.full(size, -1) for name in ("of", "home", "commit")}
         judged = units.units(units.Given(np.arange(size), sector, eight, columns), places)
+        row = np.full(size, -1)
         layout = of_regions("toyfs", [(0, 0, 0)], blocks.BLOCK)
         of_run = (self.settings, self.release, self.sizes)
-        return Evidence(made, judged, Path(), {}, layout, *of_run, written)
+        return Evidence(made, judged, Path(), {}, layout, *of_run, written or Written(no_calls(), row, row))
 
 
 def told(said: list[Finding], size: int) -> pl.DataFrame:

@@ -27,8 +27,8 @@ def lines(records: np.ndarray) -> list[str]:
     records = records[np.argsort(records["time"], kind="stable")]
     records = records[records["action"] & blkrecords.NOTIFY == 0]
     genesis = int(records["time"].min())
-    found = []
-    for row, flags in zip(records, blkcommands.rwbs(records), strict=True):
+    found, codes = [], blkcommands.codes(records["action"], records["bytes"])
+    for row, flags in zip(records, blkcommands.words()["rwbs"][codes], strict=True):
         time = int(row["time"]) - genesis
         device = int(row["device"])
         found.append(

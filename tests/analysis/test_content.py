@@ -114,7 +114,7 @@ def test_what_found_no_room_is_said(tmp_path: Path) -> None:
     write(tmp_path / "content.zst", header, records, data[:1536])
     seen = content.OBSERVER.read(Given(tmp_path, (0, 1000)))
     assert seen.losses == ["content lost 3 commands: it had no room for more records"] and seen.lost == 3
-    assert seen.said == {"records": 5, "bytes": 1536, "unkept": 1}
+    assert seen.numbers == {"records": 5, "bytes": 1536, "unkept": 1}
     assert seen.content and seen.content.begin.tolist() == [0, -1, 1024, -1, -1]
     assert content.OBSERVER.read(Given(tmp_path / "nowhere", (0, 1))).missing == ["raw/content.zst"]
 

@@ -12,7 +12,7 @@ import pytest
 from paged import Paged, told
 
 from analysis.content import sqlite
-from analysis.content.evidence import Written
+from analysis.content.units import Written
 from analysis.observers import Content as Kept
 
 SIZES = (512, 1024, 4096, 16384)

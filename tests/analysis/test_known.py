@@ -45,9 +45,11 @@ def beside(writes: int, **changes: Any) -> KnownSequence:
 
 
 def test_flushes_of_a_partitions_disk_are_in_a_bracket() -> None:
-    assert probe_selftest._commands(beside(3, flushes=(4, 1, 3))) == ["flushes: 1 to 3 recorded, 4 expected"]
+    assert list(probe_selftest._commands(beside(3, flushes=(4, 1, 3)))) == [
+        "flushes: 1 to 3 recorded, 4 expected"
+    ]
     # of a whole device they are its own
-    assert probe_selftest._commands(beside(3, flushes=None)) == ["flushes: 1 recorded, 0 expected"]
+    assert list(probe_selftest._commands(beside(3, flushes=None))) == ["flushes: 1 recorded, 0 expected"]
 
 
 @pytest.mark.parametrize(("mode", "cached"), [("write back", True), ("write through", False)])

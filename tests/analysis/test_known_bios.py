@@ -33,15 +33,15 @@ def recorded(bios: list[tuple[int, int]]) -> KnownSequence:
     ],
 )
 def test_a_page_that_is_written_in_part_is_one(bios: list[tuple[int, int]], found: list[str]) -> None:
-    assert probe_selftest._bios(recorded(bios)) == found
+    assert list(probe_selftest._bios(recorded(bios))) == found
 
 
 def test_pages_of_reads_are_not_those_of_writes_and_each_read_has_some() -> None:
     ran = recorded([(8, 1), (8, 1)])
     of_bio = ran.rows["type"] == TYPES["bio"]
     ran.rows["b"][np.flatnonzero(of_bio)[0]] = 0  # REQ_OP_READ
-    assert probe_selftest._bios(ran) == []
+    assert list(probe_selftest._bios(ran)) == []
     ran.rows["flags"][np.flatnonzero(of_bio)[0]] = 0
     unpaged = ran.rows[np.delete(np.arange(ran.rows.size), np.flatnonzero(~of_bio)[0])]
     ran = KnownSequence([], {}, {}, DISK, DISK, unpaged, (0, 0), True)
-    assert probe_selftest._bios(ran) == ["reads without pages: 1 recorded, 0 expected"]
+    assert list(probe_selftest._bios(ran)) == ["reads without pages: 1 recorded, 0 expected"]

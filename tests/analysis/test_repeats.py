@@ -100,12 +100,6 @@ def test_a_late_clock_is_said(transactions: str, odd: list[str], says: str, tmp_
     assert says.removeprefix("times: ") in repeats.write(folders).read_text()
 
 
-@pytest.mark.parametrize("key", ["clock", "cell_id"])
-def test_other_clock_or_cell_is_refused(key: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=key):
-        repeats.compare(runs(tmp_path, 1.0, 1.0, **{key: ["virtual", "real"]}))
-
-
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"it has no cell\.json"):
         repeats.compare([tmp_path])

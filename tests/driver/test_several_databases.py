@@ -108,7 +108,7 @@ def test_what_each_engine_counts_is_of_each_and_of_all(driver):
     found = ran(driver)
     engine, calls = found.engine, found.vfs
     assert databases.unsummed(found.config, engine.PROPERTIES, engine.COUNTED) == []
-    each = list(databases.of(found.config, found.transactions.height))
+    each = list(databases.split(found.config, found.transactions.height))
     assert [one.title for one in each] == [f"database {n}: " for n in (1, 2, 3)]
     for one in each:
         assert engine.miscounted(one.config, one.ran, databases.calls_of(calls, one.number)) == []
@@ -160,7 +160,7 @@ def test_one_without_a_transaction_is_there(driver):
     done = run(driver, only, "--vfs-log", "--checkpoint-every", 5)
     assert (done.returncode, done.stderr) == (0, "")
     found = ran(driver)
-    each = list(databases.of(found.config, found.transactions.height))
+    each = list(databases.split(found.config, found.transactions.height))
     assert [one.ran for one in each] == [0, len(only.transactions), 0]
     for one in each:
         own = databases.calls_of(found.vfs, one.number)

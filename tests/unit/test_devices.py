@@ -131,7 +131,6 @@ def test_a_driver_that_is_not_known() -> None:
 NAMED = {
     "README.md": "what is under another licence; the medium",
     "CITATION.cff": "the medium",
-    "analysis/adapters/device_logs/_flash_wear.py": "its programs and erases",
     "analysis/report/report.html.j2": "a summary's name of what the medium did",
     "analysis/schema.yml": "a summary's name of what the medium did",
     "analysis/report/summary.py": "a summary's name of what the medium did",

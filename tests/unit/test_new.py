@@ -60,10 +60,10 @@ OBSERVED = """
 import sys
 from pathlib import Path
 from analysis import observers
-seen = observers.find("disks").read(observers.Given(Path(sys.argv[1]), (0, 1)))
-assert not seen.missing and not seen.losses and seen.said["disks"] > 0, seen
+seen = observers.load("disks").read(observers.Given(Path(sys.argv[1]), (0, 1)))
+assert not seen.missing and not seen.losses and seen.numbers["disks"] > 0, seen
 (Path(sys.argv[1]) / "disks/end").unlink()
-assert observers.find("disks").read(observers.Given(Path(sys.argv[1]), (0, 1))).missing == ["raw/disks/end"]
+assert observers.load("disks").read(observers.Given(Path(sys.argv[1]), (0, 1))).missing == ["raw/disks/end"]
 """
 LAYOUT = """
 from pathlib import Path

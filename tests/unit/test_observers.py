@@ -175,7 +175,7 @@ from pathlib import Path
 from analysis import observers
 
 given = observers.Given(Path(sys.argv[1]), (0, 1))
-print(observers.check_names(["diskstats"]), observers.find("diskstats").read(given).missing)
+print(observers.check_names(["diskstats"]), observers.load("diskstats").read(given).missing)
 print(observers.find_files(Path(sys.argv[1])))
 """
 
@@ -195,7 +195,7 @@ def test_who_watched_is_what_the_run_says() -> None:
         with pytest.raises(BadInput, match="a list of names"):
             read.check_names(said)
     with pytest.raises(BadInput, match="no observer 'nobody'"):
-        read.find("nobody")
+        read.load("nobody")
 
 
 def test_an_observer_is_whole() -> None:
@@ -251,19 +251,19 @@ def test_a_script_goes_with_the_probes_and_its_observer_with_a_script(tmp_path: 
 def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
     from analysis.observers import Given, bpftrace
 
-    for name in bpftrace.SAID:
+    for name in bpftrace.OUTPUTS:
         (tmp_path / name).write_text("")
     text = "Attaching 2 probes...\n120 jbd2 commit\n 90\tdriver: fsync\n\n@ws: 5\n[1, 2)  3 |@@ |\n7 no end"
     (tmp_path / bpftrace.TEXT).write_text(text)
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
     assert (seen.missing, seen.losses, seen.notes) == ([], [], [])
-    assert seen.said == {"lines": 6, "timed_lines": 3, "other_numbers": 0, "lost": 0}
+    assert seen.numbers == {"lines": 6, "timed_lines": 3, "other_numbers": 0, "lost": 0}
     assert bpftrace.script_lines(tmp_path).rows() == [
         (7, "no end"),
         (90, "driver: fsync"),
         (120, "jbd2 commit"),
     ]
-    (tmp_path / bpftrace.SAID[1]).write_text("Lost 12 events\nWARNING: Lost 3 events\n")
+    (tmp_path / bpftrace.OUTPUTS[1]).write_text("Lost 12 events\nWARNING: Lost 3 events\n")
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
     assert (seen.lost, seen.losses) == (15, ["the bpftrace script lost 15 events"])
     (tmp_path / bpftrace.TEXT).unlink()

@@ -3,8 +3,6 @@
 Module `<driver>.py` defines READER, an instance of Reader. It is found by its name.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The log and the counters of flashsim (images/devices/flashsim/README.md; log.c there)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.adapters.device_logs import Reader, _flash_wear
+from analysis.adapters.device_logs import Reader
 from analysis.adapters.devicelog import ENTRY, DeviceLog, invalid_entries
 from base.errors import BadInput
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
@@ -87,16 +85,41 @@ def contradictions(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
     return messages
 
 
+_WEAR = {
+    *("write_bytes", "programs", "program_bytes", "merges", "unit_switches", "erases", "gc_bytes"),
+    "merge_busy_ns",
+}
 _PARAMETERS = ("erase_ns", "program_bytes", "program_kib_ns", "program_ns", "read_bytes", "read_ns")
 
 
 def wear(parameters: Mapping[str, str], counters: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the programs and erases of the flash; None if a value is missing."""
+    """Return programs, erases, bytes and write amplification of the flash; None if a value is missing.
+
+    The model charges a merge with time only (media.c). The copied bytes are computed from that time minus one
+    erase, with the profile's times to read and program. Garbage collection is charged in the same way.
+    """
     values = {name: number for name in _PARAMETERS if (number := _count(parameters.get(name))) is not None}
     counts = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
-    if len(values) < len(_PARAMETERS) or not values["program_bytes"]:
+    if len(values) < len(_PARAMETERS) or not values["program_bytes"] or not counts.keys() >= _WEAR:
         return None
-    return _flash_wear.wear(values, counts)
+    unit, page = values["program_bytes"], max(values["read_bytes"], 1)
+    reads = -(-unit // page)
+    copy_ns = reads * values["read_ns"] + values["program_ns"] + values["program_kib_ns"] * unit // 1024
+    # the merges' time includes the erases of units that were filled from start to end
+    copying = counts["merge_busy_ns"] - (counts["merges"] + counts["unit_switches"]) * values["erase_ns"]
+    copied = max(copying, 0) // copy_ns if copy_ns else 0
+    programmed = counts["program_bytes"] + copied * unit + counts["gc_bytes"]
+    return {
+        "host_bytes": counts["write_bytes"],
+        "programmed_bytes": programmed,
+        "programs": counts["programs"] + copied + counts["gc_bytes"] // unit,
+        "erases": counts["erases"] + counts["merges"],
+        "merges": counts["merges"],
+        "merge_programs": copied,
+        "merge_bytes": copied * unit,
+        "gc_bytes": counts["gc_bytes"],
+        "write_amplification": programmed / counts["write_bytes"] if counts["write_bytes"] else None,
+    }
 
 
 READER = Reader(read_log, contradictions, wear)

@@ -1,7 +1,8 @@
-"""ext4: `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of
-the journal's inode, of the file of orphans, and of every directory and file."""
+"""Layout of ext4, from the output of e2fsprogs.
 
-from __future__ import annotations
+`superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of the journal's
+inode, of the orphan file, and of each directory and file.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,31 +33,31 @@ def layout(board: Path, superblock: Superblock) -> Layout:
     # 0 is no inode
     journal, orphans = field("Journal inode", "0"), field("Orphan file inode", "0")
     inodes = e2fsprogs.inodes(board / "inodes.txt")
-    extents = [(inode, one) for inode in inodes for one in inode.extents]
+    extents = [(inode, extent) for inode in inodes for extent in inode.extents]
     regions += [
-        (one.first, one.blocks, JOURNAL)
-        for inode, one in extents
-        if inode.number == journal and not one.of_map
+        (extent.first, extent.blocks, JOURNAL)
+        for inode, extent in extents
+        if inode.number == journal and not extent.of_map
     ]
-    _as_the_kernel_counts(board, superblock, field, sum(blocks for _, blocks, _ in regions))
+    _check_overhead(board, superblock, field, sum(blocks for _, blocks, _ in regions))
     changing = set()
-    for inode, one in extents:
-        if not (one.of_map or inode.directory or inode.number == orphans):
+    for inode, extent in extents:
+        if not (extent.of_map or inode.directory or inode.number == orphans):
             continue
-        regions.append((one.first, one.blocks, DIRECTORY if inode.directory and not one.of_map else INODE))
+        label = DIRECTORY if inode.directory and not extent.of_map else INODE
+        regions.append((extent.first, extent.blocks, label))
         if inode.number not in (journal, orphans):
-            changing.add(one.first)
+            changing.add(extent.first)
     if orphans and orphans not in {inode.number for inode in inodes}:
         regions.append(_orphans_of_mkfs(inodes, superblock, field("Block count")))
     return of_regions("ext4", sorted(set(regions)), field("Block size"), changing)
 
 
-def _as_the_kernel_counts(
-    board: Path, superblock: Superblock, field: Callable[[str], int], blocks: int
-) -> None:
-    """The regions that hold no file are what the kernel counted when it mounted the filesystem
-    (ext4_calculate_overhead, which writes it into the superblock). It counts otherwise for the
-    features that are left out. Raises BadInput."""
+def _check_overhead(board: Path, superblock: Superblock, field: Callable[[str], int], blocks: int) -> None:
+    """Raise BadInput unless the blocks without files are as many as the kernel counted when it mounted.
+
+    ext4_calculate_overhead writes that number into the superblock. Two features change its rule.
+    """
     if {"bigalloc", "meta_bg"} & set(superblock.get("Filesystem features", "").split()):
         return
     counted = field("Overhead clusters") - field("First block")
@@ -66,14 +67,12 @@ def _as_the_kernel_counts(
 
 
 def _orphans_of_mkfs(inodes: list[Inode], superblock: Superblock, count: int) -> tuple[int, int, int]:
-    """Where mke2fs puts the file of orphans: behind lost+found, and a block that it gives the inode for
-    resizing. For the runs whose inodes.txt has only the journal and the directories.
+    """Return the region of the orphan file: behind lost+found and a block of the resize inode.
 
-    e2fsprogs: misc/mke2fs.c; lib/ext2fs/orphan.c, ext2fs_default_orphan_file_blocks.
+    For runs with an inodes.txt of only the journal and the directories. See misc/mke2fs.c and
+    ext2fs_default_orphan_file_blocks of lib/ext2fs/orphan.c in e2fsprogs.
     """
-    size = min(max(count // 4096, 32), 512)
-    ends = (
-        one.first + one.blocks for inode in inodes if inode.number == _LOST_FOUND for one in inode.extents
-    )
-    resizing = "resize_inode" in superblock.get("Filesystem features", "")
-    return max(ends, default=0) + resizing, size, INODE
+    extents = [extent for inode in inodes if inode.number == _LOST_FOUND for extent in inode.extents]
+    end = max((extent.first + extent.blocks for extent in extents), default=0)
+    has_resize_inode = "resize_inode" in superblock.get("Filesystem features", "")
+    return end + has_resize_inode, min(max(count // 4096, 32), 512), INODE

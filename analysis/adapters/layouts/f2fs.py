@@ -1,6 +1,4 @@
-"""F2FS: `superblock.txt` is what dump.f2fs -d 1 prints."""
-
-from __future__ import annotations
+"""Layout of F2FS, from superblock.txt, the output of dump.f2fs -d 1."""
 
 from itertools import pairwise
 from pathlib import Path

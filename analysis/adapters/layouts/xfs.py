@@ -1,12 +1,10 @@
-"""XFS: `superblock.txt` is what xfs_db's `info` prints, a field a line with its section in front;
-`fsmap.csv` whose each extent is (xfs_io -c 'fsmap -m'), and `directories.txt` the inodes of the
-directories.
+"""Layout of XFS, from the output of xfs_db and xfs_io.
 
-The log and metadata are written from buffers that belong to no page of any file, so it is the place
-on the device that says what they are. A copy in the log does not say what it is of.
+`superblock.txt` is the output of xfs_db's `info`, a field a line with its section in front; `fsmap.csv` has
+the owner of each extent (xfs_io -c 'fsmap -m'); `directories.txt` has the inodes of the directories.
+The log and metadata are written from buffers that belong to no page of any file, so only their place on the
+device identifies them. A copy in the log does not name its block.
 """
-
-from __future__ import annotations
 
 import re
 from pathlib import Path
@@ -17,8 +15,8 @@ from base.errors import BadInput
 from model.filesystems import Superblock
 
 _HEADER = "EXT,MAJOR,MINOR,PSTART,PEND,OWNER,OSTART,OEND,LENGTH"
-# What XFS tells GETFSMAP of an extent that is neither an inode's nor free: XFS_FMR_OWN_*, of
-# include/linux/fsmap.h and fs/xfs/libxfs/xfs_fs.h of the kernel.
+# Owners of extents that are neither an inode's nor free: XFS_FMR_OWN_* of include/linux/fsmap.h and
+# fs/xfs/libxfs/xfs_fs.h.
 _OWNERS = {
     "special_88:1": META,  # superblocks
     "special_88:2": JOURNAL,
@@ -54,7 +52,7 @@ def layout(board: Path, superblock: Superblock) -> Layout:
 
 
 def _label(owner: str, directories: set[str]) -> int | None:
-    """The label of an extent, None where it is a file's, or nobody's."""
+    """Return the label of an extent; None for data of a file or free space."""
     if inode := re.fullmatch(r"inode_([0-9]+)_(\w+)", owner):
         if inode[2] != "data":  # extended attributes, or a block of its map
             return INODE

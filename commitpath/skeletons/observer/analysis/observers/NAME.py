@@ -18,7 +18,7 @@ def _read(given: Given) -> Seen:
     seen = Seen(missing=[f"raw/{{NAME}}/{name}" for name in _FILES if not (folder / name).is_file()])
     if not seen.missing:
         before, after = (read_text(folder / name).count("\n") for name in _FILES)
-        seen.said = {"disks": after}
+        seen.numbers = {"disks": after}
         if before != after:
             seen.losses.append(f"{{NAME}} saw {before} disks at the beginning and {after} at the end")
     return seen
