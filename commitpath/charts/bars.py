@@ -34,7 +34,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     rooms = [slot * step / 72 for slot, step in zip(slots, pitch, strict=True)]
     high = [len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True)]
     over = 0.25 + 0.13 * max(high)
-    made, parts = frame.frame(figure, drawn, notes, legend(drawn), len(rows) * (PANEL + under + over))
+    made, parts = frame.frame(figure, notes, legend(drawn), len(rows) * (PANEL + under + over))
     for row, part in zip(rows, parts.subfigures(len(rows), 1, squeeze=False)[:, 0], strict=True):
         axes = part.subplots(1, len(row), width_ratios=[slots[at] for at in row], squeeze=False)[0]
         for column, (at, panel_axes) in enumerate(zip(row, axes, strict=True)):

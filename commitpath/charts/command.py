@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ def figure(options: Mapping[str, str]) -> int:
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
     files.save(render.draw(spec, drawn, across), path, table(spec, drawn, across))
-    print(printable_lines([*notes(drawn), f"{path}, {path.with_suffix('.csv')}"]))
+    print(printable_lines([*notes(drawn, across), f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
@@ -76,14 +77,16 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     raise BadInputError(f"METRIC={spec.metric}: none of {len(values)} points has a number: {reasons[0]}")
 
 
-def notes(drawn: Sequence[Drawn]) -> list[str]:
+def notes(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[str]:
     """Return lines for the terminal: points drawn, points missing with the reason, and intervals."""
-    values = [value for one in drawn for value in one.values]
-    lines = [f"{sum(value.number.value is not None for value in values)} of {len(values)} points drawn"]
-    reasons: dict[str, int] = {}
-    for value in values:
-        if value.number.value is None:
-            reasons[str(value.found.reason)] = reasons.get(str(value.found.reason), 0) + 1
+    values = [value for panel in drawn for value in panel.values]
+    others = [value for panel in across for value in panel.values] or values
+    lacking = [
+        next((value.found for value in pair if value.number.value is None), None)
+        for pair in zip(values, others, strict=True)
+    ]
+    lines = [f"{lacking.count(None)} of {len(values)} points drawn"]
+    reasons = Counter(str(found.reason) for found in lacking if found)
     lines += [f"not drawn: {count}: {reason}" for reason, count in reasons.items()]
     if any(value.number.interval for value in values):
         lines.append("points are medians; a whisker is the 95 % interval of the mean (Student's t)")

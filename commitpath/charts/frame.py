@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,20 +12,18 @@ from matplotlib.lines import Line2D
 from analysis.figures import style
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Drawn, Stated
-from commitpath.charts.panels import footnotes
 
 LINE = 0.125  # inches of a line of small text
 
 
 def frame(
-    figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str], handles: list[Any], body: float
+    figure: Mapping[str, Any], notes: Sequence[str], handles: list[Any], body: float
 ) -> tuple[Figure, SubFigure]:
     """Return a page with title, legend and footnotes, and the part between, `body` inches high."""
     width = figure["width"]
     room = width - 2 * look.MARGIN
     titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
-    texts = [] if figure.get("plain") else footnotes(drawn, notes)
-    lines = [line for note in texts for line in look.wrapped(note, room)]
+    lines = [line for note in notes for line in look.wrapped(note, room)]
     keys = packed(handles, room)
     head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
     foot = 0.06 + LINE * len(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -34,10 +34,10 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
     high = max(len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True))
     over = 0.25 + 0.13 * high
-    made, part = frame.frame(figure, drawn, notes, legend(drawn), PANEL + under + over)
+    made, part = frame.frame(figure, notes, legend(drawn), PANEL + under + over)
     axes = part.subplots(1, len(drawn), width_ratios=slots, squeeze=False, sharey=True)[0]
     for column, (panel_axes, one) in enumerate(zip(axes, drawn, strict=True)):
-        sweep_axes.log_axis(panel_axes.yaxis)
+        sweep_axes.metric_axis(panel_axes.yaxis, "log")
         panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
         causes(panel_axes, one, rows, column == 0)
     return made
@@ -46,7 +46,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
 def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
     """Draw a sweep's figure: panels without causes, on one scale."""
     handles = [handle for handle in legend(drawn) if handle.get_label()]
-    made, grid = sweep_axes.panels(figure, drawn, handles, PANEL * 0.9, 0.5)
+    made, grid = sweep_axes.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5)
     room = figure["width"] / figure["across"] - 0.6
     for place, (axes, one) in enumerate(zip(grid, drawn, strict=False)):
         panel(axes, one, styles(drawn), False, room, 0, APART)
@@ -55,7 +55,7 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
         if place + figure["across"] < len(drawn):
             axes.set_xlabel("")
     # last: the panels have one scale
-    sweep_axes.metric_axis(grid[0].yaxis, figure["log"])
+    sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
     return made
 
 
@@ -115,15 +115,19 @@ def panel(
 def absent(axes: Axes, drawn: Drawn) -> None:
     """Write the words for missing values at their place, with their number."""
     for at, group in enumerate(drawn.panel.groups):
-        states = [value.found.state for value in drawn.values if value.bar.group == group]
-        counts = {state: states.count(state) for state in states if state != "ok"}
-        words = [
-            SIGNS[state] if number == len(states) else f"{SIGNS[state]}: {number} of {len(states)}"
-            for state, number in counts.items()
-        ]
-        color = look.FAILED if "failed" in counts else look.ABSENT
-        axes.text(at, 0.02, ", ".join(words), rotation=90, ha="center", va="bottom", fontsize=look.SMALL,
+        text, color = absence([value.found.state for value in drawn.values if value.bar.group == group])
+        axes.text(at, 0.02, text, rotation=90, ha="center", va="bottom", fontsize=look.SMALL,
                   color=color, transform=axes.get_xaxis_transform())  # fmt: skip
+
+
+def absence(states: Sequence[str]) -> tuple[str, str]:
+    """Return the words for the values that are missing, and their color: `missing: 3 of 24`."""
+    counts = {state: states.count(state) for state in states if state != "ok"}
+    words = [
+        SIGNS[state] if number == len(states) else f"{SIGNS[state]}: {number} of {len(states)}"
+        for state, number in counts.items()
+    ]
+    return ", ".join(words), look.FAILED if "failed" in counts else look.ABSENT
 
 
 def causes(axes: Axes, drawn: Drawn, rows: list[str], first: bool) -> None:

@@ -25,7 +25,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     heads = [sweep_axes.broken(label, step) if plain else label for label in series]
     head = max(label.count("\n") + 1 for label in heads) + plain
     height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
-    made, part = frame.frame(figure, drawn, notes, [], height)
+    made, part = frame.frame(figure, notes, [], height)
     axes = part.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, figure["width"])

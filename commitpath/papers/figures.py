@@ -100,7 +100,8 @@ def of_cells(
         of = sum(len(panel.bars) for panel in panels)
         command = numbers.commands(virtual, [])[0] if virtual else ""
         notes.append(f"{lacking} of {of} values of the virtual board are not here: {command} makes them.")
-    content = {**numbers.document(figure, drawn), "notes": footnotes(drawn, notes)}
+    notes = footnotes(drawn, notes)
+    content = {**numbers.document(figure, drawn), "notes": notes}
     return content, numbers.rows(drawn), lambda: FORMS[figure["form"]](options, drawn, notes)
 
 

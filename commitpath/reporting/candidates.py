@@ -62,7 +62,7 @@ class Setting:
         """
         ms = limit_ms(loss)
         if self.trials is not None and ms is not None:
-            return self.trials.loses_at_most(ms)
+            return self.trials.beyond(ms) is None
         if self.trials is None:
             loss = loss if ms is None else "none"
             return failure != POWER and getattr(self.survives, SURVIVE[failure]) in LOSSES[loss]
@@ -76,7 +76,7 @@ def trials_like(run: Run, runs: Sequence[Run], failure: str) -> dict[Key, Trials
         counts = other.facts["status"] == "ok" and other.facts["lab"] == run.facts["lab"]
         if counts and set(other.marks) <= set(run.marks) and elsewhere(other) == elsewhere(run):
             groups.setdefault(key(other.settings), []).append(other)
-    found = {of_it: Trials.of(samples(several), failure) for of_it, several in groups.items()}
+    found = {of_it: Trials.from_runs(samples(several), failure) for of_it, several in groups.items()}
     return {of_it: trials for of_it, trials in found.items() if trials}
 
 
