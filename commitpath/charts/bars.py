@@ -24,6 +24,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     laid = [places(one) for one in drawn]
     across = figure.get("across", len(drawn))
     rows = [list(range(at, min(at + across, len(drawn)))) for at in range(0, len(drawn), across)]
+    rows = [row for row in figure.get("rows", rows) if row]
     labels = max(label.count("\n") + 1 for one in drawn for label in one.panel.groups)
     causes = [] if figure.get("plain") else list(cause_rows.ROWS)
     under = 0.2 + labels * 0.12 + len(causes) * cause_rows.LINE / 72 + (0.35 if figure.get("plain") else 0)

@@ -57,7 +57,7 @@ class Panel:
     @property
     def label(self) -> str:
         """What its numbers are, with the unit."""
-        return METRICS[self.metric].label
+        return METRICS[self.metric].label if self.metric in METRICS else self.metric
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from commitpath.charts import look, sweep_axes
 from commitpath.charts.lines import MARKERS, absence
 from commitpath.charts.model import Drawn
 
-PANEL = 1.9  # inches
+PANEL, ROW = 1.9, 0.17  # inches of a panel, and of a row with a name
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ def render(
     """Draw panels of marks, `across` in a row.
 
     figure: title, width, across, x_label, y_label, x_scale, y_scale (of matplotlib), colors (of series), and
-    front: whether to draw a line over the marks than which none is higher and further left.
+    front: whether to draw a line over the marks than which none is higher and further left. y_names: the
+    names of y = 0, 1, … from above, in place of y_scale.
     """
     every = [mark for _, some in panels for mark in some]
     series, shapes = (
@@ -85,7 +86,9 @@ def render(
     handles += [
         Line2D([], [], color=style.SQL, marker=markers[name], label=name, **plain) for name in shapes if name
     ]
-    made, grid = sweep_axes.panels(figure, len(panels), handles, PANEL, 0.5, notes)
+    names = figure.get("y_names", ())
+    height = ROW * len(names) or PANEL
+    made, grid = sweep_axes.panels(figure, len(panels), handles, height, 0.5, notes)
     for place, (axes, (title, some)) in enumerate(zip(grid, panels, strict=False)):
         style.grid(axes, "both")
         for mark in some:
@@ -109,7 +112,11 @@ def render(
         axes.set_title("\n".join(lines), fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
     sweep_axes.metric_axis(grid[0].xaxis, figure["x_scale"])
-    sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
+    if names:
+        grid[0].set_yticks(range(len(names)), names)
+        grid[0].set_ylim(len(names) - 0.5, -0.5)
+    else:
+        sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
     return made
 
 

@@ -54,7 +54,7 @@ def make(
         "fits": {op: made and document(made) for op, made in fits.items()},
     }
     table = [list(COLUMNS), *[line for op, made in fits.items() if made for line in lines(op, made)]]
-    return numbers, table, lambda: factor_chart.render({"width": 7, **figure}, factors, fits, notes)
+    return numbers, table, lambda: factor_chart.render({"width": 9, **figure}, factors, fits, notes, cells[0])
 
 
 def fitted(factors: list[Factor], rows: Sequence[Row], numbers: list[Number]) -> Fit | None:

@@ -16,9 +16,10 @@ from analysis.figures import bars, style
 from analysis.report import html_page
 from base import scratch
 from base.text import printable
-from commitpath.reporting import counted, ratios
+from commitpath.charts import scatter
+from commitpath.charts.scatter import Mark
+from commitpath.reporting import counted, statistics
 from commitpath.reporting.matched import Matched
-from commitpath.reporting.ratios import short, tps
 
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
 # What is not watched is told in a bar's place.
@@ -29,9 +30,49 @@ PANELS: tuple[tuple[str, str, dict[str, str], int, float], ...] = (
     (counted.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
     (counted.COMMANDS, "commands per transaction", style.BLOCKS, 2, 0.12),
 )
-# Of more cells there is a dot each (ratios.py).
-MOST_CELLS = 60
+# Most rows that a figure has: of cells, else of groups of cells with a mark for each cell.
+MOST_ROWS = 60
 _BAR, _EDGES = 0.24, 1.6  # inches of a bar; of titles, legend and axes
+
+
+def tps(runs: Sequence[Any]) -> float:
+    """Return the median rate of a cell's runs."""
+    return statistics.median([float(run.summary["tps"]["all"]) for run in runs])
+
+
+def short(label: str) -> str:
+    """Return a cell's label without the names of settings, unless the value is a number."""
+    parts = [(part, part.partition("=")[2]) for part in label.split(" ")]
+    return " ".join(part if not value or value[0].isdigit() else value for part, value in parts)
+
+
+def groups(matched: Sequence[Matched], most: int = MOST_ROWS) -> dict[str, list[Matched]]:
+    """Group cells by as many of the first axes in which they differ as give at most so many groups."""
+    found: dict[str, list[Matched]] = {"all": list(matched)}
+    for count in range(1, 1 + max(len(cell.label.split(" ")) for cell in matched)):
+        made: dict[str, list[Matched]] = {}
+        for cell in matched:
+            made.setdefault(" ".join(cell.label.split(" ")[:count]), []).append(cell)
+        if len(made) > most:
+            break
+        found = made
+    return found
+
+
+def changes(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
+    """Draw a row for each group of cells, with a mark for each cell at the change of its rate."""
+    names, marks = list[str](), list[Mark]()
+    for place, (name, cells) in enumerate(groups(matched).items()):
+        a, b = (statistics.median([tps(getattr(cell, side)) for cell in cells]) for side in "ab")
+        names.append(f"{style.clean(short(name))}  {len(cells)}: {a:,.1f} → {b:,.1f}")
+        marks += [Mark(100 * (tps(cell.b) / tps(cell.a) - 1), place, "") for cell in cells]
+    sides = ", ".join(f"{side}: {textwrap.shorten(style.clean(options[side]), 50)}" for side in "AB")
+    content = {
+        "title": "rows: number of cells: median TPS of A → of B",
+        **{"width": 7, "across": 1, "colors": {"": SIDES["A"]}, "y_names": names},
+        **{"x_label": f"change of transactions per second, %; {sides}", "y_label": "", "x_scale": "symlog"},
+    }
+    style.save(scatter.render(content, [("", marks)]), path)
 
 
 def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
@@ -121,7 +162,7 @@ def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *f
     ordered = sorted(matched, key=lambda cell: cell.label)
     try:
         for path in figures:
-            (figure if len(ordered) <= MOST_CELLS else ratios.figure)(options, ordered, path)
+            (figure if len(ordered) <= MOST_ROWS else changes)(options, ordered, path)
         text = environment.get_template("compare.html.j2").render(
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),

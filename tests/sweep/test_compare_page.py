@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lab import Lab
 
-from commitpath.reporting import counted, ratios, side_by_side
+from commitpath.reporting import counted, side_by_side
 from commitpath.reporting.matched import Matched
 
 
@@ -110,13 +110,13 @@ def test_many_cells_have_a_dot_each(tmp_path: Path) -> None:
         for sync in ("off", "full")
         for rows in range(30)
     ]
-    assert len(cells) > side_by_side.MOST_CELLS
-    groups = ratios.rows(cells)
+    assert len(cells) > side_by_side.MOST_ROWS
+    groups = side_by_side.groups(cells)
     assert list(groups) == [f"fs={fs} sync={sync}" for fs in ("ext4", "f2fs") for sync in ("off", "full")]
     assert [len(group) for group in groups.values()] == [30] * 4
     # where the first axis has more values than there is room for, all are in one row
-    assert list(ratios.rows(cells, most=1)) == ["all"]
-    path = tmp_path / "ratios.svg"
-    ratios.figure({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
+    assert list(side_by_side.groups(cells, most=1)) == ["all"]
+    path = tmp_path / "changes.svg"
+    side_by_side.changes({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
     drawn = path.read_text()
     assert "30: 100.0 → 125.0" in drawn and "f2fs full" in drawn and "B: kernel=7.x" in drawn
