@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.bar_positions import Places, places
-from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.model import Drawn, Value, boards
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.45  # inches of the bars
@@ -134,41 +134,24 @@ def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return the handles of series, boards, builds and readings."""
     bars = [value.bar for one in drawn for value in one.values]
-    handles: list[Any] = []
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
-    handles += [Patch(color=color, label=series) for series, color in colors.items()]
-    handles += boards(drawn)
-    builds = {bar.build: bar.light for bar in bars}
+    handles: list[Any] = [Patch(color=color, label=series) for series, color in colors.items()]
+    for label, hollow in boards(drawn):
+        fill = "white" if hollow else look.PLAIN
+        handles.append(Patch(facecolor=fill, edgecolor=look.PLAIN, linewidth=1, label=label))
+    builds = sorted({bar.build: bar.light for bar in bars}.items(), key=lambda item: item[1])
     if len(builds) > 1:
         handles += [
-            Patch(color="#B9BEC3" if light else "#59626C", label=f"SQLite {build}")
-            for build, light in sorted(builds.items(), key=lambda item: item[1])
+            Patch(color="#B9BEC3" if light else look.PLAIN, label=f"SQLite {build}")
+            for build, light in builds
         ]
-    readings = {bar.reading: bar.hatched for bar in bars if bar.reading}
+    readings = sorted(
+        {bar.reading: bar.hatched for bar in bars if bar.reading}.items(), key=lambda item: item[1]
+    )
     if len(readings) > 1:
         handles += [
-            Patch(
-                facecolor="#59626C",
-                edgecolor="white",
-                linewidth=0,
-                label=reading,
-                hatch=look.HATCH if hatched else None,
-            )
-            for reading, hatched in sorted(readings.items(), key=lambda item: item[1])
-        ]
+            Patch(facecolor=look.PLAIN, edgecolor="white", linewidth=0, label=reading,
+                  hatch=look.HATCH if hatched else None)
+            for reading, hatched in readings
+        ]  # fmt: skip
     return [*handles, *frame.legend(drawn)]
-
-
-def boards(drawn: list[Drawn]) -> list[Any]:
-    """Return the handles of the boards: filled for a lab board, outlined for the virtual board."""
-    outlined = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
-    return [
-        Patch(
-            facecolor="white" if hollow else "#59626C",
-            edgecolor="#59626C",
-            linewidth=1,
-            label=f"{board} board" if board == VIRTUAL else board,
-        )
-        for board, hollow in outlined.items()
-        if hollow or board != VIRTUAL
-    ]

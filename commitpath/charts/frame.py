@@ -86,13 +86,13 @@ def title(axes: Axes, drawn: Drawn, room: float, high: int) -> None:
 
 def ratios(drawn: Drawn, room: float) -> list[str]:
     """Return the paper's ratios with ours, in lines of `room` inches."""
-    found: dict[tuple[str, float], list[Stated]] = {}
+    groups: dict[tuple[str, float], list[Stated]] = {}
     for stated in drawn.stated:
         if stated.ratio is not None and stated.over is not None:
             key = f"{plain(stated.bar, stated.over)} over {plain(stated.over, stated.bar)}"
-            found.setdefault((key, stated.ratio), []).append(stated)
+            groups.setdefault((key, stated.ratio), []).append(stated)
     lines = []
-    for (key, ratio), some in found.items():
+    for (key, ratio), some in groups.items():
         lines += look.wrapped(f"{key}: paper {ratio:g}×, here {ours(some)}", room)
     return lines
 
@@ -100,19 +100,17 @@ def ratios(drawn: Drawn, room: float) -> list[str]:
 def ours(some: list[Stated]) -> str:
     """Return the range of our ratios with marks, by series and reading."""
     several, boards = len({one.bar.series for one in some}) > 1, len({one.bar.board for one in some}) > 1
-    found: dict[str, list[Stated]] = {}
+    groups: dict[str, list[Stated]] = {}
     for one in some:
         if one.ours is not None and one.over is not None:
-            of = [one.bar.board] if boards else []
-            of += [one.bar.series] if several else []
-            of += [one.over.reading.rpartition(" ")[2]] if one.over.reading else []
-            found.setdefault(" ".join(of), []).append(one)
+            words = [one.bar.board * boards, one.bar.series * several, one.over.reading.rpartition(" ")[2]]
+            groups.setdefault(" ".join(filter(None, words)), []).append(one)
     parts = []
-    for of_it, alike in found.items():
+    for name, alike in groups.items():
         ratios = sorted(one.ours or 0 for one in alike)
         ends = dict.fromkeys(look.digits(end) for end in (ratios[0], ratios[-1]))
         marks = "".join(sorted({mark for one in alike for mark in one.marks}))
-        parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({of_it})" if len(found) > 1 else ""))
+        parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({name})" if len(groups) > 1 else ""))
     return ", ".join(parts) or "not known"
 
 
@@ -151,12 +149,10 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     }
     handles = []
     for hatched in (False, True):
-        over = [one for one in some if one.over is not None and one.over.hatched == hatched]
+        over = [one.over for one in some if one.over is not None and one.over.hatched == hatched]
         if over:
-            words = over[0].over.reading if over[0].over and over[0].over.reading else "ours"
-            fill = "none" if hatched else look.PAPER
-            handles.append(Line2D([], [], marker="D", markerfacecolor=fill,
-                                  label=f"paper's ratio × {words}", **red))  # fmt: skip
+            label, fill = f"paper's ratio × {over[0].reading or 'ours'}", "none" if hatched else look.PAPER
+            handles.append(Line2D([], [], marker="D", markerfacecolor=fill, label=label, **red))
     if any(one.ratio is None for one in some):
         handles.append(Line2D([], [], color=look.PAPER, linewidth=1.1, label="the paper's value"))
     if any(panel.panel.authors for panel in drawn):

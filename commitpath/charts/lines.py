@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
-from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.model import Drawn, boards
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.9  # inches of the lines
@@ -61,21 +61,19 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
 
 def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
     """Return the style of each series: color, marker; hollow and dashed in another build."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in drawn:
-        for value in one.values:
-            bar = value.bar
-            if bar.series not in found:
-                color = look.color(bar.color)
-                found[bar.series] = {
-                    "color": color,
-                    "marker": MARKERS[len(found) % len(MARKERS)],
-                    "markersize": 4,
-                    "linewidth": 1.1,
-                    "linestyle": (0, (3, 1.5)) if bar.light else "-",
-                    "markerfacecolor": "none" if bar.light else color,
-                }
-    return found
+    first = {value.bar.series: value.bar for panel in reversed(drawn) for value in reversed(panel.values)}
+    series = dict.fromkeys(value.bar.series for panel in drawn for value in panel.values)
+    return {
+        name: {
+            "color": (color := look.color(first[name].color)),
+            "marker": marker,
+            "markersize": 4,
+            "linewidth": 1.1,
+            "linestyle": (0, (3, 1.5)) if first[name].light else "-",
+            "markerfacecolor": "none" if first[name].light else color,
+        }
+        for name, marker in zip(series, itertools.cycle(MARKERS), strict=False)
+    }
 
 
 def panel(
@@ -156,21 +154,14 @@ def cause_texts(drawn: Drawn) -> dict[str, dict[int, str]]:
     return rows
 
 
-def durable(values: tuple[Value, ...], series: str) -> str:
-    """Return the marks of all values of a series."""
-    return "".join(sorted({mark for value in values if value.bar.series == series for mark in value.marks}))
-
-
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return a handle for each series, with its marks, and for the paper's numbers."""
     handles: list[Any] = []
     for series, how in styles(drawn).items():
-        marks = "".join(dict.fromkeys(mark for one in drawn for mark in durable(one.values, series)))
+        alike = [value for panel in drawn for value in panel.values if value.bar.series == series]
+        marks = "".join(sorted({mark for value in alike for mark in value.marks}))
         handles.append(Line2D([], [], label=f"{series}{marks}", **how))
-    boards = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
-    for board, outlined in boards.items():
-        if outlined or board != VIRTUAL:
-            plain: dict[str, Any] = {"color": "#59626C", "marker": "o", "markersize": 4, "linewidth": 1.1}
-            label = f"{board} board" if board == VIRTUAL else board
-            handles.append(Line2D([], [], label=label, **plain | (VIRTUAL_LINE if outlined else {})))
+    plain: dict[str, Any] = {"color": look.PLAIN, "marker": "o", "markersize": 4, "linewidth": 1.1}
+    for label, outlined in boards(drawn):
+        handles.append(Line2D([], [], label=label, **plain | (VIRTUAL_LINE if outlined else {})))
     return [*handles, *frame.legend(drawn)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,11 @@ class Bar:
     def board(self) -> str:
         """The board that its cell is of."""
         return str(self.cell.board)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it stands, apart from its build and reading."""
+        return self.group, self.series
 
     @property
     def look(self) -> tuple[str, str, str]:
@@ -83,6 +88,16 @@ class Drawn:
     values: tuple[Value, ...]
     stated: tuple[Stated, ...]
     lacking: int = 0
+
+
+def boards(drawn: Sequence[Drawn]) -> list[tuple[str, bool]]:
+    """Return (label, whether it is outlined) of the boards in a figure; none if all is of the virtual one."""
+    outlined = {value.bar.board: value.bar.outlined for panel in drawn for value in panel.values}
+    return [
+        (f"{board} board" if board == VIRTUAL else board, hollow)
+        for board, hollow in outlined.items()
+        if hollow or board != VIRTUAL
+    ]
 
 
 @dataclass(frozen=True)

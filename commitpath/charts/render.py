@@ -22,15 +22,10 @@ ACROSS = {3.3: 1, 7.0: 3}
 
 def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Drawn], list[Drawn]]:
     """Return the panels with their numbers, and with those of the x axis if it is a metric."""
-    drawn = [unmarked(panels.fill(panel, results)) for panel in made]
+    drawn = [panels.fill(panel, results, marked=False) for panel in made]
     if spec.x not in METRICS:
         return drawn, []
     return drawn, [panels.fill(replace(panel, metric=spec.x), results) for panel in made]
-
-
-def unmarked(drawn: Drawn) -> Drawn:
-    """Return panels without marks."""
-    return replace(drawn, values=tuple(replace(value, marks=()) for value in drawn.values))
 
 
 def scale(drawn: Sequence[Drawn]) -> str:

@@ -72,7 +72,7 @@ def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
     causes = {value.bar.series: value.causes for value in reversed(values) if value.causes}
     for name, count in cause_rows.ROWS.items():
         texts = [look.few(count(causes[one])) if one in causes else cause_rows.UNKNOWN for one in series]
-        rows.append((f"{name} per transaction", texts, "#59626C"))
+        rows.append((f"{name} per transaction", texts, look.PLAIN))
     return rows
 
 

@@ -87,7 +87,7 @@ def panel(
 
 
 def rates(fit: Fit, term: Term) -> dict[tuple[str, str], float]:
-    """Return the rates fitted by main effects and an interaction, by levels of its second and first factor."""
+    """Return the rates fitted by main effects and an interaction, by levels (second factor, first)."""
     a, b = (fit.term(name) for name in term.factors)
     assert a is not None and b is not None
     groups = list(b.effects)

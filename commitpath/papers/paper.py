@@ -31,7 +31,8 @@ class Claim:
     id: str
     source: str
     statement: str
-    selectors: tuple[str, str]
+    left: str
+    right: str
     metric: str
     expected: str
     # ratio (one for all pairs, or one each), direction, limit (of the left side's value) or count
@@ -181,17 +182,11 @@ def claim(row: Mapping[str, str], ours: Mapping[str, Any], paper: Paper) -> Clai
         if cell not in paper.artifact:
             raise BadInputError(f"artifact: no cell {cell} in artifact.csv")
     return Claim(
-        row["id"],
-        row["source"],
-        row["statement"],
-        (row["left"], row["right"]),
-        row["metric"],
-        row["expected"],
-        row["kind"],
-        tuple(readings),
-        tuple(ours["artifact"]) if "artifact" in ours else None,
-        ours.get("not_testable"),
-        {name: ours[name] for name in TEXTS if name in ours},
+        *(row[name] for name in COLUMNS),
+        readings=tuple(readings),
+        artifact=tuple(ours["artifact"]) if "artifact" in ours else None,
+        not_testable=ours.get("not_testable"),
+        texts={name: ours[name] for name in TEXTS if name in ours},
     )
 
 

@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from analysis.schemas.ledger import LABELS
 from base.errors import BadInputError, LabError
-from commitpath.papers.judge import cell_of, of_artifact
+from commitpath.papers.judge import artifact_ratio, cell_of
 from commitpath.papers.paper import Paper
 from commitpath.reporting.statistics import median
 from commitpath.results import costs
@@ -90,7 +90,7 @@ class Writer:
     def authors(self, cell: str, over: str | None = None) -> float:
         """Return the median of the authors' runs of a cell of their spreadsheet, or a ratio of means."""
         if over is not None:
-            return of_artifact(self.paper, (cell, over)).ratio
+            return float(artifact_ratio(self.paper, (cell, over))["ratio"])
         return median([tps for tps, _ in self.paper.artifact[cell]])
 
     def paper_value(self, claim: str) -> float:
