@@ -1,4 +1,4 @@
-"""A cell of a comparison as each of its two sides has it."""
+"""A cell of a comparison, with the runs of both sides."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from commitpath.results.marks import MARKED, made_otherwise, marks
 
 @dataclass(frozen=True)
 class Matched:
-    """One cell as it is in A and in B: its distinct measurements, and how many runs repeat one of them."""
+    """One cell with its distinct measurements in A and in B, and how many other runs repeat one."""
 
     label: str
     a: list[Run]
@@ -16,8 +16,8 @@ class Matched:
     repeats: tuple[int, int] = (0, 0)
 
     def marks(self) -> dict[str, str]:
-        """What is unequal between the two, and what is to be known of their runs."""
+        """Return mark → what is unequal between the two, or special about their runs."""
         sides = (("A", self.a), ("B", self.b))
-        told = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
-        found = {MARKED: "; ".join(dict.fromkeys(told))} if told else {}
-        return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | found
+        marked = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
+        special = {MARKED: "; ".join(dict.fromkeys(marked))} if marked else {}
+        return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | special

@@ -1,4 +1,4 @@
-"""The page and the figure of a comparison: TPS of each matched cell in A and in B, and what was written."""
+"""Draw a comparison as a page with a figure: TPS, bytes and commands of each matched cell in A and in B."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from commitpath.reporting import counted, statistics
 from commitpath.reporting.matched import Matched
 
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
-# What is not watched is told in a bar's place.
+# Drawn in place of a bar without a watched run.
 UNKNOWN = "not watched"
-# Key, title, colours, digits, and the part of a panel from which on a piece has room for its number.
+# Key, title, colors, digits, and the least part of a panel at which a piece has room for its number.
 PANELS: tuple[tuple[str, str, dict[str, str], int, float], ...] = (
     ("rate", "transactions per second", SIDES, 1, 1.0),
     (counted.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
@@ -95,8 +95,8 @@ def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -
         rates.texts[2 * place].set_text(f"{tps(cell.a):,.1f}")
         rates.texts[2 * place + 1].set_text(f"{tps(cell.b):,.1f} (×{ratio:.3f})")
     rates.set_xlim(0, 1.25 * rates.get_xlim()[1])
-    told = {side: style.clean(f"{side}: {options[side]}") for side in SIDES}
-    handles = [Patch(color=color, label=textwrap.shorten(told[side], 44)) for side, color in SIDES.items()]
+    labels = {side: textwrap.shorten(style.clean(f"{side}: {options[side]}"), 44) for side in SIDES}
+    handles = [Patch(color=color, label=labels[side]) for side, color in SIDES.items()]
     rates.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), borderaxespad=0.3)
     style.save(made, path)
 
@@ -109,7 +109,7 @@ def panel(
     digits: int,
     least: float,
 ) -> None:
-    """Draw one panel; a cell that does not tell has a word in its bar's place."""
+    """Draw one panel; a cell without values has a word in place of its bar."""
     rows = [
         {"op": name, "kind": kind, "value": amount}
         for name, value in zip(names, values, strict=True)
@@ -129,33 +129,29 @@ def panel(
 
 
 def cells(matched: Sequence[Matched]) -> list[dict[str, Any]]:
-    """What the page says of each cell."""
-    found = []
-    for cell in matched:
-        a, b = counted.medians(cell.a), counted.medians(cell.b)
-        rates = tps(cell.a), tps(cell.b)
-        known = counted.BYTES in a and counted.BYTES in b
-        found.append(
-            {
-                "label": cell.label,
-                "tps": rates,
-                "ratio": rates[1] / rates[0],
-                "changes": [counted.told(change) for change in counted.changes(a, b)],
-                "known": known,
-                "marks": "; ".join(cell.marks().values()),
-            }
-        )
-    return found
+    """Return the rows of the page."""
+    sides = [(counted.medians(cell.a), counted.medians(cell.b)) for cell in matched]
+    return [
+        {
+            "label": cell.label,
+            "tps": (tps(cell.a), tps(cell.b)),
+            "ratio": tps(cell.b) / tps(cell.a),
+            "changes": [counted.text(change) for change in counted.changes(a, b)],
+            "known": counted.BYTES in a and counted.BYTES in b,
+            "marks": "; ".join(cell.marks().values()),
+        }
+        for cell, (a, b) in zip(matched, sides, strict=True)
+    ]
 
 
 def kernels(matched: Sequence[Matched]) -> list[str]:
-    """The releases of the kernels of A, and of B."""
+    """Return the releases of the kernels of A, and of B."""
     sides = [cell.a for cell in matched], [cell.b for cell in matched]
     return [", ".join(sorted({run.facts["uname"] for runs in side for run in runs})) for side in sides]
 
 
 def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *figures: Path) -> None:
-    """Write the page and its figure, of which the first is in the page; the suffix says the format."""
+    """Write the page and the files of its figure, in the format of their suffix; the page shows the first."""
     environment = html_page.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])

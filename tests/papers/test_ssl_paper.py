@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -88,11 +88,14 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
 def test_a_claim_with_a_ratio_too_many_is_refused() -> None:
     row = {**dict.fromkeys(("source", "statement", "left", "right", "metric", "kind"), ""), "id": "L-07"}
     sides = {"left": {"journal_mode": "wal"}, "right": {"engine": "ssl"}}
-    head = {"words": {}, "builds": ["3.46.1"]}
+    study = cast(
+        paper.Paper,
+        SimpleNamespace(words={}, builds=["3.46.1"], constants={}, overrides={}, most={}, artifact={}),
+    )
     for more in ({"each": {"n": [1, 2, 3]}}, {"each": {"n": [1, 2]}, "holds": "largest"}):
         ours = {"readings": [{"name": "each", **more, **sides}]}
         with pytest.raises(BadInputError, match=r"^each: [23] pairs, and claims.csv has 2 ratios$"):
-            paper.claim({**row, "expected": "1|2"}, ours, head, {}, {}, False)
+            paper.claim({**row, "expected": "1|2"}, ours, study)
 
 
 def test_a_recovery_is_the_longest_and_all_must_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def recorded(lab: Lab) -> Any:
 
 def test_what_a_run_did_for_a_transaction(lab: Lab) -> None:
     run = recorded(lab)
-    found, number = counted.of(run), counted.transactions(run)
+    found, number = counted.per_transaction(run), counted.transactions(run)
     block, ledger = run.summary["block"], run.summary["ledger"]
     each = found[counted.COMMANDS]
     assert each["write"] + each["write FUA"] == pytest.approx(block["writes"] / number)
@@ -89,9 +89,9 @@ def test_what_differs_is_told_and_what_does_not_is_not() -> None:
         "CPU": {"x": 1},
     }
     (change,) = counted.changes(a, b)
-    assert counted.told(change) == "write FUA 1.00 → 0.00"
+    assert counted.text(change) == "write FUA 1.00 → 0.00"
     b["KiB"] = {"WAL": 24.0, "filesystem journal": 8.0}
-    told = [counted.told(change) for change in counted.changes(a, b)]
+    told = [counted.text(change) for change in counted.changes(a, b)]
     assert told == ["write FUA 1.00 → 0.00", "filesystem journal 0.00 → 8.00 KiB", "WAL 20.00 → 24.00 KiB"]
     assert counted.changes(a, a) == []
 
