@@ -95,8 +95,9 @@ def render(
             marker = markers[mark.shape if by_shape else mark.series]
             draw(axes, mark, {**plain, "marker": marker, "color": figure["colors"][mark.series]})
         if figure.get("front") and (best := front(some)):
-            axes.step([mark.x for mark in best], [mark.y for mark in best], where="post", color=style.INK,
-                      alpha=0.5, linewidth=1, zorder=1)  # fmt: skip
+            axes.step(
+                *zip(*best, strict=True), where="post", color=style.INK, alpha=0.5, linewidth=1, zorder=1
+            )
         text, color = absence([mark.state for mark in some] or ["missing"])
         axes.text(0.02, 0.02, text, fontsize=look.SMALL, color=color, transform=axes.transAxes)
         axes.set_xlabel(
@@ -120,7 +121,7 @@ def render(
     return made
 
 
-def draw(axes: Axes, mark: Mark, how: Mapping[str, Any]) -> None:
+def draw(axes: Axes, mark: Mark, how: dict[str, Any]) -> None:
     """Draw a mark; one without x hollow at the right edge, one without y at the lower edge."""
     if mark.x is None and mark.y is None:
         return
@@ -140,11 +141,11 @@ def draw(axes: Axes, mark: Mark, how: Mapping[str, Any]) -> None:
                       fontsize=look.SMALL, annotation_clip=False)  # fmt: skip
 
 
-def front(marks: Sequence[Mark]) -> list[Mark]:
-    """Return the marks than which no other is both higher and as far left, from left to right."""
-    best: list[Mark] = []
-    both = [(mark.x, -mark.y, mark) for mark in marks if mark.x is not None and mark.y is not None]
-    for _, _, mark in sorted(both, key=lambda entry: entry[:2]):
-        if not best or (mark.y or 0) > (best[-1].y or 0):
-            best.append(mark)
+def front(marks: Sequence[Mark]) -> list[tuple[float, float]]:
+    """Return (x, y) of the marks than which no other is both higher and as far left, from left to right."""
+    best: list[tuple[float, float]] = []
+    both = [(mark.x, mark.y) for mark in marks if mark.x is not None and mark.y is not None]
+    for x, y in sorted(both, key=lambda at: (at[0], -at[1])):
+        if not best or y > best[-1][1]:
+            best.append((x, y))
     return best

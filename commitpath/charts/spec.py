@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from base.errors import BadInputError
 from base.text import did_you_mean
@@ -56,7 +57,7 @@ def ops_of(cell: Cell) -> tuple[str, ...]:
 def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:
     """Return the spec with full names of axes, and what its metric needs. Raises BadInputError."""
     metrics.check(spec.metric)
-    given = {name: own_name(getattr(spec, name).lower()) for name in ("x", "series", "facet")}
+    given: dict[str, Any] = {name: own_name(getattr(spec, name).lower()) for name in ("x", "series", "facet")}
     made = replace(spec, **given)
     over_metric = made.x in metrics.METRICS
     if over_metric and spec.form not in ("", "scatter"):

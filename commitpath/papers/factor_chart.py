@@ -23,7 +23,7 @@ def render(
     figure: Mapping[str, Any],
     factors: Sequence[Factor],
     fits: Mapping[str, Fit | None],
-    notes: Sequence[str],
+    notes: list[str],
     cell: Cell,
 ) -> Figure:
     """Draw the fits of the operations that have one; without any, a page with text only. cell: any."""

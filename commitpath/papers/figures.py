@@ -113,12 +113,10 @@ def lowered(paper: Paper) -> str:
 
 def made_from(data: Path, content: Mapping[str, Any]) -> str:
     """Return a hash of everything that a figure depends on: its numbers, its data file, this code."""
-    digest = hashlib.sha256(mpl.__version__.encode())
     code = [path for name in ("charts", "papers", "results") for path in (PACKAGE / name).glob("*.py")]
-    for path in [data, Path(style.__file__), *sorted(code)]:
-        digest.update(path.read_bytes())
-    digest.update(json.dumps(content, sort_keys=True).encode())
-    return digest.hexdigest()
+    parts = [path.read_bytes() for path in (data, Path(style.__file__), *sorted(code))]
+    texts = (mpl.__version__, json.dumps(content, sort_keys=True))
+    return hashlib.sha256(b"".join([*parts, *map(str.encode, texts)])).hexdigest()
 
 
 def counted(drawn: list[Drawn]) -> str:

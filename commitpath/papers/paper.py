@@ -181,8 +181,9 @@ def claim(row: Mapping[str, str], ours: Mapping[str, Any], paper: Paper) -> Clai
     for cell in ours.get("artifact", ()):
         if cell not in paper.artifact:
             raise BadInputError(f"artifact: no cell {cell} in artifact.csv")
+    columns: dict[str, Any] = {name: row[name] for name in COLUMNS}
     return Claim(
-        *(row[name] for name in COLUMNS),
+        **columns,
         readings=tuple(readings),
         artifact=tuple(ours["artifact"]) if "artifact" in ours else None,
         not_testable=ours.get("not_testable"),

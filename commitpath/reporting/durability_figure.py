@@ -25,32 +25,32 @@ def lost_commits(found: Found) -> Figure:
     """Draw a mark for each measured cell; without a usable database it is hollow at the right edge."""
     partly = frozenset[str]().union(*(row.lacking for row in found.rows))
     rest = [axis for axis in found.varied if axis not in {COLOR, SHAPE, COLUMN, ENGINE, *partly}]
-    rows = [
-        (
-            " ".join(row.settings[name] for name in rest if row.settings[name]),
-            row.settings.get(COLUMN, ""),
-            Mark(
-                float(row.trials.worst or 0) if row.trials.usable else None,
-                row.tps,
-                row.settings.get(COLOR) or row.settings.get(ENGINE, ""),
-                shape=f"{SHAPE} {row.settings[SHAPE]}" if row.settings.get(SHAPE) else "",
-                outlined=bool(row.trials.broken),
-            ),
-            row,
+    places, marks = list[tuple[str, str]](), list[Mark]()
+    for row in found.rows:
+        others = " ".join(row.settings[name] for name in rest if row.settings[name])
+        places.append((others, row.settings.get(COLUMN, "")))
+        mark = Mark(
+            float(row.trials.worst or 0) if row.trials.usable else None,
+            row.tps,
+            row.settings.get(COLOR) or row.settings.get(ENGINE, ""),
+            shape=f"{SHAPE} {row.settings[SHAPE]}" if row.settings.get(SHAPE) else "",
+            outlined=bool(row.trials.broken),
         )
-        for row in found.rows
-    ]
-    names, columns = (list(dict.fromkeys(entry[at] for entry in rows)) for at in (0, 1))
+        marks.append(mark)
+    names, columns = (list(dict.fromkeys(place[at] for place in places)) for at in (0, 1))
     panels = [
-        ("  ".join(filter(None, place)), [entry[2] for entry in rows if entry[:2] == place])
-        for place in itertools.product(names, columns)
+        (
+            "  ".join(filter(None, panel)),
+            [mark for mark, place in zip(marks, places, strict=True) if place == panel],
+        )
+        for panel in itertools.product(names, columns)
     ]
     note = (
         f"{style.clean(found.caption())}. Commits lost: acknowledged transactions lost in the worst cut. "
         "Line: no cell of the panel is faster and loses less. Red edge: more was lost than the settings "
         "allow. Hollow at the right edge: a cut left no usable database."
     )
-    colors = {mark.series: color(row) for _, _, mark, row in rows}
+    colors = {mark.series: color(row) for mark, row in zip(marks, found.rows, strict=True)}
     figure = {"title": "", "width": 7, "across": len(columns), "colors": colors, "front": True}
     figure |= {"x_label": "commits lost", "y_label": "transactions/s", "x_scale": "symlog", "y_scale": "log"}
     return scatter.render(figure, panels, [note])

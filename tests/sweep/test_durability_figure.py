@@ -148,7 +148,7 @@ def test_the_front_is_what_no_cell_beats() -> None:
     slow, fast, beaten, lost, broken = (
         Mark(worst, tps, "") for worst, tps in ((0, 100), (3, 400), (0, 90), (7, 400), (None, 9000))
     )
-    assert front([lost, fast, broken, beaten, slow]) == [slow, fast]
+    assert front([lost, fast, broken, beaten, slow]) == [(0, 100), (3, 400)]
     assert front([broken]) == []
 
 
