@@ -13,7 +13,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
-from commitpath.papers.readings import Reading, reading, wordings
+from commitpath.papers.readings import Reading, entries, reading, wordings
 
 PAPERS = EXPERIMENTS / "papers"
 # The texts of a claim in claims.yml (experiments/schema.yml, $defs.claims).
@@ -168,7 +168,7 @@ def claim(row: Mapping[str, str], ours: Mapping[str, Any], paper: Paper) -> Clai
     """Return a claim. row: of claims.csv; ours: of claims.yml."""
     readings = [
         measured(entry, words, build, paper)
-        for entry in ours.get("readings", [])
+        for entry in entries(ours)
         for words in wordings(entry, paper.words)
         for build in entry.get("builds", paper.builds)
     ]

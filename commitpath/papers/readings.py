@@ -44,6 +44,20 @@ class Reading:
     unmeasured: str | None = None  # why the requested runs cannot judge it
 
 
+def entries(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the readings of a claim in claims.yml with `left` and `right`, and those of their `also`."""
+    for entry in content.get("readings", []):
+        both = {
+            side: {axis: values[at] for axis, values in entry["compare"].items()}
+            for at, side in enumerate(("left", "right"))
+            if "compare" in entry
+        }
+        yield {**entry, **both}
+        for label, settings in entry.get("also", {}).items():
+            each = {**entry.get("each", {}), **settings}
+            yield {**entry, **both, "name": f"the same, {label}", "each": each}
+
+
 def wordings(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
     """Yield each combination of meanings of the ambiguous words in a reading; the headline's first."""
     used = [word for word in words if mentions(entry, word)]
