@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.bar_positions import Places, places
-from commitpath.charts.model import Drawn, Value, boards
+from commitpath.charts.model import Drawn, Value, boards, values_of
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.45  # inches of the bars
@@ -21,19 +21,19 @@ Y_AXIS = 0.55  # inches left of a panel
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a figure of grouped bars."""
-    laid = [places(one) for one in drawn]
+    laid = [places(shown) for shown in drawn]
     across = figure.get("across", len(drawn))
     rows = [list(range(at, min(at + across, len(drawn)))) for at in range(0, len(drawn), across)]
     rows = [row for row in figure.get("rows", rows) if row]
-    labels = max(label.count("\n") + 1 for one in drawn for label in one.panel.groups)
+    labels = max(label.count("\n") + 1 for shown in drawn for label in shown.panel.groups)
     causes = [] if figure.get("plain") else list(cause_rows.ROWS)
     under = 0.2 + labels * 0.12 + len(causes) * cause_rows.LINE / 72 + (0.35 if figure.get("plain") else 0)
-    slots = [one.width + 0.6 for one in laid]
+    slots = [placed.width + 0.6 for placed in laid]
     pitch = [
         (figure["width"] - Y_AXIS * len(row)) * 72 / sum(slots[at] for at in row) for row in rows for _ in row
     ]
     rooms = [slot * step / 72 for slot, step in zip(slots, pitch, strict=True)]
-    high = [len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True)]
+    high = [len(frame.ratios(shown, room)) for shown, room in zip(drawn, rooms, strict=True)]
     over = 0.25 + 0.13 * max(high)
     made, parts = frame.frame(figure, notes, legend(drawn), len(rows) * (PANEL + under + over))
     for row, part in zip(rows, parts.subfigures(len(rows), 1, squeeze=False)[:, 0], strict=True):
@@ -62,7 +62,9 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     top = max([*needed, *(1.05 * tps for tps in shown)]) or 1
     for x, value, part in zip(laid.values, drawn.values, tall, strict=True):
         foot = value.number.top
-        for tps in sorted(one.tps for one in drawn.stated if one.bar is value.bar and one.ratio and one.tps):
+        for tps in sorted(
+            number.tps for number in drawn.stated if number.bar is value.bar and number.ratio and number.tps
+        ):
             if foot - 0.03 * top < tps < foot + part * top:
                 foot = tps + 0.03 * top
         top = max(top, foot / (0.98 - part))
@@ -133,7 +135,7 @@ def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
 
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return the handles of series, boards, builds and readings."""
-    bars = [value.bar for one in drawn for value in one.values]
+    bars = [value.bar for value in values_of(drawn)]
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
     handles: list[Any] = [Patch(color=color, label=series) for series, color in colors.items()]
     for label, hollow in boards(drawn):

@@ -99,17 +99,24 @@ def ratios(drawn: Drawn, room: float) -> list[str]:
 
 def ours(some: list[Stated]) -> str:
     """Return the range of our ratios with marks, by series and reading."""
-    several, boards = len({one.bar.series for one in some}) > 1, len({one.bar.board for one in some}) > 1
+    several, boards = (
+        len({number.bar.series for number in some}) > 1,
+        len({number.bar.board for number in some}) > 1,
+    )
     groups: dict[str, list[Stated]] = {}
-    for one in some:
-        if one.ours is not None and one.over is not None:
-            words = [one.bar.board * boards, one.bar.series * several, one.over.reading.rpartition(" ")[2]]
-            groups.setdefault(" ".join(filter(None, words)), []).append(one)
+    for number in some:
+        if number.ours is not None and number.over is not None:
+            words = [
+                number.bar.board * boards,
+                number.bar.series * several,
+                number.over.reading.rpartition(" ")[2],
+            ]
+            groups.setdefault(" ".join(filter(None, words)), []).append(number)
     parts = []
     for name, alike in groups.items():
-        ratios = sorted(one.ours or 0 for one in alike)
+        ratios = sorted(number.ours or 0 for number in alike)
         ends = dict.fromkeys(look.digits(end) for end in (ratios[0], ratios[-1]))
-        marks = "".join(sorted({mark for one in alike for mark in one.marks}))
+        marks = "".join(sorted({mark for number in alike for mark in number.marks}))
         parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({name})" if len(groups) > 1 else ""))
     return ", ".join(parts) or "not known"
 
@@ -125,14 +132,14 @@ def plain(bar: Bar, other: Bar) -> str:
 def stated(axes: Axes, drawn: Drawn, x: Mapping[Bar, float]) -> None:
     """Draw the paper's numbers: a diamond where its ratio would put a bar, a line at a value."""
     lines: dict[float, list[float]] = {}
-    for one in drawn.stated:
-        if one.tps is None:
+    for number in drawn.stated:
+        if number.tps is None:
             continue
-        if one.ratio is None:
-            lines.setdefault(one.tps, []).append(x[one.bar])
+        if number.ratio is None:
+            lines.setdefault(number.tps, []).append(x[number.bar])
             continue
-        filled = "none" if one.over is not None and one.over.hatched else look.PAPER
-        axes.plot(x[one.bar], one.tps, "D", markersize=3.6, markerfacecolor=filled,
+        filled = "none" if number.over is not None and number.over.hatched else look.PAPER
+        axes.plot(x[number.bar], number.tps, "D", markersize=3.6, markerfacecolor=filled,
                   markeredgecolor=look.PAPER, markeredgewidth=0.8, zorder=5, clip_on=False)  # fmt: skip
     for tps, at in lines.items():
         axes.hlines(tps, min(at) - 0.55, max(at) + 0.55, color=look.PAPER, linewidth=1.1, zorder=5)
@@ -140,7 +147,7 @@ def stated(axes: Axes, drawn: Drawn, x: Mapping[Bar, float]) -> None:
 
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return the handles of the paper's numbers in the figure."""
-    some = [one for panel in drawn for one in panel.stated]
+    some = [number for panel in drawn for number in panel.stated]
     red: dict[str, Any] = {
         "linestyle": "none",
         "markersize": 3.6,
@@ -149,11 +156,11 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     }
     handles = []
     for hatched in (False, True):
-        over = [one.over for one in some if one.over is not None and one.over.hatched == hatched]
+        over = [number.over for number in some if number.over is not None and number.over.hatched == hatched]
         if over:
             label, fill = f"paper's ratio × {over[0].reading or 'ours'}", "none" if hatched else look.PAPER
             handles.append(Line2D([], [], marker="D", markerfacecolor=fill, label=label, **red))
-    if any(one.ratio is None for one in some):
+    if any(number.ratio is None for number in some):
         handles.append(Line2D([], [], color=look.PAPER, linewidth=1.1, label="the paper's value"))
     if any(panel.panel.authors for panel in drawn):
         handles.append(

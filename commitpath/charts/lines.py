@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
-from commitpath.charts.model import Drawn, boards
+from commitpath.charts.model import Drawn, boards, values_of
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.9  # inches of the lines
@@ -27,19 +27,19 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     """Draw a figure of lines, its panels in one row."""
     if figure.get("plain"):
         return plain(figure, drawn)
-    rows = list(dict.fromkeys(name for one in drawn for name in cause_texts(one)))
+    rows = list(dict.fromkeys(name for shown in drawn for name in cause_texts(shown)))
     under = 0.55 + len(rows) * cause_rows.LINE / 72
-    slots = [len(one.panel.groups) + 0.6 for one in drawn]
+    slots = [len(shown.panel.groups) + 0.6 for shown in drawn]
     left = max((look.extent(name) for name in rows), default=0.4) + 0.2
     rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
-    high = max(len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True))
+    high = max(len(frame.ratios(shown, room)) for shown, room in zip(drawn, rooms, strict=True))
     over = 0.25 + 0.13 * high
     made, part = frame.frame(figure, notes, legend(drawn), PANEL + under + over)
     axes = part.subplots(1, len(drawn), width_ratios=slots, squeeze=False, sharey=True)[0]
-    for column, (panel_axes, one) in enumerate(zip(axes, drawn, strict=True)):
+    for column, (panel_axes, shown) in enumerate(zip(axes, drawn, strict=True)):
         sweep_axes.metric_axis(panel_axes.yaxis, "log")
-        panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
-        causes(panel_axes, one, rows, column == 0)
+        panel(panel_axes, shown, styles(drawn), column == 0, rooms[column], high)
+        causes(panel_axes, shown, rows, column == 0)
     return made
 
 
@@ -48,10 +48,10 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
     handles = [handle for handle in legend(drawn) if handle.get_label()]
     made, grid = sweep_axes.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5)
     room = figure["width"] / figure["across"] - 0.6
-    for place, (axes, one) in enumerate(zip(grid, drawn, strict=False)):
-        panel(axes, one, styles(drawn), False, room, 0, APART)
-        axes.set_ylabel(one.panel.label if place % figure["across"] == 0 else "")
-        sweep_axes.x_names(axes, range(len(one.panel.groups)), one.panel.groups, room)
+    for place, (axes, shown) in enumerate(zip(grid, drawn, strict=False)):
+        panel(axes, shown, styles(drawn), False, room, 0, APART)
+        axes.set_ylabel(shown.panel.label if place % figure["across"] == 0 else "")
+        sweep_axes.x_names(axes, range(len(shown.panel.groups)), shown.panel.groups, room)
         if place + figure["across"] < len(drawn):
             axes.set_xlabel("")
     # last: the panels have one scale
@@ -61,8 +61,8 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
 
 def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
     """Return the style of each series: color, marker; hollow and dashed in another build."""
-    first = {value.bar.series: value.bar for panel in reversed(drawn) for value in reversed(panel.values)}
-    series = dict.fromkeys(value.bar.series for panel in drawn for value in panel.values)
+    first = {value.bar.series: value.bar for value in reversed(values_of(drawn))}
+    series = dict.fromkeys(value.bar.series for value in values_of(drawn))
     return {
         name: {
             "color": (color := look.color(first[name].color)),
@@ -158,7 +158,7 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     """Return a handle for each series, with its marks, and for the paper's numbers."""
     handles: list[Any] = []
     for series, how in styles(drawn).items():
-        alike = [value for panel in drawn for value in panel.values if value.bar.series == series]
+        alike = [value for value in values_of(drawn) if value.bar.series == series]
         marks = "".join(sorted({mark for value in alike for mark in value.marks}))
         handles.append(Line2D([], [], label=f"{series}{marks}", **how))
     plain: dict[str, Any] = {"color": look.PLAIN, "marker": "o", "markersize": 4, "linewidth": 1.1}

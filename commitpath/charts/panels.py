@@ -8,7 +8,7 @@ from typing import Any
 
 from base.errors import LabError
 from commitpath.cells.axes import axes
-from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value
+from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value, values_of
 from commitpath.results.marks import UNCOUNTED, UNDURABLE
 from commitpath.results.query import Found, Number, Results
 from model import durability, engines
@@ -42,7 +42,7 @@ def fill(panel: Panel, results: Results, virtual: Panel | None = None, marked: b
     values = [value_of(bar, panel.metric, results) for bar in panel.bars]
     by_bar = {value.bar: value for value in values}
     if marked:
-        values = [replace(one, marks=unequal(one, by_bar[base_of(panel, one.bar)])) for one in values]
+        values = [replace(value, marks=unequal(value, by_bar[base_of(panel, value.bar)])) for value in values]
     stated = [made for entry in panel.stated for made in of_entry(entry, values)]
     return Drawn(panel, tuple(values), tuple(stated), lacking)
 
@@ -60,8 +60,10 @@ def value_of(bar: Bar, metric: str, results: Results) -> Value:
 
 def base_of(panel: Panel, bar: Bar) -> Bar:
     """Return the bar to compare a bar with: the panel's base, if possible in its build and reading."""
-    places = [one for one in panel.bars if one.place == panel.base]
-    return min(places, key=lambda one: (one.board != bar.board, one.look != bar.look, one.build != bar.build))
+    places = [other for other in panel.bars if other.place == panel.base]
+    return min(
+        places, key=lambda other: (other.board != bar.board, other.look != bar.look, other.build != bar.build)
+    )
 
 
 def unequal(a: Value, b: Value) -> tuple[str, ...]:
@@ -83,8 +85,8 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
             continue
         place = (entry["over"], entry.get("over_series", bar.series))
         alike = (place, bar.build, bar.board)
-        others = [one for one in values if (one.bar.place, one.bar.build, one.bar.board) == alike]
-        for other in [one for one in others if one.bar.reading == bar.reading] or others:
+        others = [value for value in values if (value.bar.place, value.bar.build, value.bar.board) == alike]
+        for other in [value for value in others if value.bar.reading == bar.reading] or others:
             ratio, base = float(entry["ratio"]), other.number.value
             tps = base * ratio if base else None
             ours = value.number.value / base if base and value.number.value else None
@@ -93,10 +95,12 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
 
 def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
     """Return the notes with the meanings of the signs in a figure, and the reasons of missing bars."""
-    values = [value for one in drawn for value in one.values]
+    values = values_of(drawn)
     notes = [*notes, *intervals(values)]
     if any(UNDURABLE in value.marks for value in values):
-        bases = [value.bar for one in drawn for value in one.values if value.bar.place == one.panel.base]
+        bases = [
+            value.bar for filled in drawn for value in filled.values if value.bar.place == filled.panel.base
+        ]
         base = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
         notes.append(f"{UNDURABLE} another durability than its panel's base ({base}). {survival(values)}.")
     if any(UNCOUNTED in value.marks for value in values):

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from commitpath.charts import bars, lines, look, panels, scatter, table
-from commitpath.charts.model import Drawn, Panel
+from commitpath.charts.model import Drawn, Panel, values_of
 from commitpath.charts.spec import Spec
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Results
@@ -30,9 +30,7 @@ def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Draw
 
 def scale(drawn: Sequence[Drawn]) -> str:
     """Return the scale of the axis of some numbers."""
-    values = [
-        value.number.value for panel in drawn for value in panel.values if value.number.value is not None
-    ]
+    values = [value.number.value for value in values_of(drawn) if value.number.value is not None]
     return "log" if values and min(values) > 0 and max(values) > LOG * min(values) else "linear"
 
 
@@ -46,7 +44,7 @@ def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn]) -> Figure:
             "x_label": across[0].panel.label,
             "y_label": drawn[0].panel.label,
         }
-        figure["colors"] = {v.bar.series: look.color(v.bar.color) for panel in drawn for v in panel.values}
+        figure["colors"] = {v.bar.series: look.color(v.bar.color) for v in values_of(drawn)}
         return scatter.render(figure, scatter.marks(drawn, across))
     groups = drawn[0].panel.groups
     numeric = len(groups) > 2 and all(group.isdigit() for group in groups)

@@ -42,7 +42,7 @@ def document(
     # explanations apply to the paper's device and to its numbers of transactions
     elsewhere = request is not None and bool(request.lab or request.most)
     writer = texts.Writer(paper, results)
-    values = values_of(reading for one in judged for reading in one.readings)
+    values = values_of(reading for outcome in judged for reading in outcome.readings)
     runs = {id(value.run): value.run for value in values if value.run}.values()
     return {
         "command": request.command if request else f"make reproduce PAPER={paper.name}",
@@ -64,12 +64,12 @@ def document(
             for name, fact in (("commit", "commit"), ("kernel", "uname"))
         },
         "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
-        "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
-        "circular": [one.claim.id for one in judged if "circular" in one.claim.texts],
-        "by_equality": [one.claim.id for one in judged if one.equal],
+        "verdicts": {name: sum(outcome.verdict == name for outcome in judged) for name, _ in verdict.RULE},
+        "circular": [outcome.claim.id for outcome in judged if "circular" in outcome.claim.texts],
+        "by_equality": [outcome.claim.id for outcome in judged if outcome.equal],
         "claims": [
-            claim(one, results, writer, elsewhere, other)
-            for one, other in itertools.zip_longest(judged, virtual or [])
+            claim(outcome, results, writer, elsewhere, other)
+            for outcome, other in itertools.zip_longest(judged, virtual or [])
         ],
         # last: every cell was looked up before
         "left_out": left_out(list(results.left_out.values())),
@@ -82,24 +82,24 @@ def values_of(readings: Iterable[ReadingResult]) -> list[Value]:
 
 
 def claim(
-    one: Judged, results: Results, writer: texts.Writer, elsewhere: bool, virtual: Judged | None
+    outcome: Judged, results: Results, writer: texts.Writer, elsewhere: bool, virtual: Judged | None
 ) -> dict[str, Any]:
     """Return one claim. elsewhere: omit explanations. virtual: the same claim on the virtual board."""
-    given = one.claim
+    given = outcome.claim
     others = virtual.readings if virtual else ()
     return {
         **{name: getattr(given, name) for name in ("id", "source", "statement", "not_testable")},
         "paper": {name: getattr(given, name) for name in ("left", "right", "metric", "expected", "kind")},
-        "verdict": one.verdict,
+        "verdict": outcome.verdict,
         "circular": writer.write(given.texts.get("circular")),
-        "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if one.equal else None,
-        "unmeasured": one.unmeasured,
-        "other_verdicts": list(one.others),
-        "artifact": one.artifact,
+        "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if outcome.equal else None,
+        "unmeasured": outcome.unmeasured,
+        "other_verdicts": list(outcome.others),
+        "artifact": outcome.artifact,
         "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),
         "paper_says": None if elsewhere else writer.write(given.texts.get("paper_says")),
-        "readings": [reading(*both) for both in itertools.zip_longest(one.readings, others)],
-        "why": [] if elsewhere else why(one, results),
+        "readings": [reading(*both) for both in itertools.zip_longest(outcome.readings, others)],
+        "why": [] if elsewhere else why(outcome, results),
     }
 
 
@@ -114,10 +114,10 @@ def reading(result: ReadingResult, virtual: ReadingResult | None = None) -> dict
     }
 
 
-def pair(one: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:
+def pair(outcome: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:
     """Return one comparison. virtual: the virtual board's."""
-    sides = {"left": side(one.left), "right": side(one.right)}
-    return {**vars(one), **sides, "virtual_ratio": virtual.ratio if virtual else None}
+    sides = {"left": side(outcome.left), "right": side(outcome.right)}
+    return {**vars(outcome), **sides, "virtual_ratio": virtual.ratio if virtual else None}
 
 
 def side(value: Value) -> dict[str, Any]:
@@ -140,13 +140,13 @@ def settings(cell: Cell) -> dict[str, Any]:
     }
 
 
-def why(one: Judged, results: Results) -> list[dict[str, Any]]:
+def why(outcome: Judged, results: Results) -> list[dict[str, Any]]:
     """Return a transaction's costs in each cell of the headline, in all wordings, from watched runs."""
-    builds = [result.pairs[0].left.cell.sqlite for result in one.readings]
+    builds = [result.pairs[0].left.cell.sqlite for result in outcome.readings]
     chosen = [
         result
-        for result, build in zip(one.readings, builds, strict=True)
-        if (result.reading.name, build) == (one.readings[0].reading.name, builds[0])
+        for result, build in zip(outcome.readings, builds, strict=True)
+        if (result.reading.name, build) == (outcome.readings[0].reading.name, builds[0])
     ]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for value in values_of(chosen):

@@ -30,7 +30,7 @@ def make(
     rows = [row_of(figure["factors"], cell, data) for cell in cells]
     factors = read(figure["factors"], rows, data)
     found = [results.find(cell) for cell in cells]
-    lost = {cell_id(cell): str(one.reason) for cell, one in zip(cells, found, strict=True) if not one.runs}
+    lost = {cell_id(cell): str(runs.reason) for cell, runs in zip(cells, found, strict=True) if not runs.runs}
     fits = {op: fitted(factors, rows, found, op) for op in map(check_op, figure["ops"])}
     noisy = cells[0].clock != "virtual"
     words = {op: factor_text.sentences(made, op, noisy) for op, made in fits.items() if made}
@@ -55,7 +55,7 @@ def make(
 
 def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Found], op: str) -> Fit | None:
     """Return the fit to the cells that have a rate of an operation, or None if they are too few."""
-    rates = [one.number("tps", op).value for one in found]
+    rates = [runs.number("tps", op).value for runs in found]
     pairs = [(row, rate) for row, rate in zip(rows, rates, strict=True) if rate is not None]
     try:
         return fit(factors, [row for row, _ in pairs], [rate for _, rate in pairs])

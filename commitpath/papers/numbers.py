@@ -10,7 +10,7 @@ from typing import Any
 
 from commitpath.cells.identities import cell_id
 from commitpath.charts.files import write_csv
-from commitpath.charts.model import Drawn, Stated, Value
+from commitpath.charts.model import Drawn, Stated, Value, values_of
 from commitpath.database.select import Run
 from commitpath.papers.paper import Paper
 from commitpath.results.marks import transactions
@@ -29,15 +29,15 @@ COLUMNS = (
 
 def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
     """Return a figure as one JSON object; tps per second, counts and bytes per transaction."""
-    grids = sorted({grid for one in drawn for value in one.values for grid in value.found.grids})
+    grids = sorted({grid for value in values_of(drawn) for grid in value.found.grids})
     panels = [
         {
-            "title": one.panel.title,
-            "bars": [value_of(value) for value in one.values],
-            "stated": [stated_of(stated) for stated in one.stated],
-            "authors": {group: [tps for tps, _ in runs] for group, runs in one.panel.authors.items()},
+            "title": panel.panel.title,
+            "bars": [value_of(value) for value in panel.values],
+            "stated": [stated_of(stated) for stated in panel.stated],
+            "authors": {group: [tps for tps, _ in runs] for group, runs in panel.panel.authors.items()},
         }
-        for one in drawn
+        for panel in drawn
     ]
     return {"title": figure["title"], "grids": grids, "panels": panels}
 
@@ -100,7 +100,7 @@ def stated_of(stated: Stated) -> dict[str, Any]:
 def rows(drawn: list[Drawn]) -> list[list[Any]]:
     """Return a figure as a table: COLUMNS, then a row for each bar."""
     table: list[list[Any]] = [list(COLUMNS)]
-    for title, value in [(one.panel.title, value) for one in drawn for value in one.values]:
+    for title, value in [(panel.panel.title, value) for panel in drawn for value in panel.values]:
         document = value_of(value)
         causes = document["causes"] or {}
         special = {

@@ -119,7 +119,7 @@ def shown(value: float | None) -> str:
 def expected(claim: Content) -> str:
     """Return the paper's value as text."""
     value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
-    return ", ".join(f"{one}×" for one in value.split("|")) if kind == "ratio" else value
+    return ", ".join(f"{ratio}×" for ratio in value.split("|")) if kind == "ratio" else value
 
 
 def cell_text(settings: Content, *also: str) -> str:
@@ -183,8 +183,8 @@ def labels_of(claim: Content) -> list[str]:
 def devices_of(claim: Content) -> list[str]:
     """Return the causes of device time that reach 0.1 ms in any of a claim's runs."""
     spent = [row["device_ms"] for row in claim["why"]]
-    names = dict.fromkeys(name for one in spent for name in one)
-    return [name for name in names if max(one.get(name, 0) for one in spent) >= 0.1]
+    names = dict.fromkeys(name for causes in spent for name in causes)
+    return [name for name in names if max(causes.get(name, 0) for causes in spent) >= 0.1]
 
 
 def notes_of(claim: Content) -> list[str]:

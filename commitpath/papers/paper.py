@@ -173,10 +173,10 @@ def claim(row: Mapping[str, str], ours: Mapping[str, Any], paper: Paper) -> Clai
         for build in entry.get("builds", paper.builds)
     ]
     ratios = row["expected"].split("|")
-    for one in readings:
-        if len(one.pairs) % len(ratios) or (len(ratios) > 1 and one.holds != "all"):
+    for made in readings:
+        if len(made.pairs) % len(ratios) or (len(ratios) > 1 and made.holds != "all"):
             raise BadInputError(
-                f"{one.name}: {len(one.pairs)} pairs, and claims.csv has {len(ratios)} ratios"
+                f"{made.name}: {len(made.pairs)} pairs, and claims.csv has {len(ratios)} ratios"
             )
     for cell in ours.get("artifact", ()):
         if cell not in paper.artifact:

@@ -106,12 +106,14 @@ def sides(
     """Yield (values taken from lists, side) for each combination; best_of and worst_of yield one side."""
     for kind in ("best_of", "worst_of"):
         if kind in given:
-            takes = [take({**base, **one}, words, most) for entry in given[kind] for one in products(entry)]
+            takes = [
+                take({**base, **values}, words, most) for entry in given[kind] for values in products(entry)
+            ]
             yield {}, Side(tuple(takes), kind.removesuffix("_of"))
             return
-    for one in products(given):
-        lists = {name: value for name, value in one.items() if isinstance(given[name], list)}
-        yield lists, Side((take({**base, **one}, words, most),))
+    for values in products(given):
+        lists = {name: value for name, value in values.items() if isinstance(given[name], list)}
+        yield lists, Side((take({**base, **values}, words, most),))
 
 
 def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:

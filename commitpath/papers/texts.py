@@ -30,7 +30,7 @@ MILLISECONDS = {name.removesuffix("_ns"): name for name in TIMES}
 
 
 class NotMeasuredError(LabError):
-    """No run has a number that a text uses."""
+    """A number that a text uses is in no run."""
 
 
 class Writer:
@@ -73,19 +73,19 @@ class Writer:
             raise NotMeasuredError(f"{words(settings)}: {cell.reason}")
         return cell
 
-    def per(self, what: str, op: str = WHOLE, **settings: Any) -> float:
+    def per(self, quantity: str, op: str = WHOLE, **settings: Any) -> float:
         """Return a mean per transaction: of COUNTS, `KiB`, `window KiB`, a label in KiB, or MILLISECONDS."""
         run = self.results.watched(cell_of(self.paper, settings), stored=True)
         if run is None:
             raise NotMeasuredError(f"{words(settings)}: no watched run")
         means = costs.of_run(run)[op]
-        if what in COUNTS:
-            return means[what]
-        if what == "KiB":
+        if quantity in COUNTS:
+            return means[quantity]
+        if quantity == "KiB":
             return means["bytes"] / 1024
-        if what == "window KiB":
+        if quantity == "window KiB":
             return metric(run, "kib", WHOLE)
-        return means[what] / 1024 if what in LABELS else means[MILLISECONDS[what]] / 1e6
+        return means[quantity] / 1024 if quantity in LABELS else means[MILLISECONDS[quantity]] / 1e6
 
     def authors(self, cell: str, over: str | None = None) -> float:
         """Return the median of the authors' runs of a cell of their spreadsheet, or a ratio of means."""
@@ -93,9 +93,9 @@ class Writer:
             return float(artifact_ratio(self.paper, (cell, over))["ratio"])
         return median([tps for tps, _ in self.paper.artifact[cell]])
 
-    def paper_value(self, claim: str) -> float:
+    def paper_value(self, name: str) -> float:
         """Return the paper's ratio in a claim."""
-        return float({one.id: one.expected for one in self.paper.claims}[claim])
+        return float({claim.id: claim.expected for claim in self.paper.claims}[name])
 
 
 def words(settings: dict[str, Any]) -> str:

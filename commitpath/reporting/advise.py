@@ -71,22 +71,24 @@ def wider(measured: Sequence[Setting], failure: str, loss: str) -> str:
 
 def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -> list[str]:
     """Return the Pareto set, the fastest first, each with what it gives up, and the broken promises."""
-    best = [one for one in kept if not any(one.beaten_by(other) for other in kept)]
-    best.sort(key=lambda one: -one.tps)
-    width = max(len(one.text) for one in best)
+    best = [setting for setting in kept if not any(setting.beaten_by(other) for other in kept)]
+    best.sort(key=lambda setting: -setting.tps)
+    width = max(len(setting.text) for setting in best)
     lines = [f"{'':{width}}  {'TPS':>10}  {'KiB/tx':>8}  gives up"]
-    least = min(one.bytes_per_transaction for one in best)
-    for one in best:
-        gives_up = [f"SURVIVE={failure}, measured: {one.trials.text()}"] if one.trials else []
-        gives_up += [f"after {name}: {what}" for name, what in promised(one, failure)]
-        if one.tps < best[0].tps:
-            gives_up.append(f"{1 - one.tps / best[0].tps:.0%} of the fastest's speed")
-        if one.bytes_per_transaction > least:
-            gives_up.append(f"{one.bytes_per_transaction / least - 1:.0%} more flash wear than the least")
-        kib = one.bytes_per_transaction / 1024
-        lines.append(f"{one.text:{width}}  {one.tps:10.1f}  {kib:8.1f}  {'; '.join(gives_up) or 'nothing'}")
+    least = min(setting.bytes_per_transaction for setting in best)
+    for setting in best:
+        gives_up = [f"SURVIVE={failure}, measured: {setting.trials.text()}"] if setting.trials else []
+        gives_up += [f"after {name}: {what}" for name, what in promised(setting, failure)]
+        if setting.tps < best[0].tps:
+            gives_up.append(f"{1 - setting.tps / best[0].tps:.0%} of the fastest's speed")
+        if setting.bytes_per_transaction > least:
+            gives_up.append(f"{setting.bytes_per_transaction / least - 1:.0%} more flash wear than the least")
+        kib = setting.bytes_per_transaction / 1024
+        lines.append(
+            f"{setting.text:{width}}  {setting.tps:10.1f}  {kib:8.1f}  {'; '.join(gives_up) or 'nothing'}"
+        )
     lines += broken(measured, failure)
-    tried = sum(one.trials is not None for one in measured)
+    tried = sum(setting.trials is not None for setting in measured)
     how = "by trials" if tried == len(measured) else f"{tried} by trials, the others by what they promise"
     lines.append(
         f"{len(measured)} settings measured, {len(kept)} keep the promise (SURVIVE={failure}, {how}), "
@@ -108,8 +110,8 @@ def promised(setting: Setting, failure: str) -> list[tuple[str, str]]:
 def broken(measured: Sequence[Setting], failure: str) -> list[str]:
     """Return the promises that trials showed to be broken, of chosen and other settings."""
     return [
-        f"AGAINST ITS PROMISE ({getattr(one.survives, SURVIVE[failure])}): {one.text}: "
-        f"{one.trials.broken} of {one.trials.cuts} cuts, the first {one.trials.first_broken}"
-        for one in measured
-        if one.trials and one.trials.broken
+        f"AGAINST ITS PROMISE ({getattr(setting.survives, SURVIVE[failure])}): {setting.text}: "
+        f"{setting.trials.broken} of {setting.trials.cuts} cuts, the first {setting.trials.first_broken}"
+        for setting in measured
+        if setting.trials and setting.trials.broken
     ]

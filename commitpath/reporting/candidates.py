@@ -167,4 +167,6 @@ def bytes_of(run: Run) -> float:
     if written := run.summary["block"]["bytes_written"]:
         return float(written)
     counted = (run.document("manifest").get("window") or {}).get("counted") or {}
-    return float(next((one["bytes_written"] for one in counted.values() if one.get("bytes_written")), 0))
+    return float(
+        next((count["bytes_written"] for count in counted.values() if count.get("bytes_written")), 0)
+    )

@@ -50,9 +50,9 @@ def medians(runs: Sequence[Run]) -> dict[str, dict[str, float]]:
     """Return the medians over several runs of a cell, of the groups that all of them recorded."""
     each = [per_transaction(run) for run in runs]
     return {
-        group: {name: median([one[group][name] for one in each]) for name in each[0][group]}
+        group: {name: median([groups[group][name] for groups in each]) for name in each[0][group]}
         for group in each[0]
-        if all(one.get(group, {}).keys() == each[0][group].keys() for one in each)
+        if all(groups.get(group, {}).keys() == each[0][group].keys() for groups in each)
     }
 
 

@@ -62,8 +62,8 @@ def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
     """
     reported = []
     for item in items():
-        applying = [one for engine, one in runs if item.engine in (None, engine) and item.applies(one)]
-        texts = [one[item.name] for one in applying if item.name in one]
+        applying = [texts for engine, texts in runs if item.engine in (None, engine) and item.applies(texts)]
+        texts = [texts[item.name] for texts in applying if item.name in texts]
         missing = [MISSING] if len(texts) < len(applying) else []
         if item.name == "kernel":
             # release and build, of uname -a
@@ -114,7 +114,9 @@ def cells(runs: Sequence[Run]) -> str:
     total = math.prod(len(set(values)) for values in zip(*combinations, strict=True))
     if len(combinations) == total:
         return ""
-    blocks: list[tuple[tuple[str, ...], ...]] = [tuple((value,) for value in one) for one in combinations]
+    blocks: list[tuple[tuple[str, ...], ...]] = [
+        tuple((value,) for value in values) for values in combinations
+    ]
     for at in reversed(range(len(axes))):
         joined: dict[tuple[tuple[str, ...], ...], list[str]] = {}
         for block in blocks:
