@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
-from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from base.schema import schema
+from commitpath.cells import data_files
 from commitpath.papers.readings import Reading, entries, reading, wordings
 
 PAPERS = EXPERIMENTS / "papers"
@@ -69,7 +66,7 @@ class Paper:
         A reading with a cell that `most` lowers is not measured.
         """
         folder = PAPERS / self.name
-        ours = validated(folder / "claims.yml", "claims")
+        ours = data_files.load(folder / "claims.yml", "claims")
         rows = read_csv(folder / "claims.csv")
         if lacking := [name for name in COLUMNS if rows and name not in rows[0]]:
             raise BadInputError(f"{folder}/claims.csv: no column {', '.join(lacking)}")
@@ -106,7 +103,7 @@ def load(
     if name not in names():
         raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
     folder = PAPERS / name
-    head = validated(folder / "paper.yml", "paper")
+    head = data_files.load(folder / "paper.yml", "paper")
     given = {key.lower(): text for key, text in (overrides or {}).items()}
     paths = sorted((folder / "figures").glob("*.yml"))
     return Paper(
@@ -125,18 +122,6 @@ def load(
         dict(variables or {}),
         tuple(path for path in paths if not figures or path.stem in figures),
     )
-
-
-def validated(path: Path, what: str) -> dict[str, Any]:
-    """Return a data file, checked by $defs of experiments/schema.yml. Raises BadInputError with the place."""
-    content = load_yaml(path)
-    checks = {**schema()["$defs"][what], "$defs": schema()["$defs"]}
-    validator = jsonschema.Draft202012Validator(checks)
-    for error in validator.iter_errors(content):
-        place = ".".join(str(step) for step in error.absolute_path)
-        raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
-    valid: dict[str, Any] = content
-    return valid
 
 
 def artifact_of(folder: Path) -> dict[str, list[tuple[float, int]]]:

@@ -41,8 +41,8 @@ def setup(options: dict[str, str]) -> int:
         chosen = [run_of_folder(options["RUN"], runs)]
         if (status := chosen[0].facts["status"]) != "ok":
             raise BadInputError(
-                f"RUN={options['RUN']}: {status}: {'; '.join(chosen[0].reasons)}; a set-up is told of runs "
-                "that count"
+                f"RUN={options['RUN']}: {status}: {'; '.join(chosen[0].reasons)}; only ok runs have a "
+                "set-up text"
             )
     else:
         selector = options.get("WHERE") or f"grid={options['GRID']}"
