@@ -57,16 +57,16 @@ class Writer:
 
     def tps(self, op: str = WHOLE, **settings: Any) -> float:
         """Return transactions per second."""
-        value = self.find(settings).number("tps", op).value
-        assert value is not None  # find() has a run
+        value = self.timed(settings).number("tps", op).value
+        assert value is not None  # timed() has a run
         return value
 
     def device(self, cause: str, **settings: Any) -> float:
         """Return the device's ms per transaction for a cause, or for all causes (`total`)."""
-        spent = device_ms(self.find(settings).runs[-1])
+        spent = device_ms(self.timed(settings).runs[-1])
         return sum(spent.values()) if cause == "total" else spent.get(cause, 0.0)
 
-    def find(self, settings: dict[str, Any]) -> Found:
+    def timed(self, settings: dict[str, Any]) -> Found:
         """Return the timed cell with these settings. Raises NotMeasuredError without a run."""
         cell = self.results.find(cell_of(self.paper, settings))
         if not cell.runs:
