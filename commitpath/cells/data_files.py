@@ -20,9 +20,10 @@ STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 
 
 def load(path: Path, kind: str) -> dict[str, Any]:
-    """A data file that fits $defs.KIND of the schema. BadInputError says what does not."""
+    """Return a data file that fits $defs.KIND of the schema. Raises BadInputError with the place."""
     content = load_mapping(path)
-    check(path, content, schema()["$defs"][kind], f"experiments/schema.yml, $defs.{kind}")
+    parts = schema()["$defs"]
+    check(path, content, {**parts[kind], "$defs": parts}, f"experiments/schema.yml, $defs.{kind}")
     return content
 
 

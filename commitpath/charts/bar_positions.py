@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from commitpath.charts.model import Drawn, Value
@@ -30,14 +31,9 @@ def places(drawn: Drawn) -> Places:
         if group in drawn.panel.authors:
             authors[group] = x
             x += 1
-        before = None
-        for value in drawn.values:
-            if value.bar.group != group:
-                continue
-            here = (value.bar.series, value.bar.reading)
-            if before not in (None, here):
-                x += SERIES_GAP
-            before = here
+        bars = [value.bar for value in drawn.values if value.bar.group == group]
+        for before, bar in zip([None, *bars], bars, strict=False):
+            x += SERIES_GAP * bool(before and (before.series, before.reading) != (bar.series, bar.reading))
             at.append(x)
             x += 1
         groups[group] = (begin + x - 1) / 2
@@ -46,14 +42,7 @@ def places(drawn: Drawn) -> Places:
 
 
 def pairs(values: tuple[Value, ...]) -> list[list[int]]:
-    """Return the indices of adjacent values that differ only in their SQLite release."""
-    found: list[list[int]] = []
-    before = None
-    for number, value in enumerate(values):
-        here = (value.bar.group, value.bar.series, value.bar.reading)
-        if here == before:
-            found[-1].append(number)
-        else:
-            found.append([number])
-        before = here
-    return found
+    """Return the indices of adjacent values that differ only in their SQLite release or board."""
+    bars = enumerate(value.bar for value in values)
+    groups = itertools.groupby(bars, lambda entry: (entry[1].group, entry[1].series, entry[1].reading))
+    return [[number for number, _ in alike] for _, alike in groups]

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.bar_positions import Places, places
-from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.model import Drawn, Value, boards, values_of
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.45  # inches of the bars
@@ -21,20 +21,21 @@ Y_AXIS = 0.55  # inches left of a panel
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a figure of grouped bars."""
-    laid = [places(one) for one in drawn]
+    laid = [places(shown) for shown in drawn]
     across = figure.get("across", len(drawn))
     rows = [list(range(at, min(at + across, len(drawn)))) for at in range(0, len(drawn), across)]
-    labels = max(label.count("\n") + 1 for one in drawn for label in one.panel.groups)
+    rows = [row for row in figure.get("rows", rows) if row]
+    labels = max(label.count("\n") + 1 for shown in drawn for label in shown.panel.groups)
     causes = [] if figure.get("plain") else list(cause_rows.ROWS)
     under = 0.2 + labels * 0.12 + len(causes) * cause_rows.LINE / 72 + (0.35 if figure.get("plain") else 0)
-    slots = [one.width + 0.6 for one in laid]
+    slots = [placed.width + 0.6 for placed in laid]
     pitch = [
         (figure["width"] - Y_AXIS * len(row)) * 72 / sum(slots[at] for at in row) for row in rows for _ in row
     ]
     rooms = [slot * step / 72 for slot, step in zip(slots, pitch, strict=True)]
-    high = [len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True)]
+    high = [len(frame.ratios(shown, room)) for shown, room in zip(drawn, rooms, strict=True)]
     over = 0.25 + 0.13 * max(high)
-    made, parts = frame.frame(figure, drawn, notes, legend(drawn), len(rows) * (PANEL + under + over))
+    made, parts = frame.frame(figure, notes, legend(drawn), len(rows) * (PANEL + under + over))
     for row, part in zip(rows, parts.subfigures(len(rows), 1, squeeze=False)[:, 0], strict=True):
         axes = part.subplots(1, len(row), width_ratios=[slots[at] for at in row], squeeze=False)[0]
         for column, (at, panel_axes) in enumerate(zip(row, axes, strict=True)):
@@ -61,7 +62,9 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     top = max([*needed, *(1.05 * tps for tps in shown)]) or 1
     for x, value, part in zip(laid.values, drawn.values, tall, strict=True):
         foot = value.number.top
-        for tps in sorted(one.tps for one in drawn.stated if one.bar is value.bar and one.ratio and one.tps):
+        for tps in sorted(
+            number.tps for number in drawn.stated if number.bar is value.bar and number.ratio and number.tps
+        ):
             if foot - 0.03 * top < tps < foot + part * top:
                 foot = tps + 0.03 * top
         top = max(top, foot / (0.98 - part))
@@ -132,42 +135,25 @@ def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
 
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return the handles of series, boards, builds and readings."""
-    bars = [value.bar for one in drawn for value in one.values]
-    handles: list[Any] = []
+    bars = [value.bar for value in values_of(drawn)]
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
-    handles += [Patch(color=color, label=series) for series, color in colors.items()]
-    handles += boards(drawn)
-    builds = {bar.build: bar.light for bar in bars}
+    handles: list[Any] = [Patch(color=color, label=series) for series, color in colors.items()]
+    for label, hollow in boards(drawn):
+        fill = "white" if hollow else look.PLAIN
+        handles.append(Patch(facecolor=fill, edgecolor=look.PLAIN, linewidth=1, label=label))
+    builds = sorted({bar.build: bar.light for bar in bars}.items(), key=lambda item: item[1])
     if len(builds) > 1:
         handles += [
-            Patch(color="#B9BEC3" if light else "#59626C", label=f"SQLite {build}")
-            for build, light in sorted(builds.items(), key=lambda item: item[1])
+            Patch(color="#B9BEC3" if light else look.PLAIN, label=f"SQLite {build}")
+            for build, light in builds
         ]
-    readings = {bar.reading: bar.hatched for bar in bars if bar.reading}
+    readings = sorted(
+        {bar.reading: bar.hatched for bar in bars if bar.reading}.items(), key=lambda item: item[1]
+    )
     if len(readings) > 1:
         handles += [
-            Patch(
-                facecolor="#59626C",
-                edgecolor="white",
-                linewidth=0,
-                label=reading,
-                hatch=look.HATCH if hatched else None,
-            )
-            for reading, hatched in sorted(readings.items(), key=lambda item: item[1])
-        ]
+            Patch(facecolor=look.PLAIN, edgecolor="white", linewidth=0, label=reading,
+                  hatch=look.HATCH if hatched else None)
+            for reading, hatched in readings
+        ]  # fmt: skip
     return [*handles, *frame.legend(drawn)]
-
-
-def boards(drawn: list[Drawn]) -> list[Any]:
-    """Return the handles of the boards: filled for a lab board, outlined for the virtual board."""
-    outlined = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
-    return [
-        Patch(
-            facecolor="white" if hollow else "#59626C",
-            edgecolor="#59626C",
-            linewidth=1,
-            label=f"{board} board" if board == VIRTUAL else board,
-        )
-        for board, hollow in outlined.items()
-        if hollow or board != VIRTUAL
-    ]

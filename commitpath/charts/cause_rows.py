@@ -45,12 +45,12 @@ def texts(
     """Return (x, text) of a row under bars of one configuration; one text if they agree."""
     if ":" in values[pair[0]].bar.op:  # a mix is computed from the operations, it was not run
         return []
-    known = {at: look.few(number(why)) for at in pair if (why := values[at].causes)}
+    counts = {at: look.few(number(why)) for at in pair if (why := values[at].causes)}
     middle = sum(places.values[at] for at in pair) / len(pair)
-    fits = all(look.extent(text) * 72 < pitch for text in known.values())
-    if len(set(known.values())) > 1 and fits:
-        return [(places.values[at], text) for at, text in known.items()]
-    return [(middle, next(iter(known.values()), UNKNOWN))]
+    fits = all(look.extent(text) * 72 < pitch for text in counts.values())
+    if len(set(counts.values())) > 1 and fits:
+        return [(places.values[at], text) for at, text in counts.items()]
+    return [(middle, next(iter(counts.values()), UNKNOWN))]
 
 
 def write(axes: Axes, x: float, along: str, down: float, text: str, align: str, right: float) -> None:

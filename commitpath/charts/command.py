@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from base.text import did_you_mean, printable_lines
 from commitpath.cells.data_files import load
 from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
-from commitpath.charts.model import Drawn
+from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
 from commitpath.sweep.grid import expand
@@ -35,14 +36,14 @@ def figure(options: Mapping[str, str]) -> int:
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
     results = query.current()
-    results.excluded = [(one.grid, dict(one.settings), one.reason) for one in grid.excluded]
+    results.excluded = [(cell.grid, dict(cell.settings), cell.reason) for cell in grid.excluded]
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render
 
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
     files.save(render.draw(spec, drawn, across), path, table(spec, drawn, across))
-    print(printable_lines([*notes(drawn), f"{path}, {path.with_suffix('.csv')}"]))
+    print(printable_lines([*notes(drawn, across), f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
@@ -67,7 +68,7 @@ def spec_of(options: Mapping[str, str]) -> Spec:
 
 def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     """Reject a figure without any number, with the reason."""
-    values = [value for one in drawn for value in one.values]
+    values = values_of(drawn)
     if any(value.number.value is not None for value in values):
         return
     reasons = list(dict.fromkeys(str(value.found.reason) for value in values))
@@ -76,14 +77,16 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     raise BadInputError(f"METRIC={spec.metric}: none of {len(values)} points has a number: {reasons[0]}")
 
 
-def notes(drawn: Sequence[Drawn]) -> list[str]:
+def notes(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[str]:
     """Return lines for the terminal: points drawn, points missing with the reason, and intervals."""
-    values = [value for one in drawn for value in one.values]
-    lines = [f"{sum(value.number.value is not None for value in values)} of {len(values)} points drawn"]
-    reasons: dict[str, int] = {}
-    for value in values:
-        if value.number.value is None:
-            reasons[str(value.found.reason)] = reasons.get(str(value.found.reason), 0) + 1
+    values = values_of(drawn)
+    others = values_of(across) or values
+    lacking = [
+        next((value.found for value in pair if value.number.value is None), None)
+        for pair in zip(values, others, strict=True)
+    ]
+    lines = [f"{lacking.count(None)} of {len(values)} points drawn"]
+    reasons = Counter(str(found.reason) for found in lacking if found)
     lines += [f"not drawn: {count}: {reason}" for reason, count in reasons.items()]
     if any(value.number.interval for value in values):
         lines.append("points are medians; a whisker is the 95 % interval of the mean (Student's t)")
@@ -95,13 +98,22 @@ def table(spec: Spec, drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[l
     two = [spec.x] if across else []
     rows: list[list[Any]] = [[spec.facet or "facet", "point" if two else spec.x, spec.series or "series",
                               "operation", *two, spec.metric, *COLUMNS]]  # fmt: skip
-    for at, one in enumerate(drawn):
-        for number, value in enumerate(one.values):
-            own, found, bar = value.number, value.found, value.bar
+    for at, panel in enumerate(drawn):
+        for number, value in enumerate(panel.values):
+            numbers, found, bar = value.number, value.found, value.bar
             x = [across[at].values[number].number.value] if across else []
             rows.append(
-                [one.panel.title, bar.group.strip(), bar.series, bar.op, *x, own.value, own.low, own.high]
-                + [*(own.interval or (None, None)), len(found.runs), found.state, found.reason]
+                [
+                    panel.panel.title,
+                    bar.group.strip(),
+                    bar.series,
+                    bar.op,
+                    *x,
+                    numbers.value,
+                    numbers.low,
+                    numbers.high,
+                ]
+                + [*(numbers.interval or (None, None)), len(found.runs), found.state, found.reason]
                 + [" ".join(dict.fromkeys(run.facts[name] for run in found.runs)) for name in ("cell", "run")]
             )
     return rows

@@ -33,8 +33,8 @@ def figure_path(text: str) -> Path:
 
 def write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """Write rows as CSV; a failure leaves no file."""
-    with scratch.whole(path) as part:
-        _write(part, rows)
+    with scratch.whole(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def save(figure: Figure, path: Path, rows: Iterable[Sequence[Any]]) -> None:
@@ -42,10 +42,5 @@ def save(figure: Figure, path: Path, rows: Iterable[Sequence[Any]]) -> None:
     from analysis.figures import style  # loads matplotlib, which takes a second
 
     with scratch.whole(path.with_suffix(".csv")) as part:
-        _write(part, rows)
+        write_csv(part, rows)
         style.save(figure, path)
-
-
-def _write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)

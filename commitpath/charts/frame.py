@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,20 +12,18 @@ from matplotlib.lines import Line2D
 from analysis.figures import style
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Drawn, Stated
-from commitpath.charts.panels import footnotes
 
 LINE = 0.125  # inches of a line of small text
 
 
 def frame(
-    figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str], handles: list[Any], body: float
+    figure: Mapping[str, Any], notes: Sequence[str], handles: list[Any], body: float
 ) -> tuple[Figure, SubFigure]:
     """Return a page with title, legend and footnotes, and the part between, `body` inches high."""
     width = figure["width"]
     room = width - 2 * look.MARGIN
     titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
-    texts = [] if figure.get("plain") else footnotes(drawn, notes)
-    lines = [line for note in texts for line in look.wrapped(note, room)]
+    lines = [line for note in notes for line in look.wrapped(note, room)]
     keys = packed(handles, room)
     head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
     foot = 0.06 + LINE * len(lines)
@@ -88,33 +86,38 @@ def title(axes: Axes, drawn: Drawn, room: float, high: int) -> None:
 
 def ratios(drawn: Drawn, room: float) -> list[str]:
     """Return the paper's ratios with ours, in lines of `room` inches."""
-    found: dict[tuple[str, float], list[Stated]] = {}
+    groups: dict[tuple[str, float], list[Stated]] = {}
     for stated in drawn.stated:
         if stated.ratio is not None and stated.over is not None:
             key = f"{plain(stated.bar, stated.over)} over {plain(stated.over, stated.bar)}"
-            found.setdefault((key, stated.ratio), []).append(stated)
+            groups.setdefault((key, stated.ratio), []).append(stated)
     lines = []
-    for (key, ratio), some in found.items():
+    for (key, ratio), some in groups.items():
         lines += look.wrapped(f"{key}: paper {ratio:g}×, here {ours(some)}", room)
     return lines
 
 
 def ours(some: list[Stated]) -> str:
     """Return the range of our ratios with marks, by series and reading."""
-    several, boards = len({one.bar.series for one in some}) > 1, len({one.bar.board for one in some}) > 1
-    found: dict[str, list[Stated]] = {}
-    for one in some:
-        if one.ours is not None and one.over is not None:
-            of = [one.bar.board] if boards else []
-            of += [one.bar.series] if several else []
-            of += [one.over.reading.rpartition(" ")[2]] if one.over.reading else []
-            found.setdefault(" ".join(of), []).append(one)
+    several, boards = (
+        len({number.bar.series for number in some}) > 1,
+        len({number.bar.board for number in some}) > 1,
+    )
+    groups: dict[str, list[Stated]] = {}
+    for number in some:
+        if number.ours is not None and number.over is not None:
+            words = [
+                number.bar.board * boards,
+                number.bar.series * several,
+                number.over.reading.rpartition(" ")[2],
+            ]
+            groups.setdefault(" ".join(filter(None, words)), []).append(number)
     parts = []
-    for of_it, alike in found.items():
-        ratios = sorted(one.ours or 0 for one in alike)
+    for name, alike in groups.items():
+        ratios = sorted(number.ours or 0 for number in alike)
         ends = dict.fromkeys(look.digits(end) for end in (ratios[0], ratios[-1]))
-        marks = "".join(sorted({mark for one in alike for mark in one.marks}))
-        parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({of_it})" if len(found) > 1 else ""))
+        marks = "".join(sorted({mark for number in alike for mark in number.marks}))
+        parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({name})" if len(groups) > 1 else ""))
     return ", ".join(parts) or "not known"
 
 
@@ -129,14 +132,14 @@ def plain(bar: Bar, other: Bar) -> str:
 def stated(axes: Axes, drawn: Drawn, x: Mapping[Bar, float]) -> None:
     """Draw the paper's numbers: a diamond where its ratio would put a bar, a line at a value."""
     lines: dict[float, list[float]] = {}
-    for one in drawn.stated:
-        if one.tps is None:
+    for number in drawn.stated:
+        if number.tps is None:
             continue
-        if one.ratio is None:
-            lines.setdefault(one.tps, []).append(x[one.bar])
+        if number.ratio is None:
+            lines.setdefault(number.tps, []).append(x[number.bar])
             continue
-        filled = "none" if one.over is not None and one.over.hatched else look.PAPER
-        axes.plot(x[one.bar], one.tps, "D", markersize=3.6, markerfacecolor=filled,
+        filled = "none" if number.over is not None and number.over.hatched else look.PAPER
+        axes.plot(x[number.bar], number.tps, "D", markersize=3.6, markerfacecolor=filled,
                   markeredgecolor=look.PAPER, markeredgewidth=0.8, zorder=5, clip_on=False)  # fmt: skip
     for tps, at in lines.items():
         axes.hlines(tps, min(at) - 0.55, max(at) + 0.55, color=look.PAPER, linewidth=1.1, zorder=5)
@@ -144,7 +147,7 @@ def stated(axes: Axes, drawn: Drawn, x: Mapping[Bar, float]) -> None:
 
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return the handles of the paper's numbers in the figure."""
-    some = [one for panel in drawn for one in panel.stated]
+    some = [number for panel in drawn for number in panel.stated]
     red: dict[str, Any] = {
         "linestyle": "none",
         "markersize": 3.6,
@@ -153,13 +156,11 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     }
     handles = []
     for hatched in (False, True):
-        over = [one for one in some if one.over is not None and one.over.hatched == hatched]
+        over = [number.over for number in some if number.over is not None and number.over.hatched == hatched]
         if over:
-            words = over[0].over.reading if over[0].over and over[0].over.reading else "ours"
-            fill = "none" if hatched else look.PAPER
-            handles.append(Line2D([], [], marker="D", markerfacecolor=fill,
-                                  label=f"paper's ratio × {words}", **red))  # fmt: skip
-    if any(one.ratio is None for one in some):
+            label, fill = f"paper's ratio × {over[0].reading or 'ours'}", "none" if hatched else look.PAPER
+            handles.append(Line2D([], [], marker="D", markerfacecolor=fill, label=label, **red))
+    if any(number.ratio is None for number in some):
         handles.append(Line2D([], [], color=look.PAPER, linewidth=1.1, label="the paper's value"))
     if any(panel.panel.authors for panel in drawn):
         handles.append(

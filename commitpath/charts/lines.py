@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
-from commitpath.charts.model import VIRTUAL, Drawn, Value
+from commitpath.charts.model import Drawn, boards, values_of
 from commitpath.charts.panels import SIGNS
 
 PANEL = 1.9  # inches of the lines
@@ -27,55 +27,53 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     """Draw a figure of lines, its panels in one row."""
     if figure.get("plain"):
         return plain(figure, drawn)
-    rows = list(dict.fromkeys(name for one in drawn for name in cause_texts(one)))
+    rows = list(dict.fromkeys(name for shown in drawn for name in cause_texts(shown)))
     under = 0.55 + len(rows) * cause_rows.LINE / 72
-    slots = [len(one.panel.groups) + 0.6 for one in drawn]
+    slots = [len(shown.panel.groups) + 0.6 for shown in drawn]
     left = max((look.extent(name) for name in rows), default=0.4) + 0.2
     rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
-    high = max(len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True))
+    high = max(len(frame.ratios(shown, room)) for shown, room in zip(drawn, rooms, strict=True))
     over = 0.25 + 0.13 * high
-    made, part = frame.frame(figure, drawn, notes, legend(drawn), PANEL + under + over)
+    made, part = frame.frame(figure, notes, legend(drawn), PANEL + under + over)
     axes = part.subplots(1, len(drawn), width_ratios=slots, squeeze=False, sharey=True)[0]
-    for column, (panel_axes, one) in enumerate(zip(axes, drawn, strict=True)):
-        sweep_axes.log_axis(panel_axes.yaxis)
-        panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
-        causes(panel_axes, one, rows, column == 0)
+    for column, (panel_axes, shown) in enumerate(zip(axes, drawn, strict=True)):
+        sweep_axes.metric_axis(panel_axes.yaxis, "log")
+        panel(panel_axes, shown, styles(drawn), column == 0, rooms[column], high)
+        causes(panel_axes, shown, rows, column == 0)
     return made
 
 
 def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
     """Draw a sweep's figure: panels without causes, on one scale."""
     handles = [handle for handle in legend(drawn) if handle.get_label()]
-    made, grid = sweep_axes.panels(figure, drawn, handles, PANEL * 0.9, 0.5)
+    made, grid = sweep_axes.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5)
     room = figure["width"] / figure["across"] - 0.6
-    for place, (axes, one) in enumerate(zip(grid, drawn, strict=False)):
-        panel(axes, one, styles(drawn), False, room, 0, APART)
-        axes.set_ylabel(one.panel.label if place % figure["across"] == 0 else "")
-        sweep_axes.x_names(axes, range(len(one.panel.groups)), one.panel.groups, room)
+    for place, (axes, shown) in enumerate(zip(grid, drawn, strict=False)):
+        panel(axes, shown, styles(drawn), False, room, 0, APART)
+        axes.set_ylabel(shown.panel.label if place % figure["across"] == 0 else "")
+        sweep_axes.x_names(axes, range(len(shown.panel.groups)), shown.panel.groups, room)
         if place + figure["across"] < len(drawn):
             axes.set_xlabel("")
     # last: the panels have one scale
-    sweep_axes.metric_axis(grid[0].yaxis, figure["log"])
+    sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
     return made
 
 
 def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
     """Return the style of each series: color, marker; hollow and dashed in another build."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in drawn:
-        for value in one.values:
-            bar = value.bar
-            if bar.series not in found:
-                color = look.color(bar.color)
-                found[bar.series] = {
-                    "color": color,
-                    "marker": MARKERS[len(found) % len(MARKERS)],
-                    "markersize": 4,
-                    "linewidth": 1.1,
-                    "linestyle": (0, (3, 1.5)) if bar.light else "-",
-                    "markerfacecolor": "none" if bar.light else color,
-                }
-    return found
+    first = {value.bar.series: value.bar for value in reversed(values_of(drawn))}
+    series = dict.fromkeys(value.bar.series for value in values_of(drawn))
+    return {
+        name: {
+            "color": (color := look.color(first[name].color)),
+            "marker": marker,
+            "markersize": 4,
+            "linewidth": 1.1,
+            "linestyle": (0, (3, 1.5)) if first[name].light else "-",
+            "markerfacecolor": "none" if first[name].light else color,
+        }
+        for name, marker in zip(series, itertools.cycle(MARKERS), strict=False)
+    }
 
 
 def panel(
@@ -115,15 +113,19 @@ def panel(
 def absent(axes: Axes, drawn: Drawn) -> None:
     """Write the words for missing values at their place, with their number."""
     for at, group in enumerate(drawn.panel.groups):
-        states = [value.found.state for value in drawn.values if value.bar.group == group]
-        counts = {state: states.count(state) for state in states if state != "ok"}
-        words = [
-            SIGNS[state] if number == len(states) else f"{SIGNS[state]}: {number} of {len(states)}"
-            for state, number in counts.items()
-        ]
-        color = look.FAILED if "failed" in counts else look.ABSENT
-        axes.text(at, 0.02, ", ".join(words), rotation=90, ha="center", va="bottom", fontsize=look.SMALL,
+        text, color = absence([value.found.state for value in drawn.values if value.bar.group == group])
+        axes.text(at, 0.02, text, rotation=90, ha="center", va="bottom", fontsize=look.SMALL,
                   color=color, transform=axes.get_xaxis_transform())  # fmt: skip
+
+
+def absence(states: Sequence[str]) -> tuple[str, str]:
+    """Return the words for the values that are missing, and their color: `missing: 3 of 24`."""
+    counts = {state: states.count(state) for state in states if state != "ok"}
+    words = [
+        SIGNS[state] if number == len(states) else f"{SIGNS[state]}: {number} of {len(states)}"
+        for state, number in counts.items()
+    ]
+    return ", ".join(words), look.FAILED if "failed" in counts else look.ABSENT
 
 
 def causes(axes: Axes, drawn: Drawn, rows: list[str], first: bool) -> None:
@@ -152,21 +154,14 @@ def cause_texts(drawn: Drawn) -> dict[str, dict[int, str]]:
     return rows
 
 
-def durable(values: tuple[Value, ...], series: str) -> str:
-    """Return the marks of all values of a series."""
-    return "".join(sorted({mark for value in values if value.bar.series == series for mark in value.marks}))
-
-
 def legend(drawn: list[Drawn]) -> list[Any]:
     """Return a handle for each series, with its marks, and for the paper's numbers."""
     handles: list[Any] = []
     for series, how in styles(drawn).items():
-        marks = "".join(dict.fromkeys(mark for one in drawn for mark in durable(one.values, series)))
+        alike = [value for value in values_of(drawn) if value.bar.series == series]
+        marks = "".join(sorted({mark for value in alike for mark in value.marks}))
         handles.append(Line2D([], [], label=f"{series}{marks}", **how))
-    boards = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
-    for board, outlined in boards.items():
-        if outlined or board != VIRTUAL:
-            plain: dict[str, Any] = {"color": "#59626C", "marker": "o", "markersize": 4, "linewidth": 1.1}
-            label = f"{board} board" if board == VIRTUAL else board
-            handles.append(Line2D([], [], label=label, **plain | (VIRTUAL_LINE if outlined else {})))
+    plain: dict[str, Any] = {"color": look.PLAIN, "marker": "o", "markersize": 4, "linewidth": 1.1}
+    for label, outlined in boards(drawn):
+        handles.append(Line2D([], [], label=label, **plain | (VIRTUAL_LINE if outlined else {})))
     return [*handles, *frame.legend(drawn)]

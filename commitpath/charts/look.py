@@ -16,8 +16,8 @@ from model import filesystems, operations
 POINTS = 7.0
 SMALL = 6.5  # points, the smallest text
 MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text over the whole width
-# By name, for `color` of a figure's data: what is the same thing elsewhere has its colour from there.
-# Operations have theirs in workloads/operations.yml, filesystems in model/filesystems/.
+# By name, for `color` of a figure's data. The colors of operations are in workloads/operations.yml, those of
+# filesystems in model/filesystems/.
 COLORS = {
     "plain": style.SQL,
     "DELETE": style.FILES["journal"],
@@ -34,6 +34,7 @@ COLORS = {
 PAPER = "#E0002D"  # numbers of the paper
 FAILED = "#E0002D"
 ABSENT = "#6B6B6B"  # missing, or left out by a grid
+PLAIN = "#59626C"  # in a legend: of any series
 HATCH = "/////"
 
 
@@ -44,16 +45,13 @@ def colors() -> dict[str, str]:
 
 def color(name: str, light: bool = False) -> str:
     """Return a color by its name or as #RRGGBB, or mixed with white. Raises BadInputError."""
-    known = colors()
     if name.startswith("#"):
         return name
-    if name not in known:
-        raise BadInputError(f"color: {name!r} is none of {', '.join(known)}")
-    full = known[name]
-    if not light:
-        return full
+    if not is_color(name):
+        raise BadInputError(f"color: {name!r} is none of {', '.join(colors())}")
+    full = colors()[name]
     parts = [int(full[at : at + 2], 16) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(part + (255 - part) * 0.55):02X}" for part in parts)
+    return "#" + "".join(f"{round(part + (255 - part) * 0.55):02X}" for part in parts) if light else full
 
 
 def is_color(name: str) -> bool:
@@ -62,18 +60,18 @@ def is_color(name: str) -> bool:
 
 
 def sequence(number: int) -> list[str]:
-    """So many colours from dark to light, for values that are numbers."""
+    """Return so many colors from dark to light, for values that are numbers."""
     scale = mpl.colormaps["viridis"]
     return [to_hex(scale(0.9 * at / max(number - 1, 1))) for at in range(number)]
 
 
 def tick(value: float) -> str:
-    """A number on an axis."""
+    """Return a number of an axis as text."""
     return thousands(value) if value >= 1000 else f"{value:g}"
 
 
 def page(width: float, height: float) -> Figure:
-    """An empty figure for a page; inches."""
+    """Return an empty figure; inches."""
     made = style.figure(height, width, POINTS)
     mpl.rcParams.update({"hatch.linewidth": 0.6, "axes.titleweight": "normal", "legend.fontsize": SMALL})
     return made
@@ -81,7 +79,7 @@ def page(width: float, height: float) -> Figure:
 
 @functools.cache
 def extent(text: str, points: float = SMALL) -> float:
-    """Inches that a line of text is wide."""
+    """Return the width of a line of text in inches."""
     font = get_font(findfont("DejaVu Sans"))
     font.set_size(100 * points, 72)  # so large that no hint to pixels counts
     font.set_text(text)
@@ -89,7 +87,7 @@ def extent(text: str, points: float = SMALL) -> float:
 
 
 def wrapped(text: str, width: float, points: float = SMALL) -> list[str]:
-    """Text in lines of at most `width` inches, broken at blanks."""
+    """Return text in lines of at most `width` inches, broken at blanks."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -101,19 +99,19 @@ def wrapped(text: str, width: float, points: float = SMALL) -> list[str]:
 
 
 def thousands(value: float) -> str:
-    """A whole number, its thousands set apart."""
+    """Return a whole number with separated thousands."""
     return f"{value:,.0f}".replace(",", "\u202f")
 
 
 def digits(value: float) -> str:
-    """A number with three significant digits, none of them in an exponent."""
+    """Return a number with three significant digits, without an exponent."""
     if value >= 100:
         return thousands(value)
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def few(value: float) -> str:
-    """A count with two or three digits, as short as can be: 0, 0.02, 3.98, 12, 240."""
+    """Return a count with two or three digits, as short as possible: 0, 0.02, 3.98, 12, 240."""
     if value == 0:
         return "0"
     text = f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"

@@ -1,8 +1,8 @@
-"""What a chart shows: panels of bars (or points, or rows), and what was found for each."""
+"""What a chart shows: panels of bars (or points, or rows), and the value of each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
 
 @dataclass(frozen=True, eq=False)
 class Bar:
-    """One value of a figure: where it stands, and its cell. reading: of a word, or empty."""
+    """One value of a figure: its place, and its cell. reading: of a word, or empty."""
 
     group: str
     series: str
@@ -26,17 +26,22 @@ class Bar:
     color: str
     light: bool
     hatched: bool
-    outlined: bool = False  # the virtual board's, next to a lab board's
-    seeds: tuple[Cell, ...] = ()  # the same cell with other seeds: its runs count, too
+    outlined: bool = False  # of the virtual board, next to a lab board's
+    seeds: tuple[Cell, ...] = ()  # the same cell with other seeds, their runs count, too
 
     @property
     def board(self) -> str:
-        """The board that its cell is of."""
+        """Return the board of its cell."""
         return str(self.cell.board)
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Return its place in the panel, apart from its build and reading."""
+        return self.group, self.series
+
+    @property
     def look(self) -> tuple[str, str, str]:
-        """What tells a bar from the others of its group and series."""
+        """Return what distinguishes it from other bars at its place."""
         return self.build, self.reading, self.board
 
 
@@ -49,20 +54,20 @@ class Panel:
     groups: tuple[str, ...]
     series: tuple[str, ...]
     bars: tuple[Bar, ...]
-    base: tuple[str, str]  # group and series that the others are read against
+    base: tuple[str, str]  # group and series that the others are compared with
     stated: tuple[Mapping[str, Any], ...] = ()
     authors: Mapping[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
     metric: str = "tps"
 
     @property
     def label(self) -> str:
-        """What its numbers are, with the unit."""
-        return METRICS[self.metric].label
+        """Return the label of its numbers, with the unit."""
+        return METRICS[self.metric].label if self.metric in METRICS else self.metric
 
 
 @dataclass(frozen=True)
 class Value:
-    """A bar, what was found for it, what a watched run says, and how it is unlike its panel's base."""
+    """A bar with its runs and number, the counts of a watched run, and marks of differences from the base."""
 
     bar: Bar
     found: Found
@@ -74,9 +79,9 @@ class Value:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A panel with its values. stated: of the paper, as values (Stated).
+    """A panel with its values, and numbers of the paper.
 
-    lacking: how many of the virtual board's values, which were to stand beside a lab board's, are not there.
+    lacking: how many of the virtual board's values, drawn next to a lab board's, are missing.
     """
 
     panel: Panel
@@ -85,11 +90,26 @@ class Drawn:
     lacking: int = 0
 
 
+def values_of(drawn: Sequence[Drawn]) -> list[Value]:
+    """Return the values of all panels."""
+    return [value for panel in drawn for value in panel.values]
+
+
+def boards(drawn: Sequence[Drawn]) -> list[tuple[str, bool]]:
+    """Return (label, whether it is outlined) of the boards in a figure; none if all is of the virtual one."""
+    outlined = {value.bar.board: value.bar.outlined for value in values_of(drawn)}
+    return [
+        (f"{board} board" if board == VIRTUAL else board, hollow)
+        for board, hollow in outlined.items()
+        if hollow or board != VIRTUAL
+    ]
+
+
 @dataclass(frozen=True)
 class Stated:
-    """A number of the paper at a bar: tps, given as such or as a ratio over another bar of ours.
+    """A number of the paper at a bar: tps, or a ratio over another bar.
 
-    ours: the same ratio of ours; marks: what is unequal between the two bars.
+    ours: the measured ratio; marks: what is unequal between the two bars.
     """
 
     bar: Bar

@@ -1,4 +1,4 @@
-"""A figure's bars with what was found for each, and the marks on comparisons of unequal things."""
+"""Look up the values of a figure's bars, and mark comparisons of unequal things."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from base.errors import LabError
 from commitpath.cells.axes import axes
-from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value
+from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value, values_of
 from commitpath.results.marks import UNCOUNTED, UNDURABLE
 from commitpath.results.query import Found, Number, Results
 from model import durability, engines
@@ -24,28 +24,31 @@ SHORT = {
 }
 
 
-def fill(panel: Panel, results: Results, beside: Panel | None = None) -> Drawn:
-    """Look a panel's cells up. beside: the same panel of the virtual board, to stand next to it."""
+def fill(panel: Panel, results: Results, virtual: Panel | None = None, marked: bool = True) -> Drawn:
+    """Look up the values of a panel. virtual: the same panel of the virtual board, drawn next to it.
+
+    marked: whether values get the marks of what is unequal.
+    """
     lacking = 0
-    if beside:
-        states = [results.find(bar.cell).state for bar in beside.bars]
-        there = [state == "ok" for state in states]
+    if virtual:
+        states = [results.find(bar.cell).state for bar in virtual.bars]
         lacking = states.count("missing") + states.count("failed")
         bars = [
             bar
-            for own, other, known in zip(panel.bars, beside.bars, there, strict=True)
-            for bar in (own, *([replace(other, outlined=True)] if known else []))
+            for own, other, state in zip(panel.bars, virtual.bars, states, strict=True)
+            for bar in (own, *([replace(other, outlined=True)] if state == "ok" else []))
         ]
         panel = replace(panel, bars=tuple(bars))
     values = [value_of(bar, panel.metric, results) for bar in panel.bars]
     by_bar = {value.bar: value for value in values}
-    values = [replace(one, marks=unequal(one, by_bar[base_of(panel, one.bar)])) for one in values]
+    if marked:
+        values = [replace(value, marks=unequal(value, by_bar[base_of(panel, value.bar)])) for value in values]
     stated = [made for entry in panel.stated for made in of_entry(entry, values)]
     return Drawn(panel, tuple(values), tuple(stated), lacking)
 
 
 def value_of(bar: Bar, metric: str, results: Results) -> Value:
-    """What was found for a bar. A cell whose runs have no such number is missing, with the reason."""
+    """Return the value of a bar. A cell with runs but without the number is missing, with the reason."""
     found = results.find(bar.cell, *bar.seeds)
     try:
         number = found.number(metric, bar.op)
@@ -56,16 +59,15 @@ def value_of(bar: Bar, metric: str, results: Results) -> Value:
 
 
 def base_of(panel: Panel, bar: Bar) -> Bar:
-    """The bar that a bar is read against: the panel's base, in the same build and reading if it has them."""
-    same_place = [one for one in panel.bars if place(one) == panel.base]
-    first = [one for one in same_place if one.board == bar.board] or same_place
-    alike = [one for one in first if one.look == bar.look]
-    same_build = [one for one in first if one.build == bar.build]
-    return [*alike, *same_build, *first][0]
+    """Return the bar to compare a bar with: the panel's base, if possible in its build and reading."""
+    places = [other for other in panel.bars if other.place == panel.base]
+    return min(
+        places, key=lambda other: (other.board != bar.board, other.look != bar.look, other.build != bar.build)
+    )
 
 
 def unequal(a: Value, b: Value) -> tuple[str, ...]:
-    """Marks of what is unequal between two values: durability, number of transactions."""
+    """Return the marks of what is unequal between two values: durability, number of transactions."""
     survives = (durability.of(value.bar.cell) for value in (a, b))
     marks = [UNDURABLE] if durability.differences(*survives) else []
     counts = {a.transactions, b.transactions} - {None}
@@ -73,7 +75,7 @@ def unequal(a: Value, b: Value) -> tuple[str, ...]:
 
 
 def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
-    """A number of the paper at each bar that it is about; a ratio over each reading of the other bar."""
+    """Yield a number of the paper at each of its bars; a ratio for each reading of the other bar."""
     for value in values:
         bar = value.bar
         if bar.group != entry["at"] or bar.series != entry.get("series", bar.series):
@@ -81,43 +83,39 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
         if "value" in entry:
             yield Stated(bar, float(entry["value"]), None, None, None, (), entry["source"])
             continue
-        series = entry.get("over_series", bar.series)
-        others = [
-            one
-            for one in values
-            if (one.bar.group, one.bar.series, one.bar.build, one.bar.board)
-            == (entry["over"], series, bar.build, bar.board)
-        ]
-        for other in [one for one in others if one.bar.reading == bar.reading] or others:
-            tps, ours = None, None
-            if other.number.value:
-                tps = other.number.value * float(entry["ratio"])
-                ours = value.number.value / other.number.value if value.number.value else None
-            ratio = float(entry["ratio"])
+        place = (entry["over"], entry.get("over_series", bar.series))
+        alike = (place, bar.build, bar.board)
+        others = [value for value in values if (value.bar.place, value.bar.build, value.bar.board) == alike]
+        for other in [value for value in others if value.bar.reading == bar.reading] or others:
+            ratio, base = float(entry["ratio"]), other.number.value
+            tps = base * ratio if base else None
+            ours = value.number.value / base if base and value.number.value else None
             yield Stated(bar, tps, ratio, ours, other.bar, unequal(value, other), entry["source"])
 
 
 def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
-    """What the signs in a figure mean, and why a bar is not there."""
-    values = [value for one in drawn for value in one.values]
-    said = [*notes, *intervals(values)]
+    """Return the notes with the meanings of the signs in a figure, and the reasons of missing bars."""
+    values = values_of(drawn)
+    notes = [*notes, *intervals(values)]
     if any(UNDURABLE in value.marks for value in values):
-        bases = [value.bar for one in drawn for value in one.values if place(value.bar) == one.panel.base]
-        read = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
-        said.append(f"{UNDURABLE} another durability than its panel's base ({read}). {survival(values)}.")
+        bases = [
+            value.bar for filled in drawn for value in filled.values if value.bar.place == filled.panel.base
+        ]
+        base = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
+        notes.append(f"{UNDURABLE} another durability than its panel's base ({base}). {survival(values)}.")
     if any(UNCOUNTED in value.marks for value in values):
         numbers = sorted({value.transactions for value in values if value.transactions})
         counts = ", ".join(f"{number:,}" for number in numbers)
-        said.append(f"{UNCOUNTED} another number of transactions than its panel's base: {counts}.")
+        notes.append(f"{UNCOUNTED} another number of transactions than its panel's base: {counts}.")
     for state in ("excluded", "failed", "missing"):
         reasons = sorted({str(value.found.reason) for value in values if value.found.state == state})
         if reasons:
-            said.append(f"{SIGNS[state]}: {'; '.join(reasons)}.")
-    return said
+            notes.append(f"{SIGNS[state]}: {'; '.join(reasons)}.")
+    return notes
 
 
 def intervals(values: list[Value]) -> Iterator[str]:
-    """What the whiskers of each board with a clock of its own are, and which of its cells have none."""
+    """Yield, for each board on a real clock, what its whiskers are and which values lack one."""
     own = [value for value in values if value.found.runs and value.bar.cell.clock != "virtual"]
     for board in dict.fromkeys(value.bar.board for value in own):
         counts = [len(value.found.runs) for value in own if value.bar.board == board]
@@ -137,7 +135,7 @@ SIGNS = {"excluded": "n/a", "failed": "failed", "missing": "missing"}
 
 
 def survival(values: list[Value]) -> str:
-    """What survives a power failure, for each journal mode and sync mode of a figure."""
+    """Return what survives a power failure, for each journal mode and sync mode of a figure."""
     texts: dict[str, dict[str, None]] = {}
     for value in values:
         power = dict(durability.of(value.bar.cell).rows())["a power failure"]
@@ -146,17 +144,12 @@ def survival(values: list[Value]) -> str:
 
 
 def settings(bar: Bar) -> str:
-    """`WAL/FULL`: the settings that durability depends on; of another engine its name, and its own that are
-    not at their default."""
+    """Return `WAL/FULL`; for an engine without these settings its name and changed settings."""
     engine = str(bar.cell.engine)
     if not engines.lacking(engine) & {"journal_mode", "synchronous"}:
         return f"{bar.cell.journal_mode}/{bar.cell.synchronous}".upper()
     requested = engines.of(engine).requested(bar.cell)
-    known = axes()
-    own = [f"{name}={v}" for name, v in requested.items() if v != known[name].spec["default"]]
-    return " ".join([engine.upper(), *own])
-
-
-def place(bar: Bar) -> tuple[str, str]:
-    """Where a bar stands, but for its build and reading."""
-    return bar.group, bar.series
+    changed = [
+        f"{name}={value}" for name, value in requested.items() if value != axes()[name].spec["default"]
+    ]
+    return " ".join([engine.upper(), *changed])

@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from commitpath.charts import bars, lines, panels, scatter, table
-from commitpath.charts.model import Drawn, Panel
+from commitpath.charts import bars, lines, look, panels, scatter, table
+from commitpath.charts.model import Drawn, Panel, values_of
 from commitpath.charts.spec import Spec
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Results
@@ -22,29 +22,30 @@ ACROSS = {3.3: 1, 7.0: 3}
 
 def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Drawn], list[Drawn]]:
     """Return the panels with their numbers, and with those of the x axis if it is a metric."""
-    drawn = [unmarked(panels.fill(panel, results)) for panel in made]
+    drawn = [panels.fill(panel, results, marked=False) for panel in made]
     if spec.x not in METRICS:
         return drawn, []
     return drawn, [panels.fill(replace(panel, metric=spec.x), results) for panel in made]
 
 
-def unmarked(drawn: Drawn) -> Drawn:
-    """Return panels without marks."""
-    return replace(drawn, values=tuple(replace(value, marks=()) for value in drawn.values))
-
-
-def is_log(drawn: Sequence[Drawn]) -> bool:
-    """Return whether the axis of some numbers is logarithmic."""
-    values = [v.number.value for one in drawn for v in one.values if v.number.value is not None]
-    return bool(values) and min(values) > 0 and max(values) > LOG * min(values)
+def scale(drawn: Sequence[Drawn]) -> str:
+    """Return the scale of the axis of some numbers."""
+    values = [value.number.value for value in values_of(drawn) if value.number.value is not None]
+    return "log" if values and min(values) > 0 and max(values) > LOG * min(values) else "linear"
 
 
 def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn]) -> Figure:
     """Draw in the given form; the default is lines over more than two numbers, else bars."""
-    figure: dict[str, Any] = {"title": "", "width": spec.width, "plain": True, "log": is_log(drawn)}
+    figure: dict[str, Any] = {"title": "", "width": spec.width, "plain": True, "y_scale": scale(drawn)}
     figure["across"] = min(len(drawn), ACROSS[spec.width])
     if across:
-        return scatter.render({**figure, "x_log": is_log(across)}, drawn, across)
+        figure |= {
+            "x_scale": scale(across),
+            "x_label": across[0].panel.label,
+            "y_label": drawn[0].panel.label,
+        }
+        figure["colors"] = {v.bar.series: look.color(v.bar.color) for v in values_of(drawn)}
+        return scatter.render(figure, scatter.marks(drawn, across))
     groups = drawn[0].panel.groups
     numeric = len(groups) > 2 and all(group.isdigit() for group in groups)
     form = spec.form or ("lines" if numeric else "bars")

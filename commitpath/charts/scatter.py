@@ -1,47 +1,151 @@
-"""One metric over another: a point for each cell, coloured by its series."""
+"""Draw one number over another: panels of marks, one for each cell, colored by series."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
 from commitpath.charts import look, sweep_axes
-from commitpath.charts.lines import MARKERS
+from commitpath.charts.lines import MARKERS, absence
 from commitpath.charts.model import Drawn
 
-PANEL = 1.9  # inches
+PANEL, ROW = 1.9, 0.17  # inches of a panel, and of a row with a name
 
 
-def render(figure: Mapping[str, Any], drawn: list[Drawn], across: list[Drawn]) -> Figure:
-    """Draw the points. across: the same panels, with the metric of the x axis."""
-    series = {value.bar.series: look.color(value.bar.color) for one in drawn for value in one.values}
-    marks = {name: MARKERS[at % len(MARKERS)] for at, name in enumerate(series)}
+@dataclass(frozen=True)
+class Mark:
+    """A cell's numbers. state: as of Found; shape: a value with its own marker, or empty: by series.
+
+    text: written at the mark; outlined: with a red edge.
+    """
+
+    x: float | None
+    y: float | None
+    series: str
+    state: str = "ok"
+    shape: str = ""
+    interval: tuple[float, float] | None = None
+    text: str = ""
+    outlined: bool = False
+
+
+def marks(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[tuple[str, list[Mark]]]:
+    """Return the marks of panels. across: the same panels, with the metric of the x axis."""
+    return [
+        (
+            panel.panel.title,
+            [
+                Mark(
+                    x.number.value,
+                    y.number.value,
+                    y.bar.series,
+                    y.found.state if y.number.value is None else x.found.state,
+                    interval=y.number.interval,
+                )
+                for y, x in zip(panel.values, other.values, strict=True)
+            ],
+        )
+        for panel, other in zip(drawn, across, strict=True)
+    ]
+
+
+def render(
+    figure: Mapping[str, Any], panels: Sequence[tuple[str, Sequence[Mark]]], notes: Sequence[str] = ()
+) -> Figure:
+    """Draw panels of marks, `across` in a row.
+
+    figure: title, width, across, x_label, y_label, x_scale, y_scale (of matplotlib), colors (of series), and
+    front: whether to draw a line over the marks than which none is higher and further left. y_names: the
+    names of y = 0, 1, … from above, in place of y_scale.
+    """
+    every = [mark for _, some in panels for mark in some]
+    series, shapes = (
+        list(dict.fromkeys(getattr(mark, key) for mark in every)) for key in ("series", "shape")
+    )
+    by_shape = any(shapes)
+    markers = dict(zip(shapes if by_shape else series, MARKERS * len(every), strict=False))
+    plain: dict[str, Any] = {"linestyle": "", "markersize": 4}
     handles = [
-        Line2D([], [], color=color, marker=marks[name], linestyle="", markersize=4, label=name)
-        for name, color in series.items()
+        Line2D(
+            [],
+            [],
+            color=figure["colors"][name],
+            marker="o" if by_shape else markers[name],
+            label=name,
+            **plain,
+        )
+        for name in series
         if name
     ]
-    made, grid = sweep_axes.panels(figure, drawn, handles, PANEL, 0.5)
-    for place, (axes, one, other) in enumerate(zip(grid, drawn, across, strict=False)):
+    handles += [
+        Line2D([], [], color=style.SQL, marker=markers[name], label=name, **plain) for name in shapes if name
+    ]
+    names = figure.get("y_names", ())
+    height = ROW * len(names) or PANEL
+    made, grid = sweep_axes.panels(figure, len(panels), handles, height, 0.5, notes)
+    for place, (axes, (title, some)) in enumerate(zip(grid, panels, strict=False)):
         style.grid(axes, "both")
-        for value, x in zip(one.values, other.values, strict=True):
-            if value.number.value is None or x.number.value is None:
-                continue
-            color = series[value.bar.series]
-            mark: dict[str, Any] = {"color": color, "marker": marks[value.bar.series], "markersize": 4}
-            mark |= {"markeredgecolor": "white", "markeredgewidth": 0.4}
-            axes.plot([x.number.value], [value.number.value], **mark)
-            if value.number.interval:
-                axes.vlines(x.number.value, *value.number.interval, color=color, linewidth=0.8)
-        axes.set_xlabel(one.panel.x, fontsize=look.SMALL, labelpad=2)
+        for mark in some:
+            marker = markers[mark.shape if by_shape else mark.series]
+            draw(axes, mark, {**plain, "marker": marker, "color": figure["colors"][mark.series]})
+        if figure.get("front") and (best := front(some)):
+            axes.step(
+                *zip(*best, strict=True), where="post", color=style.INK, alpha=0.5, linewidth=1, zorder=1
+            )
+        text, color = absence([mark.state for mark in some] or ["missing"])
+        axes.text(0.02, 0.02, text, fontsize=look.SMALL, color=color, transform=axes.transAxes)
+        axes.set_xlabel(
+            figure["x_label"] if place + figure["across"] >= len(panels) else "",
+            fontsize=look.SMALL,
+            labelpad=2,
+        )
         if place % figure["across"] == 0:
-            axes.set_ylabel(one.panel.label)
-        axes.set_title(one.panel.title, fontweight="bold", fontsize=look.POINTS)
+            axes.set_ylabel(figure["y_label"])
+        lines = look.wrapped(
+            style.clean(title), 0.9 * (figure["width"] / figure["across"] - 0.6), look.POINTS
+        )
+        axes.set_title("\n".join(lines), fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
-    sweep_axes.metric_axis(grid[0].xaxis, figure["x_log"])
-    sweep_axes.metric_axis(grid[0].yaxis, figure["log"])
+    sweep_axes.metric_axis(grid[0].xaxis, figure["x_scale"])
+    if names:
+        grid[0].set_yticks(range(len(names)), names)
+        grid[0].set_ylim(len(names) - 0.5, -0.5)
+    else:
+        sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
     return made
+
+
+def draw(axes: Axes, mark: Mark, how: dict[str, Any]) -> None:
+    """Draw a mark; one without x hollow at the right edge, one without y at the lower edge."""
+    if mark.x is None and mark.y is None:
+        return
+    transform = axes.transData
+    if mark.x is None or mark.y is None:
+        transform = axes.get_yaxis_transform() if mark.x is None else axes.get_xaxis_transform()
+    hollow = transform is not axes.transData
+    edge = look.FAILED if mark.outlined else how["color"] if hollow else "white"
+    at = (1 if mark.x is None else mark.x, 0 if mark.y is None else mark.y)
+    axes.plot(*([value] for value in at), **how | {"markeredgecolor": edge, "clip_on": not hollow},
+              markeredgewidth=0.9 if mark.outlined or hollow else 0.4,
+              markerfacecolor="none" if hollow else how["color"], transform=transform)  # fmt: skip
+    if mark.interval and not hollow:
+        axes.vlines(at[0], *mark.interval, color=how["color"], linewidth=0.8)
+    if mark.text:
+        axes.annotate(mark.text, at, (3, 2), xycoords=transform, textcoords="offset points",
+                      fontsize=look.SMALL, annotation_clip=False)  # fmt: skip
+
+
+def front(marks: Sequence[Mark]) -> list[tuple[float, float]]:
+    """Return (x, y) of the marks than which no other is both higher and as far left, from left to right."""
+    best: list[tuple[float, float]] = []
+    both = [(mark.x, mark.y) for mark in marks if mark.x is not None and mark.y is not None]
+    for x, y in sorted(both, key=lambda at: (at[0], -at[1])):
+        if not best or y > best[-1][1]:
+            best.append((x, y))
+    return best

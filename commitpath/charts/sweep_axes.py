@@ -11,36 +11,35 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from commitpath.charts import frame, look
-from commitpath.charts.model import Drawn
 
 
 def panels(
-    figure: Mapping[str, Any], drawn: list[Drawn], handles: list[Any], high: float, around: float
+    figure: Mapping[str, Any],
+    number: int,
+    handles: list[Any],
+    high: float,
+    around: float,
+    notes: Sequence[str] = (),
 ) -> tuple[Figure, list[Axes]]:
     """Return a page and the axes of its panels, `across` in a row. around: inches above and below each."""
     across = figure["across"]
-    rows = math.ceil(len(drawn) / across)
-    made, part = frame.frame(figure, drawn, [], handles, rows * (high + around))
+    rows = math.ceil(number / across)
+    made, part = frame.frame(figure, notes, handles, rows * (high + around))
     axes = list(part.subplots(rows, across, squeeze=False, sharey=True, sharex=True).flat)
-    for empty in axes[len(drawn) :]:
+    for empty in axes[number:]:
         empty.set_visible(False)
     return made, axes
 
 
-def metric_axis(axis: Any, log: bool) -> None:
-    """Make an axis of a metric logarithmic, or linear from 0."""
-    if log:
-        log_axis(axis)
-    else:
+def metric_axis(axis: Any, scale: str) -> None:
+    """Give an axis of a metric plain numbers and a scale of matplotlib's: linear (from 0), log or symlog."""
+    getattr(axis.axes, f"set_{axis.axis_name}scale")(scale)
+    if scale == "linear":
         getattr(axis.axes, f"set_{axis.axis_name}lim")(0)
-        axis.set_major_formatter(lambda value, _: look.tick(value))
-
-
-def log_axis(axis: Any) -> None:
-    """Make an axis logarithmic, with plain numbers."""
-    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_minor_locator(NullLocator())
+    if scale == "log":
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(lambda value, _: look.tick(value))
 
 

@@ -1,4 +1,4 @@
-"""A table as the paper prints it: its value, ours in each build, and what a transaction did."""
+"""Draw a table: the paper's values, ours in each build, and the counts of a transaction."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LINE = 0.145  # inches
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a table: groups are blocks of rows, series its columns."""
     plain = bool(figure.get("plain"))
-    blocks = [(group, lines(one, group)) for one in drawn for group in one.panel.groups]
+    blocks = [(group, lines(shown, group)) for shown in drawn for group in shown.panel.groups]
     series = drawn[0].panel.series
     names = (0.2 if plain else 0.36) * figure["width"]
     step = (figure["width"] - names - look.MARGIN) / len(series)
     heads = [sweep_axes.broken(label, step) if plain else label for label in series]
     head = max(label.count("\n") + 1 for label in heads) + plain
     height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
-    made, part = frame.frame(figure, drawn, notes, [], height)
+    made, part = frame.frame(figure, notes, [], height)
     axes = part.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, figure["width"])
@@ -50,13 +50,15 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
 
 
 def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
-    """(name, text for each series, color) of a block's rows."""
+    """Return (name, text for each series, color) of a block's rows."""
     values = [value for value in drawn.values if value.bar.group == group]
     if not values[0].bar.build:
         of = {value.bar.series: value for value in values}
         return [("", [number(of.get(name)) for name in drawn.panel.series], style.INK)]
     paper = {
-        one.bar.series: one.tps for one in drawn.stated if one.bar.group == group and one.tps is not None
+        number.bar.series: number.tps
+        for number in drawn.stated
+        if number.bar.group == group and number.tps is not None
     }
     series = drawn.panel.series
     rows = [("the paper", [look.few(paper[name]) if name in paper else "" for name in series], look.PAPER)]
@@ -71,13 +73,13 @@ def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
         rows.append((name, [number(of.get(name)) for name in series], style.INK))
     causes = {value.bar.series: value.causes for value in reversed(values) if value.causes}
     for name, count in cause_rows.ROWS.items():
-        texts = [look.few(count(causes[one])) if one in causes else cause_rows.UNKNOWN for one in series]
-        rows.append((f"{name} per transaction", texts, "#59626C"))
+        texts = [look.few(count(causes[name])) if name in causes else cause_rows.UNKNOWN for name in series]
+        rows.append((f"{name} per transaction", texts, look.PLAIN))
     return rows
 
 
 def number(value: Value | None) -> str:
-    """Our number with its marks, or the word for why there is none."""
+    """Return our number with its marks, or the word for its absence."""
     if value is None:
         return ""
     tps, interval = value.number.value, value.number.interval

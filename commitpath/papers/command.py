@@ -69,7 +69,7 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
     print(printable_lines(page.terminal(content)))
-    return sum(one.verdict == verdict.MISSING for one in judged)
+    return sum(claim.verdict == verdict.MISSING for claim in judged)
 
 
 @contextlib.contextmanager

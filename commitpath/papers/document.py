@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from analysis.schemas.ledger import LABELS
@@ -24,6 +24,8 @@ from model.cell import Cell
 
 # The reason of a claim that is reproduced by equality, unless claims.yml has one.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
+# The axes that always name a cell.
+NAMED = ("fs", "journal_mode", "synchronous", "sqlite")
 
 
 def document(
@@ -40,6 +42,8 @@ def document(
     # explanations apply to the paper's device and to its numbers of transactions
     elsewhere = request is not None and bool(request.lab or request.most)
     writer = texts.Writer(paper, results)
+    values = values_of(reading for outcome in judged for reading in outcome.readings)
+    runs = {id(value.run): value.run for value in values if value.run}.values()
     return {
         "command": request.command if request else f"make reproduce PAPER={paper.name}",
         "board": request.board if request else VIRTUAL,
@@ -52,148 +56,103 @@ def document(
         "grid": paper.grid,
         "says": dict(paper.says),
         "constants": at_most(paper.constants, paper.most),
-        "builds": builds_of(judged),
-        "made_by": made_by(judged),
+        # the headline's first
+        "builds": list(dict.fromkeys(value.cell.sqlite for value in values)),
+        # how many of the judged runs each version made
+        "made_by": {
+            name: dict(Counter(run.facts[fact] for run in runs).most_common())
+            for name, fact in (("commit", "commit"), ("kernel", "uname"))
+        },
         "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
-        "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
-        "circular": [one.claim.id for one in judged if "circular" in one.claim.texts],
-        "by_equality": [one.claim.id for one in judged if one.equal],
+        "verdicts": {name: sum(outcome.verdict == name for outcome in judged) for name, _ in verdict.RULE},
+        "circular": [outcome.claim.id for outcome in judged if "circular" in outcome.claim.texts],
+        "by_equality": [outcome.claim.id for outcome in judged if outcome.equal],
         "claims": [
-            claim(one, results, writer, elsewhere, other)
-            for one, other in itertools.zip_longest(judged, virtual or [])
+            claim(outcome, results, writer, elsewhere, other)
+            for outcome, other in itertools.zip_longest(judged, virtual or [])
         ],
         # last: every cell was looked up before
         "left_out": left_out(list(results.left_out.values())),
     }
 
 
-def builds_of(judged: list[Judged]) -> list[str]:
-    """Return the SQLite releases of all readings, the headline's first."""
-    return list(dict.fromkeys(value.cell.sqlite for one in judged for value in values(one.readings)))
-
-
-def made_by(judged: list[Judged]) -> dict[str, dict[str, int]]:
-    """Return the versions of commitpath and of the kernel, with how many of the judged runs each made."""
-    runs = {id(value.run): value.run for one in judged for value in values(one.readings) if value.run}
-    return {
-        name: dict(Counter(run.facts[fact] for run in runs.values()).most_common())
-        for name, fact in (("commit", "commit"), ("kernel", "uname"))
-    }
-
-
-def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:
-    """Yield both sides of every pair."""
-    for reading in readings:
-        for pair in reading.pairs:
-            yield pair.left
-            yield pair.right
+def values_of(readings: Iterable[ReadingResult]) -> list[Value]:
+    """Return both sides of every pair."""
+    return [side for reading in readings for pair in reading.pairs for side in (pair.left, pair.right)]
 
 
 def claim(
-    one: Judged, results: Results, writer: "texts.Writer", elsewhere: bool, virtual: Judged | None
+    outcome: Judged, results: Results, writer: texts.Writer, elsewhere: bool, virtual: Judged | None
 ) -> dict[str, Any]:
     """Return one claim. elsewhere: omit explanations. virtual: the same claim on the virtual board."""
-    given = one.claim
+    given = outcome.claim
     others = virtual.readings if virtual else ()
     return {
-        "id": given.id,
-        "source": given.source,
-        "statement": given.statement,
-        "paper": {
-            "left": given.selectors[0],
-            "right": given.selectors[1],
-            "metric": given.metric,
-            "expected": given.expected,
-            "kind": given.kind,
-        },
-        "verdict": one.verdict,
+        **{name: getattr(given, name) for name in ("id", "source", "statement", "not_testable")},
+        "paper": {name: getattr(given, name) for name in ("left", "right", "metric", "expected", "kind")},
+        "verdict": outcome.verdict,
         "circular": writer.write(given.texts.get("circular")),
-        "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if one.equal else None,
-        "not_testable": given.not_testable,
-        "unmeasured": one.unmeasured,
-        "other_verdicts": list(one.others),
-        "artifact": vars(one.artifact) if one.artifact else None,
+        "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if outcome.equal else None,
+        "unmeasured": outcome.unmeasured,
+        "other_verdicts": list(outcome.others),
+        "artifact": outcome.artifact,
         "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),
         "paper_says": None if elsewhere else writer.write(given.texts.get("paper_says")),
-        "readings": [reading(*both) for both in itertools.zip_longest(one.readings, others)],
-        "why": [] if elsewhere else why(one, results),
+        "readings": [reading(*both) for both in itertools.zip_longest(outcome.readings, others)],
+        "why": [] if elsewhere else why(outcome, results),
     }
 
 
 def reading(result: ReadingResult, virtual: ReadingResult | None = None) -> dict[str, Any]:
     """Return one reading. virtual: the virtual board's."""
-    given = result.reading
-    others = virtual.pairs if virtual else ()
+    given, others = result.reading, virtual.pairs if virtual else ()
     return {
-        "name": given.name,
-        "words": dict(given.words),
+        **{name: getattr(given, name) for name in ("name", "words", "holds", "unmeasured")},
         "sqlite": result.pairs[0].left.cell.sqlite,
-        "holds": given.holds,
         "verdict": result.verdict,
-        "unmeasured": given.unmeasured,
         "pairs": [pair(*both) for both in itertools.zip_longest(result.pairs, others)],
     }
 
 
-def pair(one: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:
+def pair(outcome: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:
     """Return one comparison. virtual: the virtual board's."""
-    return {
-        "label": one.label,
-        "left": side(one.left),
-        "right": side(one.right),
-        "ratio": one.ratio,
-        "virtual_ratio": virtual.ratio if virtual else None,
-        "verdict": one.verdict,
-        "marks": dict(one.marks),
-    }
+    sides = {"left": side(outcome.left), "right": side(outcome.right)}
+    return {**vars(outcome), **sides, "virtual_ratio": virtual.ratio if virtual else None}
 
 
 def side(value: Value) -> dict[str, Any]:
     """Return one side of a comparison."""
-    run = value.run
     return {
         "cell_id": cell_id(value.cell),
         "settings": settings(value.cell),
-        "op": value.op,
-        "value": value.value,
-        "interval": value.interval,
-        "runs": value.runs,
-        "run": run.path if run else None,
-        "reason": value.reason,
+        **{name: getattr(value, name) for name in ("op", "value", "interval", "runs", "reason")},
+        "run": value.run.path if value.run else None,
     }
 
 
 def settings(cell: Cell) -> dict[str, Any]:
-    """Return a cell's axes that are not at their default, and the four that always name it.
-
-    Axes that its engine lacks are omitted.
-    """
-    named = ("fs", "journal_mode", "synchronous", "sqlite")
-    own = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell.engine)]
+    """Return NAMED and a cell's axes that are not at their default, without those that its engine lacks."""
     return {
         name: cell.value(name)
-        for name, axis in own
-        if name in named or cell.value(name) != axis.spec["default"]
+        for name, axis in axes().items()
+        if name not in engines.lacking(cell.engine)
+        and (name in NAMED or cell.value(name) != axis.spec["default"])
     }
 
 
-def why(one: Judged, results: Results) -> list[dict[str, Any]]:
+def why(outcome: Judged, results: Results) -> list[dict[str, Any]]:
     """Return a transaction's costs in each cell of the headline, in all wordings, from watched runs."""
-    if not one.readings:
-        return []
-    first = one.readings[0]
-    build = first.pairs[0].left.cell.sqlite
-    chosen = tuple(
+    builds = [result.pairs[0].left.cell.sqlite for result in outcome.readings]
+    chosen = [
         result
-        for result in one.readings
-        if result.reading.name == first.reading.name and result.pairs[0].left.cell.sqlite == build
-    )
+        for result, build in zip(outcome.readings, builds, strict=True)
+        if (result.reading.name, build) == (outcome.readings[0].reading.name, builds[0])
+    ]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for value in values(chosen):
+    for value in values_of(chosen):
         op = WHOLE if ":" in value.op else value.op
         key = (cell_id(value.cell), op)
-        if key not in rows:
-            rows[key] = why_row(value.cell, op, results)
+        rows[key] = rows.get(key) or why_row(value.cell, op, results)
     return list(rows.values())
 
 

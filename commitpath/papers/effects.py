@@ -9,6 +9,7 @@ up to 1.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -88,7 +89,11 @@ def fit(factors: Sequence[Factor], rows: Sequence[Row], values: Sequence[float])
     parents = [tuple(row[name] for name in crossed) for row in rows]
     counts = Counter(parents)
     weight = np.sqrt([1 / counts[parent] for parent in parents])
-    blocks = {term: block for term in terms_of(factors) if (block := columns(term, rows)).any()}
+    blocks = {}
+    for term in terms_of(factors):
+        block = np.array([contrast(term, [row[factor.name] for factor in term]) for row in rows])
+        if block.any():
+            blocks[term] = block
     matrix = np.column_stack([np.ones(len(rows)), *blocks.values()]) * weight[:, None]
     if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
         raise TooFewCells
@@ -124,32 +129,19 @@ def terms_of(factors: Sequence[Factor]) -> list[tuple[Factor, ...]]:
     return [*[(factor,) for factor in factors], *pairs]
 
 
-def columns(term: Sequence[Factor], rows: Sequence[Row]) -> np.ndarray:
-    """Return the contrasts of a term: rows × its degrees of freedom."""
-    parts = [
-        np.array([contrast(factor, row[factor.name]) for row in rows]).reshape(len(rows), -1)
-        for factor in term
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    return np.column_stack([a * b for a in parts[0].T for b in parts[1].T])
+def contrast(term: Sequence[Factor], levels: Sequence[str | None]) -> np.ndarray:
+    """Return the sum-to-zero contrasts of a term at levels of its factors.
 
-
-def contrast(factor: Factor, level: str | None) -> list[float]:
-    """Return a sum-to-zero contrast: 1 in the level's column, -1 in all for the last level, 0 outside."""
-    if level is None:
-        return [0.0] * (len(factor.levels) - 1)
-    at = factor.levels.index(level)
-    if at == len(factor.levels) - 1:
-        return [-1.0] * at
-    return [float(at == column) for column in range(len(factor.levels) - 1)]
+    Of a factor: 1 in the level's column, -1 in all for the last level, 0 where it does not exist.
+    """
+    parts = []
+    for factor, level in zip(term, levels, strict=True):
+        rows = np.vstack([np.eye(len(factor.levels) - 1), np.full(len(factor.levels) - 1, -1.0)])
+        parts.append(rows[0] * 0 if level is None else rows[factor.levels.index(level)])
+    return functools.reduce(np.kron, parts)
 
 
 def ratios(term: Sequence[Factor], solution: np.ndarray) -> dict[tuple[str, ...], float]:
     """Return the effect of each level or pair of levels as a ratio."""
-    effects = {}
-    for levels in itertools.product(*(factor.levels for factor in term)):
-        parts = [np.array(contrast(factor, level)) for factor, level in zip(term, levels, strict=True)]
-        code = parts[0] if len(parts) == 1 else np.outer(parts[0], parts[1]).ravel()
-        effects[levels] = float(np.exp(code @ solution))
-    return effects
+    every = itertools.product(*(factor.levels for factor in term))
+    return {levels: float(np.exp(contrast(term, levels) @ solution)) for levels in every}

@@ -43,13 +43,13 @@ def duration(request: Request, left: Sequence[Planned], stored: Sequence[Run]) -
     board's cells. The rest of a run (writing the rows, preparing the board) takes the median of the board's
     runs. Before the board's first run, only the virtual board's transactions are known.
     """
-    own = [run for run in stored if run.settings.get("board") == request.board]
+    of_board = [run for run in stored if run.settings.get("board") == request.board]
     seconds = {run.cell_id: 1 / float(run.summary["tps"]["all"]) for run in stored}
-    if own:
-        usual = statistics.median(seconds[run.cell_id] for run in own)
-        more = statistics.median(overhead(run) for run in own)
+    if of_board:
+        usual = statistics.median(seconds[run.cell_id] for run in of_board)
+        more = statistics.median(overhead(run) for run in of_board)
         total = sum(more + transactions(run.cell) * seconds.get(cell_id(run.cell), usual) for run in left)
-        return f"about {clock(total)}, estimated from {len(own)} stored runs of {request.board}"
+        return f"about {clock(total)}, estimated from {len(of_board)} stored runs of {request.board}"
     ids = virtual_ids(request)
     virtual = [
         transactions(run.cell) * seconds[ids[cell_id(run.cell)]]

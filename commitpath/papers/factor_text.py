@@ -43,14 +43,14 @@ def conditional(fit: Fit, term: Term) -> str:
     (name,), (best, worst) = term.factors, extremes(term)
     others = [other for other in fit.terms if len(other.factors) == 2 and name in other.factors]
     parts = []
-    for other in sorted(others, key=lambda one: -one.share):
+    for other in sorted(others, key=lambda term: -term.share):
         if other.share < WORTH:
             continue
         (partner,) = set(other.factors) - {name}
         at = 1 - other.factors.index(name)
         levels = dict.fromkeys(key[at] for key in other.effects)
         ratios = ", ".join(
-            f"{digits(fit.ratio(name, best, worst, {partner: one}))}× at {one}" for one in levels
+            f"{digits(fit.ratio(name, best, worst, {partner: level}))}× at {level}" for level in levels
         )
         parts.append(f"{partner} ({best} over {worst} {ratios}; {other.share:.1%} of the variance)")
     return f"It is conditional on {'; and on '.join(parts)}." if parts else ""

@@ -15,7 +15,7 @@ from commitpath.papers import factor_chart, factor_text
 from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
 from commitpath.papers.paper import Paper
 from commitpath.results.metrics import check_op
-from commitpath.results.query import Number, Results
+from commitpath.results.query import Found, Results
 from commitpath.sweep.grid import expand
 from model.cell import Cell
 
@@ -27,18 +27,14 @@ def make(
 ) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
     """Return (content, table, drawing function) of a grid's factors. Raises BadInputError."""
     cells = [run.cell for run in expand(figure["grid"], paper.overrides, most=paper.most).runs]
-    factors = read(figure["factors"], cells, data)
     rows = [row_of(figure["factors"], cell, data) for cell in cells]
+    factors = read(figure["factors"], rows, data)
     found = [results.find(cell) for cell in cells]
-    lost = {cell_id(cell): str(one.reason) for cell, one in zip(cells, found, strict=True) if not one.runs}
-    fits = {
-        op: fitted(factors, rows, [one.number("tps", op) for one in found])
-        for op in map(check_op, figure["ops"])
-    }
+    lost = {cell_id(cell): str(runs.reason) for cell, runs in zip(cells, found, strict=True) if not runs.runs}
+    fits = {op: fitted(factors, rows, found, op) for op in map(check_op, figure["ops"])}
     noisy = cells[0].clock != "virtual"
     words = {op: factor_text.sentences(made, op, noisy) for op, made in fits.items() if made}
-    first = next(iter(words), None)
-    notes = [" ".join(words[first] if op == first else words[op][:1]) for op in words]
+    notes = [" ".join(lines if number == 0 else lines[:1]) for number, lines in enumerate(words.values())]
     if cells[0].board != VIRTUAL:
         notes.append(f"Of the medians of {cells[0].board}, a lab board, alone.")
     if lost:
@@ -54,21 +50,21 @@ def make(
         "fits": {op: made and document(made) for op, made in fits.items()},
     }
     table = [list(COLUMNS), *[line for op, made in fits.items() if made for line in lines(op, made)]]
-    return numbers, table, lambda: factor_chart.render({"width": 7, **figure}, factors, fits, notes)
+    return numbers, table, lambda: factor_chart.render({"width": 9, **figure}, factors, fits, notes, cells[0])
 
 
-def fitted(factors: list[Factor], rows: Sequence[Row], numbers: list[Number]) -> Fit | None:
-    """Return the fit to the cells that have a value, or None if they are too few."""
-    pairs = [(row, one.value) for row, one in zip(rows, numbers, strict=True) if one.value is not None]
+def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Found], op: str) -> Fit | None:
+    """Return the fit to the cells that have a rate of an operation, or None if they are too few."""
+    rates = [runs.number("tps", op).value for runs in found]
+    pairs = [(row, rate) for row, rate in zip(rows, rates, strict=True) if rate is not None]
     try:
-        return fit(factors, [row for row, _ in pairs], [value for _, value in pairs])
+        return fit(factors, [row for row, _ in pairs], [rate for _, rate in pairs])
     except TooFewCells:
         return None
 
 
-def read(content: Mapping[str, Any], cells: list[Cell], data: Path) -> list[Factor]:
+def read(content: Mapping[str, Any], rows: Sequence[Row], data: Path) -> list[Factor]:
     """Return the factors of a figure's data, with the levels that its cells have."""
-    rows = [row_of(content, cell, data) for cell in cells]
     factors = []
     for name, how in content.items():
         levels = tuple(dict.fromkeys(level for row in rows if (level := row[name]) is not None))
@@ -83,18 +79,18 @@ def row_of(content: Mapping[str, Any], cell: Cell, data: Path) -> dict[str, str 
     """Return a cell's level of each factor. Raises BadInputError for a value without a level."""
     row: dict[str, str | None] = {}
     for name, how in content.items():
-        if "within" in how:
-            parent, level = next(iter(how["within"].items()))
+        for parent in how.get("within", ()):
             if parent not in row:
                 raise BadInputError(f"{data}: factors: {name}: within {parent}, which must precede it")
-            if row[parent] != level:
-                row[name] = None
-                continue
         value = cell.value(how["axis"])
-        named = [level for level, values in how.get("levels", {}).items() if value in values]
-        if "levels" in how and not named:
+        if any(row[parent] != level for parent, level in how.get("within", {}).items()):
+            row[name] = None
+        elif "levels" not in how:
+            row[name] = str(value)
+        elif named := [level for level, values in how["levels"].items() if value in values]:
+            row[name] = named[0]
+        else:
             raise BadInputError(f"{data}: factors: {name}: {how['axis']}={value} is not one of its levels")
-        row[name] = named[0] if named else str(value)
     return row
 
 
@@ -109,12 +105,8 @@ def document(made: Fit) -> dict[str, Any]:
         }
         for term in made.terms
     ]
-    return {
-        "geometric_mean_tps": made.mean,
-        "terms": terms,
-        "residual": made.residual,
-        "unshared": made.unshared,
-    }
+    shares = {"residual": made.residual, "unshared": made.unshared}
+    return {"geometric_mean_tps": made.mean, "terms": terms, **shares}
 
 
 def lines(op: str, made: Fit) -> list[list[Any]]:

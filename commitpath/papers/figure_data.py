@@ -13,10 +13,11 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.schema import schema
+from commitpath.cells import data_files
 from commitpath.cells.axes import newest
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts.model import Bar, Panel
-from commitpath.papers.paper import Paper, validated
+from commitpath.papers.paper import Paper
 from commitpath.results.metrics import WHOLE, check_op
 from commitpath.sweep.grid import at_most, checked
 
@@ -25,7 +26,7 @@ WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
 
 def read(path: Path) -> dict[str, Any]:
     """Return a figure's data, checked by $defs.figure of experiments/schema.yml. Raises BadInputError."""
-    return validated(path, "figure")
+    return data_files.load(path, "figure")
 
 
 def panels(paper: Paper, path: Path, figure: Mapping[str, Any]) -> list[Panel]:

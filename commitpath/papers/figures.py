@@ -16,7 +16,7 @@ from matplotlib.figure import Figure, SubFigure
 from analysis.figures import style
 from commitpath.cells.identities import cell_id
 from commitpath.charts import bars, cause_rows, lines, table
-from commitpath.charts.model import Drawn
+from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.panels import fill, footnotes
 from commitpath.papers import factors, figure_data, numbers
 from commitpath.papers.paper import Paper
@@ -46,16 +46,20 @@ def draw(request: Request, database: Path, folder: Path, before: Path | None = N
     chosen, results = request.load(), query.read(database)
     if request.lab or request.reduced:
         # the database has the exclusions of whole grids on the virtual board
-        excluded = [one for place in (request, request.virtual) for one in planned(place, None)[1]]
-        results.excluded += [(one.grid, dict(one.settings), one.reason) for one in excluded]
+        excluded = [cell for place in (request, request.virtual) for cell in planned(place, None)[1]]
+        results.excluded += [(cell.grid, dict(cell.settings), cell.reason) for cell in excluded]
     if request.where:
         both = [planned(place, None)[0] for place in (request, request.virtual)]
         results.asked = {cell_id(run.cell) for runs in both for run in runs.values()}
     virtual = request.virtual.load() if request.lab else None
-    return [path for data in chosen.figures for path in one(chosen, results, data, folder, before, virtual)]
+    return [
+        path
+        for data in chosen.figures
+        for path in make_figure(chosen, results, data, folder, before, virtual)
+    ]
 
 
-def one(
+def make_figure(
     paper: Paper,
     results: Results,
     data: Path,
@@ -93,14 +97,15 @@ def of_cells(
     others = figure_data.panels(virtual, data, figure) if virtual else [None] * len(panels)
     drawn = [fill(panel, results, other) for panel, other in zip(panels, others, strict=True)]
     options = {"width": 7, "share_y": False, **figure}
-    if any(value.bar.outlined for one in drawn for value in one.values):
+    if any(value.bar.outlined for value in values_of(drawn)):
         options["width"] *= WIDER
     notes = [note for note in (lowered(paper), counted(drawn), *figure.get("notes", [])) if note]
-    if lacking := sum(one.lacking for one in drawn):
+    if lacking := sum(panel.lacking for panel in drawn):
         of = sum(len(panel.bars) for panel in panels)
         command = numbers.commands(virtual, [])[0] if virtual else ""
         notes.append(f"{lacking} of {of} values of the virtual board are not here: {command} makes them.")
-    content = {**numbers.document(figure, drawn), "notes": footnotes(drawn, notes)}
+    notes = footnotes(drawn, notes)
+    content = {**numbers.document(figure, drawn), "notes": notes}
     return content, numbers.rows(drawn), lambda: FORMS[figure["form"]](options, drawn, notes)
 
 
@@ -112,17 +117,15 @@ def lowered(paper: Paper) -> str:
 
 def made_from(data: Path, content: Mapping[str, Any]) -> str:
     """Return a hash of everything that a figure depends on: its numbers, its data file, this code."""
-    digest = hashlib.sha256(mpl.__version__.encode())
     code = [path for name in ("charts", "papers", "results") for path in (PACKAGE / name).glob("*.py")]
-    for path in [data, Path(style.__file__), *sorted(code)]:
-        digest.update(path.read_bytes())
-    digest.update(json.dumps(content, sort_keys=True).encode())
-    return digest.hexdigest()
+    parts = [path.read_bytes() for path in (data, Path(style.__file__), *sorted(code))]
+    texts = (mpl.__version__, json.dumps(content, sort_keys=True))
+    return hashlib.sha256(b"".join([*parts, *map(str.encode, texts)])).hexdigest()
 
 
 def counted(drawn: list[Drawn]) -> str:
     """Return a note on the numbers under the bars, with the SQLite releases of the watched runs."""
-    values = [value for one in drawn for value in one.values]
+    values = values_of(drawn)
     watched = [value.causes.run.settings for value in values if value.causes]
     releases = sorted({str(run["sqlite"]) for run in watched})
     board = "" if len({value.bar.board for value in values}) == 1 else " on the virtual board"

@@ -58,23 +58,13 @@ class ReadingResult:
 
 
 @dataclass(frozen=True)
-class Artifact:
-    """The claim's two cells in the authors' own runs: names, median TPS, ratio of means, transactions."""
-
-    cells: tuple[str, str]
-    tps: tuple[float, float]
-    ratio: float
-    transactions: tuple[int, int]
-
-
-@dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict, which is that of its first reading."""
+    """A claim with its verdict, which is that of its first reading. artifact: of artifact_ratio."""
 
     claim: Claim
     verdict: str
     readings: tuple[ReadingResult, ...]
-    artifact: Artifact | None
+    artifact: Mapping[str, Any] | None
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -106,7 +96,7 @@ def judge(paper: Paper, results: Results) -> list[Judged]:
 def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
     """Judge one claim in all its readings."""
     readings = tuple(judge_reading(claim, reading, results) for reading in claim.readings)
-    artifact = of_artifact(paper, claim.artifact) if claim.artifact else None
+    artifact = artifact_ratio(paper, claim.artifact) if claim.artifact else None
     headline = verdict.NOT_TESTABLE if claim.not_testable else readings[0].verdict
     return Judged(claim, headline, readings, artifact)
 
@@ -125,32 +115,22 @@ def judge_reading(claim: Claim, reading: Reading, results: Results) -> ReadingRe
 
 
 def judge_pair(
-    claim: Claim, pair: Pair, expected: str, results: Results, unmeasured: str | None = None
+    claim: Claim, pair: Pair, expected: str, results: Results, unmeasured: str | None
 ) -> PairResult:
     """Judge one comparison. expected: the paper's value; unmeasured: why it cannot be judged."""
+    sides = (pair.left, pair.right)
     if unmeasured and not METRICS[claim.metric].timed:
-        left, right = (
-            Value(side.takes[0][0], side.takes[0][1], None, unmeasured, None)
-            for side in (pair.left, pair.right)
-        )
+        left, right = (Value(*side.takes[0], None, unmeasured, None) for side in sides)
         return PairResult(pair.label, left, right, None, verdict.NOT_MEASURED, {})
-    left, right = (measure(side, claim.metric, results) for side in (pair.left, pair.right))
+    left, right = (measure(side, claim.metric, results) for side in sides)
     if left.value is None or right.value is None:
         gap = verdict.over([value.gap for value in (left, right) if value.value is None])
         return PairResult(pair.label, left, right, None, gap, {})
-    ratio = left.value / right.value
-    if unmeasured:
-        result = verdict.NOT_MEASURED
-    elif claim.kind == "count":
-        result = verdict.of_counts(left.value, right.value, expected)
-    elif claim.kind == "limit":
-        result = verdict.of_limit(left.value, expected)
-    elif claim.kind == "direction":
-        result = verdict.of_direction(ratio, expected)
-    else:
-        result = verdict.of_ratio(ratio, float(expected))
+    result = (
+        verdict.NOT_MEASURED if unmeasured else verdict.judge(claim.kind, left.value, right.value, expected)
+    )
     unequal = marks(left.run, right.run) if left.run and right.run else {}
-    return PairResult(pair.label, left, right, ratio, result, unequal)
+    return PairResult(pair.label, left, right, left.value / right.value, result, unequal)
 
 
 def measure(side: Side, metric: str, results: Results) -> Value:
@@ -165,23 +145,31 @@ def measure(side: Side, metric: str, results: Results) -> Value:
 def value_of(results: Results, cell: Cell, metric: str, op: str) -> Value:
     """Return a cell's value, or why its runs have none, such as a recovery that did not end."""
     found = results.find(cell)
-    run = found.runs[-1] if found.runs else None
-    gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
+    value, interval, reason = None, None, found.reason
     try:
         number = found.number(metric, op)
+        value, interval = number.value, number.interval
     except LabError as error:
-        return Value(cell, op, None, str(error), run, len(found.runs), None, gap)
-    return Value(cell, op, number.value, found.reason, run, len(found.runs), number.interval, gap)
+        reason = str(error)
+    gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
+    run = found.runs[-1] if found.runs else None
+    return Value(cell, op, value, reason, run, len(found.runs), interval, gap)
 
 
-def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
-    """Compare two cells of the authors' spreadsheet by the ratio of means, as the paper does."""
+def artifact_ratio(paper: Paper, cells: tuple[str, str]) -> dict[str, Any]:
+    """Compare two cells of the authors' spreadsheet by the ratio of means, as the paper does.
+
+    Return their names, median TPS, ratio and numbers of transactions.
+    """
     runs = [paper.artifact[cell] for cell in cells]
     rates = [[tps for tps, _ in of_cell] for of_cell in runs]
-    means = [sum(of_cell) / len(of_cell) for of_cell in rates]
-    return Artifact(
-        cells, (median(rates[0]), median(rates[1])), means[0] / means[1], (runs[0][0][1], runs[1][0][1])
-    )
+    left, right = (sum(of_cell) / len(of_cell) for of_cell in rates)
+    return {
+        "cells": cells,
+        "tps": tuple(map(median, rates)),
+        "ratio": left / right,
+        "transactions": tuple(of_cell[0][1] for of_cell in runs),
+    }
 
 
 def cell_of(paper: Paper, settings: Mapping[str, Any]) -> Cell:

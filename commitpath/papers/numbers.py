@@ -10,10 +10,11 @@ from typing import Any
 
 from commitpath.cells.identities import cell_id
 from commitpath.charts.files import write_csv
-from commitpath.charts.model import Drawn, Stated, Value
+from commitpath.charts.model import Drawn, Stated, Value, values_of
 from commitpath.database.select import Run
 from commitpath.papers.paper import Paper
 from commitpath.results.marks import transactions
+from commitpath.results.query import Causes
 from model import durability
 
 SUFFIXES = (".json", ".csv")
@@ -28,15 +29,15 @@ COLUMNS = (
 
 def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
     """Return a figure as one JSON object; tps per second, counts and bytes per transaction."""
-    grids = sorted({grid for one in drawn for value in one.values for grid in value.found.grids})
+    grids = sorted({grid for value in values_of(drawn) for grid in value.found.grids})
     panels = [
         {
-            "title": one.panel.title,
-            "bars": [value_of(value) for value in one.values],
-            "stated": [stated_of(stated) for stated in one.stated],
-            "authors": {group: [tps for tps, _ in runs] for group, runs in one.panel.authors.items()},
+            "title": panel.panel.title,
+            "bars": [value_of(value) for value in panel.values],
+            "stated": [stated_of(stated) for stated in panel.stated],
+            "authors": {group: [tps for tps, _ in runs] for group, runs in panel.panel.authors.items()},
         }
-        for one in drawn
+        for panel in drawn
     ]
     return {"title": figure["title"], "grids": grids, "panels": panels}
 
@@ -63,7 +64,7 @@ def value_of(value: Value) -> dict[str, Any]:
         "cell_id": cell_id(bar.cell),
         "cell": dict(bar.cell.axes()),
         "runs": [of_run(run) for run in found.runs or found.tried],
-        "causes": causes_of(value),
+        "causes": causes_of(value.causes) if value.causes else None,
     }
 
 
@@ -72,10 +73,8 @@ def of_run(run: Run) -> dict[str, Any]:
     return {"cell_id": run.facts["cell"], "run_id": run.facts["run"], "path": run.path}
 
 
-def causes_of(value: Value) -> dict[str, Any] | None:
+def causes_of(causes: Causes) -> dict[str, Any]:
     """Return the counts of a watched run with the same settings."""
-    if not (causes := value.causes):
-        return None
     return {
         **of_run(causes.run),
         "sqlite": causes.run.settings["sqlite"],
@@ -101,20 +100,19 @@ def stated_of(stated: Stated) -> dict[str, Any]:
 def rows(drawn: list[Drawn]) -> list[list[Any]]:
     """Return a figure as a table: COLUMNS, then a row for each bar."""
     table: list[list[Any]] = [list(COLUMNS)]
-    for one in drawn:
-        for value in one.values:
-            document = value_of(value)
-            causes = document["causes"] or {}
-            special = {
-                "panel": one.panel.title,
-                **dict(zip(INTERVAL, document["interval"] or (None, None), strict=True)),
-                "runs": len(document["runs"]),
-                "marks": "".join(document["marks"]),
-                "run_ids": " ".join(run["run_id"] for run in document["runs"]),
-                "watched_run": f"{causes['cell_id']}/{causes['run_id']}" if causes else None,
-            }
-            merged = {**document, **causes.get("per_transaction", {}), **special}
-            table.append([merged.get(name) for name in COLUMNS])
+    for title, value in [(panel.panel.title, value) for panel in drawn for value in panel.values]:
+        document = value_of(value)
+        causes = document["causes"] or {}
+        special = {
+            "panel": title,
+            **dict(zip(INTERVAL, document["interval"] or (None, None), strict=True)),
+            "runs": len(document["runs"]),
+            "marks": "".join(document["marks"]),
+            "run_ids": " ".join(run["run_id"] for run in document["runs"]),
+            "watched_run": f"{causes['cell_id']}/{causes['run_id']}" if causes else None,
+        }
+        merged = {**document, **causes.get("per_transaction", {}), **special}
+        table.append([merged.get(name) for name in COLUMNS])
     return table
 
 

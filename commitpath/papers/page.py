@@ -30,8 +30,8 @@ TIMES = {
 def render(content: Content, figures: Sequence[Path] = ()) -> str:
     """Return the page of a document (document.py). figures: files; it shows those in SVG."""
     environment = html_page.environment()
-    own = FileSystemLoader(Path(__file__).parent)
-    environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
+    here = FileSystemLoader(Path(__file__).parent)
+    environment.loader = ChoiceLoader([here, environment.loader] if environment.loader else [here])
     environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected, grouped=grouped)
     columns = columns_of(content)
     return environment.get_template("claims.html.j2").render(
@@ -69,11 +69,17 @@ def terminal(content: Content) -> list[str]:
         words = ", ".join([claim["verdict"], *qualified(claim)])
         why = f" ({claim['unmeasured']})" if claim["unmeasured"] else ""
         rows.append([claim["id"], words, expected(claim), here, claim["statement"] + why + other])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    for claim in content["claims"]:
-        for result in claim["readings"]:
-            lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
+    lines += [
+        f"missing  {claim['id']}: {cell_text(side['settings'], 'sqlite')}: {side['reason']}"
+        for claim in content["claims"]
+        for reading in claim["readings"]
+        for pair in reading["pairs"]
+        if pair["verdict"] == verdict.MISSING
+        for side in (pair["left"], pair["right"])
+        if side["reason"]
+    ]
     lines += [content["left_out"]] if content["left_out"] else []
     lines += [f"not all of the paper: {'; '.join(content['asked'])}"] if content["asked"] else []
     lines += [two_boards.missing_text(content)] if content["beside"] else []
@@ -99,14 +105,6 @@ def qualifications(content: Content, name: str) -> str:
     return f" ({text})" if text else ""
 
 
-def gaps(reading: Content) -> list[str]:
-    """Return the cells of a reading that lack a run, with the reason."""
-    pairs = [pair for pair in reading["pairs"] if pair["verdict"] == verdict.MISSING]
-    sides = [pair[side] for pair in pairs for side in ("left", "right")]
-    lines = [f"{cell_text(side['settings'], 'sqlite')}: {side['reason']}" for side in sides if side["reason"]]
-    return list(dict.fromkeys(lines))
-
-
 def grouped(entries: Sequence[Content], key: str) -> list[tuple[str, list[Content]]]:
     """Group entries by one of their values, in the order of first appearance."""
     names = dict.fromkeys(str(entry[key]) for entry in entries)
@@ -121,7 +119,7 @@ def shown(value: float | None) -> str:
 def expected(claim: Content) -> str:
     """Return the paper's value as text."""
     value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
-    return ", ".join(f"{one}×" for one in value.split("|")) if kind == "ratio" else value
+    return ", ".join(f"{ratio}×" for ratio in value.split("|")) if kind == "ratio" else value
 
 
 def cell_text(settings: Content, *also: str) -> str:
@@ -150,32 +148,29 @@ def ratios(reading: Content, claim: Content) -> str:
 
 def columns_of(content: Content) -> list[tuple[str, list[str]]]:
     """Return the summary's columns: (SQLite release, readings of the paper's words)."""
-    words: dict[str, None] = {}
-    for claim in content["claims"]:
-        for result in claim["readings"]:
-            words |= dict.fromkeys(worded(result))
-    return [(build, list(words)) for build in content["builds"]]
+    every = [worded(reading) for claim in content["claims"] for reading in claim["readings"]]
+    return [(build, list(dict.fromkeys(filter(None, every)))) for build in content["builds"]]
 
 
-def worded(reading: Content) -> list[str]:
-    """Return what a reading takes the paper's words for: `DELETE is TRUNCATE`; empty without such words."""
-    text = ", ".join(f"{word} is {meaning.upper()}" for word, meaning in reading["words"].items())
-    return [text] if text else []
+def worded(reading: Content) -> str:
+    """Return the meanings of the paper's words in a reading: `DELETE is TRUNCATE`; empty without any."""
+    return ", ".join(f"{word} is {meaning.upper()}" for word, meaning in reading["words"].items())
 
 
 def summary_row(claim: Content, columns: Sequence[tuple[str, list[str]]]) -> list[tuple[int, str, str]]:
     """Return (width in columns, text, verdict) of the first reading, in each build and wording."""
-    first = claim["readings"][0]["name"] if claim["readings"] else None
-    same = [result for result in claim["readings"] if result["name"] == first]
+    readings = claim["readings"]
+    by_place = {
+        (reading["sqlite"], worded(reading)): (ratios(reading, claim), reading["verdict"])
+        for reading in reversed(readings)
+        if reading["name"] == readings[0]["name"]
+    }
     row = []
     for build, words in columns:
-        of_build = [result for result in same if result["sqlite"] == build]
-        if of_build and not of_build[0]["words"]:
-            row.append((len(words), ratios(of_build[0], claim), of_build[0]["verdict"]))
-            continue
-        for word in words:
-            result = next((one for one in of_build if worded(one) == [word]), None)
-            row += [(1, ratios(result, claim), result["verdict"]) if result else (1, "", "")]
+        if (build, "") in by_place:
+            row.append((len(words), *by_place[build, ""]))
+        else:
+            row += [(1, *by_place.get((build, word), ("", ""))) for word in words]
     return row
 
 
@@ -188,8 +183,8 @@ def labels_of(claim: Content) -> list[str]:
 def devices_of(claim: Content) -> list[str]:
     """Return the causes of device time that reach 0.1 ms in any of a claim's runs."""
     spent = [row["device_ms"] for row in claim["why"]]
-    names = dict.fromkeys(name for one in spent for name in one)
-    return [name for name in names if max(one.get(name, 0) for one in spent) >= 0.1]
+    names = dict.fromkeys(name for causes in spent for name in causes)
+    return [name for name in names if max(causes.get(name, 0) for causes in spent) >= 0.1]
 
 
 def notes_of(claim: Content) -> list[str]:

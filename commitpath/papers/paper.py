@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
-from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from base.schema import schema
-from commitpath.papers.readings import Reading, reading, wordings
+from commitpath.cells import data_files
+from commitpath.papers.readings import Reading, entries, reading, wordings
 
 PAPERS = EXPERIMENTS / "papers"
 # The texts of a claim in claims.yml (experiments/schema.yml, $defs.claims).
@@ -31,7 +28,8 @@ class Claim:
     id: str
     source: str
     statement: str
-    selectors: tuple[str, str]
+    left: str
+    right: str
     metric: str
     expected: str
     # ratio (one for all pairs, or one each), direction, limit (of the left side's value) or count
@@ -68,7 +66,7 @@ class Paper:
         A reading with a cell that `most` lowers is not measured.
         """
         folder = PAPERS / self.name
-        ours = validated(folder / "claims.yml", "claims")
+        ours = data_files.load(folder / "claims.yml", "claims")
         rows = read_csv(folder / "claims.csv")
         if lacking := [name for name in COLUMNS if rows and name not in rows[0]]:
             raise BadInputError(f"{folder}/claims.csv: no column {', '.join(lacking)}")
@@ -105,7 +103,7 @@ def load(
     if name not in names():
         raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
     folder = PAPERS / name
-    head = validated(folder / "paper.yml", "paper")
+    head = data_files.load(folder / "paper.yml", "paper")
     given = {key.lower(): text for key, text in (overrides or {}).items()}
     paths = sorted((folder / "figures").glob("*.yml"))
     return Paper(
@@ -124,18 +122,6 @@ def load(
         dict(variables or {}),
         tuple(path for path in paths if not figures or path.stem in figures),
     )
-
-
-def validated(path: Path, what: str) -> dict[str, Any]:
-    """Return a data file, checked by $defs of experiments/schema.yml. Raises BadInputError with the place."""
-    content = load_yaml(path)
-    checks = {**schema()["$defs"][what], "$defs": schema()["$defs"]}
-    validator = jsonschema.Draft202012Validator(checks)
-    for error in validator.iter_errors(content):
-        place = ".".join(str(step) for step in error.absolute_path)
-        raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
-    valid: dict[str, Any] = content
-    return valid
 
 
 def artifact_of(folder: Path) -> dict[str, list[tuple[float, int]]]:
@@ -167,31 +153,26 @@ def claim(row: Mapping[str, str], ours: Mapping[str, Any], paper: Paper) -> Clai
     """Return a claim. row: of claims.csv; ours: of claims.yml."""
     readings = [
         measured(entry, words, build, paper)
-        for entry in ours.get("readings", [])
+        for entry in entries(ours)
         for words in wordings(entry, paper.words)
         for build in entry.get("builds", paper.builds)
     ]
     ratios = row["expected"].split("|")
-    for one in readings:
-        if len(one.pairs) % len(ratios) or (len(ratios) > 1 and one.holds != "all"):
+    for made in readings:
+        if len(made.pairs) % len(ratios) or (len(ratios) > 1 and made.holds != "all"):
             raise BadInputError(
-                f"{one.name}: {len(one.pairs)} pairs, and claims.csv has {len(ratios)} ratios"
+                f"{made.name}: {len(made.pairs)} pairs, and claims.csv has {len(ratios)} ratios"
             )
     for cell in ours.get("artifact", ()):
         if cell not in paper.artifact:
             raise BadInputError(f"artifact: no cell {cell} in artifact.csv")
+    columns: dict[str, Any] = {name: row[name] for name in COLUMNS}
     return Claim(
-        row["id"],
-        row["source"],
-        row["statement"],
-        (row["left"], row["right"]),
-        row["metric"],
-        row["expected"],
-        row["kind"],
-        tuple(readings),
-        tuple(ours["artifact"]) if "artifact" in ours else None,
-        ours.get("not_testable"),
-        {name: ours[name] for name in TEXTS if name in ours},
+        **columns,
+        readings=tuple(readings),
+        artifact=tuple(ours["artifact"]) if "artifact" in ours else None,
+        not_testable=ours.get("not_testable"),
+        texts={name: ours[name] for name in TEXTS if name in ours},
     )
 
 

@@ -44,6 +44,20 @@ class Reading:
     unmeasured: str | None = None  # why the requested runs cannot judge it
 
 
+def entries(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the readings of a claim in claims.yml with `left` and `right`, and those of their `also`."""
+    for entry in content.get("readings", []):
+        both = {
+            side: {axis: values[at] for axis, values in entry["compare"].items()}
+            for at, side in enumerate(("left", "right"))
+            if "compare" in entry
+        }
+        yield {**entry, **both}
+        for label, settings in entry.get("also", {}).items():
+            each = {**entry.get("each", {}), **settings}
+            yield {**entry, **both, "name": f"the same, {label}", "each": each}
+
+
 def wordings(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
     """Yield each combination of meanings of the ambiguous words in a reading; the headline's first."""
     used = [word for word in words if mentions(entry, word)]
@@ -92,12 +106,14 @@ def sides(
     """Yield (values taken from lists, side) for each combination; best_of and worst_of yield one side."""
     for kind in ("best_of", "worst_of"):
         if kind in given:
-            takes = [take({**base, **one}, words, most) for entry in given[kind] for one in products(entry)]
+            takes = [
+                take({**base, **values}, words, most) for entry in given[kind] for values in products(entry)
+            ]
             yield {}, Side(tuple(takes), kind.removesuffix("_of"))
             return
-    for one in products(given):
-        lists = {name: value for name, value in one.items() if isinstance(given[name], list)}
-        yield lists, Side((take({**base, **one}, words, most),))
+    for values in products(given):
+        lists = {name: value for name, value in values.items() if isinstance(given[name], list)}
+        yield lists, Side((take({**base, **values}, words, most),))
 
 
 def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:

@@ -91,7 +91,7 @@ class Request:
 
 def read(options: Mapping[str, str]) -> Request:
     """Return the request in make's variables. Raises BadInputError."""
-    known = [path.stem for path in paper.load(options["PAPER"]).figures]
+    names = [path.stem for path in paper.load(options["PAPER"]).figures]
     given = {name: options[name] for name in (*PLACE, "FIGURE", "WHERE", *MOST) if name in options}
     lab = ansible.board(given.get("BOARD", VIRTUAL))["board_kind"] == "lab"
     place = {
@@ -107,8 +107,8 @@ def read(options: Mapping[str, str]) -> Request:
             raise BadInputError(f"WHERE={where}: {name} belongs to a run; a cell has {', '.join(axes())}")
     figures = dict.fromkeys(re.split(r"[ ,]+", given["FIGURE"].strip())) if "FIGURE" in given else {}
     for name in figures:
-        if name not in known:
-            raise BadInputError(f"FIGURE={name}: {options['PAPER']} has {', '.join(known)}")
+        if name not in names:
+            raise BadInputError(f"FIGURE={name}: {options['PAPER']} has {', '.join(names)}")
     return Request(options["PAPER"], given, place, most, tuple(figures), where, lab)
 
 
@@ -140,11 +140,11 @@ def cells_of(request: Request) -> Iterator[Cell]:
         if figure["form"] == "factors":
             yield from (run.cell for run in expand(figure["grid"], request.place, most=request.most).runs)
         else:
-            yield from (bar.cell for one in figure_data.panels(chosen, path, figure) for bar in one.bars)
+            yield from (bar.cell for panel in figure_data.panels(chosen, path, figure) for bar in panel.bars)
 
 
 def virtual_ids(request: Request) -> dict[str, str]:
     """Return the id of each cell of the paper's grid → the id of the same cell on the virtual board."""
     grid = request.load().grid
     here, there = (expand(grid, place, most=request.most).runs for place in (request.place, {}))
-    return {cell_id(one.cell): cell_id(other.cell) for one, other in zip(here, there, strict=True)}
+    return {cell_id(run.cell): cell_id(other.cell) for run, other in zip(here, there, strict=True)}

@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from analysis.schemas.ledger import LABELS
 from base.errors import BadInputError, LabError
-from commitpath.papers.judge import cell_of, of_artifact
+from commitpath.papers.judge import artifact_ratio, cell_of
 from commitpath.papers.paper import Paper
 from commitpath.reporting.statistics import median
 from commitpath.results import costs
@@ -30,7 +30,7 @@ MILLISECONDS = {name.removesuffix("_ns"): name for name in TIMES}
 
 
 class NotMeasuredError(LabError):
-    """No run has a number that a text uses."""
+    """A number that a text uses is in no run."""
 
 
 class Writer:
@@ -57,45 +57,45 @@ class Writer:
 
     def tps(self, op: str = WHOLE, **settings: Any) -> float:
         """Return transactions per second."""
-        value = self.find(settings).number("tps", op).value
-        assert value is not None  # find() has a run
+        value = self.timed(settings).number("tps", op).value
+        assert value is not None  # timed() has a run
         return value
 
     def device(self, cause: str, **settings: Any) -> float:
         """Return the device's ms per transaction for a cause, or for all causes (`total`)."""
-        spent = device_ms(self.find(settings).runs[-1])
+        spent = device_ms(self.timed(settings).runs[-1])
         return sum(spent.values()) if cause == "total" else spent.get(cause, 0.0)
 
-    def find(self, settings: dict[str, Any]) -> Found:
+    def timed(self, settings: dict[str, Any]) -> Found:
         """Return the timed cell with these settings. Raises NotMeasuredError without a run."""
         cell = self.results.find(cell_of(self.paper, settings))
         if not cell.runs:
             raise NotMeasuredError(f"{words(settings)}: {cell.reason}")
         return cell
 
-    def per(self, what: str, op: str = WHOLE, **settings: Any) -> float:
+    def per(self, quantity: str, op: str = WHOLE, **settings: Any) -> float:
         """Return a mean per transaction: of COUNTS, `KiB`, `window KiB`, a label in KiB, or MILLISECONDS."""
         run = self.results.watched(cell_of(self.paper, settings), stored=True)
         if run is None:
             raise NotMeasuredError(f"{words(settings)}: no watched run")
         means = costs.of_run(run)[op]
-        if what in COUNTS:
-            return means[what]
-        if what == "KiB":
+        if quantity in COUNTS:
+            return means[quantity]
+        if quantity == "KiB":
             return means["bytes"] / 1024
-        if what == "window KiB":
+        if quantity == "window KiB":
             return metric(run, "kib", WHOLE)
-        return means[what] / 1024 if what in LABELS else means[MILLISECONDS[what]] / 1e6
+        return means[quantity] / 1024 if quantity in LABELS else means[MILLISECONDS[quantity]] / 1e6
 
     def authors(self, cell: str, over: str | None = None) -> float:
         """Return the median of the authors' runs of a cell of their spreadsheet, or a ratio of means."""
         if over is not None:
-            return of_artifact(self.paper, (cell, over)).ratio
+            return float(artifact_ratio(self.paper, (cell, over))["ratio"])
         return median([tps for tps, _ in self.paper.artifact[cell]])
 
-    def paper_value(self, claim: str) -> float:
+    def paper_value(self, name: str) -> float:
         """Return the paper's ratio in a claim."""
-        return float({one.id: one.expected for one in self.paper.claims}[claim])
+        return float({claim.id: claim.expected for claim in self.paper.claims}[name])
 
 
 def words(settings: dict[str, Any]) -> str:

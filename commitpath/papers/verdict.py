@@ -52,6 +52,19 @@ def side(ratio: float) -> int:
     return 0 if abs(ratio - 1) <= EQUAL else 1 if ratio > 1 else -1
 
 
+def judge(kind: str, left: float, right: float, expected: str) -> str:
+    """Judge the values of a comparison by the paper's, of a kind of Claim."""
+    if kind == "count":
+        return of_counts(left, right, expected)
+    if kind == "limit":
+        return REPRODUCED if left < float(expected.removeprefix("<")) else CONTRADICTED
+    return (
+        of_direction(left / right, expected)
+        if kind == "direction"
+        else of_ratio(left / right, float(expected))
+    )
+
+
 def of_ratio(ratio: float, expected: float) -> str:
     """Judge a measured ratio by the paper's."""
     if abs(expected - 1) <= CLAIMS_NO_CHANGE:
@@ -68,11 +81,6 @@ def of_direction(ratio: float, expected: str) -> str:
         return REPRODUCED if side(ratio) < 0 else CONTRADICTED
     least = {">1": 1, ">=1": 0}[expected]
     return REPRODUCED if side(ratio) >= least else CONTRADICTED
-
-
-def of_limit(left: float, expected: str) -> str:
-    """Judge a value of the left side by an upper limit; expected: as `<1`."""
-    return REPRODUCED if left < float(expected.removeprefix("<")) else CONTRADICTED
 
 
 def of_counts(left: float, right: float, expected: str) -> str:

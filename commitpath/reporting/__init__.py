@@ -1,1 +1,1 @@
-"""What is said about runs: comparisons, completeness, set-up text, advice."""
+"""Reports on stored runs: comparisons, durability figures, report cards, set-up texts, advice."""

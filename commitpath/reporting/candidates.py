@@ -1,4 +1,4 @@
-"""The settings that were measured in one place, and what each is worth: for `make advise`."""
+"""Select the measured settings that `make advise` compares, with the speed, wear and trials of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ from model import durability
 from model.engines import survival
 from model.statements import sqlfile
 
-# Which committed transactions may be lost after the failure named by SURVIVE.
+# LOSS → what may survive the failure named by SURVIVE.
 LOSSES = {
     "none": (survival.ALL,),
     "last": (survival.ALL, survival.LAST),
     "recent": (survival.ALL, survival.LAST, survival.RECENT, survival.UNSYNCED),
 }
-# And how many, as trials count them; None: any number.
+# LOSS → the most transactions that trials may lose; None: any number.
 MOST = {"none": 0, "last": 1, "recent": None}
 # SURVIVE → the field of durability.Durability
 SURVIVE = {"process": "process", "os": "system", POWER: "power"}
-# In which a cell and its trials differ from the same without.
+# The axes in which a cell differs from its trials.
 CUTS = ("crash", "cuts", "cut_seed")
 
 
@@ -39,7 +39,7 @@ CUTS = ("crash", "cuts", "cut_seed")
 class Setting:
     """One choice, measured: rates per second and bytes on the device per transaction.
 
-    survives: by what its settings promise; trials: what cuts took of it, None where none were tried.
+    survives: by what its settings promise; trials: what cuts took of it, None without any.
     """
 
     key: Key
@@ -50,64 +50,62 @@ class Setting:
     trials: Trials | None
 
     def beaten_by(self, other: "Setting") -> bool:
-        """Whether another is no worse in both, and better in one."""
+        """Return whether another is better in speed or bytes, and worse in neither."""
         mine = (-self.tps, self.bytes_per_transaction)
         theirs = (-other.tps, other.bytes_per_transaction)
         return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
 
     def keeps(self, failure: str, loss: str) -> bool:
-        """Whether what is lost after a failure is no more than LOSS allows.
+        """Return whether a failure loses no more than LOSS allows.
 
-        Without trials a time is kept by what is promised to lose nothing: no other promise has a time.
+        A time without trials is kept by a promise to lose nothing: no other promise has a time.
         """
         ms = limit_ms(loss)
-        if self.trials is not None and ms is not None:
-            return self.trials.loses_at_most(ms)
-        if self.trials is None:
-            loss = loss if ms is None else "none"
-            return failure != POWER and getattr(self.survives, SURVIVE[failure]) in LOSSES[loss]
-        return self.trials.keeps(MOST[loss])
+        if self.trials is not None:
+            return self.trials.keeps(MOST[loss]) if ms is None else self.trials.beyond(ms) is None
+        promises = LOSSES[loss if ms is None else "none"]
+        return failure != POWER and getattr(self.survives, SURVIVE[failure]) in promises
 
 
 def trials_like(run: Run, runs: Sequence[Run], failure: str) -> dict[Key, Trials]:
-    """Choice → what cuts took of it, where all else is as in `run` but for sizes and who watched."""
+    """Return choice → its trials, of runs that are like `run` in all but the choice and SIZES."""
     groups: dict[Key, list[Run]] = {}
     for other in runs:
         counts = other.facts["status"] == "ok" and other.facts["lab"] == run.facts["lab"]
         if counts and set(other.marks) <= set(run.marks) and elsewhere(other) == elsewhere(run):
             groups.setdefault(key(other.settings), []).append(other)
-    found = {of_it: Trials.of(samples(several), failure) for of_it, several in groups.items()}
-    return {of_it: trials for of_it, trials in found.items() if trials}
+    trials = {chosen: Trials.from_runs(samples(several), failure) for chosen, several in groups.items()}
+    return {chosen: tried for chosen, tried in trials.items() if tried}
 
 
 def elsewhere(run: Run) -> tuple[str, ...]:
-    """What of a run's place is no choice."""
+    """Return a run's place without its choice."""
     return tuple(part for part in place(run) if part.partition("=")[0] not in CHOSEN)
 
 
 def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: str, own: str) -> list[Run]:
     """Return the ok runs of a lab with the given axes that differ only in what a developer chooses.
 
-    The largest such set. own: the label of this lab. A marked run of it is left out; but who names
-    the content of a profile (DEVICE=constant#b1c1) means that one, not the file of here.
+    The largest such set. own: the label of this lab. Its marked runs are left out, unless the content of a
+    profile is named (DEVICE=constant#b1c1).
     """
     wanted = {name.lower(): [value_of(name, text, given)] for name, text in given.items()}
     contents = [name for name, (value,) in wanted.items() if "#" in value]
     marked: list[Run] = []
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
-        if run.facts["status"] != "ok" or run.facts["lab"] != lab:
+        # a sweep of the other settings could not name the file of a run
+        of_lab = run.facts["status"] == "ok" and run.facts["lab"] == lab
+        if not of_lab or (run.cell.file and "file" not in wanted):
             continue
-        if run.cell.file and "file" not in wanted:
-            continue  # a sweep of the others could not name its file
         if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
             meant = {select.other_content(name, run.cell.value(name)) for name in contents}
-            if run.facts["lab"] == own and set(run.marks) - meant:
+            if lab == own and set(run.marks) - meant:
                 marked.append(run)
                 continue
             fixed = [name for name in select.names([run]) if name not in (*CHOSEN, *CUTS, "seed")]
-            key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
-            groups.setdefault(key, []).append(run)
+            alike = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
+            groups.setdefault(alike, []).append(run)
     without = left_out(marked)
     if not groups:
         words = " ".join(f"{name}={text}" for name, text in given.items())
@@ -131,7 +129,7 @@ def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: st
 
 
 def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
-    """Return the value that runs have of an axis: of FILE the name of its content."""
+    """Return the value of an axis as in runs: of FILE the name of its content."""
     if name != "FILE":
         return select.spelled(name.lower(), text)
     workload = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
@@ -154,23 +152,21 @@ def settings(runs: Sequence[Run], trials: dict[Key, Trials]) -> list[Setting]:
         if bytes_of(run) and transactions(run):
             survives = durability.in_effect(run.document("manifest"))
             groups.setdefault((select.label(run, shown), survives), []).append(run)
-    return [
-        Setting(
-            key(of_it[0].settings),
-            text,
-            median([run.summary["tps"]["all"] for run in of_it]),
-            median([bytes_of(run) / transactions(run) for run in of_it]),
-            survives,
-            trials.get(key(of_it[0].settings)),
-        )
-        for (text, survives), runs_of_it in groups.items()
-        for of_it in [samples(runs_of_it)]
-    ]
+    made = []
+    for (text, survives), several in groups.items():
+        distinct = samples(several)
+        tps = median([run.summary["tps"]["all"] for run in distinct])
+        written = median([bytes_of(run) / transactions(run) for run in distinct])
+        chosen = key(distinct[0].settings)
+        made.append(Setting(chosen, text, tps, written, survives, trials.get(chosen)))
+    return made
 
 
 def bytes_of(run: Run) -> float:
-    """Bytes written to the device in a run's window, by the probes, else by another witness; 0: by none."""
+    """Return the bytes written in a run's window, by the probes or another observer; 0 without any."""
     if written := run.summary["block"]["bytes_written"]:
         return float(written)
     counted = (run.document("manifest").get("window") or {}).get("counted") or {}
-    return float(next((one["bytes_written"] for one in counted.values() if one.get("bytes_written")), 0))
+    return float(
+        next((count["bytes_written"] for count in counted.values() if count.get("bytes_written")), 0)
+    )

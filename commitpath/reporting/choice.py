@@ -1,4 +1,4 @@
-"""The settings that there are to choose among, and of which of them it was measured what a failure takes."""
+"""The settings that `make advise` chooses among, and how many of them have trials."""
 
 import shlex
 from collections.abc import Mapping, Set
@@ -15,7 +15,7 @@ from commitpath.database import select
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
 
-# What an app developer sets; all else of a cell is where and with what it was measured.
+# The axes that an app developer chooses; all others are where and with what it was measured.
 CHOSEN = (
     "journal_mode",
     "synchronous",
@@ -25,32 +25,32 @@ CHOSEN = (
     "journal_size_limit",
     "checkpoint_every",
 )
-# The failure of which trials alone are believed.
+# The failure that only trials answer.
 POWER = "power"
 Key = tuple[str, ...]
 
 
 def needs() -> dict[str, Any]:
-    """experiments/advice.yml."""
+    """Return experiments/advice.yml."""
     return load(EXPERIMENTS / "advice.yml", "advice")
 
 
 def key(settings: Mapping[str, Any]) -> Key:
-    """Which choice a cell is of."""
+    """Return a cell's values of CHOSEN."""
     return tuple(str(settings.get(name, select.NONE)) for name in CHOSEN)
 
 
 def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
-    """Return the variables of `make sweep` that measure the choice where `given` says.
+    """Return the variables of `make sweep` that measure the choice with the given axes.
 
     A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not among them.
     """
-    tried: dict[str, Any] = {"crash": failure, **needs()["trials"]} if failure == POWER else {}
+    sizes: dict[str, Any] = {"crash": failure, **needs()["trials"]} if failure == POWER else {}
     name = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
     workload = load_profile("workload", name)
-    own = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
-    tried = {axis: value for axis, value in tried.items() if axis not in own}
-    return {"GRID": needs()["grid"], **{name.upper(): str(value) for name, value in tried.items()}, **given}
+    fixed = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
+    sizes = {axis.upper(): str(value) for axis, value in sizes.items() if axis not in fixed}
+    return {"GRID": needs()["grid"], **sizes, **given}
 
 
 def command(variables: Mapping[str, str]) -> str:
@@ -60,21 +60,16 @@ def command(variables: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """measured: settings of the grid that have trials; missing: the others, and why; swept by: the sweep
-    that measures them."""
+    """measured: number of settings with trials; missing: the others → why; swept_by: the sweep of all."""
 
     measured: int
     missing: dict[str, str]
     swept_by: dict[str, str]
 
-    @property
-    def settings(self) -> int:
-        """How many there are."""
-        return self.measured + len(self.missing)
-
-    def told(self) -> list[str]:
-        """Which are not measured, why, and what a sweep of them would take."""
-        lines = [f"{self.measured} of {self.settings} settings of the choice have trials"]
+    def lines(self) -> list[str]:
+        """Return which settings are not measured, why, and how long a sweep of them takes."""
+        total = self.measured + len(self.missing)
+        lines = [f"{self.measured} of {total} settings of the choice have trials"]
         lines += [f"  left out: {setting}: {why}" for setting, why in self.missing.items()]
         if self.missing:
             minutes = len(self.missing) * needs()["seconds"] / 60
@@ -85,23 +80,24 @@ class Choice:
         return lines
 
     def check(self) -> None:
-        """Refuse to advise from a small part of the choice. Raises BadInputError."""
-        if self.measured < needs()["least_share"] * self.settings:
+        """Raise BadInputError if too few settings are measured for advice."""
+        share = needs()["least_share"]
+        if self.measured < share * (self.measured + len(self.missing)):
             raise BadInputError(
-                f"{self.told()[0]}, and advice is of {needs()['least_share']:.0%} at least "
-                f"(experiments/advice.yml); RUN=yes tries the others"
+                f"{self.lines()[0]}, and advice is of {share:.0%} at least (experiments/advice.yml); RUN=yes "
+                "tries the others"
             )
 
 
 def choice(swept_by: dict[str, str], results: Results, tried: Set[Key]) -> Choice:
-    """What of the choice is measured. tried: the settings that have trials."""
-    of_grid = {name: text for name, text in swept_by.items() if name != "GRID"}
-    found = {key(dict(run.cell.axes())): run.cell for run in expand(swept_by["GRID"], of_grid).runs}
-    names = [name for at, name in enumerate(CHOSEN) if len({one[at] for one in found}) > 1]
-    missing = {}
-    for setting, cell in found.items():
-        if setting not in tried:
-            why = results.find(cell).reason
-            label = " ".join(f"{name}={cell.value(name)}" for name in names)
-            missing[label] = why or "its trials are of another kernel"
-    return Choice(len(found) - len(missing), missing, swept_by)
+    """Return which settings of a sweep are measured. tried: those that have trials."""
+    given = {name: text for name, text in swept_by.items() if name != "GRID"}
+    cells = {key(dict(run.cell.axes())): run.cell for run in expand(swept_by["GRID"], given).runs}
+    names = [name for at, name in enumerate(CHOSEN) if len({setting[at] for setting in cells}) > 1]
+    missing = {
+        " ".join(f"{name}={cell.value(name)}" for name in names): results.find(cell).reason
+        or "its trials are of another kernel"
+        for setting, cell in cells.items()
+        if setting not in tried
+    }
+    return Choice(len(cells) - len(missing), missing, swept_by)

@@ -1,4 +1,4 @@
-"""What a run did for a transaction: commands by kind, KiB by what they are, flushes by the file synced."""
+"""Count what a transaction of a run did: commands by kind, KiB by label, flushes by the synced file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ class Change:
     b: float
 
 
-def of(run: Run) -> dict[str, dict[str, float]]:
-    """Group → name → how much for a transaction; without those that the run does not tell.
+def per_transaction(run: Run) -> dict[str, dict[str, float]]:
+    """Return group → name → quantity per transaction, without the groups that the run did not record.
 
     Commands and bytes are all of the run, with what the close and the drain write.
     """
     summary, number = run.summary, transactions(run)
-    found: dict[str, dict[str, float]] = {}
+    groups: dict[str, dict[str, float]] = {}
     block = summary.get("block") or {}
     if number and block.get("writes") is not None and block.get("fua") is not None:
         counts = {
@@ -37,41 +37,39 @@ def of(run: Run) -> dict[str, dict[str, float]]:
             "write FUA": block["fua"],
             "flush": block["flushes"],
         }
-        found[COMMANDS] = {name: count / number for name, count in counts.items()}
+        groups[COMMANDS] = {name: count / number for name, count in counts.items()}
     if number and (ledger := summary.get("ledger")):
-        found[BYTES] = {label: size / number / 1024 for label, size in ledger["bytes"].items()}
-        found[FLUSHES] = dict(ledger["flushes_per_transaction"].get("all", {}))
+        groups[BYTES] = {label: size / number / 1024 for label, size in ledger["bytes"].items()}
+        groups[FLUSHES] = dict(ledger["flushes_per_transaction"].get("all", {}))
     if (share := (summary.get("cpu_share") or {}).get("all")) is not None:
-        found[CPU] = {"% of the time": 100 * share}
-    return found
+        groups[CPU] = {"% of the time": 100 * share}
+    return groups
 
 
 def medians(runs: Sequence[Run]) -> dict[str, dict[str, float]]:
-    """The same of several runs of a cell: what all of them tell."""
-    each = [of(run) for run in runs]
+    """Return the medians over several runs of a cell, of the groups that all of them recorded."""
+    each = [per_transaction(run) for run in runs]
     return {
-        group: {name: median([one[group][name] for one in each]) for name in each[0][group]}
+        group: {name: median([groups[group][name] for groups in each]) for name in each[0][group]}
         for group in each[0]
-        if all(one.get(group, {}).keys() == each[0][group].keys() for one in each)
+        if all(groups.get(group, {}).keys() == each[0][group].keys() for groups in each)
     }
 
 
 def changes(a: Mapping[str, Mapping[str, float]], b: Mapping[str, Mapping[str, float]]) -> list[Change]:
-    """What differs between two cells, in the order of the groups; the largest of a group first."""
-    found = []
-    for group in a:
-        if group not in b:
-            continue
+    """Return what differs between two cells, in the order of the groups; the largest of a group first."""
+    differing = []
+    for group in (group for group in a if group in b):
         names = dict.fromkeys([*a[group], *b[group]])
         rows = [Change(group, name, a[group].get(name, 0), b[group].get(name, 0)) for name in names]
         least = CHANGED * max(sum(row.a for row in rows), sum(row.b for row in rows))
-        differ = [row for row in rows if abs(row.b - row.a) >= least > 0]
-        found += sorted(differ, key=lambda row: -abs(row.b - row.a))
-    return found
+        changed = [row for row in rows if abs(row.b - row.a) >= least > 0]
+        differing += sorted(changed, key=lambda row: -abs(row.b - row.a))
+    return differing
 
 
-def told(change: Change) -> str:
-    """`filesystem journal 23.5 → 19.4 KiB`."""
+def text(change: Change) -> str:
+    """Return a change as `filesystem journal 23.5 → 19.4 KiB`."""
     a, b = (f"{value:.2f}" if value < 100 else f"{value:.1f}" for value in (change.a, change.b))
     words = {
         COMMANDS: f"{change.name} {a} → {b}",

@@ -4,7 +4,6 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from base.errors import BadInputError
 from base.text import printable_lines
@@ -16,39 +15,38 @@ from commitpath.results.query import Results, current
 from commitpath.sweep.grid import Expanded, expand, load, names
 from model import engines
 
-# The values of OVER: the quantity on the x axis.
-LOST, BYTES = "lost", "bytes"
-
 
 def durability(options: dict[str, str]) -> int:
     """Draw the figure that OVER selects, write its numbers as CSV, and print a table."""
-    grid, figure = options.get("GRID"), options.get("FIGURE")
-    if not grid or not figure:
+    grid = options.get("GRID")
+    if not grid or not options.get("FIGURE"):
         raise BadInputError(
             f"make durability takes GRID=<a grid with CRASH that was swept; there are {', '.join(cutting())}"
             f"> and FIGURE=<file>{' or '.join(SUFFIXES)}"
         )
-    path = figure_path(figure)
+    path = figure_path(options["FIGURE"])
     results = current()
     found = measured(grid, expand(grid), results)
     if "LOSS" in options:
         found = within(found, options["LOSS"])
-        notes = unpaced(options["LOSS"], [run for row in found.rows for run in row.runs])
-        print("".join(f"{line}\n" for line in notes), end="")
-    if options.get("OVER", LOST) == BYTES:
-        from commitpath.reporting import durability_bytes, durability_bytes_figure
+        for line in unpaced(options["LOSS"], [run for row in found.rows for run in row.runs]):
+            print(line)
+    # loads matplotlib, which takes a second: wrong input is reported before
+    from commitpath.reporting import durability_bytes, durability_figure, durability_table
 
+    if options.get("OVER", "lost") == "bytes":
         costs = durability_bytes.measured(found, results)
-        files.save(durability_bytes_figure.draw(costs), path, costs.csv())
+        figure, rows = durability_figure.bytes_written(costs), costs.csv()
         lines, caption = durability_bytes.lines(costs), costs.caption()
-        print(printable_lines([*lines, f"{caption}. {path}, {path.with_suffix('.csv')}"]))
-        return 0
-    from commitpath.reporting import durability_figure, durability_table
-
-    rows = [[*row.settings.values(), *row.columns()] for row in found.rows]
-    files.save(durability_figure.draw(found), path, [[*found.varied, *MEASURED], *rows])
-    lines = durability_table.lines(found)
-    print(printable_lines([*lines, f"{found.caption()}. {path}, {path.with_suffix('.csv')}"]))
+    else:
+        rows = [[*found.varied, *MEASURED], *([*row.settings.values(), *row.columns()] for row in found.rows)]
+        figure, lines, caption = (
+            durability_figure.lost_commits(found),
+            durability_table.lines(found),
+            found.caption(),
+        )
+    files.save(figure, path, rows)
+    print(printable_lines([*lines, f"{caption}. {path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
@@ -60,8 +58,8 @@ def cutting() -> list[str]:
 def sets_crash(name: str) -> bool:
     """Return whether the file of a grid or of one of its parts sets crash."""
     _, content = load(name)
-    own = json.dumps({key: value for key, value in content.items() if key not in ("description", "exclude")})
-    return '"crash": ' in own or any(sets_crash(part) for part in content.get("grids", []))
+    settings = {key: value for key, value in content.items() if key not in ("description", "exclude")}
+    return '"crash": ' in json.dumps(settings) or any(sets_crash(part) for part in content.get("grids", []))
 
 
 def within(found: Found, loss: str) -> Found:
@@ -75,7 +73,7 @@ def within(found: Found, loss: str) -> Found:
         else:
             kept.append(row)
     if not kept:
-        reasons = "; ".join(f"{len(of)}: {why}" for why, of in beyond.items())
+        reasons = "; ".join(f"{len(cells)}: {why}" for why, cells in beyond.items())
         raise BadInputError(
             f"LOSS={loss}: none of the {len(found.rows)} cells measured is within it: {reasons}"
         )
@@ -92,20 +90,20 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
 
     Cells without cuts are for durability_bytes.py.
     """
-    planned = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
-    failures = {str(cell.crash) for cell in planned.values()}
+    cells = list({run.key.rpartition("-")[0]: run.cell for run in grid.runs}.values())
+    failures = {str(cell.crash) for cell in cells}
     if len(cutting := failures - {"none"}) != 1:
         raise BadInputError(
             f"GRID={name}: its cells have CRASH={','.join(sorted(failures))}, and need one and the same "
             "that cuts; crash: in the grid's file sets it"
         )
     (failure,) = cutting
-    planned = {name: cell for name, cell in planned.items() if cell.crash == failure}
-    varied = [axis for axis, _ in next(iter(planned.values())).axes() if differs(planned.values(), axis)]
+    cells = [cell for cell in cells if cell.crash == failure]
+    varied = [axis for axis, _ in cells[0].axes() if len({str(cell.value(axis)) for cell in cells}) > 1]
     rows, missing = list[Row](), dict[str, list[Mapping[str, str]]]()
-    for cell in planned.values():
+    for cell in cells:
         runs = results.find(cell)
-        trials = Trials.of(runs.runs, failure)
+        trials = Trials.from_runs(runs.runs, failure)
         lacking = engines.lacking(cell.engine) & {*varied}
         settings = {axis: "" if axis in lacking else str(cell.value(axis)) for axis in varied}
         if trials is None:
@@ -115,11 +113,6 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
         rows.append(Row(settings, tps, trials, promised, lacking, runs.runs))
     if not rows:
         raise BadInputError(
-            f"GRID={name}: none of its {len(planned)} cells is measured; make sweep GRID={name}"
+            f"GRID={name}: none of its {len(cells)} cells is measured; make sweep GRID={name}"
         )
     return Found(Path(name).stem, failure, varied, rows, missing, grid.excluded)
-
-
-def differs(cells: Any, axis: str) -> bool:
-    """Return whether cells differ in an axis."""
-    return len({str(cell.value(axis)) for cell in cells}) > 1

@@ -1,5 +1,4 @@
-"""What a transaction takes and writes beside what cuts took of it: the cells that were tried, each with a
-watched run of the same cell that nothing cut."""
+"""The bytes and latency of a transaction in cells that were tried by power cuts and also watched without."""
 
 from __future__ import annotations
 
@@ -10,23 +9,26 @@ from base.errors import BadInputError
 from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
-from commitpath.reporting.durability_rows import MEASURED, Found, Row
+from commitpath.reporting.durability_rows import MEASURED, Found, Row, cuts, table
 from commitpath.results.marks import made_otherwise, transactions
 from commitpath.results.query import Results
 from model import engines
 
 ENGINE = "engine"
-# Settings that stand without their name, in capitals.
+# Settings whose values are shown without their name, in capitals.
 WORDS = ("journal_mode", "synchronous")
 HEAD = ("KiB a transaction", "ms a transaction", "what a cut took")
-# The caption of a figure has no more names than these of cells that are not in it.
+# Most names of left-out cells for one reason in the caption of a figure.
 NAMED = 6
+Settings = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A cell of a figure: of its watched run, KiB that the device was given and ms, in the mean of all
-    transactions. place: what of it is no setting of an engine; name: its engine, with its settings."""
+    """A cell of a figure, with KiB written to the device and ms of a mean transaction of its watched run.
+
+    place: its settings that belong to no engine; name: its engine and the others.
+    """
 
     place: str
     name: str
@@ -37,7 +39,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """The cells of a grid. left_out: why → cells, by place and name; notes: what is to be known of all."""
+    """The cells of a grid. left_out: reason → names of cells; notes: of all runs."""
 
     found: Found
     costs: Sequence[Cost]
@@ -45,57 +47,57 @@ class Costs:
     notes: Sequence[str]
 
     def caption(self, most: int | None = None) -> str:
-        """How much of the grid is there, and what is not. most: names at most of what is not."""
+        """Return how much of the grid is shown, and what is left out: at most so many names a reason."""
         total = len(self.costs) + sum(map(len, self.left_out.values()))
-        cuts = sorted({cost.row.trials.cuts for cost in self.costs})
-        each = f"{cuts[0]} to {cuts[-1]}" if len(cuts) > 1 else str(cuts[0])
-        told = [
-            f"{len(self.costs)} of {total} cells of grid {self.found.grid}, each by {each} cuts "
-            f"({self.found.failure}) and a watched run without"
+        parts = [
+            f"{len(self.costs)} of {total} cells of grid {self.found.grid}, each by "
+            f"{cuts([cost.row for cost in self.costs])} cuts ({self.found.failure}) and a watched run without"
         ]
         for why, names in self.left_out.items():
-            shown = [*names[:most], *([f"{len(names) - most} more"] if most and len(names) > most else [])]
-            told.append(f"left out, as {why}: {', '.join(shown)}")
-        return "; ".join([*told, *self.notes])
+            more = [f"{len(names) - most} more"] if most and len(names) > most else []
+            parts.append(f"left out, as {why}: {', '.join([*names[:most], *more])}")
+        return "; ".join([*parts, *self.notes])
 
     def csv(self) -> list[list[str]]:
-        """A row for each cell, and the head."""
-        head = [*self.found.varied, "KiB", "ms", *MEASURED]
+        """Return the head, and a row for each cell."""
         rows = [
             [*cost.row.settings.values(), f"{cost.kib:.2f}", f"{cost.ms:.3f}", *cost.row.columns()]
             for cost in self.costs
         ]
-        return [head, *rows]
+        return [[*self.found.varied, "KiB", "ms", *MEASURED], *rows]
 
 
 def measured(found: Found, results: Results) -> Costs:
-    """Those of the cells found of which a watched run says what they write.
+    """Return the cells that have a watched run without cuts.
 
-    Raises BadInputError where none is one, and where the runs of one place have several kernels.
+    Raises BadInputError without any, and if the runs of one place have several kernels.
     """
-    every = [row.settings for row in found.rows]
-    every += [settings for of in found.unmeasured.values() for settings in of]
-    apart = [({axis: no.settings.get(axis, "") for axis in found.varied}, no.reason) for no in found.excluded]
-    every += [settings for settings, _ in apart]
-    left_out = {why: [title(settings, every) for settings in of] for why, of in found.unmeasured.items()}
-    for settings, reason in apart:
-        left_out.setdefault(reason, []).append(title(settings, every))
+    unmeasured = [(settings, why) for why, cells in found.unmeasured.items() for settings in cells]
+    unmeasured += [
+        ({axis: cell.settings.get(axis, "") for axis in found.varied}, cell.reason) for cell in found.excluded
+    ]
+    every = [*(row.settings for row in found.rows), *(settings for settings, _ in unmeasured)]
     costs, runs, kernels = list[Cost](), list[Run](), dict[str, set[str]]()
     for row in found.rows:
-        watched, why = of_row(row, results)
+        watched, why = watched_run(row, results)
         if watched is None:
-            left_out.setdefault(why, []).append(title(row.settings, every))
+            unmeasured.append((row.settings, why))
             continue
         place, kib = place_of(row.settings), watched.summary["block"]["bytes_written"] / 1024
         ms = 1000 / watched.summary["tps"]["all"]
         costs.append(Cost(place, name_of(row.settings, every), kib / transactions(watched), ms, row))
         runs += [watched, *row.runs]
         kernels.setdefault(place, set()).update(run.facts["uname"] for run in (watched, *row.runs))
-    for place, there in kernels.items():
-        if len(there) > 1:
+    left_out: dict[str, list[str]] = {}
+    for settings, why in unmeasured:
+        name = " ".join(filter(None, (place_of(settings), name_of(settings, every))))
+        left_out.setdefault(why, []).append(name)
+    for place, releases in kernels.items():
+        if len(releases) > 1:
             raise BadInputError(
-                f"GRID={found.grid}: {place or 'its cells'}: runs of the kernels {', '.join(sorted(there))}, "
-                "which are not compared; delete those of all but one, and make sweep again"
+                f"GRID={found.grid}: {place or 'its cells'}: runs of the kernels "
+                f"{', '.join(sorted(releases))}, which are not compared; delete those of all but one, and "
+                "make sweep again"
             )
     if not costs:
         why, names = next(iter(left_out.items()))
@@ -106,8 +108,8 @@ def measured(found: Found, results: Results) -> Costs:
     return Costs(found, costs, left_out, list(made_otherwise(runs).values()))
 
 
-def of_row(row: Row, results: Results) -> tuple[Run | None, str]:
-    """The watched run of a row's cell that nothing cut, or None and why there is none."""
+def watched_run(row: Row, results: Results) -> tuple[Run | None, str]:
+    """Return (the watched run of a row's cell without cuts, or None; the reason)."""
     cell = replace(row.runs[0].cell, **{name: axes()[name].spec["default"] for name in CUTS})
     run = results.watched(cell)
     if run is None:
@@ -119,46 +121,43 @@ def of_row(row: Row, results: Results) -> tuple[Run | None, str]:
     return run, ""
 
 
-def place_of(settings: Mapping[str, str]) -> str:
-    """What of a cell's settings is of no engine: a panel."""
-    apart = {*engines.axes(), ENGINE}
-    return " ".join(value for axis, value in settings.items() if axis not in apart and value)
+def place_of(settings: Settings) -> str:
+    """Return the settings that belong to no engine: a panel."""
+    return " ".join(
+        value for axis, value in settings.items() if axis not in {*engines.axes(), ENGINE} and value
+    )
 
 
-def name_of(settings: Mapping[str, str], every: Sequence[Mapping[str, str]]) -> str:
-    """A cell by its engine, and its settings in which cells of that engine differ: SQLite WAL/FULL."""
-    own = [other for other in every if other.get(ENGINE) == settings.get(ENGINE)]
-    varied = [axis for axis in settings if axis in engines.axes() and len({other[axis] for other in own}) > 1]
+def name_of(settings: Settings, every: Sequence[Settings]) -> str:
+    """Return a cell's engine, and the settings in which cells of that engine differ: SQLite WAL/FULL."""
+    alike = [other for other in every if other.get(ENGINE) == settings.get(ENGINE)]
+    varied = [
+        axis for axis in settings if axis in engines.axes() and len({other[axis] for other in alike}) > 1
+    ]
     words = "/".join(settings[axis].upper() for axis in WORDS if axis in varied)
     others = [f"{axis}={settings[axis]}" for axis in varied if axis not in WORDS and settings[axis]]
-    engine = [engines.of(settings[ENGINE]).TITLE] if ENGINE in settings else []
-    return " ".join([*engine, *([words] if words else []), *others])
-
-
-def title(settings: Mapping[str, str], every: Sequence[Mapping[str, str]]) -> str:
-    """A cell by its place and name."""
-    return " ".join(part for part in (place_of(settings), name_of(settings, every)) if part)
+    engine = engines.of(settings[ENGINE]).TITLE if ENGINE in settings else ""
+    return " ".join(filter(None, [engine, words, *others]))
 
 
 def took(cost: Cost) -> str:
-    """What cuts took of a cell, in words."""
-    of = cost.row.trials
-    if of.unusable or of.worst is None:
-        told = f"{of.unusable} of {of.cuts} left no usable database"
-    elif of.worst:
-        work = "" if of.worst_ms is None else f" ({of.worst_ms:.1f} ms)"
-        told = f"up to {of.worst} transaction{'s' * (of.worst > 1)}{work}"
+    """Return what cuts took of a cell, in words."""
+    trials = cost.row.trials
+    if not trials.usable:
+        text = f"{trials.unusable} of {trials.cuts} left no usable database"
+    elif trials.worst:
+        work = "" if trials.worst_ms is None else f" ({trials.worst_ms:.1f} ms)"
+        text = f"up to {trials.worst} transaction{'s' * (trials.worst > 1)}{work}"
     else:
-        told = "nothing"
-    return f"**{told}**, against the promise" if of.broken else told
+        text = "nothing"
+    return f"**{text}**, against the promise" if trials.broken else text
 
 
 def lines(costs: Costs) -> list[str]:
-    """The table as a page has it."""
+    """Return the cells as Markdown."""
     places = any(cost.place for cost in costs.costs)
     rows = [
         [*([cost.place] if places else []), cost.name, f"{cost.kib:.1f}", f"{cost.ms:.2f}", took(cost)]
         for cost in costs.costs
     ]
-    head = [*(["where"] if places else []), "engine and settings", *HEAD]
-    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]
+    return table([*(["where"] if places else []), "engine and settings", *HEAD], rows)

@@ -1,4 +1,4 @@
-"""The measured cells of a grid with crash points: what `make durability` draws and writes."""
+"""The measured cells of a grid that cuts power: what `make durability` draws, prints and writes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ MEASURED = (
 
 @dataclass(frozen=True)
 class Row:
-    """A measured cell: those of its settings that vary in the grid, its speed, and what cuts took.
+    """A measured cell: its settings that vary in the grid, its speed, and what cuts took.
 
-    lacking: of the settings, those that its engine has not; they are empty. runs: what it is of.
+    lacking: the settings that its engine lacks; they are empty. runs: the runs that were measured.
     """
 
     settings: Mapping[str, str]
@@ -29,24 +29,27 @@ class Row:
     runs: Sequence[Run] = ()
 
     def columns(self) -> list[str]:
-        """As MEASURED names them."""
-        of = self.trials
-        lost = ((of.worst, 0), (of.mean, 2), (of.worst_ms, 1), (of.mean_ms, 2))
+        """Return the values of MEASURED."""
+        trials = self.trials
+        lost = ((trials.worst, 0), (trials.mean, 2), (trials.worst_ms, 1), (trials.mean_ms, 2))
         return [
             f"{self.tps:.1f}",
-            str(of.cuts),
+            str(trials.cuts),
             *(select.NONE if value is None else f"{value:.{digits}f}" for value, digits in lost),
-            *(select.NONE if value is None else str(value) for value in (of.zero, of.stale)),
-            str(of.unusable),
-            str(of.broken),
+            *(select.NONE if value is None else str(value) for value in (trials.zero, trials.stale)),
+            str(trials.unusable),
+            str(trials.broken),
             self.promised,
         ]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What of a grid is measured. varied: axes that differ in it; unmeasured: why not → the settings of those
-    cells, as of a row; beyond: those of them that are measured, and lose more than LOSS."""
+    """The measured cells of a grid. varied: axes that differ in it.
+
+    unmeasured: reason → the settings of those cells, as of a row. beyond: how many of them are measured, and
+    lose more than LOSS.
+    """
 
     grid: str
     failure: str
@@ -57,14 +60,22 @@ class Found:
     beyond: int = 0
 
     def caption(self) -> str:
-        """How much of the grid is there, and what is not."""
-        missing = "".join(f"; not drawn: {len(of)}, as {why}" for why, of in self.unmeasured.items())
+        """Return how many cells are measured, and why others are not."""
+        missing = "".join(f"; not drawn: {len(cells)}, as {why}" for why, cells in self.unmeasured.items())
         excluded = f"; the grid leaves out {len(self.excluded)}" if self.excluded else ""
-        cuts = sorted({row.trials.cuts for row in self.rows})
-        each = f"{cuts[0]} to {cuts[-1]}" if len(cuts) > 1 else str(cuts[0])
         total = len(self.rows) + sum(map(len, self.unmeasured.values()))
-        known = len(self.rows) + self.beyond
         return (
-            f"{known} of {total} cells of grid {self.grid} are measured, each by {each} cuts "
-            f"({self.failure}){missing}{excluded}"
+            f"{len(self.rows) + self.beyond} of {total} cells of grid {self.grid} are measured, each by "
+            f"{cuts(self.rows)} cuts ({self.failure}){missing}{excluded}"
         )
+
+
+def cuts(rows: Sequence[Row]) -> str:
+    """Return the number of cuts of each cell, or its range."""
+    numbers = sorted({row.trials.cuts for row in rows})
+    return " to ".join(dict.fromkeys(str(number) for number in (numbers[0], numbers[-1])))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown."""
+    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]

@@ -1,5 +1,4 @@
-"""The table of speed beside what cuts took: a row a cell, or for a large grid tables of settings by
-filesystems, one a device."""
+"""The tables of `make durability`: a row for each cell, or for each device settings by filesystems."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ from collections.abc import Sequence
 from analysis.report.terminal import seconds
 from commitpath.cells.axes import axes
 from commitpath.database import select
-from commitpath.reporting.durability_rows import MEASURED, Found, Row
+from commitpath.reporting.durability_rows import MEASURED, Found, Row, table
 
-# What stands on top of each other in a table of many cells, and what each of these has a table of.
+# The settings of a row in a table of many cells, and the setting that each table has one value of.
 ROWS, TABLE = ("journal_mode", "synchronous"), "device"
-# More cells than a reader looks through line by line.
+# More cells than this are not listed one by one.
 LARGE = 40
 KEY = (
     "Transactions per second, then the most that a cut took: acknowledged transactions (time of the run), "
@@ -22,46 +21,38 @@ KEY = (
 
 
 def lines(found: Found) -> list[str]:
-    """The table as a page has it."""
-    # a setting that an engine has not is empty
+    """Return the measured cells as Markdown."""
+    # an engine that lacks one of ROWS has an empty value
     if len(found.rows) > LARGE and all(row.settings.get(axis) for row in found.rows for axis in ROWS):
         return by_filesystem(found)
-    head = [*found.varied, *MEASURED]
-    return _table(head, [[*row.settings.values(), *row.columns()] for row in found.rows])
+    return table([*found.varied, *MEASURED], [[*row.settings.values(), *row.columns()] for row in found.rows])
 
 
 def by_filesystem(found: Found) -> list[str]:
-    """A table for each device: settings downwards, what else varies across."""
+    """Return a table for each device: ROWS downwards, the other settings across."""
     rest = [axis for axis in found.varied if axis not in (*ROWS, TABLE)]
-    cells = {(_of(row, [TABLE]), _of(row, ROWS), _of(row, rest)): row for row in found.rows}
-    tables, down, across = (list(dict.fromkeys(key[at] for key in cells)) for at in range(3))
+    cells = {(joined(row, [TABLE]), joined(row, ROWS), joined(row, rest)): row for row in found.rows}
+    devices, down, across = (list(dict.fromkeys(key[at] for key in cells)) for at in range(3))
     order = [axes()[name].choices() for name in ROWS]
     down.sort(key=lambda name: [of.index(value) for of, value in zip(order, name.split("/"), strict=True)])
-    made = [KEY]
-    for table in tables:
-        told = [[name, *(entry(cells.get((table, name, other))) for other in across)] for name in down]
-        made += ["", *([f"`{TABLE}={table}`", ""] if table else [])]
-        made += _table(["/".join(ROWS), *across], told)
-    return made
+    text = [KEY]
+    for device in devices:
+        rows = [[name, *(entry(cells.get((device, name, other))) for other in across)] for name in down]
+        text += ["", *([f"`{TABLE}={device}`", ""] if device else [])]
+        text += table(["/".join(ROWS), *across], rows)
+    return text
 
 
 def entry(row: Row | None) -> str:
-    """What a cell came to, as KEY says."""
+    """Return the text of a cell, in the form of KEY."""
     if row is None:
         return select.NONE
-    took = row.trials
-    lost = f"✗ {took.unusable}" if took.unusable or took.worst is None else str(took.worst)
-    if not took.unusable and took.worst and took.worst_ms is not None:
-        lost += f" ({seconds(took.worst_ms)})"
-    told = f"{row.tps:.1f}; {lost}"
-    return f"**{told}**" if took.broken else told
+    trials = row.trials
+    spans = trials.usable and trials.worst and trials.worst_ms is not None
+    text = f"{row.tps:.1f}; {trials.short()}{f' ({seconds(trials.worst_ms or 0)})' if spans else ''}"
+    return f"**{text}**" if trials.broken else text
 
 
-def _of(row: Row, names: Sequence[str]) -> str:
-    """Some of a row's settings, as one name."""
-    told = [row.settings[name] for name in names if row.settings.get(name)]
-    return ("/" if names == ROWS else " ").join(told)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]
+def joined(row: Row, names: Sequence[str]) -> str:
+    """Return some of a row's settings as one name."""
+    return ("/" if names == ROWS else " ").join(filter(None, (row.settings.get(name) for name in names)))

@@ -1,6 +1,6 @@
-"""What a run's documents say of its board and device, as a set-up text and a report card have it.
+"""Read a run's board and device from its manifest: processor, memory, mkfs, scheduler, device model.
 
-Only what was read back or recorded: a value that is not there is left out, and told as missing.
+Only values that were read back or recorded; a missing value is left out, and reported as missing.
 """
 
 import re
@@ -16,50 +16,45 @@ from model.cell import Cell
 
 # (implementer, part) of /proc/cpuinfo → the core's name: MIDR_EL1 in its Technical Reference Manual
 CORES = {("0x41", "0xd08"): "Cortex-A72", ("0x41", "0xd0b"): "Cortex-A76"}
-# What a disk calls itself, by its kind: of a SCSI or NVMe disk, of an eMMC or SD card.
+# The parameter with the name of a disk: of a SCSI or NVMe disk, of an eMMC or SD card.
 MODELS = ("model", "name")
 
 
 def facts(run: Run) -> dict[str, str]:
-    """Name → value, of those that are known."""
+    """Return name → value, without missing values."""
     manifest = run.document("manifest")
     board = manifest.get("board") or {}
-    found = {
+    kib = re.search(r"^MemTotal:\s+([0-9]{1,18}) kB$", str(board.get("meminfo") or ""), re.M)
+    values = {
         "processor": processor(str(board.get("cpuinfo") or "")),
-        "memory": memory(str(board.get("meminfo") or "")),
+        "memory": f"{int(kib[1]) / 1024:.0f} MiB" if kib else None,
         "cpu_ns": cpu.effective(manifest.get("clock") or {}),
         "mkfs": mkfs(run.cell, manifest),
         "scheduler": scheduler(manifest),
         **device(run.cell.profiles.get("device", {}), manifest),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def processor(cpuinfo: str) -> str | None:
-    """How many cores of which kind, of /proc/cpuinfo; None where it does not say."""
-    pairs = [line.partition(":") for line in cpuinfo.splitlines()]
-    told = [(name.strip(), value.strip()) for name, _, value in pairs if value.strip()]
-    number = sum(name == "processor" for name, _ in told)
-    first = dict(reversed(told))
-    arm = (first.get("CPU implementer"), first.get("CPU part"))
-    name = first.get("model name") or CORES.get(arm)  # type: ignore[arg-type]
-    if name is None and all(arm):
-        name = f"implementer {arm[0]}, part {arm[1]}"
+    """Return the number and kind of cores in /proc/cpuinfo; None if it lacks them."""
+    lines = [line.partition(":") for line in cpuinfo.splitlines()]
+    entries = [(name.strip(), value.strip()) for name, _, value in lines if value.strip()]
+    number = sum(name == "processor" for name, _ in entries)
+    first = dict(reversed(entries))
+    implementer, part = first.get("CPU implementer"), first.get("CPU part")
+    name = first.get("model name") or CORES.get((str(implementer), str(part)))
+    if name is None and implementer and part:
+        name = f"implementer {implementer}, part {part}"
     return f"{number} × {name}" if number and name else None
 
 
-def memory(meminfo: str) -> str | None:
-    """MiB that the kernel has, of /proc/meminfo; None where it does not say."""
-    told = re.search(r"^MemTotal:\s+([0-9]{1,18}) kB$", meminfo, re.M)
-    return f"{int(told[1]) / 1024:.0f} MiB" if told else None
-
-
 def mkfs(cell: Cell, manifest: Mapping[str, Any]) -> str | None:
-    """The release of the packages that make a run's filesystem, as the board lists them, and the options."""
+    """Return the options of mkfs, and the releases of its packages on the board."""
     profile = cell.profiles.get("fs") or {}
     if cell.fs not in axes()["fs"].choices():
         return None
-    # what is installed is no part of a setting
+    # a stored profile has no packages
     packages = load_profile("fs", cell.fs)["packages"]
     versions = (manifest.get("board") or {}).get("versions") or {}
     options = [*profile.get("mkfs", []), *str(cell.mkfs_options).split()]
@@ -70,31 +65,33 @@ def mkfs(cell: Cell, manifest: Mapping[str, Any]) -> str | None:
 
 
 def scheduler(manifest: Mapping[str, Any]) -> str | None:
-    """The I/O scheduler in effect: /sys/block/…/queue/scheduler has it in brackets, or alone."""
-    told = str(((manifest.get("device") or {}).get("queue") or {}).get("scheduler") or "").strip()
-    chosen = re.search(r"\[([a-z0-9-]+)\]", told)
-    return chosen[1] if chosen else told or None
+    """Return the I/O scheduler in effect: in brackets in /sys/block/…/queue/scheduler, or alone."""
+    text = str(((manifest.get("device") or {}).get("queue") or {}).get("scheduler") or "").strip()
+    chosen = re.search(r"\[([a-z0-9-]+)\]", text)
+    return chosen[1] if chosen else text or None
 
 
 def device(profile: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, str | None]:
-    """The model of a device and its numbers as read back; a real one is what its disk says of itself.
+    """Return the model of a device and its parameters as read back; nothing for an unknown driver.
 
-    Nothing of another lab's driver that is not known here.
+    The model of a real device is the name that it reports.
     """
-    had: dict[str, str] = (manifest.get("device") or {}).get("parameters") or {}
+    parameters: dict[str, str] = (manifest.get("device") or {}).get("parameters") or {}
     try:
         driver = devices.find(profile["driver"])
     except devices.UnknownDriverError:
         return {}
     if not driver.made:
-        names = [had[name] for name in MODELS if had.get(name)]
-        return {"device_model": names[0] if names else None, "device_parameters": pairs(had)}
-    asked = [*profile.get("geometry", {}), *profile.get("timing", {}), *driver.size(0)]
-    read = {name: had[name] for name in asked if name in had}
-    model = f"{profile['driver']}: {profile.get('description', profile['driver'])}"
-    return {"device_model": model, "device_parameters": pairs(read) if len(read) == len(asked) else None}
+        model = next((parameters[name] for name in MODELS if parameters.get(name)), None)
+        return {"device_model": model, "device_parameters": pairs(parameters)}
+    names = [*profile.get("geometry", {}), *profile.get("timing", {}), *driver.size(0)]
+    complete = all(name in parameters for name in names)
+    return {
+        "device_model": f"{profile['driver']}: {profile.get('description', profile['driver'])}",
+        "device_parameters": pairs({name: parameters[name] for name in names}) if complete else None,
+    }
 
 
 def pairs(values: Mapping[str, Any]) -> str:
-    """`name=value` of each, separated by commas."""
+    """Return `name=value` of each, separated by commas."""
     return ",".join(f"{name}={value}" for name, value in values.items())

@@ -1,8 +1,9 @@
-"""The list of what must be reported (experiments/reporting.yml, engine/*.yml), read from runs."""
+"""The items that must be reported (experiments/reporting.yml, engine/*.yml), and their values in a run."""
 
 import os
+import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from base.data import load_yaml
@@ -17,20 +18,20 @@ from commitpath.results import measurements
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to report; the fields are those of the data file. engine: whose runs it is for; None: all."""
+    """An item, with the fields of the data file; place: `from`. engine: the one that has it, or None: all."""
 
     name: str
     label: str
     why: str
     place: str
-    essential: bool
-    when: Mapping[str, list[str]]
-    unless: Mapping[str, list[str]]
-    allowed: Sequence[str]
     engine: str | None
+    essential: bool = False
+    when: Mapping[str, list[str]] = field(default_factory=dict)
+    unless: Mapping[str, list[str]] = field(default_factory=dict)
+    allowed: Sequence[str] = ()
 
-    def asked(self, values: Mapping[str, str]) -> bool:
-        """Whether it means something beside the other values; an unknown one does not excuse it."""
+    def applies(self, values: Mapping[str, str]) -> bool:
+        """Return whether it applies with the values of other items; it does if one is unknown."""
         wanted = all(values.get(name, words[0]).lower() in words for name, words in self.when.items())
         return wanted and not any(
             values.get(name, "").lower() in words for name, words in self.unless.items()
@@ -38,29 +39,19 @@ class Item:
 
 
 def items(engine: str | None = None) -> list[Item]:
-    """The list, in its order: first what only an engine has. engine: without what others have."""
-    named = axes()["engine"].choices() if engine is None else [engine]
-    lists: list[tuple[str | None, Any]] = [(name, load_profile("engine", name)["report"]) for name in named]
+    """Return the items in order, those of engines first. engine: without those of others."""
+    names = axes()["engine"].choices() if engine is None else [engine]
+    lists: list[tuple[str | None, Any]] = [(name, load_profile("engine", name)["report"]) for name in names]
     lists.append((None, load_yaml(EXPERIMENTS / "reporting.yml")))
     return [
-        Item(
-            name,
-            entry["label"],
-            entry["why"],
-            entry["from"],
-            entry.get("essential", False),
-            entry.get("when", {}),
-            entry.get("unless", {}),
-            entry.get("allowed", []),
-            whose,
-        )
-        for whose, entries in lists
+        Item(name, place=entry["from"], engine=engine, **{key: entry[key] for key in entry if key != "from"})
+        for engine, entries in lists
         for name, entry in entries.items()
     ]
 
 
 def same_cell(run: Run, runs: Sequence[Run]) -> list[Run]:
-    """Ok runs of a run's cell, whatever their seed, on the same kernel in the same lab."""
+    """Return the ok runs of a run's cell with any seed, on the same kernel in the same lab."""
     settings = {**run.settings, "seed": 0}
     return [
         other
@@ -72,21 +63,22 @@ def same_cell(run: Run, runs: Sequence[Run]) -> list[Run]:
 
 
 def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
-    """How often a run's cell was run, and (max − min)/median of its TPS; no spread of a single run."""
+    """Return the number of runs of a run's cell, and of several (max − min)/median of their TPS."""
     others = same_cell(run, runs)
-    tps = sorted(other.summary["tps"]["all"] for other in others)
+    if not others:
+        return {}
+    tps = [other.summary["tps"]["all"] for other in others]
     seeds = len({other.settings["seed"] for other in others})
-    found = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"} if others else {}
+    texts = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"}
     if (distinct := len(measurements.samples(others))) < len(others):
-        found["runs"] += f" ({distinct} distinct measurement{'s' * (distinct != 1)})"
+        texts["runs"] += f" ({distinct} distinct measurement{'s' * (distinct != 1)})"
     if len(tps) > 1:
-        median = (tps[(len(tps) - 1) // 2] + tps[len(tps) // 2]) / 2
-        found["spread"] = f"{(tps[-1] - tps[0]) / median:.2g}"
-    return found
+        texts["spread"] = f"{(max(tps) - min(tps)) / statistics.median(tps):.2g}"
+    return texts
 
 
 def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
-    """Item → what the run says of it; without those it says nothing of."""
+    """Return item → value of a run, without missing values."""
     documents: dict[str, Any] = {
         "cell": {**run.cell.document(), **run.settings},
         "summary": run.summary,
@@ -94,7 +86,7 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
         "repeats": repeats(run, runs),
         "read": facts(run),
     }
-    found = {}
+    texts = {}
     for item in items(run.cell.engine):
         value: Any = documents
         for part in item.place.split("."):
@@ -102,12 +94,12 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
         if isinstance(value, list):
             value = ",".join(map(str, value))
         if value is not None and str(value).strip():
-            found[item.name] = str(value)
-    return found
+            texts[item.name] = str(value)
+    return texts
 
 
 def run_of_folder(name: str, runs: Sequence[Run]) -> Run:
-    """The run in a folder below results/ (a link to one will do)."""
+    """Return the run in a folder below results/, or in a link to one."""
     # Path.resolve raises at a link that leads to itself
     folder = os.path.realpath(name)
     for run in runs:

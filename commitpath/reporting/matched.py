@@ -1,14 +1,27 @@
-"""A cell of a comparison as each of its two sides has it."""
+"""Match the cells of two selections of runs: equal in every axis that no selector names."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from base.errors import BadInputError
+from commitpath.cells.axes import axes
+from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.results.marks import MARKED, made_otherwise, marks
+from commitpath.results.measurements import samples
+
+# Facts in which two runs must agree to be compared, unless a selector names them.
+SIGNATURE_FACTS = ("lab", "uname")
+# Most cells without a counterpart that are named.
+MOST_NAMED = 5
+
+Groups = dict[tuple[str, ...], list[Run]]
 
 
 @dataclass(frozen=True)
 class Matched:
-    """One cell as it is in A and in B: its distinct measurements, and how many runs repeat one of them."""
+    """One cell with its distinct measurements in A and in B, and how many other runs repeat one."""
 
     label: str
     a: list[Run]
@@ -16,8 +29,127 @@ class Matched:
     repeats: tuple[int, int] = (0, 0)
 
     def marks(self) -> dict[str, str]:
-        """What is unequal between the two, and what is to be known of their runs."""
+        """Return mark → what is unequal between the two, or special about their runs."""
         sides = (("A", self.a), ("B", self.b))
-        told = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
-        found = {MARKED: "; ".join(dict.fromkeys(told))} if told else {}
-        return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | found
+        marked = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
+        special = {MARKED: "; ".join(dict.fromkeys(marked))} if marked else {}
+        return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | special
+
+
+def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
+    """Return the cells that are in both, equal in every axis that no selector names. Only ok runs count.
+
+    If a selector names the engine, axes that not both engines have may differ, too.
+    """
+    named = named_by(options, a, b)
+    for side, runs in zip("AB", (a, b), strict=True):
+        if not any(run.facts["status"] == "ok" for run in runs):
+            raise BadInputError(f"{side}={options[side]!r}: no ok run is like that (make results lists them)")
+    if {run_id(run) for run in a} & {run_id(run) for run in b}:
+        raise BadInputError("A and B name the same runs; nothing to compare")
+    groups = [by_signature(runs, named) for runs in (a, b)]
+    for side, group in zip("AB", groups, strict=True):
+        for runs in group.values():
+            check_alike(side, options[side], runs, named)
+    common = [signature for signature in groups[0] if signature in groups[1]]
+    for signature in common:
+        check_contents(options, groups[0][signature][0], groups[1][signature][0])
+    if not common:
+        differ = [axis_values(name, [*a, *b]) for name in select.varying([*a, *b]) if name not in named]
+        raise BadInputError(
+            f"no cell is in both A and B: they also differ in {', '.join(differ) or 'lab or kernel'}; "
+            "name that in a selector, or sweep the same cells for both"
+        )
+    every = [run for signature in common for group in groups for run in group[signature]]
+    shown = [name for name in select.varying(every) if name not in named | {"seed"}]
+    matched = []
+    for signature in common:
+        sides = [group[signature] for group in groups]
+        few = [samples(runs) for runs in sides]
+        label = select.label(sides[0][0], shown) or f"{options['A']} and {options['B']}"
+        repeats = (len(sides[0]) - len(few[0]), len(sides[1]) - len(few[1]))
+        matched.append(Matched(label, few[0], few[1], repeats))
+    return matched
+
+
+def check_alike(side: str, selector: str, runs: Sequence[Run], named: set[str]) -> None:
+    """Check that the runs of one matched cell have one value of each named axis. Raises BadInputError."""
+    for name in sorted(named - {"grid", "seed"}):
+        if len(values := {with_release(run, name) for run in runs}) > 1:
+            raise BadInputError(
+                f"{side}={selector!r}: {name} is {', '.join(sorted(values))} in one matched "
+                f"cell; name one of them{' (uname=7.3*)' if name == 'kernel' else ''}"
+            )
+
+
+def with_release(run: Run, name: str) -> str:
+    """Return a run's value of an axis; a kernel with its release, as a name may mean another one later."""
+    release = ".".join(re.split("[.+-]", run.facts["uname"])[:2])
+    return f"{run.shown(name)} ({release})" if name == "kernel" else run.shown(name)
+
+
+def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
+    """Return a line for each side with cells that the other lacks."""
+    named = named_by(options, *sides)
+    groups = [by_signature(runs, named) for runs in sides]
+    shown = [name for name in select.varying([*sides[0], *sides[1]]) if name != "seed"]
+    lines = []
+    for side, cells, others in (("A", groups[0], groups[1]), ("B", groups[1], groups[0])):
+        if missing := [runs[0] for signature, runs in cells.items() if signature not in others]:
+            names = ", ".join(select.label(run, shown) for run in missing[:MOST_NAMED])
+            more = f", … ({len(missing)})" if len(missing) > MOST_NAMED else ""
+            lines.append(
+                f"left out: {len(missing)} of {len(cells)} cells of {side}, which the other has not: "
+                f"{names}{more}"
+            )
+    return lines
+
+
+def named_by(options: dict[str, str], *sides: list[Run]) -> set[str]:
+    """Return the axes and facts in which matched cells may differ."""
+    named = {name for side in "AB" for name, _ in select.parse(options[side])}
+    if "engine" in named:
+        good = [run for runs in sides for run in runs if run.facts["status"] == "ok"]
+        named |= {name for run in good for name in axes().keys() - run.settings.keys()}
+    return named
+
+
+def check_contents(options: dict[str, str], a: Run, b: Run) -> None:
+    """Reject two contents of one profile's name as equal, unless a selector names them."""
+    for side in "AB":
+        for name, patterns in select.parse(options[side]):
+            same_name = name in a.contents and a.cell.value(name) == b.cell.value(name)
+            if same_name and a.contents[name] != b.contents[name] and not any("#" in p for p in patterns):
+                raise BadInputError(
+                    f"{side}={options[side]!r}: {name} is {a.shown(name)} in A and {b.shown(name)} in B, two "
+                    f"contents of one name; say which, such as {name}={a.shown(name)}"
+                )
+
+
+def axis_values(name: str, runs: Sequence[Run]) -> str:
+    """Return an axis in which runs differ; with its values if two are contents of one profile."""
+    values = sorted({run.shown(name) for run in runs})
+    return f"{name} ({', '.join(values)})" if any("#" in value for value in values) else name
+
+
+def run_id(run: Run) -> tuple[str, ...]:
+    """Return what identifies a run."""
+    return run.facts["lab"], run.facts["cell"], run.facts["run"]
+
+
+def by_signature(runs: Sequence[Run], named: set[str]) -> Groups:
+    """Group ok runs by what they must have in common; seeds and repeats are samples of one cell."""
+    # a selector of a kernel means its builds, too
+    facts = [
+        name for name in SIGNATURE_FACTS if name not in named | ({"uname"} if "kernel" in named else set())
+    ]
+    groups: Groups = {}
+    for run in runs:
+        if run.facts["status"] == "ok":
+            names = [name for name in select.names([run]) if name not in named | {"seed"}]
+            key = (
+                *(f"{name}={run.settings.get(name)}" for name in names),
+                *(run.facts[name] for name in facts),
+            )
+            groups.setdefault(key, []).append(run)
+    return groups

@@ -1,4 +1,4 @@
-"""The page and the figure of a comparison: TPS of each matched cell in A and in B, and what was written."""
+"""Draw a comparison as a page with a figure: TPS, bytes and commands of each matched cell in A and in B."""
 
 from __future__ import annotations
 
@@ -16,22 +16,63 @@ from analysis.figures import bars, style
 from analysis.report import html_page
 from base import scratch
 from base.text import printable
-from commitpath.reporting import counted, ratios
+from commitpath.charts import scatter
+from commitpath.charts.scatter import Mark
+from commitpath.reporting import counted, statistics
 from commitpath.reporting.matched import Matched
-from commitpath.reporting.ratios import short, tps
 
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
-# What is not watched is told in a bar's place.
+# Drawn in place of a bar without a watched run.
 UNKNOWN = "not watched"
-# Key, title, colours, digits, and the part of a panel from which on a piece has room for its number.
+# Key, title, colors, digits, and the least part of a panel at which a piece has room for its number.
 PANELS: tuple[tuple[str, str, dict[str, str], int, float], ...] = (
     ("rate", "transactions per second", SIDES, 1, 1.0),
     (counted.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
     (counted.COMMANDS, "commands per transaction", style.BLOCKS, 2, 0.12),
 )
-# Of more cells there is a dot each (ratios.py).
-MOST_CELLS = 60
+# Most rows that a figure has: of cells, else of groups of cells with a mark for each cell.
+MOST_ROWS = 60
 _BAR, _EDGES = 0.24, 1.6  # inches of a bar; of titles, legend and axes
+
+
+def tps(runs: Sequence[Any]) -> float:
+    """Return the median rate of a cell's runs."""
+    return statistics.median([float(run.summary["tps"]["all"]) for run in runs])
+
+
+def short(label: str) -> str:
+    """Return a cell's label without the names of settings, unless the value is a number."""
+    parts = [(part, part.partition("=")[2]) for part in label.split(" ")]
+    return " ".join(part if not value or value[0].isdigit() else value for part, value in parts)
+
+
+def groups(matched: Sequence[Matched], most: int = MOST_ROWS) -> dict[str, list[Matched]]:
+    """Group cells by as many of the first axes in which they differ as give at most so many groups."""
+    found: dict[str, list[Matched]] = {"all": list(matched)}
+    for count in range(1, 1 + max(len(cell.label.split(" ")) for cell in matched)):
+        made: dict[str, list[Matched]] = {}
+        for cell in matched:
+            made.setdefault(" ".join(cell.label.split(" ")[:count]), []).append(cell)
+        if len(made) > most:
+            break
+        found = made
+    return found
+
+
+def changes(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
+    """Draw a row for each group of cells, with a mark for each cell at the change of its rate."""
+    names, marks = list[str](), list[Mark]()
+    for place, (name, cells) in enumerate(groups(matched).items()):
+        a, b = (statistics.median([tps(getattr(cell, side)) for cell in cells]) for side in "ab")
+        names.append(f"{style.clean(short(name))}  {len(cells)}: {a:,.1f} → {b:,.1f}")
+        marks += [Mark(100 * (tps(cell.b) / tps(cell.a) - 1), place, "") for cell in cells]
+    sides = ", ".join(f"{side}: {textwrap.shorten(style.clean(options[side]), 50)}" for side in "AB")
+    content = {
+        "title": "rows: number of cells: median TPS of A → of B",
+        **{"width": 7, "across": 1, "colors": {"": SIDES["A"]}, "y_names": names},
+        **{"x_label": f"change of transactions per second, %; {sides}", "y_label": "", "x_scale": "symlog"},
+    }
+    style.save(scatter.render(content, [("", marks)]), path)
 
 
 def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
@@ -54,8 +95,8 @@ def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -
         rates.texts[2 * place].set_text(f"{tps(cell.a):,.1f}")
         rates.texts[2 * place + 1].set_text(f"{tps(cell.b):,.1f} (×{ratio:.3f})")
     rates.set_xlim(0, 1.25 * rates.get_xlim()[1])
-    told = {side: style.clean(f"{side}: {options[side]}") for side in SIDES}
-    handles = [Patch(color=color, label=textwrap.shorten(told[side], 44)) for side, color in SIDES.items()]
+    labels = {side: textwrap.shorten(style.clean(f"{side}: {options[side]}"), 44) for side in SIDES}
+    handles = [Patch(color=color, label=labels[side]) for side, color in SIDES.items()]
     rates.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), borderaxespad=0.3)
     style.save(made, path)
 
@@ -68,7 +109,7 @@ def panel(
     digits: int,
     least: float,
 ) -> None:
-    """Draw one panel; a cell that does not tell has a word in its bar's place."""
+    """Draw one panel; a cell without values has a word in place of its bar."""
     rows = [
         {"op": name, "kind": kind, "value": amount}
         for name, value in zip(names, values, strict=True)
@@ -88,40 +129,36 @@ def panel(
 
 
 def cells(matched: Sequence[Matched]) -> list[dict[str, Any]]:
-    """What the page says of each cell."""
-    found = []
-    for cell in matched:
-        a, b = counted.medians(cell.a), counted.medians(cell.b)
-        rates = tps(cell.a), tps(cell.b)
-        known = counted.BYTES in a and counted.BYTES in b
-        found.append(
-            {
-                "label": cell.label,
-                "tps": rates,
-                "ratio": rates[1] / rates[0],
-                "changes": [counted.told(change) for change in counted.changes(a, b)],
-                "known": known,
-                "marks": "; ".join(cell.marks().values()),
-            }
-        )
-    return found
+    """Return the rows of the page."""
+    sides = [(counted.medians(cell.a), counted.medians(cell.b)) for cell in matched]
+    return [
+        {
+            "label": cell.label,
+            "tps": (tps(cell.a), tps(cell.b)),
+            "ratio": tps(cell.b) / tps(cell.a),
+            "changes": [counted.text(change) for change in counted.changes(a, b)],
+            "known": counted.BYTES in a and counted.BYTES in b,
+            "marks": "; ".join(cell.marks().values()),
+        }
+        for cell, (a, b) in zip(matched, sides, strict=True)
+    ]
 
 
 def kernels(matched: Sequence[Matched]) -> list[str]:
-    """The releases of the kernels of A, and of B."""
+    """Return the releases of the kernels of A, and of B."""
     sides = [cell.a for cell in matched], [cell.b for cell in matched]
     return [", ".join(sorted({run.facts["uname"] for runs in side for run in runs})) for side in sides]
 
 
 def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *figures: Path) -> None:
-    """Write the page and its figure, of which the first is in the page; the suffix says the format."""
+    """Write the page and the files of its figure, in the format of their suffix; the page shows the first."""
     environment = html_page.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
     ordered = sorted(matched, key=lambda cell: cell.label)
     try:
         for path in figures:
-            (figure if len(ordered) <= MOST_CELLS else ratios.figure)(options, ordered, path)
+            (figure if len(ordered) <= MOST_ROWS else changes)(options, ordered, path)
         text = environment.get_template("compare.html.j2").render(
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),

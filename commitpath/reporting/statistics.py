@@ -1,4 +1,4 @@
-"""Two small samples of positive numbers: how much they differ, and whether that can be chance.
+"""Compare two small samples of positive numbers: their ratio, its interval, and a test.
 
 The estimate is Hodges and Lehmann's, the median of all ratios between the two samples;
 its interval and the test are those of Mann and Whitney, exact for few runs, with no
@@ -23,7 +23,7 @@ RESAMPLES = 20_000
 
 @dataclass(frozen=True)
 class Difference:
-    """B against A. ratio: B/A; interval of it with its confidence; p of the test (None: no test)."""
+    """B compared with A. ratio: B/A; its interval with its confidence; p of the test (None: no test)."""
 
     ratio: float
     low: float
@@ -35,7 +35,7 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """In words; `no difference` only where the runs could have shown one."""
+        """Return the result in words; `no difference` only if the runs could have shown one."""
         if self.low == self.high == 1:
             return "no difference (equal)"
         if self.p is None or self.least_p > LEVEL:
@@ -46,12 +46,12 @@ class Difference:
 
 
 def median(values: Sequence[float]) -> float:
-    """Median, as a plain number."""
+    """Return the median as a Python float."""
     return float(np.median(values))
 
 
 def rank_sum(a: Sequence[float], b: Sequence[float], axis: int = -1) -> Any:
-    """Mann and Whitney's U of b over a, ties as halves."""
+    """Return Mann and Whitney's U of b over a, ties as halves."""
     ranks = stats.rankdata(np.concatenate([a, b], axis=axis), axis=axis)
     mine = ranks.take(range(np.shape(a)[axis], ranks.shape[axis]), axis=axis)
     return mine.sum(axis=axis) - np.shape(b)[axis] * (np.shape(b)[axis] + 1) / 2
@@ -87,7 +87,7 @@ def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 
 def interval(ordered: Sequence[float], m: int, n: int) -> tuple[float, float, float]:
-    """(low, high, confidence): the narrowest interval of at least 95 %, or the widest there is.
+    """Return (low, high, confidence) of the narrowest interval of at least 95 %, or the widest.
 
     ordered: all m × n ratios, ascending. The k-th from either end bound it with the
     confidence 1 − 2 P(U < k).
@@ -100,7 +100,7 @@ def interval(ordered: Sequence[float], m: int, n: int) -> tuple[float, float, fl
 
 
 def u_counts(m: int, n: int) -> np.ndarray:
-    """How many of the arrangements of m and n values have U = 0, 1, … m·n."""
+    """Return the number of arrangements of m and n values with U = 0, 1, … m·n."""
     # the coefficients of the Gaussian binomial: multiply by 1 − q^(m+i), divide by 1 − q^i
     counts = np.zeros(m * n + 1)
     counts[0] = 1

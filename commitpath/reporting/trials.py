@@ -1,4 +1,4 @@
-"""What cuts took of a setting: the trials of its runs, together."""
+"""Sum up the crash trials of a setting's runs: how many cuts, what was lost, what broke a promise."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,20 +8,21 @@ from typing import Any
 from analysis.report.terminal import seconds
 from commitpath.database.select import Run
 
-# What of a cell says how large the tried run was and who watched, and nothing of what a cut takes.
+# Axes of a run's size and observers, which do not change what a cut takes.
 SIZES = ("rows", "n", "seed", "probes", "observers", "crash", "cuts", "cut_seed")
 
-# That a cut took more time than it may.
+# The reason of a cell in which a cut took more time than allowed.
 MORE = "a cut took more"
 
 
 @dataclass(frozen=True)
 class Trials:
-    """Of the cuts of one kind of failure. worst, mean: acknowledged transactions that are gone, at most and
-    on average over the databases that hold the first so many; unusable: cuts after which the database is
-    corrupt, holds no first so many transactions or does not open. worst and mean are None where all are.
-    worst_ms, mean_ms: of work lost likewise; None also where the analysis was one that did not count it.
-    zero, stale: cuts after which files had such sectors; None where not all runs say.
+    """The cuts of one kind of failure.
+
+    worst, mean: lost acknowledged transactions, over the databases that hold the first so many; None if there
+    are none. worst_ms, mean_ms: the same of lost work; None also if an analysis did not count it. unusable:
+    cuts after which the database is corrupt, holds no first so many transactions or does not open. zero,
+    stale: cuts after which files had such sectors; None unless all runs counted them.
     """
 
     cuts: int
@@ -36,52 +37,62 @@ class Trials:
     stale: int | None
 
     @classmethod
-    def of(cls, runs: Sequence[Run], failure: str) -> "Trials | None":
-        """Those of the runs that tried that failure; None where none did."""
-        told = [run.summary["crash"] for run in runs if run.summary.get("crash")]
-        told = [one for one in told if one["failure"] == failure]
-        if not told:
+    def from_runs(cls, runs: Sequence[Run], failure: str) -> "Trials | None":
+        """Return the trials of the runs that tried a failure; None without any."""
+        crashes = [
+            crash for run in runs if (crash := run.summary.get("crash")) and crash["failure"] == failure
+        ]
+        if not crashes:
             return None
-        unusable = [unusable_of(one) for one in told]
-        usable = [one["cuts"] - bad for one, bad in zip(told, unusable, strict=True)]
-        lost = [one["lost_acknowledged"] for one in told]
-        work = [one["lost_ms"] for one in told if "lost_ms" in one]
-        zero, stale = ([one[name]["cuts"] for one in told if one.get(name)] for name in ("zero", "stale"))
-        all_say = len(work) == len(told)
+        unusable = [
+            crash["cuts"] - crash["opened"] + crash["corrupt"] + crash["not_a_prefix"] for crash in crashes
+        ]
+        weights = [crash["cuts"] - bad for crash, bad in zip(crashes, unusable, strict=True)]
+        worst, mean = lost([crash["lost_acknowledged"] for crash in crashes], weights)
+        timed = all("lost_ms" in crash for crash in crashes)
+        worst_ms, mean_ms = lost([crash["lost_ms"] for crash in crashes], weights) if timed else (None, None)
+        zero, stale = (
+            sum(crash[name]["cuts"] for crash in crashes)
+            if all(crash.get(name) for crash in crashes)
+            else None
+            for name in ("zero", "stale")
+        )
         return cls(
-            cuts=sum(one["cuts"] for one in told),
-            worst=most(lost),
-            mean=mean(lost, usable),
+            cuts=sum(crash["cuts"] for crash in crashes),
+            worst=worst,
+            mean=mean,
             unusable=sum(unusable),
-            broken=sum(one["broken"] for one in told),
-            first_broken=next((one["first_broken"] for one in told if one["first_broken"]), None),
-            worst_ms=most(work) if all_say else None,
-            mean_ms=mean(work, usable) if all_say else None,
-            zero=sum(zero) if len(zero) == len(told) else None,
-            stale=sum(stale) if len(stale) == len(told) else None,
+            broken=sum(crash["broken"] for crash in crashes),
+            first_broken=next((crash["first_broken"] for crash in crashes if crash["first_broken"]), None),
+            worst_ms=worst_ms,
+            mean_ms=mean_ms,
+            zero=zero,
+            stale=stale,
         )
 
-    def keeps(self, most: int | None) -> bool:
-        """Whether every database was usable, and no cut took more than `most` acknowledged transactions
-        (None: any number)."""
-        if self.unusable or self.worst is None:
-            return False
-        return most is None or self.worst <= most
+    @property
+    def usable(self) -> bool:
+        """Whether every cut left a usable database."""
+        return not self.unusable and self.worst is not None
 
-    def loses_at_most(self, ms: float) -> bool:
-        """Whether every database was usable, and no cut took more than so many ms of the run."""
-        return self.beyond(ms) is None
+    def keeps(self, most: int | None) -> bool:
+        """Return whether no cut lost a database or more than `most` transactions (None: any number)."""
+        return self.usable and (most is None or (self.worst or 0) <= most)
 
     def beyond(self, ms: float) -> str | None:
-        """Return why it is not known that no cut took more than so many ms of the run; None where it is."""
+        """Return why it is not known that no cut took more than so many ms of the run; None if it is."""
         if self.unusable:
             return "a cut left no usable database"
         if self.worst_ms is None:
             return "its runs do not say how much time a cut took"
         return MORE if self.worst_ms > ms else None
 
+    def short(self) -> str:
+        """Return the most transactions that a cut took, or `✗ 3`: cuts that left no usable database."""
+        return str(self.worst) if self.usable else f"✗ {self.unusable}"
+
     def text(self) -> str:
-        """What was measured, in words."""
+        """Return what was measured, in words."""
         if self.unusable:
             return f"{self.unusable} of {self.cuts} cuts left no usable database"
         spans = ""
@@ -90,14 +101,27 @@ class Trials:
         return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average{spans}"
 
 
+def lost(each: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> tuple[Any, float | None]:
+    """Return (most, mean) of the losses of several runs; None without a usable database.
+
+    weights: of the means.
+    """
+    most = max((loss["max"] for loss in each if loss["max"] is not None), default=None)
+    means = [
+        (loss["mean"], weight) for loss, weight in zip(each, weights, strict=True) if loss["mean"] is not None
+    ]
+    total = sum(weight for _, weight in means)
+    return most, sum(mean * weight for mean, weight in means) / total if total else None
+
+
 def limit_ms(text: str) -> float | None:
-    """Return the ms of a LOSS that is a time, such as 1s, 500ms or 2min; None where it is none."""
-    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text)
-    return float(found[1]) * {"ms": 1, "s": 1000, "min": 60_000}[found[2]] if found else None
+    """Return the ms of a LOSS that is a time, such as 1s, 500ms or 2min; None for another."""
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text)
+    return float(match[1]) * {"ms": 1, "s": 1000, "min": 60_000}[match[2]] if match else None
 
 
 def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
-    """Return what is to be known of a LOSS that is a time, where transactions have no pace."""
+    """Return a note if LOSS is a time and transactions have no pace."""
     if limit_ms(loss) is None or all(run.cell.pace != "none" for run in runs):
         return []
     return [
@@ -106,25 +130,7 @@ def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def most(lost: Sequence[Mapping[str, Any]]) -> Any:
-    """The most of what several runs say was lost; None where no database holds the first so many."""
-    return max((one["max"] for one in lost if one["max"] is not None), default=None)
-
-
-def mean(lost: Sequence[Mapping[str, Any]], usable: Sequence[int]) -> float | None:
-    """The mean over the usable databases of all runs; None where there are none."""
-    means = [one["mean"] for one in lost]
-    both = [(of_it, number) for of_it, number in zip(means, usable, strict=True) if of_it is not None]
-    held = sum(number for _, number in both)
-    return sum(of_it * number for of_it, number in both) / held if held else None
-
-
-def unusable_of(told: Mapping[str, Any]) -> int:
-    """Cuts of a run after which no first so many transactions were there."""
-    return int(told["cuts"] - told["opened"] + told["corrupt"] + told["not_a_prefix"])
-
-
 def place(run: Run) -> tuple[str, ...]:
-    """What of a run a cut's outcome hangs on: all settings but the run's size, and the kernel."""
+    """Return what the outcome of a run's cuts depends on: its settings but SIZES, and the kernel."""
     fixed = sorted(set(run.settings) - set(SIZES))
     return (*(f"{name}={run.settings[name]}" for name in fixed), run.facts["uname"])

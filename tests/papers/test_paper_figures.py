@@ -93,7 +93,7 @@ def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path
     wal = {"journal_mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
     results.excluded.append(("watched", wal, "left out of a grid where it is watched"))
     results.excluded.append(("made-up", {**wal, "probes": ""}, "a written reason"))
-    files = figures.one(chosen, results, data, tmp_path)
+    files = figures.make_figure(chosen, results, data, tmp_path)
     assert {path.suffix for path in files} == {".svg", ".pdf", ".png", ".json", ".csv"}
     told = json.loads((tmp_path / "fig2.json").read_text())
     states = [bar["state"] for bar in told["panels"][0]["bars"]]
@@ -145,17 +145,17 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     data = paper.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
     chosen = paper.load(PAPER)
-    figures.one(chosen, query.read(database), data, tmp_path)
+    figures.make_figure(chosen, query.read(database), data, tmp_path)
     assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
     fixture.add(database, cells, lambda cell: 200.0 if cell.journal_mode == "wal" else 20.0)
-    figures.one(chosen, query.read(database), data, tmp_path)
+    figures.make_figure(chosen, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
     assert terms["journal mode"] == pytest.approx(1)
     assert told["without_run"] == {}
     # of a board with another clock, other cells are asked for
     board = paper.load(PAPER, {"CLOCK": "real"})
-    figures.one(board, query.read(database), data, tmp_path)
+    figures.make_figure(board, query.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     assert len(told["without_run"]) == len(cells)
     assert told["commands"][0] == "make reproduce PAPER=apsys17 CLOCK=real"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lab import Lab
 
-from commitpath.reporting import counted, ratios, side_by_side
+from commitpath.reporting import counted, side_by_side
 from commitpath.reporting.matched import Matched
 
 
@@ -73,7 +73,7 @@ def recorded(lab: Lab) -> Any:
 
 def test_what_a_run_did_for_a_transaction(lab: Lab) -> None:
     run = recorded(lab)
-    found, number = counted.of(run), counted.transactions(run)
+    found, number = counted.per_transaction(run), counted.transactions(run)
     block, ledger = run.summary["block"], run.summary["ledger"]
     each = found[counted.COMMANDS]
     assert each["write"] + each["write FUA"] == pytest.approx(block["writes"] / number)
@@ -89,9 +89,9 @@ def test_what_differs_is_told_and_what_does_not_is_not() -> None:
         "CPU": {"x": 1},
     }
     (change,) = counted.changes(a, b)
-    assert counted.told(change) == "write FUA 1.00 → 0.00"
+    assert counted.text(change) == "write FUA 1.00 → 0.00"
     b["KiB"] = {"WAL": 24.0, "filesystem journal": 8.0}
-    told = [counted.told(change) for change in counted.changes(a, b)]
+    told = [counted.text(change) for change in counted.changes(a, b)]
     assert told == ["write FUA 1.00 → 0.00", "filesystem journal 0.00 → 8.00 KiB", "WAL 20.00 → 24.00 KiB"]
     assert counted.changes(a, a) == []
 
@@ -110,13 +110,13 @@ def test_many_cells_have_a_dot_each(tmp_path: Path) -> None:
         for sync in ("off", "full")
         for rows in range(30)
     ]
-    assert len(cells) > side_by_side.MOST_CELLS
-    groups = ratios.rows(cells)
+    assert len(cells) > side_by_side.MOST_ROWS
+    groups = side_by_side.groups(cells)
     assert list(groups) == [f"fs={fs} sync={sync}" for fs in ("ext4", "f2fs") for sync in ("off", "full")]
     assert [len(group) for group in groups.values()] == [30] * 4
     # where the first axis has more values than there is room for, all are in one row
-    assert list(ratios.rows(cells, most=1)) == ["all"]
-    path = tmp_path / "ratios.svg"
-    ratios.figure({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
+    assert list(side_by_side.groups(cells, most=1)) == ["all"]
+    path = tmp_path / "changes.svg"
+    side_by_side.changes({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
     drawn = path.read_text()
     assert "30: 100.0 → 125.0" in drawn and "f2fs full" in drawn and "B: kernel=7.x" in drawn

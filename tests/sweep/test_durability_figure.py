@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
+from commitpath.charts.scatter import Mark, front
 from commitpath.reporting.durability import within
-from commitpath.reporting.durability_figure import front
 from commitpath.reporting.durability_rows import Found, Row
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
@@ -30,10 +30,6 @@ def run(lab: Lab, tps: float, mode: str, sync: str, **more: object) -> Path:
     """A run of one of the four cells."""
     settings = {"MODE": mode, "SYNC": sync, "CRASH": "power", "CUTS": "20", "PROBES": "none"}
     return lab.run(tps, DEVICE="emmc-5.0", **settings, **more)  # type: ignore[arg-type]
-
-
-def row(tps: float, worst: int | None, unusable: int = 0) -> Row:
-    return Row({}, tps, Trials(20, worst, 0.0, unusable, 0, None, None, None, None, None), "")
 
 
 def test_cells_that_lose_more_time_than_allowed_are_not_drawn(lab: Lab, grid: str, tmp_path: Path) -> None:
@@ -149,12 +145,11 @@ def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_the_front_is_what_no_cell_beats() -> None:
-    slow, fast, beaten, lost, broken, gone = (
-        *(row(100, 0), row(400, 3), row(90, 0), row(400, 7)),
-        *(row(9000, 0, unusable=1), row(8000, None)),
+    slow, fast, beaten, lost, broken = (
+        Mark(worst, tps, "") for worst, tps in ((0, 100), (3, 400), (0, 90), (7, 400), (None, 9000))
     )
-    assert front([lost, fast, broken, beaten, gone, slow]) == [slow, fast]
-    assert front([broken, gone]) == []
+    assert front([lost, fast, broken, beaten, slow]) == [(0, 100), (3, 400)]
+    assert front([broken]) == []
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,18 @@ def test_each_form_is_drawn(swept: Lab, grid: str, tmp_path: Path, form: str) ->
     assert "ext4-ordered" in (tmp_path / "x.svg").read_text()
 
 
+def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp_path: Path) -> None:
+    """Hollow at the edge where one of its numbers is missing, and counted with its state and reason."""
+    edit(next(swept.results.glob("f2fs*/*/summary.json")), write_amplification=None)
+    figure = tmp_path / "x.svg"
+    wear = {"X": "write_amplification", "METRIC": "tps", "SERIES": "fs", "FORM": "scatter"}
+    out, rows = drawn(swept, figure, GRID=grid, **wear)
+    assert "4 of 6 points drawn" in out and "not drawn: 1: it was not run" in out
+    assert "has no write_amplification of all" in out
+    assert ">missing: 2 of 6<" in figure.read_text()
+    assert [bool(row["write_amplification"] and row["tps"]) for row in rows].count(False) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

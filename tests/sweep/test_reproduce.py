@@ -175,6 +175,16 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     assert best.pairs[0].right.cell.journal_mode == "truncate"
 
 
+def test_compare_and_also_stand_for_more_readings(judged: Judge) -> None:
+    claim = "  readings: [{name: plain, compare: {mode: [wal, DELETE]}, also: {NORMAL: {sync: normal}}}]\n"
+    found, _ = judged(claim, "tps,10,ratio", run(100, MODE="wal"), run(10, MODE="truncate"))
+    assert found.readings[0].pairs[0].ratio == 10
+    by_name = {result.reading.name: result.pairs[0].left.cell for result in found.readings}
+    assert list(by_name) == ["plain", "the same, NORMAL"]
+    assert [cell.synchronous for cell in by_name.values()] == ["full", "normal"]
+    assert {cell.journal_mode for cell in by_name.values()} == {"wal"}
+
+
 @pytest.mark.parametrize(
     ("claim", "says"),
     [
