@@ -55,58 +55,28 @@ bool databases_open(struct databases *databases, const struct options *options,
 	return true;
 }
 
-static bool each(struct databases *databases, bool (*what)(struct database *, struct error *),
-		 struct error *error)
+bool databases_each(struct databases *databases, bool (*hook)(struct database *, struct error *),
+		    struct error *error)
 {
 	for (size_t i = 0; i < databases->count; i++)
-		if (!what(databases->of[i], error))
+		if (!hook(databases->of[i], error))
 			return failed(databases, i, error);
 	return true;
 }
 
-bool databases_close(struct databases *databases, struct error *error)
-{
-	return each(databases, engine.close, error);
-}
-
-bool databases_create_tables(struct databases *databases, struct error *error)
-{
-	return each(databases, engine_create_tables, error);
-}
-
-bool databases_maintain(struct databases *databases, struct error *error)
-{
-	return each(databases, engine.maintain, error);
-}
-
-bool databases_read_properties(struct databases *databases, struct error *error)
-{
-	return each(databases, engine_read_properties, error);
-}
-
-static bool rows_of_each(struct databases *databases,
-			 bool (*read)(struct database *, int64_t *, struct error *), int64_t *rows,
-			 struct error *error)
+bool databases_rows(struct databases *databases,
+		    bool (*hook)(struct database *, int64_t *, struct error *), int64_t *rows,
+		    struct error *error)
 {
 	*rows = 0;
 	for (size_t i = 0; i < databases->count; i++) {
-		int64_t own;
+		int64_t count;
 
-		if (!read(databases->of[i], &own, error))
+		if (!hook(databases->of[i], &count, error))
 			return failed(databases, i, error);
-		*rows += own;
+		*rows += count;
 	}
 	return true;
-}
-
-bool databases_scan(struct databases *databases, int64_t *rows, struct error *error)
-{
-	return rows_of_each(databases, engine.scan, rows, error);
-}
-
-bool databases_count(struct databases *databases, int64_t *rows, struct error *error)
-{
-	return rows_of_each(databases, engine_count, rows, error);
 }
 
 bool databases_check(struct databases *databases, const struct options *options,

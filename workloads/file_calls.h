@@ -50,7 +50,4 @@ void file_calls_add(const struct file_call *call);
  * engine.threads, with the thread of each call, in the order of their begins. */
 void file_calls_write(const char *directory, bool several);
 
-/* Frees the memory. */
-void file_calls_close(void);
-
 #endif

@@ -5,8 +5,8 @@
  *
  * WORD, of a statement log: normal, which promises that some of the last transactions are lost
  * alone and none before a checkpoint; atomic, whose checkpoints are atomic writes; what is done
- * otherwise, paper, ignore, checkpoint, expanded, blobs, unordered or older. Of a page log: its
- * records, bytes or cells; what is left out, word or emptied. Prints one JSON object. A seed is the
+ * otherwise, paper, ignore, checkpoint, blobs, unordered or older. Of a page log: its records,
+ * bytes or cells; what is left out, word or emptied. Prints one JSON object. A seed is the
  * whole story of a run. What is wrong is also a line on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 #include "disk.h"
 #include "history.h"
+#include "prng.h"
 #ifdef PAGE_LOG
 #include "pages.h"
 #endif
@@ -36,15 +37,11 @@ struct run {
 static int64_t recoveries, bad_runs, cut_recoveries, acknowledged, in_flight, lost, replayed,
 	failures;
 static int64_t cases[SSL_CASES], checkpoints[SSL_REASONS];
-static uint64_t state;
+static struct prng state;
 
 static uint64_t draw(uint64_t below)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % below;
+	return prng_next(&state) % below;
 }
 
 static uint64_t hash(sqlite3 *db, bool coarse)
@@ -176,7 +173,7 @@ static bool begin(struct run *run)
 	struct error error;
 
 	disk_empty();
-	state = run->seed;
+	state.state = run->seed;
 	snprintf(creation, sizeof(creation), "PRAGMA page_size=%d;PRAGMA auto_vacuum=%d",
 		 512 << draw(8), (int)draw(3));
 	encoding = encodings[draw(3)];
@@ -420,11 +417,10 @@ static void set_word(struct ssl_options *options, const char *word)
 #else
 static void set_word(struct ssl_options *options, const char *word)
 {
-	static const char *const words[] = {"paper",	"ignore", "checkpoint",
-					    "expanded", "blobs",  "unordered",
-					    "normal",	"atomic", "older"};
+	static const char *const words[] = {"paper",	 "ignore", "checkpoint", "blobs",
+					    "unordered", "normal", "atomic",	 "older"};
 
-	switch (place(word, words, 9)) {
+	switch (place(word, words, 8)) {
 	case 0:
 		options->recovery = SSL_PAPER;
 		break;
@@ -435,18 +431,15 @@ static void set_word(struct ssl_options *options, const char *word)
 		options->policy = SSL_CHECKPOINT;
 		break;
 	case 3:
-		options->left_out = SSL_EXPANDED;
-		break;
-	case 4:
 		options->left_out = SSL_BLOBS_UNNOTICED;
 		break;
-	case 5:
+	case 4:
 		options->left_out = SSL_RESET_UNSYNCED;
 		break;
-	case 6:
+	case 5:
 		options->synchronous = SSL_NORMAL;
 		break;
-	case 7:
+	case 6:
 		options->atomic = true;
 		break;
 	default:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prng.h"
 #include "target.h"
 
 const char *const mixes[MIXES] = {"all", "plain", "values", "random", "blobs", "same"};
@@ -28,15 +29,11 @@ static const char strict[] = "CREATE TABLE strictly(id INTEGER PRIMARY KEY, n IN
 			     "INT AS (n * 2) STORED, v ANY)"
 			     " STRICT";
 
-static uint64_t state;
+static struct prng state;
 
 static uint64_t draw(uint64_t below)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % below;
+	return prng_next(&state) % below;
 }
 
 static int execute(const struct target *target, const char *sql)
@@ -392,7 +389,7 @@ int load_transaction(struct target *target, enum mix mix, uint64_t seed, int64_t
 {
 	int result;
 
-	state = seed * 1000003 + (uint64_t)number;
+	state.state = seed * 1000003 + (uint64_t)number;
 	result = one(target, mix, number);
 	if (!sqlite3_get_autocommit(target->db)) {
 		int ended = run_plain(target, "ROLLBACK");

@@ -7,13 +7,8 @@
 static const char *const sync_levels[] = {"off", "full", NULL};
 
 const struct option settings[] = {
-	{.name = "sync",
-	 .key = "sync",
-	 .argument = "LEVEL",
-	 SETTING(SYNC),
-	 .help = "WriteOptions::sync: whether a write is synced before it returns",
-	 WORD(sync_levels),
-	 .commands = COMMAND_RUN},
+	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
+	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
 	{.name = NULL},
 };
 

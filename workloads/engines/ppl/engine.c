@@ -2,6 +2,7 @@
  * executed by engines/sqlite/execute.c. */
 #include "engine.h"
 
+#include "creation.h"
 #include "driver.h"
 #include "log.h"
 
@@ -14,7 +15,7 @@ static const char *const file_roles[] = {
 	SQLITE_FILE_ROLES, [ROLE_OWN] = "pages", [ROLE_OWN_WAL] = "merge"};
 const struct log_engine log_engine = {"-ppl", "-merge", true};
 
-int driver_run(struct database *database, const char *sql)
+int database_run(struct database *database, const char *sql)
 {
 	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
 }

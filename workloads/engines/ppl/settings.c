@@ -10,23 +10,11 @@ static const char *const records[] = {"bytes", "cells", NULL};
 
 const struct option driver_settings[] = {
 	LOG_SETTINGS,
-	{.name = "sector-size",
-	 .key = "sector_size",
-	 .argument = "BYTES",
-	 SETTING(SECTOR_SIZE),
-	 .help = "part of the log per page, a power of two",
-	 INTEGER(LEAST_SECTOR, LARGEST_SECTOR),
-	 .power_of_two = true,
-	 .preset = "512",
-	 .commands = COMMAND_RUN},
-	{.name = "page-record",
-	 .key = "page_record",
-	 .argument = "KIND",
-	 SETTING(PAGE_RECORD),
-	 .help = "how a changed page is logged",
-	 WORD(records),
-	 .preset = "cells",
-	 .commands = COMMAND_RUN},
+	{SETTING("sector-size", "sector_size", SECTOR_SIZE),
+	 INTEGER("BYTES", LEAST_SECTOR, LARGEST_SECTOR), .power_of_two = true, .preset = "512",
+	 .help = "part of the log per page, a power of two"},
+	{SETTING("page-record", "page_record", PAGE_RECORD), WORD("KIND", records),
+	 .preset = "cells", .help = "how a changed page is logged"},
 	{.name = NULL},
 };
 

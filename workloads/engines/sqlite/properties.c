@@ -1,6 +1,4 @@
-/* Further effective settings: SQLite's pragmas. */
-#include "properties.h"
-
+/* The SQLite release and its compile options, and further effective settings: SQLite's pragmas. */
 #include <stdio.h>
 
 #include "hooks.h"
@@ -10,40 +8,38 @@ enum { ANSWER_SIZE = 64 };
 
 /* Every pragma that can be read without an effect and is not among the requested ones. A release
  * returns nothing for one that it does not know. */
-static const char *const others[] = {
-	"analysis_limit",
-	"application_id",
-	"auto_vacuum",
-	"automatic_index",
-	"busy_timeout",
-	"cache_spill",
-	"cell_size_check",
-	"checkpoint_fullfsync",
-	"defer_foreign_keys",
-	"encoding",
-	"foreign_keys",
-	"freelist_count",
-	"fullfsync",
-	"hard_heap_limit",
-	"legacy_alter_table",
-	"legacy_file_format",
-	"locking_mode",
-	"max_page_count",
-	"mmap_size",
-	"page_count",
-	"query_only",
-	"read_uncommitted",
-	"recursive_triggers",
-	"reverse_unordered_selects",
-	"schema_version",
-	"secure_delete",
-	"soft_heap_limit",
-	"temp_store",
-	"threads",
-	"trusted_schema",
-	"user_version",
-	"writable_schema",
-};
+static const char *const others[] = {"analysis_limit",
+				     "application_id",
+				     "auto_vacuum",
+				     "automatic_index",
+				     "busy_timeout",
+				     "cache_spill",
+				     "cell_size_check",
+				     "checkpoint_fullfsync",
+				     "defer_foreign_keys",
+				     "encoding",
+				     "foreign_keys",
+				     "freelist_count",
+				     "fullfsync",
+				     "hard_heap_limit",
+				     "legacy_alter_table",
+				     "legacy_file_format",
+				     "locking_mode",
+				     "max_page_count",
+				     "mmap_size",
+				     "page_count",
+				     "query_only",
+				     "read_uncommitted",
+				     "recursive_triggers",
+				     "reverse_unordered_selects",
+				     "schema_version",
+				     "secure_delete",
+				     "soft_heap_limit",
+				     "temp_store",
+				     "threads",
+				     "trusted_schema",
+				     "user_version",
+				     "writable_schema"};
 #define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
 
 static char other_answers[MAX_DATABASES][OTHER_COUNT][ANSWER_SIZE];
@@ -64,11 +60,34 @@ bool sqlite_read_properties(struct database *database, struct error *error)
 	return true;
 }
 
-void properties_write(struct json *json, size_t number)
+void sqlite_write_pragmas(struct json *json, size_t number)
 {
 	char(*answers)[ANSWER_SIZE] = other_answers[number == ALL_DATABASES ? 0 : number];
 
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		if (answers[i][0] != '\0')
 			json_text(json, others[i], answers[i]);
+}
+
+void sqlite_print_version(void)
+{
+	const char *option;
+
+	printf("%s\nsource id %s\n", engine.title(), sqlite3_sourceid());
+	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
+		printf("compile option %s\n", option);
+}
+
+void sqlite_write_version(struct json *json)
+{
+	const char *option;
+
+	json_begin(json, engine.name, '{');
+	json_text(json, "version", sqlite3_libversion());
+	json_text(json, "source_id", sqlite3_sourceid());
+	json_begin(json, "compile_options", '[');
+	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
+		json_text(json, NULL, option);
+	json_end(json, ']');
+	json_end(json, '}');
 }

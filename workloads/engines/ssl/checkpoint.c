@@ -8,9 +8,7 @@
  * With atomic writes, a checkpoint of durable commits consists of these writes, with the next id,
  * and the log's reset. A checkpoint that is itself a commit uses the WAL, as SQLite may still roll
  * it back; so do one after a recovery, and one where an obsolete earlier WAL may exist. */
-#include <string.h>
-#include <time.h>
-
+#include "clock.h"
 #include "state.h"
 
 const char *const ssl_reasons[SSL_REASONS] = {
@@ -49,20 +47,12 @@ static bool begun(const struct ssl *ssl)
 	return ssl->database_ahead || ssl->walfile.state == WAL_LIVE;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Counts a finished checkpoint, with the time since begin_ns. */
 static void count_time(struct ssl *ssl, int64_t begin_ns)
 {
 	struct ssl_stats *stats = &ssl->stats;
 
-	ssl->due_ns += now_ns() - begin_ns;
+	ssl->due_ns += (int64_t)clock_now() - begin_ns;
 	stats->checkpoint_ns += ssl->due_ns;
 	if (ssl->due_ns > stats->checkpoint_longest_ns)
 		stats->checkpoint_longest_ns = ssl->due_ns;
@@ -72,7 +62,7 @@ static void count_time(struct ssl *ssl, int64_t begin_ns)
 /* Continues the durable checkpoint. */
 static int go_on(struct ssl *ssl)
 {
-	int64_t begin_ns = now_ns();
+	int64_t begin_ns = (int64_t)clock_now();
 	bool whole = ssl->database_ahead || ssl->walfile.whole;
 	int result = SQLITE_OK;
 
@@ -112,13 +102,13 @@ int checkpoint_begin(struct ssl *ssl)
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */
 	ssl->log.suspect = true;
-	ssl->due_begin_ns = now_ns();
+	ssl->due_begin_ns = (int64_t)clock_now();
 	return result;
 }
 
 void checkpoint_written(struct ssl *ssl, enum ssl_reason reason, uint32_t frames, uint32_t pages)
 {
-	ssl->due_ns = now_ns() - ssl->due_begin_ns;
+	ssl->due_ns = (int64_t)clock_now() - ssl->due_begin_ns;
 	ssl->due = reason;
 	ssl->due_frames = frames;
 	ssl->stats.dirty_pages += pages;

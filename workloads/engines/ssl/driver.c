@@ -2,22 +2,15 @@
  * verifying use SQLite alone. */
 #include "engine.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "creation.h"
 #include "driver.h"
 #include "log.h"
 #include "medium.h"
 #include "persistent.h"
-#include "properties.h"
-#include "render.h"
 #include "sql.h"
 #include "stored.h"
 #include "ticks.h"
@@ -140,26 +133,17 @@ static void drop(struct database *database)
 		ssl_close(database->own, &ignored);
 	else
 		sqlite3_close(database->db);
-	render_close(database);
-	free(database);
+	database_free(database);
 }
 
 struct database *driver_open(const char *path, size_t number, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error)
 {
-	struct database *database = calloc(1, sizeof(*database));
+	struct database *database = database_make(path, number, options, workload, use, error);
 
-	if (database == NULL) {
-		error_set(error, "opening %s: no memory", path);
+	if (database == NULL)
 		return NULL;
-	}
-	database->path = path;
-	database->number = number;
-	database->options = options;
-	database->workload = workload;
-	database->use = use;
-	log_database(path, number);
 	if (use == ENGINE_RUN ? open_logged(database, error) : open_plain(database, error))
 		return database;
 	drop(database);
@@ -181,33 +165,15 @@ static bool close_logged(struct database *database, struct error *error)
 
 bool driver_close(struct database *database, struct error *error)
 {
-	bool created = database->use == ENGINE_CREATE, closed = true;
+	bool closed = true;
 
-	if (created)
+	if (database->use == ENGINE_CREATE)
 		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
-	if (closed && database->own != NULL) {
-		closed = close_logged(database, error);
-	} else if (closed) {
-		closed = sqlite3_close(database->db) == SQLITE_OK ||
-			 sql_error(database->db, "close", "the database", error);
-		if (closed)
-			database->db = NULL;
-	}
-	if (closed && created)
-		closed = creation_sync(database->path, error);
+	if (closed)
+		closed = database->own != NULL ? close_logged(database, error)
+					       : database_close(database, error);
 	drop(database);
 	return closed;
-}
-
-bool driver_remove(const char *path, struct error *error)
-{
-	return unlink(path) == 0 || errno == ENOENT ||
-	       error_set(error, "removing %s: %s", path, strerror(errno));
-}
-
-bool driver_create_tables(struct database *database, struct error *error)
-{
-	return creation_tables(database, driver_run, error);
 }
 
 bool driver_commit(struct database *database, struct outcome *outcome, struct error *error)
@@ -237,25 +203,19 @@ bool driver_maintain(struct database *database, struct error *error)
 	return ssl_checkpoint(database->own, error);
 }
 
-static int64_t file_size(const char *path, size_t file)
-{
-	const char *last = strrchr(path, '/'), *suffix = driver_files[file].suffix;
-	const char *folder = file == driver_file_count - 1 ? log_folder : NULL;
-	char name[PATH_MAX];
-	struct stat status;
-
-	if (folder == NULL)
-		snprintf(name, sizeof(name), "%s%s", path, suffix);
-	else
-		snprintf(name, sizeof(name), "%s/%s%s", folder, last != NULL ? last + 1 : path,
-			 suffix);
-	return stat(name, &status) == 0 ? status.st_size : 0;
-}
-
 size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
+	const char *last = strrchr(path, '/');
+	char log_path[PATH_MAX];
+
+	snprintf(log_path, sizeof(log_path), "%s/%s", log_folder != NULL ? log_folder : "",
+		 last != NULL ? last + 1 : path);
 	for (size_t i = 0; i < driver_file_count; i++)
-		sizes[i] = (struct file_size){driver_files[i].role, file_size(path, i)};
+		sizes[i] = (struct file_size){
+			driver_files[i].role,
+			database_file_size(
+				log_folder != NULL && i == driver_file_count - 1 ? log_path : path,
+				driver_files[i].suffix)};
 	return driver_file_count;
 }
 

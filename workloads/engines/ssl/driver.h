@@ -28,9 +28,6 @@ extern const size_t driver_file_count;
 /* Sets the engine's own requested settings. */
 void driver_own_options(const struct options *options, struct ssl_options *made);
 
-/* Executes a text and returns only its result code. */
-int driver_run(struct database *database, const char *sql);
-
 /* Executes what was rendered. */
 bool driver_execute(struct database *database, struct outcome *outcome, struct error *error);
 
@@ -43,8 +40,6 @@ struct database *driver_open(const char *path, size_t number, const struct optio
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error);
 bool driver_close(struct database *database, struct error *error);
-bool driver_remove(const char *path, struct error *error);
-bool driver_create_tables(struct database *database, struct error *error);
 bool driver_commit(struct database *database, struct outcome *outcome, struct error *error);
 bool driver_maintain(struct database *database, struct error *error);
 size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
@@ -52,12 +47,11 @@ bool driver_read_setting(struct database *database, size_t index, char *answer, 
 			 struct error *error);
 
 /* The table's entries. */
-#define DRIVER_HOOKS                                                                           \
-	SQLITE_HOOKS, .settings = driver_settings, .title = driver_title, .open = driver_open, \
-		.close = driver_close, .remove = driver_remove,                                \
-		.create_tables = driver_create_tables, .commit = driver_commit,                \
-		.maintain = driver_maintain, .read_setting = driver_read_setting,              \
-		.write_properties = driver_write_properties, .file_sizes = driver_file_sizes
+#define DRIVER_HOOKS                                                                              \
+	SQLITE_HOOKS, .settings = driver_settings, .title = driver_title, .open = driver_open,    \
+		.close = driver_close, .commit = driver_commit, .maintain = driver_maintain,      \
+		.read_setting = driver_read_setting, .write_properties = driver_write_properties, \
+		.file_sizes = driver_file_sizes
 
 /* Keeps a database's statistics when it is closed. */
 void driver_keep(size_t number, struct ssl_stats stats);

@@ -1,9 +1,9 @@
 /* SQLite/SSL as an engine of the driver; driver.c has the shared part. */
 #include "engine.h"
 
+#include "creation.h"
 #include "driver.h"
 #include "log.h"
-#include "settings.h"
 #include "sql.h"
 
 const char driver_product[] = "SQLite/SSL";
@@ -14,7 +14,7 @@ const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 static const char *const file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
 const struct log_engine log_engine = {"-sla", NULL, true};
 
-int driver_run(struct database *database, const char *sql)
+int database_run(struct database *database, const char *sql)
 {
 	return database->own != NULL ? ssl_exec(database->own, sql)
 				     : sqlite3_exec(database->db, sql, NULL, NULL, NULL);

@@ -46,16 +46,6 @@ int release_set_rowid(sqlite3 *db, int64_t rowid)
 #endif
 }
 
-char *release_expanded(sqlite3_stmt *statement)
-{
-#if SQLITE_VERSION_NUMBER >= 3014000
-	return sqlite3_expanded_sql(statement);
-#else
-	(void)statement;
-	return NULL;
-#endif
-}
-
 #if SQLITE_VERSION_NUMBER >= 3032000
 
 char *release_filename(const char *database, const char *wal, const char *const parameters[4])

@@ -33,9 +33,6 @@
 bool release_in_transaction(sqlite3 *db);
 /* Sets last_insert_rowid(). */
 int release_set_rowid(sqlite3 *db, int64_t rowid);
-/* Whether sqlite3_expanded_sql exists. */
-enum { RELEASE_EXPANDS = SQLITE_VERSION_NUMBER >= 3014000 };
-char *release_expanded(sqlite3_stmt *statement);
 
 /* Makes a database name as SQLite passes it to a VFS, followed by two parameters and its WAL's
  * name. */

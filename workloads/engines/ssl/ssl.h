@@ -41,7 +41,6 @@ enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
 
 /* Steps that can be left out, so that tests show why they are needed. */
 enum {
-	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
 	SSL_ANY_MEMORY = 4,	 /* SSL_PCM also maps other memory */
 	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */

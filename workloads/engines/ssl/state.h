@@ -3,6 +3,7 @@
 #define COMMITPATH_SSL_STATE_H
 
 #include "bytes.h"
+#include "prng.h"
 #include "release.h"
 
 /* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
@@ -140,7 +141,7 @@ struct ssl {
 	struct ssl_stmt *plain; /* of a statement of that program's which is executing; or NULL */
 	sqlite3_stmt *plain_of; /* that statement */
 	int unrepeated[UNREPEATED_SETTINGS]; /* as they were when it was opened */
-	uint64_t random;
+	struct prng random;
 	char *pragmas[REPEATED_PRAGMAS];
 	char **tables; /* ordinary ones */
 	size_t table_count;
@@ -163,11 +164,13 @@ extern bool vfs_adopts;
 /* Whether the database opened last on this thread, to be adopted, did not exist before. */
 extern _Thread_local bool vfs_absent;
 
-/* observed.c: the observer's time now, and a report of a write to the WAL in memory. */
-uint64_t observed_now(const struct ssl *ssl);
-int observed_keep(struct ssl *ssl, const uint8_t *data, int size, int64_t offset);
+/* The observer's time now; 0: there is none. */
+static inline uint64_t observed_now(const struct ssl *ssl)
+{
+	return ssl->options.observer != NULL ? ssl->options.observer->now() : 0;
+}
 
-/* databases.c */
+/* The open databases with a log. */
 void vfs_add(struct ssl *ssl);
 void vfs_remove(struct ssl *ssl);
 struct ssl *vfs_find(const char *path);
@@ -382,5 +385,9 @@ int schema_connect(struct ssl *ssl);
 /* random.c */
 int random_connect(struct ssl *ssl);
 int64_t random_time(int64_t now);
+
+/* extension/plain.c: starts recording the statements that a program executes by SQLite's own calls
+ * on an adopted connection, if they can be logged. */
+int plain_connect(struct ssl *ssl);
 
 #endif
