@@ -9,7 +9,7 @@ struct databases {
 	struct database *of[MAX_DATABASES];
 };
 
-/* Results of engine_file_sizes. */
+/* Results of engine.file_sizes. */
 struct file_sizes {
 	struct file_size of[MAX_FILE_SIZES];
 	size_t count;

@@ -26,7 +26,10 @@ int main(int argc, char **argv)
 		run(&options);
 		break;
 	case COMMAND_VERSION:
-		engine_print_version();
+		if (engine.print_version != NULL)
+			engine.print_version();
+		else
+			puts(engine.title());
 		break;
 	}
 	if (fflush(stdout) != 0 || ferror(stdout))

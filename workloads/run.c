@@ -149,7 +149,12 @@ static void prepare(struct run *run)
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
 	if (options->vfs_log || options->written)
-		require(run, engine_log_prepare(options->vfs_log ? transactions : 0, &run->error));
+		require(run, engine.log_prepare != NULL
+				     ? engine.log_prepare(options->vfs_log ? transactions : 0,
+							  &run->error)
+				     : error_set(&run->error,
+						 "--vfs-log, --written: %s has no log of its calls",
+						 engine.title()));
 	if (options->written) {
 		written_begin();
 		stored_begin();
@@ -178,7 +183,8 @@ static void prepare(struct run *run)
 
 static void read_file_sizes(const struct run *run, size_t number, struct file_sizes *sizes)
 {
-	sizes->count = engine_file_sizes(database_path(run->options, number), sizes->of);
+	if (engine.file_sizes != NULL)
+		sizes->count = engine.file_sizes(database_path(run->options, number), sizes->of);
 }
 
 static void measure(struct run *run)

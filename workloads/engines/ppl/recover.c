@@ -315,9 +315,8 @@ static int check_mark(struct ssl *ssl)
 
 static int recover_live(struct ssl *ssl, bool ahead)
 {
-	int result = ahead ? log_reset(ssl, ssl->log.base + 1) : empty_merged(ssl);
-
-	return result == SQLITE_OK ? recover_copy(ssl) : result;
+	TRY(ahead ? log_reset(ssl, ssl->log.base + 1) : empty_merged(ssl));
+	return recover_copy(ssl);
 }
 
 int recover_marked(struct ssl *ssl, const struct found *found)

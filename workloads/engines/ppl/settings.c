@@ -24,12 +24,8 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->record = (int)options->settings[PAGE_RECORD];
 }
 
-void driver_write_properties(struct json *json, size_t number)
+void driver_write_own(struct json *json, const struct ssl_stats *stats)
 {
-	struct ssl_stats stats = driver_stats(number);
-
-	driver_write_begin(json, number);
-	driver_write_number(json, "page records", stats.records);
-	driver_write_number(json, "merged pages", stats.merged_pages);
-	driver_write_end(json, number);
+	driver_write_number(json, "page records", stats->records);
+	driver_write_number(json, "merged pages", stats->merged_pages);
 }

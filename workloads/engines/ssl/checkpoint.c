@@ -64,20 +64,15 @@ static int go_on(struct ssl *ssl)
 {
 	int64_t begin_ns = (int64_t)clock_now();
 	bool whole = ssl->database_ahead || ssl->walfile.whole;
-	int result = SQLITE_OK;
 
 	if (ahead(ssl)) {
-		result = log_reset(ssl, ssl->log.base + 1);
-		if (result != SQLITE_OK)
-			return result;
+		TRY(log_reset(ssl, ssl->log.base + 1));
 		ssl->stats.checkpoints[ssl->due]++;
 	}
 	if (!begun(ssl))
 		return SQLITE_OK;
 	if (!ssl->database_ahead)
-		result = walfile_apply(ssl);
-	if (result != SQLITE_OK)
-		return result;
+		TRY(walfile_apply(ssl));
 	if (whole)
 		memory_copied(&ssl->memory, ssl->due_frames);
 	else
@@ -120,10 +115,9 @@ int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 {
 	uint32_t dirty = ssl->memory.dirty;
 	struct walfile made;
-	int result = checkpoint_begin(ssl);
+	int result;
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(checkpoint_begin(ssl));
 	made = walfile_next(ssl);
 	result = walfile_collect(ssl, ssl->memory.copied, frames, &made);
 	if (result == SQLITE_OK)
@@ -182,9 +176,7 @@ int checkpoint(struct ssl *ssl, enum ssl_reason reason)
 	int result = SQLITE_OK;
 
 	if (begun(ssl))
-		result = go_on(ssl);
-	if (result != SQLITE_OK)
-		return result;
+		TRY(go_on(ssl));
 	if (ssl->memory.committed > ssl->memory.copied) {
 		result = at_once && ssl->walfile.state == WAL_RESET
 				 ? write_at_once(ssl, reason)
@@ -218,13 +210,10 @@ int commit_confirm(struct ssl *ssl)
 	struct memory *memory = &ssl->memory;
 	enum ssl_reason reason;
 	bool logged;
-	int result;
 
 	if (memory->ends <= memory->committed)
 		return SQLITE_OK;
-	result = commit_durable(ssl);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(commit_durable(ssl));
 	logged = ssl->log.appended != 0;
 	if (memory->bytes > ssl->stats.memory_peak)
 		ssl->stats.memory_peak = memory->bytes;
@@ -261,35 +250,26 @@ void commit_cancel(struct ssl *ssl)
 static int unmark(struct ssl *ssl)
 {
 	uint8_t sector[LOG_SLOT];
-	int result = file_read(ssl->database, sector, sizeof(sector), 0);
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_read(ssl->database, sector, sizeof(sector), 0));
 	mark_hide(sector);
-	result = file_write(ssl->database, sector, sizeof(sector), 0);
-	return result == SQLITE_OK
-		       ? ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL)
-		       : result;
+	TRY(file_write(ssl->database, sector, sizeof(sector), 0));
+	return ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL);
 }
 
 /* Closes a database: removes the log if everything is in the database, else leaves it. */
 int end_files(struct ssl *ssl)
 {
 	const struct memory *memory = &ssl->memory;
-	int result = SQLITE_OK;
 
 	if (ssl->log.file == NULL || ssl->wal == NULL)
 		return SQLITE_OK;
 	if (memory->committed != memory->copied || begun(ssl) || log_used(ssl) || !ssl->closing)
 		return SQLITE_OK;
 	/* it equals the database, but no longer after SQLite itself writes there */
-	result = ssl->wal->pMethods->xTruncate(ssl->wal, 0);
-	if (result == SQLITE_OK)
-		result = ssl->wal->pMethods->xSync(ssl->wal, SQLITE_SYNC_NORMAL);
-	if (result == SQLITE_OK)
-		result = unmark(ssl);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(ssl->wal->pMethods->xTruncate(ssl->wal, 0));
+	TRY(ssl->wal->pMethods->xSync(ssl->wal, SQLITE_SYNC_NORMAL));
+	TRY(unmark(ssl));
 	file_close(&ssl->wal);
 	ssl_wrapped->xDelete(ssl_wrapped, ssl->pages_path, 0);
 	return log_remove(ssl);

@@ -8,6 +8,7 @@
 
 #include "creation.h"
 #include "driver.h"
+#include "hooks.h"
 #include "log.h"
 #include "medium.h"
 #include "persistent.h"
@@ -19,7 +20,7 @@
 static const char *log_folder;
 static bool is_persistent[MAX_DATABASES]; /* according to the log's mapping */
 
-const char *driver_title(void)
+static const char *title(void)
 {
 	static char text[64];
 
@@ -136,9 +137,10 @@ static void drop(struct database *database)
 	database_free(database);
 }
 
-struct database *driver_open(const char *path, size_t number, const struct options *options,
-			     const struct workload *workload, enum engine_use use,
-			     struct error *error)
+static struct database *open_database(const char *path, size_t number,
+				      const struct options *options,
+				      const struct workload *workload, enum engine_use use,
+				      struct error *error)
 {
 	struct database *database = database_make(path, number, options, workload, use, error);
 
@@ -163,7 +165,7 @@ static bool close_logged(struct database *database, struct error *error)
 	return ssl_close(ssl, error);
 }
 
-bool driver_close(struct database *database, struct error *error)
+static bool close_database(struct database *database, struct error *error)
 {
 	bool closed = true;
 
@@ -176,7 +178,7 @@ bool driver_close(struct database *database, struct error *error)
 	return closed;
 }
 
-bool driver_commit(struct database *database, struct outcome *outcome, struct error *error)
+static bool commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	int before = sqlite3_total_changes(database->db);
 	int64_t lines = 0, bytes = 0;
@@ -198,12 +200,12 @@ bool driver_commit(struct database *database, struct outcome *outcome, struct er
 	return true;
 }
 
-bool driver_maintain(struct database *database, struct error *error)
+static bool maintain(struct database *database, struct error *error)
 {
 	return ssl_checkpoint(database->own, error);
 }
 
-size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	const char *last = strrchr(path, '/');
 	char log_path[PATH_MAX];
@@ -220,7 +222,7 @@ size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 }
 
 /* SQLite reports the page and cache sizes; the other settings are those that it was given. */
-bool driver_read_setting(struct database *database, size_t index, char *answer, size_t size,
+static bool read_setting(struct database *database, size_t index, char *answer, size_t size,
 			 struct error *error)
 {
 	const struct option *option = &engine.settings[index];
@@ -243,3 +245,18 @@ bool driver_read_setting(struct database *database, size_t index, char *answer, 
 	return sql_text(database->db, sql, answer, size, &found, error) &&
 	       (found || error_set(error, "%s: no answer", sql));
 }
+
+const struct engine engine = {
+	SQLITE_HOOKS,
+	.name = driver_name,
+	.settings = driver_settings,
+	.file_roles = driver_file_roles,
+	.title = title,
+	.open = open_database,
+	.close = close_database,
+	.commit = commit,
+	.maintain = maintain,
+	.read_setting = read_setting,
+	.write_properties = driver_write_properties,
+	.file_sizes = file_sizes,
+};

@@ -37,7 +37,8 @@ static void add(struct ssl_stats *sum, const struct ssl_stats *stats)
 		sum->found = stats->found;
 }
 
-struct ssl_stats driver_stats(size_t number)
+/* Returns those of a database; of ALL_DATABASES the sum, or the largest of maxima. */
+static struct ssl_stats stats_of(size_t number)
 {
 	struct ssl_stats sum = kept[0];
 
@@ -56,9 +57,9 @@ void driver_write_number(struct json *json, const char *key, int64_t number)
 	json_text(json, key, text);
 }
 
-void driver_write_begin(struct json *json, size_t number)
+void driver_write_properties(struct json *json, size_t number)
 {
-	struct ssl_stats stats = driver_stats(number);
+	struct ssl_stats stats = stats_of(number);
 
 	json_begin(json, "properties", '{');
 	sqlite_write_pragmas(json, number);
@@ -90,12 +91,7 @@ void driver_write_begin(struct json *json, size_t number)
 		driver_write_number(json, "PCM ns", stats.pcm_ns);
 		json_text(json, "PCM lines cleaned by", medium_clean());
 	}
-}
-
-void driver_write_end(struct json *json, size_t number)
-{
-	struct ssl_stats stats = driver_stats(number);
-
+	driver_write_own(json, &stats);
 	json_end(json, '}');
 	/* separate, as it differs between runs by nanoseconds */
 	if (stats.log_lines > 0)

@@ -69,11 +69,9 @@ int connection_own(struct ssl *ssl)
 
 int connection_watch(struct ssl *ssl)
 {
-	int result = classify_connect(ssl);
-
-	if (result == SQLITE_OK)
-		result = classify_schema(ssl);
-	return result == SQLITE_OK ? schema_connect(ssl) : result;
+	TRY(classify_connect(ssl));
+	TRY(classify_schema(ssl));
+	return schema_connect(ssl);
 }
 
 int64_t connection_time(int64_t now)

@@ -62,9 +62,9 @@ int log_header_store(struct ssl *ssl, int64_t *offset)
 int log_header_write(struct ssl *ssl)
 {
 	int64_t offset;
-	int result = log_header_store(ssl, &offset);
 
-	return result == SQLITE_OK ? medium_persist(ssl, log_kind.header, offset) : result;
+	TRY(log_header_store(ssl, &offset));
+	return medium_persist(ssl, log_kind.header, offset);
 }
 
 void log_begin(struct log *log, uint64_t epoch, uint64_t base)

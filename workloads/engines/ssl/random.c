@@ -50,15 +50,12 @@ static void random_blob(sqlite3_context *context, int count, sqlite3_value **val
 
 int random_connect(struct ssl *ssl)
 {
-	int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS, result;
+	int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
 
 	sqlite3_randomness(sizeof(ssl->random), &ssl->random);
 	if (ssl->options.policy == SSL_IGNORE)
 		return SQLITE_OK;
-	result = sqlite3_create_function(ssl->db, "random", 0, flags, ssl, random_number, NULL,
-					 NULL);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(sqlite3_create_function(ssl->db, "random", 0, flags, ssl, random_number, NULL, NULL));
 	return sqlite3_create_function(ssl->db, "randomblob", 1, flags, ssl, random_blob, NULL,
 				       NULL);
 }

@@ -33,9 +33,7 @@ int release_set_rowid(sqlite3 *db, int64_t rowid)
 
 	if (sqlite3_last_insert_rowid(db) == rowid)
 		return SQLITE_OK;
-	result = sqlite3_exec(db, table, NULL, NULL, NULL);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(sqlite3_exec(db, table, NULL, NULL, NULL));
 	sql = sqlite3_mprintf("INSERT OR REPLACE INTO temp.\"last insert rowid\" VALUES(%lld)",
 			      (long long)rowid);
 	if (sql == NULL)

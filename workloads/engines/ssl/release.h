@@ -4,6 +4,14 @@
 
 #include "ssl.h"
 
+/* Ends a function with the result of a call that fails. */
+#define TRY(call)                         \
+	do {                              \
+		int result_ = (call);     \
+		if (result_ != SQLITE_OK) \
+			return result_;   \
+	} while (0)
+
 /* Names of later releases. Earlier releases' VFSs ignore the operations of atomic writes, as a VFS
  * may; SQLITE_INNOCUOUS is ignored; ENABLE_VIEW and REVERSE_SCANORDER are unknown settings; the
  * last has another name. */

@@ -42,8 +42,8 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->synchronous = (enum ssl_synchronous)options->settings[SYNCHRONOUS];
 }
 
-void driver_write_properties(struct json *json, size_t number)
+void driver_write_own(struct json *json, const struct ssl_stats *stats)
 {
-	driver_write_begin(json, number);
-	driver_write_end(json, number);
+	(void)json;
+	(void)stats;
 }

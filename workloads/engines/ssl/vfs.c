@@ -51,9 +51,7 @@ static int open_database(struct ssl *ssl, const char *name, struct vfs_file *fil
 {
 	int result;
 
-	result = file_open(name, flags, &ssl->database);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_open(name, flags, &ssl->database));
 	if (out != NULL)
 		*out = flags;
 	result = ssl->database->pMethods->xLock(ssl->database, SQLITE_LOCK_SHARED);
