@@ -7,17 +7,8 @@ import pytest
 from conftest import one_line_error
 
 RUN = [
-    "run",
-    "--database",
-    "x",
-    "--rows",
-    "1",
-    "--journal-mode",
-    "wal",
-    "--synchronous",
-    "full",
-    "--output-dir",
-    "o",
+    *("run", "--database", "x", "--rows", "1", "--journal-mode", "wal", "--synchronous", "full"),
+    *("--output-dir", "o"),
 ]
 
 

@@ -44,16 +44,6 @@ static uint64_t draw(uint64_t below)
 	return prng_next(&state) % below;
 }
 
-static uint64_t hash(sqlite3 *db, bool coarse)
-{
-	uint64_t found;
-
-	disk_pause(true);
-	found = load_hash(db, coarse);
-	disk_pause(false);
-	return found;
-}
-
 static void wrong(struct run *run, const char *what, const char *more)
 {
 	if (run->bad == NULL)
@@ -102,25 +92,25 @@ static void close_ours(struct run *run)
 static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool may_be_next)
 {
 	sqlite3 *before;
-	uint64_t found = hash(db, true);
+	uint64_t found = load_hash(db, true);
 	bool next;
 
-	if (!coarse_only && hash(db, false) == run->full)
+	if (!coarse_only && load_hash(db, false) == run->full)
 		return true;
-	if (coarse_only && found == hash(run->plain.db, true))
+	if (coarse_only && found == load_hash(run->plain.db, true))
 		return true;
 	if (!may_be_next)
 		return false;
 	sqlite3_open_v2(":memory:", &before, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
 	history_copy(before, run->plain.db);
 	load_transaction(&run->plain, run->mix, run->seed, run->number);
-	next = found == hash(run->plain.db, true);
+	next = found == load_hash(run->plain.db, true);
 	load_end_reading(&run->plain);
 	if (!next)
 		history_copy(run->plain.db, before);
 	sqlite3_close(before);
 	if (next)
-		run->full = hash(db, false);
+		run->full = load_hash(db, false);
 	return next;
 }
 
@@ -141,7 +131,7 @@ static void begin_history(struct run *run)
 /* Whether what is there is what it was before some of the last transactions. */
 static bool same_or_earlier(struct run *run, sqlite3 *db)
 {
-	uint64_t found = hash(db, false);
+	uint64_t found = load_hash(db, false);
 	int64_t gone = history_lost(&run->history, run->plain.db, found);
 
 	if (gone < 0)
@@ -200,7 +190,7 @@ static bool begin(struct run *run)
 	if (run->options.synchronous == SSL_NORMAL && !ssl_checkpoint(run->ours.ssl, &error))
 		wrong(run, "no checkpoint was made", error.text);
 	/* random numbers are in it */
-	run->full = hash(run->ours.db, false);
+	run->full = load_hash(run->ours.db, false);
 	begin_history(run);
 	return run->bad == NULL;
 }
@@ -225,7 +215,7 @@ static void transaction(struct run *run)
 		/* It is rolled back, or an error came behind its commit. */
 		else if (!same_or_next(run, run->ours.db, true, true))
 			wrong(run, "a failed transaction left something", "");
-		run->full = hash(run->ours.db, false);
+		run->full = load_hash(run->ours.db, false);
 		run->failed_last = true;
 		run->number++;
 		note(run);
@@ -235,8 +225,8 @@ static void transaction(struct run *run)
 	load_end_reading(&run->plain);
 	acknowledged++;
 	run->failed_last = false;
-	run->full = hash(run->ours.db, false);
-	if (hash(run->ours.db, true) != hash(run->plain.db, true))
+	run->full = load_hash(run->ours.db, false);
+	if (load_hash(run->ours.db, true) != load_hash(run->plain.db, true))
 		wrong(run, "it differs from SQLite's", "");
 	run->number++;
 	note(run);

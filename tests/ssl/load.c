@@ -36,12 +36,6 @@ static uint64_t draw(uint64_t below)
 	return prng_next(&state) % below;
 }
 
-static int execute(const struct target *target, const char *sql)
-{
-	return target->ssl != NULL ? ssl_exec(target->ssl, sql)
-				   : sqlite3_exec(target->db, sql, NULL, NULL, NULL);
-}
-
 /* What came with a release later than 3.8.11; UPSERT of any conflict. */
 enum { RETURNING = 3035000, UPSERT = 3035000, STRICT = 3037000, JSON = 3038000 };
 
@@ -52,10 +46,10 @@ static bool has(int release)
 
 int load_create(const struct target *target)
 {
-	int result = execute(target, schema);
+	int result = target_run(target, schema);
 
 	if (result == SQLITE_OK && has(STRICT))
-		result = execute(target, strict);
+		result = target_run(target, strict);
 	if (result == SQLITE_OK)
 		result = sqlite3_db_config(target->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
 	return result;

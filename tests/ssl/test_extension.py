@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from made import make
 
 from images import artifacts
 
@@ -49,19 +50,13 @@ ROWS = "SELECT 'rows', json_group_array(json_array(id, v, r, at)), (SELECT rows 
 def built() -> Path:
     """The folder of the extension, made once in a checkout."""
     with artifacts.locked(BUILT):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        command = ["make", "-s", "-C", str(FOLDER), "extension"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, "extension")
     return BUILT
 
 
 def test_it_compiles_with_the_oldest_releases_header() -> None:
-    command = ["make", "-s", "-C", str(FOLDER), "extension-syntax"]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     with artifacts.locked(BUILT):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, "extension-syntax")
 
 
 class Shell:

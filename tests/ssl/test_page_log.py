@@ -52,45 +52,16 @@ def test_a_call_that_fails_loses_nothing(fault: str, reading: str) -> None:
     assert counted["failures"] > 50 and counted["recoveries"] > 100
 
 
-# scene → a part of each line that it says
-SCENES = {
-    # in older releases it "is encrypted or is not"
-    "unaware": ["is not a database"],
-    "attached": ["is not a database", "unable to open database: a.db", "unable to open database: a.db"],
-    "recreated": ["is of another database, or of one that was made anew"] * 2,
-    "another": ["its page log /a.db-ppl is of another database"],
-    "missing": ["is not there, and the database needs it"],
+SCENES = crashes.scenes("page log", "/a.db-ppl") | {
     "older": ["is older than its merged pages"],
-    "version": ["is of version 9, and this reads 2"],
-    "epoch": ["has records that are newer than its header"],
-    "size": ["has 1048576 bytes, and was made with 458752"],
-    "grown": ["has 1048577 bytes, and was made with 1048576"] * 2,
-    "first": [],
     "truncated": ["has 5000 bytes, and was made", "has no header that is whole"],
-    "damaged": ["has no header that is whole"],
-    "knobs": [
-        "the log's size is -1 bytes; 4096 to 1073741824 are allowed",
-        "a checkpoint at -1 % of the log; 1 to 100 are allowed",
-        "a checkpoint at -1 pages; 0 and more are allowed",
-        "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
-        "-1 ns to write a line; 0 to 1000000 are allowed",
-        "a page log is synced at each commit: synchronous is full",
-        "a sector of 500 bytes; powers of two from 64 to 65536 are allowed",
-        "a log of 4096 bytes has no room for a sector of 8192",
-    ],
-    "twice": ["/a.db is in use"],
-    "unfinished": ["has statements that are not finalized"],
-    "interrupted": [],
-    "pragmas": [
-        f"{setting} in a database with a page log"
-        for setting in (
-            *("synchronous is full", "journal_mode is wal"),
-            *("locking_mode is exclusive", "wal_autocheckpoint is 0"),
-        )
-    ],
-    "crowded": [],
     "sectors": [],
 }
+SCENES["knobs"] += [
+    "a page log is synced at each commit: synchronous is full",
+    "a sector of 500 bytes; powers of two from 64 to 65536 are allowed",
+    "a log of 4096 bytes has no room for a sector of 8192",
+]
 
 
 @pytest.mark.parametrize("scene", SCENES)

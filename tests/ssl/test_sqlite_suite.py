@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made import make
 
 from images import artifacts
 
@@ -31,10 +32,7 @@ CPU_SECONDS = 120
 @functools.cache
 def fixture() -> Path:
     with artifacts.locked(SUITE):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        command = ["make", "-s", "-C", str(FOLDER), "suite"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, "suite")
     return SUITE / "testfixture"
 
 

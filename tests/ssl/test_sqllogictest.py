@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made import make
 
 from base.errors import LabError
 from images import artifacts
@@ -91,11 +92,7 @@ def told(played: Counter[str]) -> str:
 def extension() -> Path:
     path = BUILT / "plain/ssl.so"
     with artifacts.locked(path):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        folder = FOLDER.parents[1] / "workloads/engines/ssl/extension"
-        command = ["make", "-s", "-C", str(folder), f"OUT={path}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER.parents[1] / "workloads/engines/ssl/extension", f"OUT={path}")
     loader = sqlite3.connect(":memory:")
     loader.enable_load_extension(True)
     loader.load_extension(str(path.with_suffix("")))
