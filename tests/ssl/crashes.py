@@ -47,12 +47,12 @@ def count(engine: str, program: str, *words: str | int) -> tuple[dict, str]:
 
 def scenes(log: str, path: str) -> dict[str, list[str]]:
     """Scenes of either kind of log (scenes.c) → a part of each line that it prints."""
-    fixed = (
-        "synchronous is full",
-        "journal_mode is wal",
-        "locking_mode is exclusive",
-        "wal_autocheckpoint is 0",
-    )
+    fixed = {
+        "synchronous": "full",
+        "journal_mode": "wal",
+        "locking_mode": "exclusive",
+        "wal_autocheckpoint": "0",
+    }
     return {
         # in older releases it "is encrypted or is not"
         "unaware": ["is not a database"],
