@@ -59,9 +59,9 @@ def run(file: str, vfs: str | None, folder: Path) -> Counter[str]:
 
 
 def listed(vfs: str, file: str) -> Counter[str]:
-    reasons = LISTED["differences"][vfs].get(file, {})
+    reasons = LISTED["differences"][vfs]
     assert set(reasons) <= set(LISTED["reasons"])
-    return sum((Counter(tests) for tests in reasons.values()), Counter[str]())
+    return sum((Counter(files.get(file, {})) for files in reasons.values()), Counter[str]())
 
 
 def compare(vfs: str, file: str, differ: Counter[str]) -> None:
