@@ -31,9 +31,14 @@ bool databases_rows(struct databases *databases,
 		    bool (*hook)(struct database *, int64_t *, struct error *), int64_t *rows,
 		    struct error *error);
 
-/* settings.h, for each. */
+/* Reads each setting of each database back; an error if one is not the requested value. */
 bool databases_check(struct databases *databases, const struct options *options,
 		     struct error *error);
+
+/* Write objects of config.json: the requested settings, and a database's effective ones, as
+ * databases_check read them. */
+void settings_write_requested(struct json *json, const struct options *options);
+void settings_write_effective(struct json *json, size_t number);
 
 /* Adds sizes to others, role by role. */
 void file_sizes_add(struct file_sizes *sum, const struct file_sizes *sizes);

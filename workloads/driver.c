@@ -7,7 +7,6 @@
 #include "engine.h"
 #include "fail.h"
 #include "options.h"
-#include "populate.h"
 #include "run.h"
 
 int main(int argc, char **argv)

@@ -29,7 +29,7 @@ enum file_op {
 struct file_call {
 	uint64_t begin, end;   /* ticks.h */
 	uint64_t inode;	       /* 0: unknown */
-	int64_t offset, bytes; /* docs/reference/formats.md says what they are for each op */
+	int64_t offset, bytes; /* docs/reference/formats.md has their meaning for each op */
 	int64_t page;	       /* of the database, that is logged with this write */
 	enum file_op op;
 	unsigned role;	   /* in engine.file_roles */

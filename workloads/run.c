@@ -39,7 +39,7 @@ struct run {
 	bool executed;	    /* an operation ran: there may be something to write back */
 };
 
-/* Ends the run, unless what it asked of the engine succeeded. */
+/* Ends the run if a call of the engine failed. */
 static void require(const struct run *run, bool succeeded)
 {
 	if (!succeeded)

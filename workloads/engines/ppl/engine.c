@@ -2,8 +2,8 @@
  * executed by engines/sqlite/execute.c. */
 #include "engine.h"
 
-#include "creation.h"
 #include "driver.h"
+#include "hooks.h"
 #include "log.h"
 
 const char driver_name[] = "ppl", driver_product[] = "SQLite/PPL";

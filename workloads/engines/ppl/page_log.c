@@ -17,7 +17,6 @@
  * Numbers are little-endian. */
 #include <string.h>
 
-#include "medium.h"
 #include "pages.h"
 
 enum {

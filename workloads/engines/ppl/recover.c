@@ -146,7 +146,7 @@ static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 {
 	struct page_log *pages = ssl->pages;
 	const uint8_t *words[2] = {NULL, NULL}; /* the later one first */
-	bool asked =
+	bool checks =
 		!ahead && (ssl->options.left_out & (PPL_COMMIT_UNASKED | PPL_NOT_EMPTIED)) == 0;
 	uint64_t last;
 
@@ -173,7 +173,7 @@ static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 	if (words[0] != NULL && !ahead)
 		pages->database_size = get32(words[0] + 12);
 	*committed = ssl->options.left_out & PPL_COMMIT_UNASKED ? UINT64_MAX : last;
-	return !asked ||
+	return !checks ||
 	       complete(ssl, last, words[0] != NULL ? tally_of(words[0]) : pages->of_confirmed);
 }
 

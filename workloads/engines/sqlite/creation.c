@@ -1,5 +1,5 @@
-#include "creation.h"
-
+/* Allocating, closing and removing a database, and creating and filling one (ENGINE_CREATE) in one
+ * unprotected transaction. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 
 #include "hooks.h"
 #include "log.h"
+#include "sql.h"
 
 struct database *database_make(const char *path, size_t number, const struct options *options,
 			       const struct workload *workload, enum engine_use use,

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "creation.h"
 #include "hooks.h"
 #include "log.h"
 #include "settings.h"

@@ -20,7 +20,7 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 		const char **tail)
 {
 	struct ssl_stmt *outer = ssl->preparing, *made;
-	uint64_t asked = ssl->asked;
+	uint64_t authorized = ssl->authorized;
 	int result = SQLITE_OK;
 
 	*statement = NULL;
@@ -40,7 +40,7 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 
 		made->value_count = sqlite3_bind_parameter_count(made->statement);
 		made->writes = classify_writes(text, sqlite3_stmt_readonly(made->statement));
-		if (made->writes && ssl->asked == asked)
+		if (made->writes && ssl->authorized == authorized)
 			classify_unasked(made);
 		if (made->writes && made->taint == SSL_LOGGED)
 			made->taint = classify_text(text, strlen(text));

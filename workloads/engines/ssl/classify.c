@@ -131,7 +131,7 @@ static int authorize(void *argument, int action, const char *first, const char *
 	struct ssl *ssl = argument;
 
 	(void)trigger;
-	ssl->asked++;
+	ssl->authorized++;
 	if (ssl->internal)
 		return SQLITE_OK;
 	switch (action) {

@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "creation.h"
 #include "driver.h"
 #include "hooks.h"
 #include "log.h"
-#include "medium.h"
 #include "persistent.h"
 #include "sql.h"
+#include "state.h"
 #include "stored.h"
 #include "ticks.h"
 

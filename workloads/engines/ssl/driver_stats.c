@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "driver.h"
-#include "medium.h"
+#include "state.h"
 
 static struct ssl_stats kept[MAX_DATABASES];
 static size_t kept_count;

@@ -1,8 +1,8 @@
 /* SQLite/SSL as an engine of the driver; driver.c has the shared part. */
 #include "engine.h"
 
-#include "creation.h"
 #include "driver.h"
+#include "hooks.h"
 #include "log.h"
 #include "sql.h"
 

@@ -9,7 +9,7 @@ int recover_refuse(struct ssl *ssl, const char *what)
 	return SQLITE_CANTOPEN;
 }
 
-int recover_told(const struct ssl *ssl, const char *name, const char *path, int result)
+int recover_error(const struct ssl *ssl, const char *name, const char *path, int result)
 {
 	if (result != SQLITE_OK && result != SQLITE_NOMEM && ssl->error != NULL &&
 	    ssl->error->text[0] == '\0')
@@ -18,9 +18,9 @@ int recover_told(const struct ssl *ssl, const char *name, const char *path, int 
 	return result;
 }
 
-static int told_of_pages(const struct ssl *ssl, int result)
+static int pages_error(const struct ssl *ssl, int result)
 {
-	return recover_told(ssl, log_kind.pages, ssl->pages_path, result);
+	return recover_error(ssl, log_kind.pages, ssl->pages_path, result);
 }
 
 /* Reads the files next to the database. */
@@ -51,7 +51,7 @@ static int read_beside(struct ssl *ssl, struct found *state)
 			  log_kind.pages, ssl->pages_path);
 		return SQLITE_CANTOPEN;
 	}
-	return told_of_pages(ssl, result);
+	return pages_error(ssl, result);
 }
 
 int found_read(struct ssl *ssl, struct found *state)
@@ -109,10 +109,10 @@ int recover_open(struct ssl *ssl)
 {
 	if (ssl->wal != NULL)
 		return SQLITE_OK;
-	return told_of_pages(ssl,
-			     file_open(ssl->pages_path,
-				       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL,
-				       &ssl->wal));
+	return pages_error(ssl,
+			   file_open(ssl->pages_path,
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL,
+				     &ssl->wal));
 }
 
 /* Begins a log for a database without one. The mark comes last: it makes the log valid. */

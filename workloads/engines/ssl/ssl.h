@@ -1,5 +1,5 @@
-/* SQLite/SSL: SQLite whose commits log statements instead of pages, in a separate file, and whose
- * recovery executes them again. docs/reference/ssl.md has the design.
+/* SQLite/SSL: SQLite with commits that log statements instead of pages, in a separate file, and a
+ * recovery that executes them again. docs/reference/ssl.md has the design.
  *
  * A program opens a database with ssl_open and changes it through the calls here. Changes by
  * SQLite's own calls on ssl_db() are safe, but each such commit is a checkpoint. Calls that return

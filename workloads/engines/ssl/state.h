@@ -121,7 +121,7 @@ struct ssl {
 	struct transaction_log transaction;
 	struct page_log *pages; /* of engines/ppl */
 	struct ssl_stmt *preparing, *stepping;
-	uint64_t asked;		/* how often the authorizer was asked */
+	uint64_t authorized;	/* calls of the authorizer */
 	int depth;		/* of steps within steps */
 	enum ssl_reason always; /* why each commit is a checkpoint from now on */
 	enum ssl_reason schema_taint;
@@ -169,6 +169,15 @@ static inline uint64_t observed_now(const struct ssl *ssl)
 {
 	return ssl->options.observer != NULL ? ssl->options.observer->now() : 0;
 }
+
+/* A file of such a database, as SQLite sees it through the VFS. */
+struct vfs_file {
+	sqlite3_file base;
+	struct ssl *ssl;
+};
+
+/* vfs_files.c */
+extern const sqlite3_io_methods vfs_wal, vfs_database;
 
 /* The open databases with a log. */
 void vfs_add(struct ssl *ssl);
@@ -228,6 +237,19 @@ int atomic_check(struct ssl *ssl);
 /* Writes them to the database; after an error they may or may not be there. */
 int atomic_write(struct ssl *ssl, const struct walfile *made);
 void atomic_close(struct ssl *ssl);
+
+/* medium.c: the log's medium (enum ssl_medium), mapped and made durable. */
+/* Maps the log's file if needed. SSL_PCM fails, with the reason in ssl->error, unless mapped with
+ * MAP_SYNC: otherwise a cleaned line is not durable. */
+int medium_map(struct ssl *ssl);
+void medium_unmap(struct log *log);
+/* Returns whether the log's mapping is synchronous (MAP_SYNC), according to the kernel. */
+bool medium_is_synchronous(const struct ssl *ssl);
+int medium_write(struct ssl *ssl, const void *data, size_t size, int64_t offset);
+/* Makes what was written there durable. On SSL_PCM it returns when the lines' time has passed. */
+int medium_persist(struct ssl *ssl, size_t size, int64_t offset);
+/* Returns the instruction that cleans a cache line here to where it is durable. */
+const char *medium_clean(void);
 
 /* log_file.c */
 enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 128, LOG_LEAST = 4096 };
@@ -328,7 +350,7 @@ int recover_copy(struct ssl *ssl);
 int recover_refuse(struct ssl *ssl, const char *what);
 /* Adds the file's `name` and `path` to an error, as SQLite's message does not have them. Returns
  * the result. */
-int recover_told(const struct ssl *ssl, const char *name, const char *path, int result);
+int recover_error(const struct ssl *ssl, const char *name, const char *path, int result);
 
 /* checkpoint.c */
 int commit_durable(struct ssl *ssl);

@@ -2,7 +2,7 @@
  * other file is left to the wrapped VFS, which rejects a database with a live log. */
 #include <string.h>
 
-#include "vfs.h"
+#include "state.h"
 
 _Thread_local struct ssl *ssl_current;
 bool vfs_adopts;

@@ -2,7 +2,7 @@
  * when synced; only a checkpoint writes to the database. */
 #include <string.h>
 
-#include "vfs.h"
+#include "state.h"
 
 static struct ssl *of(sqlite3_file *file)
 {
