@@ -243,7 +243,7 @@ void commit_cancel(struct ssl *ssl)
 		ssl->due = SSL_LOGGED;
 	}
 	log_cancel(ssl);
-	memory_cancel(&ssl->memory);
+	ssl->memory.ends = ssl->memory.committed;
 }
 
 /* Takes the mark off the database. */

@@ -43,11 +43,6 @@ static bool open_plain(struct database *database, struct error *error)
 
 /* Calls to add to the log of calls that no VFS sees. */
 
-static uint64_t now(void)
-{
-	return ticks_now();
-}
-
 static size_t number_of(const void *of)
 {
 	const struct database *database = of;
@@ -77,7 +72,7 @@ static void cleaned(void *of, uint64_t begin, int64_t offset, int64_t bytes)
 	stored_clean(bytes, offset);
 }
 
-static const struct ssl_observer observer = {now, page_kept, copied, synced, cleaned};
+static const struct ssl_observer observer = {ticks_now, page_kept, copied, synced, cleaned};
 
 static struct ssl_options requested(struct database *database)
 {

@@ -229,11 +229,6 @@ void memory_commit(struct memory *memory)
 	drop_frames(memory, memory->committed);
 }
 
-void memory_cancel(struct memory *memory)
-{
-	memory->ends = memory->committed;
-}
-
 void memory_copied(struct memory *memory, uint32_t frames)
 {
 	memory->copied = frames;

@@ -48,7 +48,7 @@ static void random_blob(sqlite3_context *context, int count, sqlite3_value **val
 	sqlite3_result_blob(context, data, (int)size, sqlite3_free);
 }
 
-int random_connect(struct ssl *ssl)
+int connection_own(struct ssl *ssl)
 {
 	int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
 
@@ -60,7 +60,7 @@ int random_connect(struct ssl *ssl)
 				       NULL);
 }
 
-int64_t random_time(int64_t now)
+int64_t connection_time(int64_t now)
 {
 	struct ssl *ssl = ssl_current;
 

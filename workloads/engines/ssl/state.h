@@ -206,7 +206,6 @@ void memory_clear(struct memory *memory);
 /* The frames of a transaction are committed: older versions are freed. */
 void memory_commit(struct memory *memory);
 /* They are rolled back. */
-void memory_cancel(struct memory *memory);
 void memory_copied(struct memory *memory, uint32_t frames);
 /* Returns the last committed version of a page; NULL: in no frame. */
 const uint8_t *memory_page(const struct memory *memory, uint32_t page);
@@ -265,8 +264,8 @@ void log_close(struct log *log);
 /* Closes and deletes it when it is no longer needed. */
 int log_remove(struct ssl *ssl);
 
-/* Functions of each kind of log: in log.c, kind.c and recover.c for this one, and in the folder of
- * another engine that is made from the other files here. */
+/* Functions of each kind of log: in log.c, kind.c, random.c and recover.c for this one, and in the
+ * folder of another engine that is made from the other files here. */
 struct log_kind {
 	const char *name, *vfs;
 	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
@@ -403,10 +402,6 @@ int classify_schema(struct ssl *ssl);
 void classify_free(struct ssl *ssl);
 /* Watches for the largest rowid, after the schema is read. */
 int schema_connect(struct ssl *ssl);
-
-/* random.c */
-int random_connect(struct ssl *ssl);
-int64_t random_time(int64_t now);
 
 /* extension/plain.c: starts recording the statements that a program executes by SQLite's own calls
  * on an adopted connection, if they can be logged. */
