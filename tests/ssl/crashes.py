@@ -33,7 +33,7 @@ def built(engine: str) -> Path:
 
 
 def crash(engine: str, *words: str | int) -> tuple[dict, str]:
-    """What crash.c counts, and what it says of runs that went wrong."""
+    """What crash.c counts, and its messages about runs that went wrong."""
     return count(engine, "crash", *words)
 
 
@@ -82,14 +82,14 @@ def scenes(log: str, path: str) -> dict[str, list[str]]:
 
 
 def play(engine: str, scene: str, parts: list[str]) -> None:
-    """A scene of scenes.c must go as it says, and each line that it prints have its part."""
+    """A scene of scenes.c must succeed, and each line that it prints contain its part."""
     line = [str(built(engine) / "scenes"), scene]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == len(parts)
-    for said, part in zip(lines, parts, strict=True):
-        assert part in said
+    for message, part in zip(lines, parts, strict=True):
+        assert part in message
 
 
 def kill(engine: str, medium: str, folder: Path) -> None:
@@ -117,7 +117,7 @@ def kill(engine: str, medium: str, folder: Path) -> None:
 
 
 def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
-    """What is no file, or another's, where a file of the log is to be: one line says where, and it stays."""
+    """What is no file, or another's, where a file of the log is to be: a line names it, and it stays."""
     path = folder / "1.db"
     place, other = path.with_name(f"1.db{suffix}"), folder / "other"
     other.write_text("another's")

@@ -16,8 +16,8 @@ RARE = {"clean", "log not begun or closed"}
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_power_cuts_lose_and_invent_nothing(reading: str) -> None:
-    counted, said = crash("ppl", "cuts", "all", 100, 60, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash("ppl", "cuts", "all", 100, 60, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["recoveries"] == 240 and counted["cut recoveries"] > 80
     assert counted["acknowledged"] > 1200 and counted["in flight"] > 50 and counted["replayed"] > 150
     met = {case for case, times in counted["cases"].items() if times}
@@ -29,8 +29,8 @@ def test_power_cuts_lose_and_invent_nothing(reading: str) -> None:
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("mix", ["plain", "same", "blobs"])
 def test_power_cuts_of_one_kind(mix: str, reading: str) -> None:
-    counted, said = crash("ppl", "cuts", mix, 1, 25, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash("ppl", "cuts", mix, 1, 25, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["replayed"] > 50
 
 
@@ -39,16 +39,16 @@ def test_power_cuts_of_one_kind(mix: str, reading: str) -> None:
 def test_what_is_there_is_needed(left_out: str, reading: str) -> None:
     """Records that count without a commit word, and sectors that stay when their page is merged, lose or
     invent something."""
-    counted, said = crash("ppl", "cuts", "same", 1, 25, reading, left_out)
+    counted, message = crash("ppl", "cuts", "same", 1, 25, reading, left_out)
     assert counted["bad"] > 0
-    assert "what is there is neither" in said
+    assert "what is there is neither" in message
 
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("fault", ["eio", "full", "short", "nomem"])
 def test_a_call_that_fails_loses_nothing(fault: str, reading: str) -> None:
-    counted, said = crash("ppl", "faults", fault, 1, 50, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash("ppl", "faults", fault, 1, 50, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["failures"] > 50 and counted["recoveries"] > 100
 
 
@@ -87,10 +87,10 @@ def test_what_is_in_a_files_place_is_told(tmp_path: Path, suffix: str, name: str
 
 def test_a_damaged_byte_makes_no_other_database() -> None:
     """Of the log all is there, or all but the last transaction, as where it is torn; or it is refused."""
-    counted, said = crashes.count("ppl", "damaged", "LOG", 31)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crashes.count("ppl", "damaged", "LOG", 31)
+    assert (counted["bad"], message) == (0, "")
     assert counted["more"] == 0 and counted["refused"] > 35, counted
-    counted, said = crashes.count("ppl", "damaged", "PAGES", 211)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crashes.count("ppl", "damaged", "PAGES", 211)
+    assert (counted["bad"], message) == (0, "")
     # its first byte, by which it is a file of another kind
     assert (counted["refused"], counted["all"]) == (2, counted["tried"] - 2)
