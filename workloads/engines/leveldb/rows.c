@@ -3,7 +3,7 @@
 
 #include "database.h"
 
-/* Goes through all rows; `check` says whether their values' sizes are. */
+/* Goes through all rows and, with `check`, compares the sizes of their values. */
 static bool go_through(struct database *database, bool check, int64_t *rows, struct error *error)
 {
 	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);

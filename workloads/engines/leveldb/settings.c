@@ -35,7 +35,7 @@ void settings_write_version(struct json *json)
 	json_end(json, '}');
 }
 
-/* LevelDB cannot be asked: it is what its options were set to. */
+/* LevelDB has no call for it: returns what its options were set to. */
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {
