@@ -170,13 +170,11 @@ static inline uint64_t observed_now(const struct ssl *ssl)
 	return ssl->options.observer != NULL ? ssl->options.observer->now() : 0;
 }
 
-/* A file of such a database, as SQLite sees it through the VFS. */
+/* vfs_files.c: a file of such a database, as SQLite sees it through the VFS. */
 struct vfs_file {
 	sqlite3_file base;
 	struct ssl *ssl;
 };
-
-/* vfs_files.c */
 extern const sqlite3_io_methods vfs_wal, vfs_database;
 
 /* The open databases with a log. */
@@ -189,7 +187,6 @@ int file_open(const char *path, int flags, sqlite3_file **file);
 void file_close(sqlite3_file **file);
 int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
-/* Returns whether there is no file of that name. */
 bool file_absent(const char *path);
 /* Flags for opening a file next to the database: as a WAL, which gets its mode from the database
  * and cannot be opened without one. */
@@ -205,12 +202,11 @@ int memory_truncate(struct memory *memory, int64_t size);
 void memory_clear(struct memory *memory);
 /* The frames of a transaction are committed: older versions are freed. */
 void memory_commit(struct memory *memory);
-/* They are rolled back. */
+/* The first `frames` frames are in the database, or the version of a page in them is. */
 void memory_copied(struct memory *memory, uint32_t frames);
+void memory_merged(struct memory *memory, uint32_t page, uint32_t frames);
 /* Returns the last committed version of a page; NULL: in no frame. */
 const uint8_t *memory_page(const struct memory *memory, uint32_t page);
-/* The first `frames` frames are in the database. */
-void memory_merged(struct memory *memory, uint32_t page, uint32_t frames);
 uint32_t frame_page(const struct frame *frame);
 uint32_t frame_size(const struct frame *frame); /* of the database, where it ends a transaction */
 
@@ -237,9 +233,8 @@ int atomic_check(struct ssl *ssl);
 int atomic_write(struct ssl *ssl, const struct walfile *made);
 void atomic_close(struct ssl *ssl);
 
-/* medium.c: the log's medium (enum ssl_medium), mapped and made durable. */
-/* Maps the log's file if needed. SSL_PCM fails, with the reason in ssl->error, unless mapped with
- * MAP_SYNC: otherwise a cleaned line is not durable. */
+/* medium.c. Maps the log's file if needed. SSL_PCM fails, with the reason in ssl->error, unless
+ * mapped with MAP_SYNC: otherwise a cleaned line is not durable. */
 int medium_map(struct ssl *ssl);
 void medium_unmap(struct log *log);
 /* Returns whether the log's mapping is synchronous (MAP_SYNC), according to the kernel. */
@@ -403,8 +398,7 @@ void classify_free(struct ssl *ssl);
 /* Watches for the largest rowid, after the schema is read. */
 int schema_connect(struct ssl *ssl);
 
-/* extension/plain.c: starts recording the statements that a program executes by SQLite's own calls
- * on an adopted connection, if they can be logged. */
+/* extension/plain.c: starts recording an adopted connection's statements that can be logged. */
 int plain_connect(struct ssl *ssl);
 
 #endif
