@@ -14,7 +14,7 @@ from model.statements import sqlfile
 
 NONE, RECORDED = "none", "trace"
 _RATE = re.compile("([1-9][0-9]{0,5})/(s|min|h)")
-# --pace-ns of each (workloads/pace.h).
+# --pace-ns of each (workloads/options.h).
 _WORDS = {NONE: 0, RECORDED: -1}
 _UNIT_NS = {"s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 

@@ -4,7 +4,6 @@
 #include "instruction.h"
 #include "json.h"
 #include "output.h"
-#include "settings.h"
 #include "workload.h"
 
 static void write_file_sizes(struct json *json, const char *key, const struct file_sizes *sizes)

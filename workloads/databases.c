@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fail.h"
-#include "settings.h"
 
 const char *database_path(const struct options *options, size_t number)
 {
@@ -55,65 +54,59 @@ bool databases_open(struct databases *databases, const struct options *options,
 	return true;
 }
 
-static bool each(struct databases *databases, bool (*what)(struct database *, struct error *),
-		 struct error *error)
+bool databases_each(struct databases *databases, bool (*hook)(struct database *, struct error *),
+		    struct error *error)
 {
 	for (size_t i = 0; i < databases->count; i++)
-		if (!what(databases->of[i], error))
+		if (!hook(databases->of[i], error))
 			return failed(databases, i, error);
 	return true;
 }
 
-bool databases_close(struct databases *databases, struct error *error)
-{
-	return each(databases, engine.close, error);
-}
-
-bool databases_create_tables(struct databases *databases, struct error *error)
-{
-	return each(databases, engine_create_tables, error);
-}
-
-bool databases_maintain(struct databases *databases, struct error *error)
-{
-	return each(databases, engine.maintain, error);
-}
-
-bool databases_read_properties(struct databases *databases, struct error *error)
-{
-	return each(databases, engine_read_properties, error);
-}
-
-static bool rows_of_each(struct databases *databases,
-			 bool (*read)(struct database *, int64_t *, struct error *), int64_t *rows,
-			 struct error *error)
+bool databases_rows(struct databases *databases,
+		    bool (*hook)(struct database *, int64_t *, struct error *), int64_t *rows,
+		    struct error *error)
 {
 	*rows = 0;
 	for (size_t i = 0; i < databases->count; i++) {
-		int64_t own;
+		int64_t count;
 
-		if (!read(databases->of[i], &own, error))
+		if (!hook(databases->of[i], &count, error))
 			return failed(databases, i, error);
-		*rows += own;
+		*rows += count;
 	}
 	return true;
 }
 
-bool databases_scan(struct databases *databases, int64_t *rows, struct error *error)
-{
-	return rows_of_each(databases, engine.scan, rows, error);
-}
+enum { ANSWER_SIZE = 64 };
 
-bool databases_count(struct databases *databases, int64_t *rows, struct error *error)
+static char effective[MAX_DATABASES][MAX_SETTINGS][ANSWER_SIZE];
+
+/* Reads every setting of a database back and keeps it. */
+static bool check_settings(struct database *database, size_t number, const struct options *options,
+			   struct error *error)
 {
-	return rows_of_each(databases, engine_count, rows, error);
+	char(*answers)[ANSWER_SIZE] = effective[number];
+	char buffer[ANSWER_SIZE];
+
+	for (size_t i = 0; i < engine_setting_count(); i++) {
+		const struct option *option = &engine.settings[i];
+		const char *wanted = option_value_text(option, options, buffer, sizeof(buffer));
+
+		if (!engine.read_setting(database, i, answers[i], ANSWER_SIZE, error))
+			return false;
+		if (strcmp(answers[i], wanted) != 0)
+			return error_set(error, "%s: %s was requested, but %s says %s", option->key,
+					 wanted, engine.title(), answers[i]);
+	}
+	return true;
 }
 
 bool databases_check(struct databases *databases, const struct options *options,
 		     struct error *error)
 {
 	for (size_t i = 0; i < databases->count; i++)
-		if (!settings_check(databases->of[i], i, options, error))
+		if (!check_settings(databases->of[i], i, options, error))
 			return failed(databases, i, error);
 	return true;
 }
@@ -122,4 +115,33 @@ void file_sizes_add(struct file_sizes *sum, const struct file_sizes *sizes)
 {
 	for (size_t i = 0; i < sum->count; i++)
 		sum->of[i].bytes += sizes->of[i].bytes;
+}
+
+/* A number where the option is one, else text. */
+static void write_value(struct json *json, const struct option *option, const char *text)
+{
+	if (option->kind == OPTION_INTEGER)
+		json_number(json, option->key, strtoll(text, NULL, 10));
+	else
+		json_text(json, option->key, text);
+}
+
+void settings_write_requested(struct json *json, const struct options *options)
+{
+	char buffer[ANSWER_SIZE];
+
+	json_begin(json, "requested", '{');
+	for (size_t i = 0; i < engine_setting_count(); i++)
+		write_value(
+			json, &engine.settings[i],
+			option_value_text(&engine.settings[i], options, buffer, sizeof(buffer)));
+	json_end(json, '}');
+}
+
+void settings_write_effective(struct json *json, size_t number)
+{
+	json_begin(json, "effective", '{');
+	for (size_t i = 0; i < engine_setting_count(); i++)
+		write_value(json, &engine.settings[i], effective[number][i]);
+	json_end(json, '}');
 }

@@ -7,7 +7,6 @@
 #include "engine.h"
 #include "fail.h"
 #include "options.h"
-#include "populate.h"
 #include "run.h"
 
 int main(int argc, char **argv)
@@ -26,7 +25,10 @@ int main(int argc, char **argv)
 		run(&options);
 		break;
 	case COMMAND_VERSION:
-		engine_print_version();
+		if (engine.print_version != NULL)
+			engine.print_version();
+		else
+			puts(engine.title());
 		break;
 	}
 	if (fflush(stdout) != 0 || ferror(stdout))

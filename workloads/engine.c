@@ -1,7 +1,6 @@
 #include "engine.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "fail.h"
 
@@ -12,14 +11,6 @@ size_t engine_setting_count(void)
 	while (engine.settings != NULL && engine.settings[count].name != NULL)
 		count++;
 	return count;
-}
-
-void engine_print_version(void)
-{
-	if (engine.print_version != NULL)
-		engine.print_version();
-	else
-		puts(engine.title());
 }
 
 bool engine_create_tables(struct database *database, struct error *error)
@@ -63,19 +54,6 @@ void engine_write_properties(struct json *json, size_t number)
 	}
 	json_begin(json, "properties", '{');
 	json_end(json, '}');
-}
-
-size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
-{
-	return engine.file_sizes != NULL ? engine.file_sizes(path, sizes) : 0;
-}
-
-bool engine_log_prepare(size_t transactions, struct error *error)
-{
-	if (engine.log_prepare == NULL)
-		return error_set(error, "--vfs-log, --written: %s has no log of its calls",
-				 engine.title());
-	return engine.log_prepare(transactions, error);
 }
 
 void engine_require(const struct options *options)

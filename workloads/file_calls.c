@@ -161,14 +161,3 @@ void file_calls_write(const char *directory, bool several)
 	output_commit(file);
 	free(calls);
 }
-
-void file_calls_close(void)
-{
-	while (first != NULL) {
-		struct block *next = first->next;
-
-		free(first);
-		first = next;
-	}
-	last = NULL;
-}

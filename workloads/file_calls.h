@@ -29,7 +29,7 @@ enum file_op {
 struct file_call {
 	uint64_t begin, end;   /* ticks.h */
 	uint64_t inode;	       /* 0: unknown */
-	int64_t offset, bytes; /* docs/reference/formats.md says what they are for each op */
+	int64_t offset, bytes; /* docs/reference/formats.md has their meaning for each op */
 	int64_t page;	       /* of the database, that is logged with this write */
 	enum file_op op;
 	unsigned role;	   /* in engine.file_roles */
@@ -49,8 +49,5 @@ void file_calls_add(const struct file_call *call);
 /* Writes vfs.csv; where there are several databases, with the number of each file's; if
  * engine.threads, with the thread of each call, in the order of their begins. */
 void file_calls_write(const char *directory, bool several);
-
-/* Frees the memory. */
-void file_calls_close(void);
 
 #endif

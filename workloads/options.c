@@ -33,6 +33,11 @@ static const struct option *option_at(size_t index)
 	return index < option_count ? &option_table[index] : &engine.settings[index - option_count];
 }
 
+static bool takes(enum command command, const struct option *option)
+{
+	return command == COMMAND_RUN || (command == COMMAND_POPULATE && option->at_populate);
+}
+
 static void print_words(const char *const *words)
 {
 	for (size_t i = 0; words[i] != NULL; i++)
@@ -51,7 +56,7 @@ static void print_help(void)
 		for (size_t j = 0; j < all_options(); j++) {
 			const struct option *o = option_at(j);
 
-			if ((o->commands & commands[i].command) == 0)
+			if (!takes(commands[i].command, o))
 				continue;
 			printf("  --%-18s %-7s %s", o->name, o->argument ? o->argument : "",
 			       o->help);
@@ -133,8 +138,7 @@ static size_t find_option(const char *argument, enum command command)
 	if (strncmp(argument, "--", 2) != 0)
 		fail_usage("'%s' is not an option; see driver --help", argument);
 	for (size_t i = 0; i < all_options(); i++)
-		if (strcmp(option_at(i)->name, argument + 2) == 0 &&
-		    (option_at(i)->commands & command) != 0)
+		if (strcmp(option_at(i)->name, argument + 2) == 0 && takes(command, option_at(i)))
 			return i;
 	fail_usage("%s is not an option of this command; see driver --help", argument);
 }
@@ -180,7 +184,7 @@ void options_parse(int argc, char **argv, struct options *options)
 	for (size_t i = 0; i < all_options(); i++) {
 		const struct option *option = option_at(i);
 
-		if (given[i] || (option->commands & options->command) == 0)
+		if (given[i] || !takes(options->command, option))
 			continue;
 		if (option->preset == NULL)
 			fail_usage("--%s must be given", option->name);

@@ -7,9 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum command { COMMAND_POPULATE = 1, COMMAND_RUN = 2, COMMAND_VERSION = 4 };
+enum command { COMMAND_POPULATE, COMMAND_RUN, COMMAND_VERSION };
 
 enum { MAX_SETTINGS = 16, MAX_DATABASES = 32 };
+
+/* Values of --pace-ns other than an interval in ns. */
+enum { PACE_RECORDED = -1, PACE_NONE = 0 };
 
 /* Words are kept as their index in the option's list. */
 struct options {
@@ -24,7 +27,7 @@ struct options {
 	int64_t value_size;
 	int64_t seed;
 	int64_t checkpoint_every;
-	int64_t pace_ns;		/* or one of pace.h */
+	int64_t pace_ns;		/* or PACE_RECORDED, PACE_NONE */
 	int64_t settings[MAX_SETTINGS]; /* of the engine, in its order */
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */
@@ -48,17 +51,21 @@ struct option {
 	int64_t minimum, maximum; /* OPTION_INTEGER: both inclusive */
 	size_t offset;		  /* of the field in struct options */
 	enum option_kind kind;
-	unsigned commands; /* those that take it */
+	bool at_populate; /* `populate` takes it too, not only `run` */
 	bool power_of_two;
 };
 
-/* Where the value is: of the driver's own, and of an engine's setting. */
-#define FIELD(name) .offset = offsetof(struct options, name)
-#define SETTING(number) FIELD(settings[number])
+/* An option of the driver, without and with a key, and an engine's setting. */
+#define OPTION(option, field) .name = (option), .offset = offsetof(struct options, field)
+#define RECORDED(option, field) OPTION(option, field), .key = #field
+#define SETTING(option, word, number) OPTION(option, settings[number]), .key = (word)
 
-/* What it takes. */
-#define WORD(list) .kind = OPTION_WORD, .words = (list)
-#define INTEGER(least, most) .kind = OPTION_INTEGER, .minimum = (least), .maximum = (most)
+/* The value, with the name of its argument. */
+#define TEXT(name) .kind = OPTION_TEXT, .argument = (name)
+#define WORD(name, list) .kind = OPTION_WORD, .argument = (name), .words = (list)
+#define INTEGER(name, least, most) \
+	.kind = OPTION_INTEGER, .argument = (name), .minimum = (least), .maximum = (most)
+#define FLAG .kind = OPTION_FLAG, .preset = ""
 
 extern const struct option option_table[]; /* option_table.c: the driver's own */
 extern const size_t option_count;

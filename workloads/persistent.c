@@ -43,7 +43,4 @@ void persistent_write(const char *directory)
 		fprintf(file, "%zu,%s,%" PRId64 ",%" PRId64 "\n", i, persistent_role,
 			written[i].lines, written[i].bytes);
 	output_commit(file);
-	free(written);
-	written = NULL;
-	room = count = 0;
 }

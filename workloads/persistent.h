@@ -16,7 +16,7 @@ void persistent_prepare(size_t transactions);
 /* What the next transaction wrote, which an engine notes at the end of each commit. */
 void persistent_note(int64_t lines, int64_t bytes);
 
-/* Writes persistent.csv, and frees the room; nothing, if there is none. */
+/* Writes persistent.csv, if there was room. */
 void persistent_write(const char *directory);
 
 #endif

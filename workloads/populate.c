@@ -1,5 +1,3 @@
-#include "populate.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -12,6 +10,7 @@
 #include "databases.h"
 #include "engine.h"
 #include "fail.h"
+#include "run.h"
 #include "workload.h"
 
 static size_t partials;

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "record.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fail.h"
@@ -25,15 +27,11 @@ struct record_file {
 	struct transaction_record transactions[];
 };
 
-static size_t file_bytes(size_t capacity)
-{
-	return sizeof(struct record_file) + capacity * sizeof(struct transaction_record);
-}
-
 void record_open(struct record *record, const char *directory, size_t capacity)
 {
 	char path[PATH_MAX];
-	size_t bytes = file_bytes(capacity);
+	size_t bytes = sizeof(struct record_file) + capacity * sizeof(struct transaction_record);
+	struct record_file *file = NULL;
 	int fd, error;
 
 	memset(record, 0, sizeof(*record));
@@ -43,19 +41,28 @@ void record_open(struct record *record, const char *directory, size_t capacity)
 		fail("writing %s: %s", path, strerror(errno));
 	error = posix_fallocate(fd, 0, (off_t)bytes);
 	if (error == 0) {
-		record->file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		error = record->file == MAP_FAILED ? errno : 0;
+		file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		error = file == MAP_FAILED ? errno : 0;
 	}
 	close(fd);
 	if (error != 0) {
 		unlink(path);
 		fail("no room for %zu transactions in %s: %s", capacity, path, strerror(error));
 	}
-	memset(record->file, 0, bytes);
-	memcpy(record->file->magic, magic, sizeof(magic));
-	record->file->capacity = capacity;
-	record->transactions = record->file->transactions;
-	record->capacity = capacity;
+	memset(file, 0, bytes);
+	memcpy(file->magic, magic, sizeof(magic));
+	file->capacity = capacity;
+	record->transactions = file->transactions;
+}
+
+static struct usage usage_now(void)
+{
+	struct rusage thread;
+
+	if (getrusage(RUSAGE_THREAD, &thread) != 0)
+		fail("reading the thread's context switches: %s", strerror(errno));
+	return (struct usage){clock_read(CLOCK_THREAD_CPUTIME_ID), thread.ru_nvcsw,
+			      thread.ru_nivcsw};
 }
 
 void record_phase_begin(struct record *record, const char *name)
@@ -75,11 +82,13 @@ void record_phase_begin(struct record *record, const char *name)
 void record_phase_end(struct record *record, uint64_t transactions)
 {
 	struct phase *phase = &record->phases[record->phase_count - 1];
-	struct usage usage;
+	struct usage now;
 
 	phase->end_ns = clock_now();
-	usage = usage_now();
-	phase->usage = usage_between(&phase->usage, &usage);
+	now = usage_now();
+	phase->usage.cpu_ns = now.cpu_ns - phase->usage.cpu_ns;
+	phase->usage.waited = now.waited - phase->usage.waited;
+	phase->usage.preempted = now.preempted - phase->usage.preempted;
 	phase->transactions = transactions;
 }
 
@@ -125,13 +134,10 @@ void record_write(const struct record *record, const struct workload *workload,
 	output_commit(file);
 }
 
-void record_close(struct record *record, const char *directory)
+void record_close(const char *directory)
 {
 	char path[PATH_MAX];
 
-	munmap(record->file, file_bytes(record->capacity));
-	record->file = NULL;
-	record->transactions = NULL;
 	output_path(path, directory, RECORD_FILE);
 	if (unlink(path) != 0)
 		fail("removing %s: %s", path, strerror(errno));

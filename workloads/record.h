@@ -13,7 +13,6 @@
 
 #include "clock.h"
 #include "engine.h"
-#include "usage.h"
 #include "workload.h"
 
 /* Those of the workload, and warm, close and drain. */
@@ -22,12 +21,20 @@ enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 /* docs/reference/formats.md, raw/driver/acknowledged.bin */
 struct transaction_record {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: it did not begin */
-	uint64_t end_ns;   /* likewise; 0: it was not acknowledged */
+	uint64_t end_ns;   /* the same; 0: it was not acknowledged */
 	int64_t bytes;	   /* of the values that it read */
 	int32_t changes;   /* rows that it changed; CHANGES_UNKNOWN */
 	int32_t rows;	   /* that it read */
 	uint32_t phase;	   /* index in the workload's phases */
 	uint32_t kind;	   /* enum operation_kind */
+};
+
+/* What the driver's thread has used of the CPU, by the scheduler's account: a second source for the
+ * times at which an observer finds it off the CPU. */
+struct usage {
+	uint64_t cpu_ns;   /* CLOCK_THREAD_CPUTIME_ID */
+	int64_t waited;	   /* times it left the CPU to wait (ru_nvcsw) */
+	int64_t preempted; /* times it was put off the CPU (ru_nivcsw) */
 };
 
 struct phase {
@@ -38,9 +45,7 @@ struct phase {
 };
 
 struct record {
-	struct record_file *file;		 /* mapped */
-	struct transaction_record *transactions; /* in it */
-	size_t capacity;			 /* of them */
+	struct transaction_record *transactions; /* in acknowledged.bin, mapped */
 	size_t transaction_count;
 	struct phase phases[MAX_PHASES];
 	size_t phase_count;
@@ -84,7 +89,7 @@ const char *transaction_op(const struct workload *workload, size_t phase, enum o
 void record_write(const struct record *record, const struct workload *workload,
 		  const char *directory);
 
-/* Frees the memory and removes acknowledged.bin: all that it says was written. */
-void record_close(struct record *record, const char *directory);
+/* Removes acknowledged.bin, as its content is written. */
+void record_close(const char *directory);
 
 #endif

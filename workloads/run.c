@@ -16,7 +16,6 @@
 #include "file_calls.h"
 #include "marks.h"
 #include "output.h"
-#include "pace.h"
 #include "persistent.h"
 #include "record.h"
 #include "stat.h"
@@ -40,7 +39,7 @@ struct run {
 	bool executed;	    /* an operation ran: there may be something to write back */
 };
 
-/* Ends the run, unless what it asked of the engine succeeded. */
+/* Ends the run if a call of the engine failed. */
 static void require(const struct run *run, bool succeeded)
 {
 	if (!succeeded)
@@ -52,6 +51,20 @@ _Noreturn static void fail_transaction(const struct run *run, size_t number, siz
 {
 	fail("transaction %zu, phase %s, op %s: %s", number, run->workload->phases[phase].name,
 	     transaction_op(run->workload, phase, kind), run->error.text);
+}
+
+/* Sleeps until transaction `number`, which the generator made last, is due: by --pace-ns, after the
+ * start of the first one. */
+static void wait_until_due(const struct run *run, size_t number)
+{
+	int64_t pace_ns = run->options->pace_ns;
+	uint64_t due = run->record.transactions[0].begin_ns;
+
+	if (pace_ns == PACE_NONE || number == 0)
+		return;
+	due += pace_ns == PACE_RECORDED ? run->generator.due_ns : number * (uint64_t)pace_ns;
+	if (due > clock_now())
+		clock_wait_until(due);
 }
 
 static void run_phase(struct run *run, size_t index)
@@ -78,7 +91,7 @@ static void run_phase(struct run *run, size_t index)
 		if (!engine.render(database, &transaction, &rendered, &run->error))
 			fail_transaction(run, number, index, transaction.kind);
 		run->executed |= transaction.count > 0;
-		pace_wait(&run->generator, number, record->transactions[0].begin_ns);
+		wait_until_due(run, number);
 		commitpath_tx_begin(number, phase->name);
 		record_begin(record, number, (uint32_t)index, transaction.kind);
 		if (!engine_commit(database, &outcome, &run->error))
@@ -88,7 +101,7 @@ static void run_phase(struct run *run, size_t index)
 		if (run->options->checkpoint_every > 0 &&
 		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 &&
 		    transaction.count > 0)
-			require(run, databases_maintain(&run->databases, &run->error));
+			require(run, databases_each(&run->databases, engine.maintain, &run->error));
 	}
 	record_phase_end(record, (uint64_t)count);
 	stat_snapshot("end-", phase->name);
@@ -104,7 +117,7 @@ static void open_databases(struct run *run)
 /* As a process ends and the next one begins. */
 static void reopen(struct run *run)
 {
-	require(run, databases_close(&run->databases, &run->error));
+	require(run, databases_each(&run->databases, engine.close, &run->error));
 	open_databases(run);
 }
 
@@ -112,7 +125,8 @@ static void reopen(struct run *run)
 static void scan(struct run *run)
 {
 	record_phase_begin(&run->record, "warm");
-	require(run, databases_scan(&run->databases, &run->findings.rows_before, &run->error));
+	require(run, databases_rows(&run->databases, engine.scan, &run->findings.rows_before,
+				    &run->error));
 	if (run->findings.rows_before != run->options->rows)
 		fail("the database has %" PRId64 " rows, --rows is %" PRId64,
 		     run->findings.rows_before, run->options->rows);
@@ -135,7 +149,12 @@ static void prepare(struct run *run)
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
 	if (options->vfs_log || options->written)
-		require(run, engine_log_prepare(options->vfs_log ? transactions : 0, &run->error));
+		require(run, engine.log_prepare != NULL
+				     ? engine.log_prepare(options->vfs_log ? transactions : 0,
+							  &run->error)
+				     : error_set(&run->error,
+						 "--vfs-log, --written: %s has no log of its calls",
+						 engine.title()));
 	if (options->written) {
 		written_begin();
 		stored_begin();
@@ -144,13 +163,13 @@ static void prepare(struct run *run)
 	if (persistent_role != NULL)
 		persistent_prepare(transactions);
 	if (run->workload->creates)
-		require(run, databases_create_tables(&run->databases, &run->error));
+		require(run, databases_each(&run->databases, engine_create_tables, &run->error));
 	record_open(&run->record, options->output_dir, transactions);
 	generator_open(&run->generator, run->workload, options);
 
 	if (options->drop_caches == NULL)
 		scan(run);
-	require(run, databases_read_properties(&run->databases, &run->error));
+	require(run, databases_each(&run->databases, engine_read_properties, &run->error));
 	/* Keeps the program's pages in memory, where it is allowed to. Only
 	 * those of now: with MCL_FUTURE, the engine's allocations would fail at
 	 * the limit of a user that is not root. */
@@ -164,7 +183,8 @@ static void prepare(struct run *run)
 
 static void read_file_sizes(const struct run *run, size_t number, struct file_sizes *sizes)
 {
-	sizes->count = engine_file_sizes(database_path(run->options, number), sizes->of);
+	if (engine.file_sizes != NULL)
+		sizes->count = engine.file_sizes(database_path(run->options, number), sizes->of);
 }
 
 static void measure(struct run *run)
@@ -194,7 +214,7 @@ static void measure(struct run *run)
 		read_file_sizes(run, i, &run->findings.databases[i].before_close);
 
 	record_phase_begin(&run->record, "close");
-	require(run, databases_close(&run->databases, &run->error));
+	require(run, databases_each(&run->databases, engine.close, &run->error));
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end-", "close");
 	output_say(run->options->announce, "driver: the timed region ends");
@@ -270,7 +290,8 @@ static void count_rows(struct run *run, struct databases *databases)
 			expected += operation_traits[t->kind].rows * (int64_t)t->changes;
 		known &= t->changes != CHANGES_UNKNOWN;
 	}
-	require(run, databases_count(databases, &run->findings.rows_after, &run->error));
+	require(run,
+		databases_rows(databases, engine_count, &run->findings.rows_after, &run->error));
 	/* Not scanned: if the count after is right, so was the one before. */
 	if (run->options->drop_caches != NULL) {
 		if (!known)
@@ -293,7 +314,7 @@ static void verify(struct run *run)
 				    &run->error));
 	write_rendered(run, &databases);
 	count_rows(run, &databases);
-	require(run, databases_close(&databases, &run->error));
+	require(run, databases_each(&databases, engine.close, &run->error));
 }
 
 static void print_summary(const struct run *run)
@@ -334,8 +355,5 @@ void run(const struct options *options)
 	persistent_write(options->output_dir);
 	config_write(options, &run.findings);
 	print_summary(&run);
-	stat_close();
-	generator_close(&run.generator);
-	record_close(&run.record, options->output_dir);
-	file_calls_close();
+	record_close(options->output_dir);
 }

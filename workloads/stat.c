@@ -153,12 +153,3 @@ void stat_write(const char *directory)
 	}
 	output_commit(file);
 }
-
-void stat_close(void)
-{
-	if (stat_fd >= 0) {
-		close(stat_fd);
-		close(inflight_fd);
-	}
-	stat_fd = inflight_fd = -1;
-}

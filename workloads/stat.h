@@ -22,7 +22,4 @@ void stat_settle(const char *folder);
 /* Writes device_stat.csv. A counter that the kernel does not have is empty. */
 void stat_write(const char *directory);
 
-/* Closes the files. */
-void stat_close(void);
-
 #endif

@@ -116,10 +116,4 @@ void stored_save(const char *path)
 	put(to, path, content, header.bytes);
 	if (fclose(to) != 0)
 		fail("%s: %s", path, strerror(errno));
-	free(base);
-	free(calls);
-	free(content);
-	base = content = NULL;
-	calls = NULL;
-	call_room = content_room = 0;
 }

@@ -21,7 +21,7 @@ void stored_delete(const char *path);
 /* The run begins: earlier calls are not in the log of calls. */
 void stored_run(void);
 
-/* Writes the recording to a file, and clears it: the header, the file's bytes when the run began,
+/* Ends the recording and writes it to a file: the header, the file's bytes when the run began,
  * and each call with the bytes that it stored. Nothing, where no file was mapped. */
 void stored_save(const char *path);
 

@@ -160,6 +160,4 @@ void generator_close(struct generator *generator)
 {
 	free(generator->buffer);
 	free(generator->operations);
-	generator->buffer = NULL;
-	generator->operations = NULL;
 }

@@ -1,5 +1,4 @@
-/* What a workload is: one C file in workloads/ that ends with a
- * WORKLOAD_REGISTER line. No other file names it. */
+/* A workload: one C file in workloads/ that ends with a WORKLOAD_REGISTER line. */
 #ifndef COMMITPATH_WORKLOAD_H
 #define COMMITPATH_WORKLOAD_H
 
@@ -10,10 +9,9 @@
 #include "options.h"
 #include "prng.h"
 
-/* OPERATION_INSERT and so on, in the order of operations.yml. An insert is of a key that is not
- * there. What an update, or the write of a read-modify-write, does to a key that is not there is
- * the engine's: SQL changes nothing, a key-value store adds it. A transaction is of one of these
- * kinds, too. */
+/* OPERATION_INSERT and so on, in the order of operations.yml, of operations and of transactions. An
+ * insert is of a new key. For a missing key, an update or the write of a read-modify-write changes
+ * nothing in SQL, and adds the key in a key-value store. */
 enum operation_kind {
 #define OPERATION(name, word, mutates, reads, rows) OPERATION_##name,
 #include "operations.h"
@@ -22,7 +20,7 @@ enum operation_kind {
 	KEY_OPERATIONS = OPERATION_BATCH, /* those before it have a key */
 };
 
-/* Of each kind, its line in operations.yml. */
+/* Each kind's line in operations.yml. */
 extern const struct operation_traits {
 	const char *word;
 	bool mutates, reads;
@@ -32,16 +30,15 @@ extern const struct operation_traits {
 struct operation {
 	enum operation_kind kind;
 	int64_t key; /* not of OPERATION_SQL */
-	/* The value of an insert or update, which no NUL ends; or the SQL text, which one does. */
+	/* The value of an insert or update, or a SQL text with a NUL at its end. */
 	const char *data;
 	size_t size;  /* bytes of it, without that NUL */
-	int64_t line; /* of a user's file, where the text begins; 0: it is in none */
+	int64_t line; /* of a user's file, where the text begins; 0: not from a file */
 	int64_t rows; /* of a scan: the most that it returns, from the key on */
 };
 
-/* What is timed as one. A single operation runs in autocommit; several are a batch: all or none of
- * them happens, no two have the same key, and there are as many rows after it as before. None does
- * nothing. */
+/* Operations timed as one. A single one runs in autocommit; several are an atomic batch with
+ * different keys, and as many rows after it as before. None: nothing is done. */
 struct transaction {
 	enum operation_kind kind;	    /* what it is counted as */
 	const struct operation *operations; /* valid until the generator makes the next */
@@ -50,14 +47,14 @@ struct transaction {
 	size_t database;    /* that it is of, from 0 */
 };
 
-/* How a table is made, written and read. An engine without SQL takes of it only that there are
- * operations with keys. */
+/* How a table is made, written and read. An engine without SQL only uses that its operations have
+ * keys. */
 struct table {
 	const char *const *create; /* SQL texts, NULL-terminated */
 	const int64_t *lines;	   /* of a user's file, where each begins; NULL: they are in none */
 	const size_t *databases;   /* that each is of; NULL: of the only one */
-	/* Of the tables that are counted, NULL-terminated. None: nobody knows them; no row is
-	 * counted, and a scan reads all that is there. */
+	/* Tables that are counted, NULL-terminated. None: they are unknown; no row is counted, and
+	 * a scan reads everything. */
 	const char *const *names;
 	const char *scan;     /* a query of every column of every row; NULL: count is enough */
 	int value_column;     /* of `scan`: is --value-size bytes long; -1: not checked */
@@ -71,22 +68,22 @@ struct table {
 
 struct workload_phase {
 	const char *name; /* in phases.csv and --phases */
-	/* Its transactions are counted together, by its name: they and others of their kinds have
-	 * no mean. */
+	/* Its transactions are counted under its name, as they are too different for a mean with
+	 * others of their kinds. */
 	bool is_group;
 	bool empties; /* no row is left after it */
 };
 
 struct workload;
 
-/* Makes the transactions of one phase. They depend on nothing else than what
- * is in here, so the same ones can be made again after the measurement. */
+/* Makes the transactions of one phase, which depend only on its content, so that they can be made
+ * again after the measurement. */
 struct generator {
 	const struct workload *workload;
 	const struct options *options;
 	size_t phase;
 	int64_t number;	  /* of the next transaction in the phase, from 0 */
-	int64_t last_key; /* before the phase, if the workload asks for it */
+	int64_t last_key; /* before the phase, if the workload needs it */
 	struct prng prng;
 	char *buffer;		      /* of buffer_size bytes; keeps its content within a phase */
 	struct operation *operations; /* of the transaction; batch of them */
@@ -158,9 +155,8 @@ const struct workload *workload_at(size_t index);
 /* Called before main(), by WORKLOAD_REGISTER. */
 void workload_register(const struct workload *workload);
 
-/* The phases that --phases names, as indices in the workload's phases, in
- * their order; returns how many. Without --phases: all of them. Ends the
- * program with a usage error when the workload cannot do what is asked. */
+/* Returns the number of phases that --phases names, without it all, and their indices in order.
+ * Ends the program with a usage error if the workload cannot run them. */
 size_t workload_select(const struct options *options, size_t phases[MAX_WORKLOAD_PHASES]);
 
 /* Opens the workload. Ends the program with a usage error when the workload cannot have the
@@ -178,10 +174,8 @@ void generator_open(struct generator *generator, const struct workload *workload
 /* Sets the generator to the start of a phase; reseeds it. */
 void generator_begin_phase(struct generator *generator, size_t phase, int64_t last_key);
 
-/* Makes the next transaction of the phase. */
+/* Make the next transaction of the phase, or the next row of a table that is filled. */
 void generator_next(struct generator *generator, struct transaction *transaction);
-
-/* Makes the next row of a table that is filled. */
 void generator_fill(struct generator *generator, struct transaction *transaction);
 
 /* Frees the memory. */

@@ -242,14 +242,10 @@ void written_save(const char *path)
 	if (to == NULL)
 		fail("%s: %s", path, strerror(errno));
 	put(to, path, &header, sizeof(header), 1);
-	for (size_t i = 0; i < file_count; i++) {
+	for (size_t i = 0; i < file_count; i++)
 		put(to, path, files[i].path, WRITTEN_NAME, 1);
-		free(files[i].image);
-	}
 	put(to, path, lives, sizeof(*lives), life_count);
 	put(to, path, sectors, sizeof(*sectors), sector_count);
-	free(lives);
-	free(sectors);
 	if (fclose(to) != 0)
 		fail("%s: %s", path, strerror(errno));
 }

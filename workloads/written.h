@@ -30,7 +30,7 @@ void written_truncate(struct written_file *file, int64_t size);
 /* A file is gone. */
 void written_delete(const char *path);
 
-/* Writes what was noted to a file, and forgets it: header, names, lives, sectors. */
+/* Ends the recording and writes it to a file: header, names, lives, sectors. */
 void written_save(const char *path);
 
 #define WRITTEN_MAGIC UINT64_C(0x314e545449525743) /* CWRITTN1 */

@@ -34,7 +34,7 @@ _NAMES = {
     "other": re.compile(r"CURRENT|LOCK|LOG([.]old)?|[0-9]{6,}[.]dbtmp"),
 }
 
-# struct head of workloads/engines/leveldb/transactions.h; a kind is its index in the table of operations
+# struct head of workloads/engines/leveldb/database.h; a kind is its index in the table of operations
 _HEAD = struct.Struct(">BQI")
 
 

@@ -3,7 +3,6 @@
 import csv
 import functools
 import json
-import os
 import re
 import sqlite3  # noqa: F401 - so that its library is mapped
 import subprocess
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from made import make
 
 from images import artifacts
 
@@ -83,10 +83,7 @@ def binary(release):
     """A driver, built once in a checkout; by one of the workers that run tests."""
     # of an engine: that of the newest
     with artifacts.locked(library(release if release in (NEWEST, OLD) else NEWEST).parent):
-        command = ["make", "-s", "-C", WORKLOADS, f"sanitized-{release}"]
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(WORKLOADS, f"sanitized-{release}")
     return WORKLOADS / f"build/test/driver-{release}"
 
 

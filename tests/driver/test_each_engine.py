@@ -1,4 +1,4 @@
-"""The same workloads through every engine: what a run says, and what is in the database after it."""
+"""The same workloads through every engine: the output of a run, and the database after it."""
 
 import gzip
 import hashlib
@@ -155,12 +155,12 @@ def test_leveldb_counts_what_is_there(leveldb):
 
 
 @pytest.mark.parametrize(
-    ("more", "status", "says"),
+    ("more", "status", "expected"),
     [
         (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and LevelDB"),
         (["--vfs-log"], 1, "--vfs-log, --written: LevelDB 1.23 has no log of its calls"),
         (["--journal-mode", "wal"], 2, "--journal-mode is not an option"),
     ],
 )
-def test_what_leveldb_does_not_have(leveldb, more, status, says):
-    assert says in one_line_error(run(leveldb, "leveldb", *more, rows=2000), status)
+def test_what_leveldb_does_not_have(leveldb, more, status, expected):
+    assert expected in one_line_error(run(leveldb, "leveldb", *more, rows=2000), status)

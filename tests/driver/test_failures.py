@@ -7,22 +7,13 @@ import pytest
 from conftest import one_line_error
 
 RUN = [
-    "run",
-    "--database",
-    "x",
-    "--rows",
-    "1",
-    "--journal-mode",
-    "wal",
-    "--synchronous",
-    "full",
-    "--output-dir",
-    "o",
+    *("run", "--database", "x", "--rows", "1", "--journal-mode", "wal", "--synchronous", "full"),
+    *("--output-dir", "o"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "expected"),
     [
         ([], "no command"),
         (["walk"], "'walk' is not a command"),
@@ -43,8 +34,8 @@ RUN = [
         (["populate", "--database", "x", "--rows", "1", "--seed", "1"], "--seed is not an option"),
     ],
 )
-def test_wrong_usage(newest, arguments, says):
-    assert says in one_line_error(newest(*arguments), 2)
+def test_wrong_usage(newest, arguments, expected):
+    assert expected in one_line_error(newest(*arguments), 2)
 
 
 def no_results(driver):

@@ -5,7 +5,6 @@ UBSan; its folder is in memory, where syncs take no time.
 """
 
 import functools
-import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 from conftest import NEWEST, WORKLOADS, binary, library
+from made import make
 from some_cell import some_cell
 
 from analysis.adapters import drivertables
@@ -49,11 +49,8 @@ def programs(driver: Path, engine: str) -> Programs:
     built = driver.parent / f"trials-{engine}"
     release = WORKLOADS / "build/sqlite" / NEWEST
     with artifacts.locked(built):
-        command = ["make", "-s", "-C", WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED]
-        command += [f"LIBRARY={library(NEWEST)}", f"RELEASE_DIR={release}"]
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        linked = [f"LIBRARY={library(NEWEST)}", f"RELEASE_DIR={release}"]
+        make(WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED, *linked)
     return Programs(driver, built)
 
 

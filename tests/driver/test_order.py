@@ -1,4 +1,4 @@
-"""The calls of each transaction are those that model/engines/sqlite.py says a journal mode demands.
+"""The calls of each transaction are those that a journal mode demands (model/engines/sqlite.py).
 
 The directory is synced with a journal's deletion by EXTRA, and by nothing else.
 """
@@ -39,12 +39,12 @@ def test_each_transaction_is_in_order(driver, mode, load):
         log = [call for call in calls(driver) if call["file"] not in sqlite.UNORDERED]
         deleted = [int(call["bytes"]) for call in log if call["op"] == "delete" and call["file"] == "journal"]
         assert set(deleted) <= {int(level == "extra")}, level
-        told = {
+        texts = {
             "".join(sqlite.CALLS.get(f"{call['file']}.{call['op']}", "?") for call in inside(log, row))
             for row in driver.table("transactions.csv")
         }
-        assert all(allowed.fullmatch(text) for text in told), (level, told)
-        assert any(told), level
+        assert all(allowed.fullmatch(text) for text in texts), (level, texts)
+        assert any(texts), level
 
 
 def ran(driver):
@@ -55,7 +55,7 @@ def ran(driver):
     return Driver(config, transactions, phases, pl.DataFrame(), called, None)
 
 
-def said(run, **changes):
+def faults(run, **changes):
     return " ".join(call_order.calls(SimpleNamespace(driver=dataclasses.replace(run, **changes))))
 
 
@@ -65,24 +65,24 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, lev
     driver.populate()
     driver.run_ok("--vfs-log", "--checkpoint-every", 3, mode=mode, synchronous=level)
     run = ran(driver)
-    assert said(run) == ""
+    assert faults(run) == ""
     if mode != "wal":
         return
     config = run.config
-    for every, says in (
+    for every, expected in (
         (-1, "in no transaction"),
         (2, "in no transaction"),
         (1, "no checkpoint follows"),
     ):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
-        assert says in said(run, config=other)
+        assert expected in faults(run, config=other)
     begin, end = run.transactions["end_ns"][5], run.transactions["begin_ns"][6]
     there = (run.vfs["begin_ns"] >= begin) & (run.vfs["begin_ns"] < end)
     assert there.sum() > 2
-    assert "no checkpoint follows transaction 5" in said(run, vfs=run.vfs.filter(~there))
+    assert "no checkpoint follows transaction 5" in faults(run, vfs=run.vfs.filter(~there))
     is_home = pl.col("file").cast(pl.String) == "database"
     moved = pl.when(pl.lit(there) & is_home).then(pl.lit("wal")).otherwise(pl.col("file").cast(pl.String))
-    assert "calls after transaction 5 are not a checkpoint's" in said(
+    assert "calls after transaction 5 are not a checkpoint's" in faults(
         run, vfs=run.vfs.with_columns(file=moved)
     )
 

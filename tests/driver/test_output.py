@@ -7,23 +7,10 @@ from conftest import one_line_error
 
 STAT = "  11  12  13  14  15  16  17  18  19  20  21  22  23  24  25  26  27\n"
 STAT_FIELDS = [
-    "read_ios",
-    "read_merges",
-    "read_sectors",
-    "read_ticks",
-    "write_ios",
-    "write_merges",
-    "write_sectors",
-    "write_ticks",
-    "in_flight",
-    "io_ticks",
-    "time_in_queue",
-    "discard_ios",
-    "discard_merges",
-    "discard_sectors",
-    "discard_ticks",
-    "flush_ios",
-    "flush_ticks",
+    *("read_ios", "read_merges", "read_sectors", "read_ticks"),
+    *("write_ios", "write_merges", "write_sectors", "write_ticks"),
+    *("in_flight", "io_ticks", "time_in_queue"),
+    *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks", "flush_ios", "flush_ticks"),
 ]
 
 
@@ -44,16 +31,7 @@ def test_files_are_as_formats_md_says(driver):
     assert sorted(p.name for p in driver.folder.glob("sample.db*")) == ["sample.db"]
 
     transactions = driver.table("transactions.csv")
-    assert list(transactions[0]) == [
-        "transaction",
-        "phase",
-        "op",
-        "begin_ns",
-        "end_ns",
-        "changes",
-        "rows",
-        "bytes",
-    ]
+    assert " ".join(transactions[0]) == "transaction phase op begin_ns end_ns changes rows bytes"
     assert [int(t["transaction"]) for t in transactions] == list(range(60))
     assert [t["op"] for t in transactions] == ["insert"] * 20 + ["update"] * 20 + ["delete"] * 20
     assert [t["changes"] for t in transactions[:20]] == ["1"] * 20
@@ -93,15 +71,8 @@ def test_config(driver):
     config = driver.config()
     assert list(config) == [
         *("driver", "transactions", "engine", "sqlite", "requested", "effective", "pragmas"),
-        *(
-            "sql_bytes",
-            "rows_before",
-            "rows_after",
-            "file_sizes_before_close",
-            "file_sizes",
-            "clock",
-            "status",
-        ),
+        *("sql_bytes", "rows_before", "rows_after", "file_sizes_before_close", "file_sizes"),
+        *("clock", "status"),
     ]
     assert config["driver"] == {
         "workload": "apsys17",

@@ -1,10 +1,10 @@
 """vfs.csv of a page log, as of a statement log (test_statement_calls.py): records, merges and checkpoints are
-called as the engine's part of the analysis says, and what they write is of who had it kept."""
+called as the engine's part of the analysis has them, and what they write is of who had it kept."""
 
 import polars as pl
 import pytest
 from conftest import Driver, binary
-from test_order import _of_transactions, ran, said
+from test_order import _of_transactions, faults, ran
 from test_statement_calls import miscounted, run, written_home
 from test_vfs_log import calls, inside
 
@@ -47,7 +47,7 @@ def test_each_transaction_is_in_order(pages, medium, load):
     run(pages, *more, medium=medium)
     settings = pages.config()["effective"]
     assert ppl.contradicted(settings, _of_transactions(pages)) == []
-    assert said(ran(pages)) == "" == miscounted(pages, ppl)
+    assert faults(ran(pages)) == "" == miscounted(pages, ppl)
     assert kinds(pages) == set(found)
     log = calls(pages)
     assert {call["op"] for call in log if call["file"] == "pages"} >= (
@@ -62,17 +62,17 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(pages, sector):
     pages.populate()
     run(pages, "--checkpoint-every", 3, "--sector-size", sector)
     done = ran(pages)
-    assert said(done) == "" == miscounted(pages, ppl)
+    assert faults(done) == "" == miscounted(pages, ppl)
     config = done.config
     # what is merged is in the database without one
     lacking = {512: "", 4096: "no checkpoint follows"}[sector]
-    for every, says in ((2, "in no transaction"), (1, lacking)):
+    for every, expected in ((2, "in no transaction"), (1, lacking)):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
-        assert says in said(done, config=other) and bool(says) == bool(said(done, config=other))
+        assert expected in faults(done, config=other) and bool(expected) == bool(faults(done, config=other))
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "says"),
+    ("setting", "value", "expected"),
     [
         ("dirty_pages", 11, "no checkpoint"),
         ("dirty_pages", 0, ", a checkpoint"),
@@ -84,12 +84,12 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(pages, sector):
         ("page_size", "4096", "page_size is '4096', not a whole number"),
     ],
 )
-def test_other_settings_are_contradicted(pages, setting, value, says):
+def test_other_settings_are_contradicted(pages, setting, value, expected):
     pages.populate()
     run(pages, *LOADS["dirty pages"][1])
     settings = pages.config()["effective"] | {setting: value}
     (found, *_) = ppl.contradicted(settings, _of_transactions(pages))
-    assert says in found
+    assert expected in found
 
 
 def test_what_is_merged_is_of_who_had_it_kept(pages):

@@ -44,16 +44,16 @@ def run(built: Path, folder: Path, command: str) -> tuple[list[dict], dict, str]
         env={**os.environ, "ASAN_OPTIONS": f"{os.environ['ASAN_OPTIONS']}:detect_leaks=0"},
     )
     config = json.loads((folder / "out/config.json").read_text())
-    said = (folder / "out/stdout").read_text() + (folder / "out/stderr").read_text()
+    message = (folder / "out/stdout").read_text() + (folder / "out/stderr").read_text()
     with (folder / "out/transactions.csv").open() as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         row["path"] = drivertables.unescape(row["file"])
         row["file"] = Path(row["path"]).name
-    assert config["command"].get("exit_status") == 0, said
+    assert config["command"].get("exit_status") == 0, message
     assert config["transactions"]["ended"] == len(rows)
     assert not (folder / "out/transactions.log").exists()
-    return rows, config["transactions"], said
+    return rows, config["transactions"], message
 
 
 def idle_disk() -> Path:
@@ -69,8 +69,8 @@ def python(text: str) -> str:
 
 
 def test_k_inserts_are_k_transactions_in_each_mode(built: Path, tmp_path: Path) -> None:
-    rows, counted, said = run(built, tmp_path, f"{shlex.quote(sys.executable)} {shlex.quote(str(MODES))}")
-    assert said == "done\n"
+    rows, counted, message = run(built, tmp_path, f"{shlex.quote(sys.executable)} {shlex.quote(str(MODES))}")
+    assert message == "done\n"
     found = Counter((row["file"], row["op"]) for row in rows)
     assert {number for (_, op), number in found.items() if op == "insert"} == {4}
     assert sum(op == "insert" for _, op in found) == 24
@@ -91,12 +91,12 @@ def test_k_inserts_are_k_transactions_in_each_mode(built: Path, tmp_path: Path) 
 
 
 def test_hooks_of_the_program_are_its_own(built: Path, tmp_path: Path) -> None:
-    rows, counted, said = run(built, tmp_path, str(built / "hooks"))
+    rows, counted, message = run(built, tmp_path, str(built / "hooks"))
     (tmp_path / "alone").mkdir()
     alone = subprocess.run(
         [built / "hooks"], cwd=tmp_path / "alone", text=True, capture_output=True, check=True
     )
-    assert said == alone.stdout + alone.stderr
+    assert message == alone.stdout + alone.stderr
     assert [(row["op"], row["changes"]) for row in rows] == [
         *(("create", "0"), ("insert", "1"), ("begin", "2"), ("savepoint", "1"), ("pragma", "0")),
         *(("update", "2"), ("vacuum", "0"), ("insert", "1"), ("insert", "1"), ("create", "0")),
@@ -123,8 +123,8 @@ database = sqlite3.connect(":memory:", isolation_level=None)
 database.execute("attach ? as 'an other'", ("at tached.db",))
 database.execute('create table "an other".t (a)')
 """
-    rows, counted, said = run(built, tmp_path, python(text))
-    assert said == ""
+    rows, counted, message = run(built, tmp_path, python(text))
+    assert message == ""
     here = tmp_path / "db"
     assert [row["path"] for row in rows] == [*(str(here / name) for name in names), ""]
     assert [drivertables.unescape(path) for path in counted["attached"]] == [str(here / "at tached.db")]
@@ -151,8 +151,8 @@ one.execute("begin"); one.execute("create table t (a)")
 other.execute("create table t (a)")
 one.execute("commit")
 """
-    rows, counted, said = run(built, tmp_path, python(text))
-    assert said == ""
+    rows, counted, message = run(built, tmp_path, python(text))
+    assert message == ""
     inserts = Counter(row["file"] for row in rows if row["op"] == "insert")
     assert inserts == {"a.db": 20, "b.db": 20, "c.db": 20, "forked.db": 20}
     assert len({row["tid"] for row in rows}) == 5
@@ -184,15 +184,15 @@ time.sleep(0.05)
 
 def test_locked_databases_are_counted_and_how_long_sqlite_slept(built: Path, tmp_path: Path) -> None:
     """The program's own sleep is none of SQLite's."""
-    rows, counted, said = run(built, tmp_path, python(LOCKED))
-    assert (said, len(rows), counted["busy"]) == ("", 2, 3)
+    rows, counted, message = run(built, tmp_path, python(LOCKED))
+    assert (message, len(rows), counted["busy"]) == ("", 2, 3)
     assert counted["sleeps"] > 1
     assert 100_000_000 < counted["slept_ns"] < 60_000_000_000
 
 
 def test_what_goes_on_behind_the_command_is_waited_for(built: Path, tmp_path: Path) -> None:
-    _, _, said = run(
+    _, _, message = run(
         built, tmp_path, "(sleep 0.5; echo late) & (exec > /dev/null 2>&1; sleep 1; echo > done) &"
     )
-    assert said == "late\n"
+    assert message == "late\n"
     assert (tmp_path / "db/done").exists()

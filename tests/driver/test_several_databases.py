@@ -139,9 +139,9 @@ def test_what_a_checkpoint_writes_home_is_whose_page_it_was(driver):
         next((i for i in range(len(begins)) if begins[i] <= time < ends[i]), -1)
         for time in ints(calls["begin_ns"])
     ]
-    whose = contents.contents(calls, ints(of_call))
+    owners = contents.contents(calls, ints(of_call))
     home = [
-        (int(whose[i]), call["database"])
+        (int(owners[i]), call["database"])
         for i, call in enumerate(calls.iter_rows(named=True))
         if (call["op"], call["file"]) == ("write", "database")
     ]
@@ -149,7 +149,7 @@ def test_what_a_checkpoint_writes_home_is_whose_page_it_was(driver):
     assert all(parts.transactions[owner].database + 1 == number for owner, number in home if owner >= 0)
     # without that column some are taken for another database's
     mixed = contents.contents(calls.drop("database"), ints(of_call))
-    assert mixed.tolist() != whose.tolist()
+    assert mixed.tolist() != owners.tolist()
 
 
 def test_one_without_a_transaction_is_there(driver):

@@ -84,11 +84,11 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), FAILURES)
-def test_a_statement_that_fails_is_named_by_its_line(driver, give, text, said):
+@pytest.mark.parametrize(("text", "expected"), FAILURES)
+def test_a_statement_that_fails_is_named_by_its_line(driver, give, text, expected):
     done = give(text)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (driver.output / "config.json").exists()
 
@@ -100,11 +100,11 @@ USAGE = [
 ]
 
 
-@pytest.mark.parametrize(("given", "code", "said"), USAGE)
-def test_what_the_host_does_not_give(driver, give, given, code, said):
+@pytest.mark.parametrize(("given", "code", "expected"), USAGE)
+def test_what_the_host_does_not_give(driver, give, given, code, expected):
     done = give(SHOP, **given)
     assert done.returncode == code
-    assert re.search(said, done.stderr), done.stderr
+    assert re.search(expected, done.stderr), done.stderr
 
 
 SPILLS = f"""\
@@ -119,7 +119,7 @@ CREATE TEMP TABLE copied AS SELECT * FROM t;
 
 
 def test_what_does_not_fit_into_memory_is_in_temporary_files(driver, give, monkeypatch, tmp_path):
-    """In the folder that SQLite is told; each is gone when SQLite closes it."""
+    """In the folder of SQLITE_TMPDIR; each is gone when SQLite closes it."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("SQLITE_TMPDIR", str(folder))

@@ -6,7 +6,7 @@ import itertools
 import polars as pl
 import pytest
 from conftest import Driver, binary
-from test_order import _of_transactions, ran, said
+from test_order import _of_transactions, faults, ran
 from test_vfs_log import calls, inside
 
 from analysis.ledger import contents
@@ -35,7 +35,7 @@ def run(driver, *more, medium="fdatasync", n=20):
 
 
 def miscounted(driver, engine=ssl, calls=True, **counts):
-    """What is said of a run's counts, of which these are others."""
+    """Return the faults of a run's counts, with these changed."""
     done = ran(driver)
     config = done.config | {"properties": done.config["properties"] | counts}
     return " ".join(engine.miscounted(config, done.transactions.height, done.vfs if calls else None))
@@ -50,20 +50,20 @@ def test_each_transaction_is_in_order(statements, synchronous, medium, load):
     run(statements, *more, "--synchronous", synchronous, medium=medium)
     settings = statements.config()["effective"]
     assert ssl.contradicted(settings, _of_transactions(statements)) == []
-    assert said(ran(statements)) == "" == miscounted(statements)
+    assert faults(ran(statements)) == "" == miscounted(statements)
     allowed, log = ssl.order(settings), calls(statements)
     rows = statements.table("transactions.csv")
     named = [[f"{call['file']}.{call['op']}" for call in inside(log, row)] for row in rows]
-    told = ["".join(ssl.CALLS[one] for one in each) for each in named]
-    assert all(allowed.fullmatch(text) for text in told)
+    texts = ["".join(ssl.CALLS[one] for one in each) for each in named]
+    assert all(allowed.fullmatch(text) for text in texts)
     # one sync a transaction, or none, which the other level does not allow; persistent memory, with none, is
     # a board's (test_persistent_memory.py)
-    logged = [text for text in told if text and "w" not in text]
+    logged = [text for text in texts if text and "w" not in text]
     other = ssl.order(settings | {"synchronous": {"full": "normal", "normal": "full"}[synchronous]})
     assert not any(other.fullmatch(text) for text in logged)
-    assert any("kw" in text for text in told) == (load == "too large for the log")
+    assert any("kw" in text for text in texts) == (load == "too large for the log")
     assert {text.count("L") for text in logged} <= {int(synchronous == "full")}
-    assert any("D" in text for text in told) == (load not in ("one row", "a small cache"))
+    assert any("D" in text for text in texts) == (load not in ("one row", "a small cache"))
 
 
 def test_atomic_writes_are_refused_where_there_are_none(statements):
@@ -85,15 +85,15 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, mediu
     statements.populate()
     run(statements, "--checkpoint-every", 3, medium=medium)
     done = ran(statements)
-    assert said(done) == "" == miscounted(statements)
+    assert faults(done) == "" == miscounted(statements)
     config = done.config
-    for every, says in ((2, "in no transaction"), (1, "no checkpoint follows")):
+    for every, expected in ((2, "in no transaction"), (1, "no checkpoint follows")):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
-        assert says in said(done, config=other)
+        assert expected in faults(done, config=other)
 
 
 @pytest.mark.parametrize(
-    ("more", "setting", "value", "says"),
+    ("more", "setting", "value", "expected"),
     [
         (LOADS["dirty pages"][1], "dirty_pages", 11, "no checkpoint"),
         (LOADS["dirty pages"][1], "dirty_pages", 0, "a checkpoint"),
@@ -103,12 +103,12 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, mediu
         ((), "page_size", "4096", "page_size is '4096', not a whole number"),
     ],
 )
-def test_other_settings_are_contradicted(statements, more, setting, value, says):
+def test_other_settings_are_contradicted(statements, more, setting, value, expected):
     statements.populate()
     run(statements, *more, *(("--dirty-pages", 12) if not more else ()))
     settings = statements.config()["effective"] | {setting: value}
     (found, *_) = ssl.contradicted(settings, _of_transactions(statements))
-    assert says in found
+    assert expected in found
 
 
 COUNTED = (
@@ -145,28 +145,28 @@ def test_another_count_is_contradicted(statements, name):
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "expected"),
     [
         ({"WAL pages": 1, "database pages": 1}, "WAL pages: "),
         ({"log bytes": 1}, "log bytes: "),
         ({"transactions": -1, "logged transactions": -1, "log syncs": -1}, "logged transactions: "),
     ],
 )
-def test_counts_that_agree_are_contradicted_by_the_calls(statements, more, says):
+def test_counts_that_agree_are_contradicted_by_the_calls(statements, more, expected):
     statements.populate()
     run(statements, "--dirty-pages", 12)
-    said = statements.config()["properties"]
-    other = {name: str(int(said.get(name, 0)) + by) for name, by in more.items()}
+    properties = statements.config()["properties"]
+    other = {name: str(int(properties.get(name, 0)) + by) for name, by in more.items()}
     assert miscounted(statements, calls=False, **other) == ""
-    assert says in miscounted(statements, **other)
+    assert expected in miscounted(statements, **other)
 
 
 def written_home(log, pages):
     """(pages that were kept; how many checkpoints wrote, to the file of frames and to the database; how many
     of these were another transaction's), once each is seen to be of who had it kept."""
-    whose = contents.contents(log, ints(log["transaction"].fill_null(-1)))
+    owners = contents.contents(log, ints(log["transaction"].fill_null(-1)))
     kept, written, others = {}, 0, 0
-    for call, content in zip(log.iter_rows(named=True), whose.tolist(), strict=True):
+    for call, content in zip(log.iter_rows(named=True), owners.tolist(), strict=True):
         if call["op"] == "keep":
             assert call["inode"] == 0 and call["bytes"] == 4096
             kept[call["page"]] = call["transaction"]

@@ -48,8 +48,8 @@ def history(seed: int) -> list[Call]:
     return [*found, ("delete", 0, 0, 0)]
 
 
-def told(calls: list[Call], before: int = 0) -> str:
-    """As the driver tells it; the first calls are from before the run."""
+def script_of(calls: list[Call], before: int = 0) -> str:
+    """As the driver reports it; the first calls are from before the run."""
     words = {
         "copy": "copy {1} {2} {3}\n".format,
         "clean": "clean {1} {2}\n".format,
@@ -95,7 +95,7 @@ def test_a_state_is_what_a_cache_may_leave(
         for policy in known.choices(moment):
             state = known.state(moment, policy, Random(seed, number))
             assert known.may_leave(moment, state) and state.calls == len(done)
-            found = script(told(calls) + f"prepare =\nshow{state.words()}\n")
+            found = script(script_of(calls) + f"prepare =\nshow{state.words()}\n")
             assert found.returncode == 0, found.stderr
             there, lost = (tmp_path / "log").read_bytes(), dict(state.lost)
             assert len(there) == SIZE
@@ -117,13 +117,13 @@ def test_a_file_that_was_deleted_is_gone_or_there(
     assert known.choices(moment) == (GONE, THERE)
     for policy in (THERE, GONE, THERE):
         state = known.state(moment, policy, Random(1, 1))
-        assert script(told(calls) + f"prepare =\nshow{state.words()}\n").returncode == 0
+        assert script(script_of(calls) + f"prepare =\nshow{state.words()}\n").returncode == 0
         assert (tmp_path / "log").exists() == (policy == THERE)
     assert (tmp_path / "log").read_bytes() == bytes(cache(calls)[0])
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         ("calls:99", "'calls:99', and the run has 4 such calls"),
         ("calls:-1", "'calls:-1', and the run has 4 such calls"),
@@ -136,11 +136,11 @@ def test_a_file_that_was_deleted_is_gone_or_there(
     ],
 )
 def test_a_plan_of_another_run_is_one_line(
-    script: Callable[..., subprocess.CompletedProcess[str]], words: str, said: str
+    script: Callable[..., subprocess.CompletedProcess[str]], words: str, expected: str
 ) -> None:
     calls: list[Call] = [("copy", 0, 9, 1), ("clean", 0, 9, 0), ("copy", 8, 9, 1), ("delete", 0, 0, 0)]
-    found = script(told(calls) + f"prepare =\nshow {words}\n")
-    assert said in one_line_error(found, 1)
+    found = script(script_of(calls) + f"prepare =\nshow {words}\n")
+    assert expected in one_line_error(found, 1)
 
 
 def test_what_a_copy_stored_may_be_lost_in_words() -> None:

@@ -1,4 +1,4 @@
-"""The sync calls of one-row transactions, against the oracle table."""
+"""The sync calls of one-row transactions: the oracle table (test_vfs_log.py), and those of checkpoints."""
 
 import os
 
@@ -40,25 +40,6 @@ def sync_counts(driver, *options, **keywords):
         elif phase is not None:
             outside[phase] += 1
     return inside, outside
-
-
-@pytest.mark.parametrize(("mode", "level", "count"), CELLS)
-def test_syncs_per_transaction(driver, mode, level, count):
-    if level == "extra" and driver.binary.name.endswith("3.8.11.1"):
-        pytest.skip("SQLite 3.8.11.1 has no synchronous=extra; test_failures.py checks that")
-    driver.populate()
-    inside, outside = sync_counts(driver, mode=mode, synchronous=level)
-    changed = {op: set() for op in ("insert", "update", "delete")}
-    idle = set()
-    for row in driver.table("transactions.csv"):
-        number = int(row["transaction"])
-        if row["changes"] == "0":
-            idle.add(inside[number])
-        elif number > 0:  # the first one creates the journal
-            changed[row["op"]].add(inside[number])
-    assert changed == {op: {count} for op in changed}
-    assert idle <= {0}
-    assert (outside["insert"], outside["update"], outside["delete"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("level", "commit"), [("off", 0), ("normal", 0), ("full", 1)])

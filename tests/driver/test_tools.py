@@ -135,7 +135,7 @@ def test_mobibench_updates_rows_that_were_there(driver):
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "rows", "says"),
+    ("name", "more", "rows", "expected"),
     [
         ("mobibench", [], 5, "--rows: a run of mobibench that begins with insert has 0 rows before, not 5"),
         (
@@ -156,7 +156,7 @@ def test_mobibench_updates_rows_that_were_there(driver):
         ("mobibench", ["--phases", ""], 0, "--phases: the value is empty"),
     ],
 )
-def test_what_a_workload_cannot_do(newest, name, more, rows, says):
+def test_what_a_workload_cannot_do(newest, name, more, rows, expected):
     options = ["--workload", name, "--value-size", SIZES[name]]
-    assert says in one_line_error(newest.run(*options, *more, rows=rows), 2)
+    assert expected in one_line_error(newest.run(*options, *more, rows=rows), 2)
     assert not newest.output.exists()

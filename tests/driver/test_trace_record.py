@@ -138,12 +138,12 @@ make 1 "CREATE TABLE t(a UNIQUE)"
 def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").write_text("")
-    for variables, said in (
+    for variables, message in (
         ({}, "make trace-record takes CMD="),
         ({"CMD": "true", "FILE": "there"}, "FILE=there: it exists already"),
         ({"CMD": "true", "FILE": "no/x"}, "FILE=no/x: there is no folder "),
     ):
-        with pytest.raises(BadInputError, match=said):
+        with pytest.raises(BadInputError, match=message):
             trace_record(variables)
     with pytest.raises(
         LabError, match="CMD ended with 3, and changed no database by the shared library of sqlite"
@@ -156,7 +156,7 @@ def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
     with pytest.raises(LabError, match="virtual table f, whose content no trace has"):
         trace_record({"CMD": f'{sys.executable} -c "{insert}"', "FILE": "x"})
     assert not (tmp_path / "x").exists()
-    # what it did until it failed is a trace, and its exit code is told
+    # what it did until it failed is a trace, and its exit code is returned
     failing = insert.replace("virtual.db", "plain.db") + "; c.close(); raise SystemExit(4)"
     assert trace_record({"CMD": f'{sys.executable} -c "{failing}"', "FILE": "x"}) == 4
     assert (tmp_path / "x").read_text().startswith(tracefile.FIRST)
@@ -175,7 +175,7 @@ def record_here(command, tmp_path, monkeypatch, capfd):
 
 def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatch, capfd):
     program = PROGRAMS / "settings.py"
-    lines, said = record_here(f"{sys.executable} {program}", tmp_path, monkeypatch, capfd)
+    lines, message = record_here(f"{sys.executable} {program}", tmp_path, monkeypatch, capfd)
     assert [line for line in lines if "PRAGMA" in line] == [
         '"PRAGMA foreign_keys=ON"',
         '"PRAGMA recursive_triggers=ON"',
@@ -188,8 +188,8 @@ def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatc
         "left out once: PRAGMA wal_autocheckpoint=100: the variable WAL_AUTOCHECKPOINT sets it\n",
         "left out once: PRAGMA secure_delete=on: no variable sets it, a cell has SQLite's default\n",
     ):
-        assert words in said
-    assert said.count("left out") == 9 and "beware" not in said
+        assert words in message
+    assert message.count("left out") == 9 and "beware" not in message
     assert tracefile.parts((tmp_path / "x.trace").read_text()).databases == 1
 
 
@@ -215,8 +215,8 @@ c.create_function("f", 0, lambda: 5)
 c.execute("CREATE TABLE t(x)")
 c.execute("{statement}")
 """)
-    _, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
-    assert words in said and ("beware" in said) == bool(words)
+    _, message = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    assert words in message and ("beware" in message) == bool(words)
 
 
 def test_what_a_replay_has_of_chance_and_time_is_named(tmp_path, monkeypatch, capfd):
@@ -233,8 +233,8 @@ c.execute("INSERT INTO t VALUES(strftime('%Y', '2024-01-01'), length(randomblob(
 c.execute("INSERT INTO t(x) VALUES(5)")
 c.execute("INSERT INTO u VALUES('random()')")
 """)
-    _, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
-    assert [line.partition(" a.db: ")[2] for line in said.splitlines() if line.startswith("beware: ")] == [
+    _, message = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    assert [line.partition(" a.db: ")[2] for line in message.splitlines() if line.startswith("beware: ")] == [
         "date gives another value in a replay: INSERT INTO t VALUES(date('now'), 1);",
         "randomblob gives another value in a replay: INSERT INTO t VALUES(strftime('%Y', '2024-01-01'), "
         "length(randomblob(3)));",

@@ -1,5 +1,5 @@
-"""What came up of a file beside what the engine wrote to it (workloads/written.c, trials/bytes.c), under ASan
-and UBSan: sectors that it never had are counted, and no others."""
+"""A recovered file, compared with what the engine wrote to it (workloads/written.c, trials/bytes.c), under
+ASan and UBSan: sectors that it never had are counted, and no others."""
 
 import os
 import struct

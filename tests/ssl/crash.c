@@ -5,8 +5,8 @@
  *
  * WORD, of a statement log: normal, which promises that some of the last transactions are lost
  * alone and none before a checkpoint; atomic, whose checkpoints are atomic writes; what is done
- * otherwise, paper, ignore, checkpoint, expanded, blobs, unordered or older. Of a page log: its
- * records, bytes or cells; what is left out, word or emptied. Prints one JSON object. A seed is the
+ * otherwise, paper, ignore, checkpoint, blobs, unordered or older. Of a page log: its records,
+ * bytes or cells; what is left out, word or emptied. Prints one JSON object. A seed is the
  * whole story of a run. What is wrong is also a line on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 #include "disk.h"
 #include "history.h"
+#include "prng.h"
 #ifdef PAGE_LOG
 #include "pages.h"
 #endif
@@ -36,25 +37,11 @@ struct run {
 static int64_t recoveries, bad_runs, cut_recoveries, acknowledged, in_flight, lost, replayed,
 	failures;
 static int64_t cases[SSL_CASES], checkpoints[SSL_REASONS];
-static uint64_t state;
+static struct prng state;
 
 static uint64_t draw(uint64_t below)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % below;
-}
-
-static uint64_t hash(sqlite3 *db, bool coarse)
-{
-	uint64_t found;
-
-	disk_pause(true);
-	found = load_hash(db, coarse);
-	disk_pause(false);
-	return found;
+	return prng_next(&state) % below;
 }
 
 static void wrong(struct run *run, const char *what, const char *more)
@@ -105,25 +92,25 @@ static void close_ours(struct run *run)
 static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool may_be_next)
 {
 	sqlite3 *before;
-	uint64_t found = hash(db, true);
+	uint64_t found = load_hash(db, true);
 	bool next;
 
-	if (!coarse_only && hash(db, false) == run->full)
+	if (!coarse_only && load_hash(db, false) == run->full)
 		return true;
-	if (coarse_only && found == hash(run->plain.db, true))
+	if (coarse_only && found == load_hash(run->plain.db, true))
 		return true;
 	if (!may_be_next)
 		return false;
 	sqlite3_open_v2(":memory:", &before, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
 	history_copy(before, run->plain.db);
 	load_transaction(&run->plain, run->mix, run->seed, run->number);
-	next = found == hash(run->plain.db, true);
+	next = found == load_hash(run->plain.db, true);
 	load_end_reading(&run->plain);
 	if (!next)
 		history_copy(run->plain.db, before);
 	sqlite3_close(before);
 	if (next)
-		run->full = hash(db, false);
+		run->full = load_hash(db, false);
 	return next;
 }
 
@@ -144,7 +131,7 @@ static void begin_history(struct run *run)
 /* Whether what is there is what it was before some of the last transactions. */
 static bool same_or_earlier(struct run *run, sqlite3 *db)
 {
-	uint64_t found = hash(db, false);
+	uint64_t found = load_hash(db, false);
 	int64_t gone = history_lost(&run->history, run->plain.db, found);
 
 	if (gone < 0)
@@ -176,7 +163,7 @@ static bool begin(struct run *run)
 	struct error error;
 
 	disk_empty();
-	state = run->seed;
+	state.state = run->seed;
 	snprintf(creation, sizeof(creation), "PRAGMA page_size=%d;PRAGMA auto_vacuum=%d",
 		 512 << draw(8), (int)draw(3));
 	encoding = encodings[draw(3)];
@@ -203,7 +190,7 @@ static bool begin(struct run *run)
 	if (run->options.synchronous == SSL_NORMAL && !ssl_checkpoint(run->ours.ssl, &error))
 		wrong(run, "no checkpoint was made", error.text);
 	/* random numbers are in it */
-	run->full = hash(run->ours.db, false);
+	run->full = load_hash(run->ours.db, false);
 	begin_history(run);
 	return run->bad == NULL;
 }
@@ -228,7 +215,7 @@ static void transaction(struct run *run)
 		/* It is rolled back, or an error came behind its commit. */
 		else if (!same_or_next(run, run->ours.db, true, true))
 			wrong(run, "a failed transaction left something", "");
-		run->full = hash(run->ours.db, false);
+		run->full = load_hash(run->ours.db, false);
 		run->failed_last = true;
 		run->number++;
 		note(run);
@@ -238,8 +225,8 @@ static void transaction(struct run *run)
 	load_end_reading(&run->plain);
 	acknowledged++;
 	run->failed_last = false;
-	run->full = hash(run->ours.db, false);
-	if (hash(run->ours.db, true) != hash(run->plain.db, true))
+	run->full = load_hash(run->ours.db, false);
+	if (load_hash(run->ours.db, true) != load_hash(run->plain.db, true))
 		wrong(run, "it differs from SQLite's", "");
 	run->number++;
 	note(run);
@@ -420,11 +407,10 @@ static void set_word(struct ssl_options *options, const char *word)
 #else
 static void set_word(struct ssl_options *options, const char *word)
 {
-	static const char *const words[] = {"paper",	"ignore", "checkpoint",
-					    "expanded", "blobs",  "unordered",
-					    "normal",	"atomic", "older"};
+	static const char *const words[] = {"paper",	 "ignore", "checkpoint", "blobs",
+					    "unordered", "normal", "atomic",	 "older"};
 
-	switch (place(word, words, 9)) {
+	switch (place(word, words, 8)) {
 	case 0:
 		options->recovery = SSL_PAPER;
 		break;
@@ -435,18 +421,15 @@ static void set_word(struct ssl_options *options, const char *word)
 		options->policy = SSL_CHECKPOINT;
 		break;
 	case 3:
-		options->left_out = SSL_EXPANDED;
-		break;
-	case 4:
 		options->left_out = SSL_BLOBS_UNNOTICED;
 		break;
-	case 5:
+	case 4:
 		options->left_out = SSL_RESET_UNSYNCED;
 		break;
-	case 6:
+	case 5:
 		options->synchronous = SSL_NORMAL;
 		break;
-	case 7:
+	case 6:
 		options->atomic = true;
 		break;
 	default:

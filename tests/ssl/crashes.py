@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from made import make
 
 from images import artifacts
 
@@ -27,37 +28,68 @@ def built(engine: str) -> Path:
     name, dash, release = engine.partition("-")
     # the engines have one SQLite
     with artifacts.locked(folder.with_name(f"logs{dash}{release}")):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        command = ["make", "-s", "-C", str(FOLDER), f"ENGINE={name}"]
-        if release:
-            command.append(f"SQLITE={release}")
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, f"ENGINE={name}", *([f"SQLITE={release}"] if release else []))
     return folder
 
 
 def crash(engine: str, *words: str | int) -> tuple[dict, str]:
-    """What crash.c counts, and what it says of runs that went wrong."""
+    """What crash.c counts, and its messages about runs that went wrong."""
     return count(engine, "crash", *words)
 
 
 def count(engine: str, program: str, *words: str | int) -> tuple[dict, str]:
-    """Likewise of crash.c or every.c."""
+    """The same of another program."""
     line = [str(word) for word in (built(engine) / program, *words)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 
 
+def scenes(log: str, path: str) -> dict[str, list[str]]:
+    """Scenes of either kind of log (scenes.c) → a part of each line that it prints."""
+    fixed = {
+        "synchronous": "full",
+        "journal_mode": "wal",
+        "locking_mode": "exclusive",
+        "wal_autocheckpoint": "0",
+    }
+    return {
+        # in older releases it "is encrypted or is not"
+        "unaware": ["is not a database"],
+        "attached": ["is not a database", *["unable to open database: a.db"] * 2],
+        "recreated": ["is of another database, or of one that was made anew"] * 2,
+        "another": [f"its {log} {path} is of another database"],
+        "missing": ["is not there, and the database needs it"],
+        "version": ["is of version 9, and this reads 2"],
+        "epoch": ["has records that are newer than its header"],
+        "size": ["has 1048576 bytes, and was made with 458752"],
+        "grown": ["has 1048577 bytes, and was made with 1048576"] * 2,
+        "first": [],
+        "damaged": ["has no header that is whole"],
+        "knobs": [
+            "the log's size is -1 bytes; 4096 to 1073741824 are allowed",
+            "a checkpoint at -1 % of the log; 1 to 100 are allowed",
+            "a checkpoint at -1 pages; 0 and more are allowed",
+            "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
+            "-1 ns to write a line; 0 to 1000000 are allowed",
+        ],
+        "twice": ["/a.db is in use"],
+        "unfinished": ["has statements that are not finalized"],
+        "interrupted": [],
+        "pragmas": [f"{name} is {value} in a database with a {log}" for name, value in fixed.items()],
+        "crowded": [],
+    }
+
+
 def play(engine: str, scene: str, parts: list[str]) -> None:
-    """A scene of scenes.c must go as it says, and each line that it prints have its part."""
+    """A scene of scenes.c must succeed, and each line that it prints contain its part."""
     line = [str(built(engine) / "scenes"), scene]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == len(parts)
-    for said, part in zip(lines, parts, strict=True):
-        assert part in said
+    for message, part in zip(lines, parts, strict=True):
+        assert part in message
 
 
 def kill(engine: str, medium: str, folder: Path) -> None:
@@ -85,7 +117,7 @@ def kill(engine: str, medium: str, folder: Path) -> None:
 
 
 def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
-    """What is no file, or another's, where a file of the log is to be: one line says where, and it stays."""
+    """What is no file, or another's, where a file of the log is to be: a line names it, and it stays."""
     path = folder / "1.db"
     place, other = path.with_name(f"1.db{suffix}"), folder / "other"
     other.write_text("another's")
@@ -98,11 +130,11 @@ def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
     }
     if name != "merged pages":  # it is read only once it has something
         kinds["a pipe"] = lambda: os.mkfifo(place)
-    for (kind, make), there in itertools.product(kinds.items(), (False, True)):
+    for (kind, create), there in itertools.product(kinds.items(), (False, True)):
         if there:
             with contextlib.closing(sqlite3.connect(path)) as database:
                 database.execute("CREATE TABLE kept(x)")
-        make()
+        create()
         before, content = place.lstat(), place.read_bytes() if place.is_file() else b""
         words = [str(built(engine) / "kill"), "run", "fdatasync", str(path), "1"]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)

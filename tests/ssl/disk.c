@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "entry.h"
+#include "prng.h"
 #include "sqlite3.h"
 
 enum { SECTOR = 512, WORD = 8 };
@@ -12,16 +13,7 @@ int64_t disk_time;
 static int64_t calls, cut_at, fault_at, allocations;
 static enum fault fault;
 static bool is_cut, has_failed, armed, is_paused, lasts;
-static uint64_t state;
-
-static uint64_t next_random(void)
-{
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
+static struct prng state;
 
 /* A call to the disk; false: it fails. A cut is before or after what the call does, as it is then
  * not synced. */
@@ -111,10 +103,10 @@ static bool keep(enum kept kept, bool *ended)
 	case KEPT_ALL:
 		return true;
 	case KEPT_BEGIN:
-		*ended |= next_random() % 8 == 0;
+		*ended |= prng_next(&state) % 8 == 0;
 		return !*ended;
 	default:
-		return next_random() % 2 == 0;
+		return prng_next(&state) % 2 == 0;
 	}
 }
 
@@ -126,7 +118,7 @@ static void settle(struct entry *entry, enum kept kept)
 	/* a sector at a time, as it is torn; most writes are whole, or nothing is seen of the rest
 	 */
 	for (struct change *change = entry->changes; change != NULL; change = change->next) {
-		bool whole = kept == KEPT_SOME && next_random() % 2 == 0;
+		bool whole = kept == KEPT_SOME && prng_next(&state) % 2 == 0;
 
 		if (change->bytes == NULL || whole) {
 			if (!keep(kept, &ended))
@@ -153,18 +145,18 @@ static void settle(struct entry *entry, enum kept kept)
 
 void disk_power(uint64_t seed, enum kept kept)
 {
-	state = seed;
+	state.state = seed;
 	for (int i = 0; i < FILES; i++) {
 		struct entry *entry = &entries[i];
 
 		if (entry->name[0] == '\0')
 			continue;
-		if (entry->committing && next_random() % 2 == 0)
+		if (entry->committing && prng_next(&state) % 2 == 0)
 			entry_commit(entry);
 		else
 			entry_revoke(entry);
 		/* a name that is new or gone and was not synced */
-		if (entry->there != entry->durable_name && next_random() % 2 == 0)
+		if (entry->there != entry->durable_name && prng_next(&state) % 2 == 0)
 			entry->durable_name = entry->there;
 		if (entry->durable_name && entry->there)
 			settle(entry, kept);

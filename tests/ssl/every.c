@@ -61,16 +61,6 @@ static void wrong(struct run *run, const char *what, const char *more)
 	run->bad = true;
 }
 
-static uint64_t hash(sqlite3 *db, bool coarse)
-{
-	uint64_t found;
-
-	disk_pause(true);
-	found = load_hash(db, coarse);
-	disk_pause(false);
-	return found;
-}
-
 /* What SQLite alone makes of what is acknowledged, and of one transaction more, if there is one. */
 static uint64_t expected(const struct run *run, int64_t more)
 {
@@ -89,7 +79,7 @@ static void note(struct run *run, int64_t event)
 /* What is there must be what is acknowledged, or that and one transaction more. */
 static void compare(struct run *run, sqlite3 *db, int64_t maybe)
 {
-	uint64_t found = hash(db, true);
+	uint64_t found = load_hash(db, true);
 
 	if (found == expected(run, REOPENED))
 		return;
@@ -144,10 +134,8 @@ static void recover(struct run *run, int64_t maybe)
 		run->made = true;
 		compare(run, run->ours.db, maybe);
 	}
-	disk_pause(true);
 	if (!load_intact(run->ours.db))
 		wrong(run, "it is damaged", "");
-	disk_pause(false);
 }
 
 static void crash(struct run *run, bool killed, enum kept kept)
@@ -267,7 +255,7 @@ static void go_on(struct run *run)
 		return;
 	for (int i = 0; i < 2 && !run->bad; i++)
 		change(run, false);
-	before = hash(run->ours.db, false);
+	before = load_hash(run->ours.db, false);
 	if (run->at % 3 == 0)
 		close_ours(run);
 	else
@@ -275,7 +263,7 @@ static void go_on(struct run *run)
 	if (run->bad)
 		return;
 	recover(run, REOPENED);
-	if (!run->bad && hash(run->ours.db, false) != before)
+	if (!run->bad && load_hash(run->ours.db, false) != before)
 		wrong(run, "what is there has other values", "");
 	if (!run->bad && change(run, false) && close_ours(run)) {
 		if (disk_there("sample.db-sla") || disk_there("sample.db-wal"))
@@ -317,7 +305,7 @@ static void after_crash(struct run *run, const struct kind *kind, int at)
 		look_unaware(run, false, maybe);
 	recover(run, maybe);
 	if (!run->bad && at > 0 && run->events[run->count - 1] == REOPENED && whole[at - 1] != 0 &&
-	    hash(run->ours.db, false) != whole[at - 1] && life[at] != 's')
+	    load_hash(run->ours.db, false) != whole[at - 1] && life[at] != 's')
 		wrong(run, "what is there has other values", "");
 	run->number += life[at] == 't';
 	if (!run->bad)
@@ -338,7 +326,7 @@ static void live(struct run *run, const struct kind *kind)
 	disk_lasts(kind != NULL && kind->ill == LASTS);
 	for (at = 0; life[at] != '\0' && step(run, life[at]); at++)
 		if (kind == NULL && run->ours.ssl != NULL && run->made)
-			whole[at] = hash(run->ours.db, false);
+			whole[at] = load_hash(run->ours.db, false);
 		else if (kind == NULL && at > 0)
 			whole[at] = whole[at - 1];
 	if (kind == NULL && life[at] != '\0')

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "disk.h"
 #include "load.h"
 
 static void add_hash(uint64_t *hash, const void *data, int size)
@@ -39,6 +40,7 @@ uint64_t load_hash(sqlite3 *db, bool coarse)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
+	disk_pause(true);
 	hash_rows(db, coarse ? "SELECT id, k, v FROM t ORDER BY id" : "SELECT * FROM t ORDER BY id",
 		  &hash);
 	hash_rows(db,
@@ -51,19 +53,22 @@ uint64_t load_hash(sqlite3 *db, bool coarse)
 	hash_rows(db, "SELECT * FROM strictly ORDER BY id", &hash);
 	hash_rows(db, "SELECT * FROM sqlite_sequence ORDER BY name", &hash);
 	hash_rows(db, "SELECT type, name, sql FROM sqlite_master ORDER BY name", &hash);
+	disk_pause(false);
 	return hash;
 }
 
 bool load_intact(sqlite3 *db)
 {
 	sqlite3_stmt *row = NULL;
-	bool intact =
-		sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &row, NULL) == SQLITE_OK &&
-		sqlite3_step(row) == SQLITE_ROW &&
-		strcmp((const char *)sqlite3_column_text(row, 0), "ok") == 0;
+	bool intact;
 
+	disk_pause(true);
+	intact = sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &row, NULL) == SQLITE_OK &&
+		 sqlite3_step(row) == SQLITE_ROW &&
+		 strcmp((const char *)sqlite3_column_text(row, 0), "ok") == 0;
 	if (!intact)
 		fprintf(stderr, "%s; %s\n", sqlite3_errmsg(db), sqlite3_column_text(row, 0));
 	sqlite3_finalize(row);
+	disk_pause(false);
 	return intact;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prng.h"
 #include "target.h"
 
 const char *const mixes[MIXES] = {"all", "plain", "values", "random", "blobs", "same"};
@@ -28,21 +29,11 @@ static const char strict[] = "CREATE TABLE strictly(id INTEGER PRIMARY KEY, n IN
 			     "INT AS (n * 2) STORED, v ANY)"
 			     " STRICT";
 
-static uint64_t state;
+static struct prng state;
 
 static uint64_t draw(uint64_t below)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % below;
-}
-
-static int execute(const struct target *target, const char *sql)
-{
-	return target->ssl != NULL ? ssl_exec(target->ssl, sql)
-				   : sqlite3_exec(target->db, sql, NULL, NULL, NULL);
+	return prng_next(&state) % below;
 }
 
 /* What came with a release later than 3.8.11; UPSERT of any conflict. */
@@ -55,10 +46,10 @@ static bool has(int release)
 
 int load_create(const struct target *target)
 {
-	int result = execute(target, schema);
+	int result = target_run(target, schema);
 
 	if (result == SQLITE_OK && has(STRICT))
-		result = execute(target, strict);
+		result = target_run(target, strict);
 	if (result == SQLITE_OK)
 		result = sqlite3_db_config(target->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
 	return result;
@@ -392,7 +383,7 @@ int load_transaction(struct target *target, enum mix mix, uint64_t seed, int64_t
 {
 	int result;
 
-	state = seed * 1000003 + (uint64_t)number;
+	state.state = seed * 1000003 + (uint64_t)number;
 	result = one(target, mix, number);
 	if (!sqlite3_get_autocommit(target->db)) {
 		int ended = run_plain(target, "ROLLBACK");

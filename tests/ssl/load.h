@@ -30,10 +30,10 @@ int load_transaction(struct target *target, enum mix mix, uint64_t seed, int64_t
 
 void load_end_reading(struct target *target);
 
-/* A hash of all rows; coarse: without what differs each time. */
+/* A hash of all rows; coarse: without what differs each time. No call to the disk counts. */
 uint64_t load_hash(sqlite3 *db, bool coarse);
 
-/* Whether integrity_check says ok. */
+/* Whether integrity_check returns ok; neither. */
 bool load_intact(sqlite3 *db);
 
 #endif

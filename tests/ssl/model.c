@@ -1,21 +1,16 @@
 #include "model.h"
 
 #include "disk.h"
-
-static int execute(struct target *target, const char *sql)
-{
-	return target->ssl != NULL ? ssl_exec(target->ssl, sql)
-				   : sqlite3_exec(target->db, sql, NULL, NULL, NULL);
-}
+#include "target.h"
 
 int model_make(struct target *target)
 {
-	int result = execute(target, "BEGIN");
+	int result = target_run(target, "BEGIN");
 
 	if (result == SQLITE_OK)
 		result = load_create(target);
 	if (result == SQLITE_OK)
-		result = execute(target, "COMMIT");
+		result = target_run(target, "COMMIT");
 	if (!sqlite3_get_autocommit(target->db))
 		sqlite3_exec(target->db, "ROLLBACK", NULL, NULL, NULL);
 	return result;

@@ -16,40 +16,21 @@ sqlite3_stmt *ssl_statement(struct ssl_stmt *statement)
 	return (sqlite3_stmt *)statement;
 }
 
-int ssl_bind_null(struct ssl_stmt *statement, int index)
-{
-	return sqlite3_bind_null(ssl_statement(statement), index);
-}
-
-int ssl_bind_int64(struct ssl_stmt *statement, int index, int64_t value)
-{
-	return sqlite3_bind_int64(ssl_statement(statement), index, value);
-}
-
-int ssl_bind_double(struct ssl_stmt *statement, int index, double value)
-{
-	return sqlite3_bind_double(ssl_statement(statement), index, value);
-}
-
-int ssl_bind_text(struct ssl_stmt *statement, int index, const char *value, int bytes)
-{
-	return sqlite3_bind_text(ssl_statement(statement), index, value, bytes, SQLITE_TRANSIENT);
-}
-
-int ssl_bind_text16(struct ssl_stmt *statement, int index, const void *value, int bytes)
-{
-	return sqlite3_bind_text16(ssl_statement(statement), index, value, bytes, SQLITE_TRANSIENT);
-}
-
-int ssl_bind_blob(struct ssl_stmt *statement, int index, const void *value, int bytes)
-{
-	return sqlite3_bind_blob(ssl_statement(statement), index, value, bytes, SQLITE_TRANSIENT);
-}
-
-int ssl_bind_zeroblob(struct ssl_stmt *statement, int index, int bytes)
-{
-	return sqlite3_bind_zeroblob(ssl_statement(statement), index, bytes);
-}
+#define BIND(name, parameters, ...)                                                \
+	int ssl_bind_##name parameters                                             \
+	{                                                                          \
+		return sqlite3_bind_##name(ssl_statement(statement), __VA_ARGS__); \
+	}
+BIND(null, (struct ssl_stmt * statement, int index), index)
+BIND(int64, (struct ssl_stmt * statement, int index, int64_t value), index, value)
+BIND(double, (struct ssl_stmt * statement, int index, double value), index, value)
+BIND(zeroblob, (struct ssl_stmt * statement, int index, int bytes), index, bytes)
+BIND(text, (struct ssl_stmt * statement, int index, const char *value, int bytes), index, value,
+     bytes, SQLITE_TRANSIENT)
+BIND(text16, (struct ssl_stmt * statement, int index, const void *value, int bytes), index, value,
+     bytes, SQLITE_TRANSIENT)
+BIND(blob, (struct ssl_stmt * statement, int index, const void *value, int bytes), index, value,
+     bytes, SQLITE_TRANSIENT)
 
 int ssl_step(struct ssl_stmt *statement)
 {

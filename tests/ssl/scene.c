@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "disk.h"
-#include "load.h"
 #include "state.h"
 
 const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -20,6 +19,16 @@ void check(bool good, const char *what)
 		return;
 	printf("not so: %s\n", what);
 	exit(1);
+}
+
+void open_target(struct target *ours, bool fresh)
+{
+	struct error error;
+
+	check(ssl_open("a.db", flags, &options, &ours->ssl, &error), "opened");
+	ours->db = ssl_db(ours->ssl);
+	if (fresh)
+		check(load_create(ours) == SQLITE_OK && ssl_checkpoint(ours->ssl, &error), "made");
 }
 
 void make_live(const char *name)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ssl.h"
+#include "load.h"
 
 struct scene {
 	const char *name; /* NULL: behind the last one */
@@ -25,6 +25,8 @@ extern uint64_t acknowledged;		 /* load_hash of what make_live made last */
 void scene_begin(void);
 void check(bool good, const char *what);
 
+/* Opens a.db; fresh: with the tables of load.h and a checkpoint. */
+void open_target(struct target *ours, bool fresh);
 /* A database whose log has transactions, and power that was cut. */
 void make_live(const char *name);
 /* An opening is refused in one line, which is printed. */

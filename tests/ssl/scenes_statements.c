@@ -71,11 +71,9 @@ static void must_repeat(struct target *ours, int64_t replayed)
 static void largest(void)
 {
 	struct target ours = {0};
-	struct error error;
 
 	for (int round = 0; round < 2; round++) {
-		check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-		ours.db = ssl_db(ours.ssl);
+		open_target(&ours, false);
 		if (round == 0)
 			check(load_create(&ours) == SQLITE_OK &&
 				      ssl_exec(ours.ssl,
@@ -102,12 +100,8 @@ static void rowid(void)
 		"UPDATE t SET k=last_insert_rowid() WHERE id=2",
 	};
 	struct target ours = {0};
-	struct error error;
 
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
-	check(load_create(&ours) == SQLITE_OK, "made");
-	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+	open_target(&ours, true);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		check(ssl_exec(ours.ssl, texts[i]) == SQLITE_OK, texts[i]);
 	must_repeat(&ours, 6);
@@ -118,13 +112,9 @@ static void rowid(void)
 static void beside(void)
 {
 	struct target ours = {0};
-	struct error error;
 	sqlite3_blob *blob;
 
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
-	check(load_create(&ours) == SQLITE_OK, "made");
-	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+	open_target(&ours, true);
 	check(sqlite3_blob_open(ours.db, "main", "t", "v", 40, 1, &blob) == SQLITE_OK, "a blob");
 	check(ssl_exec(ours.ssl, "UPDATE w SET value=1; INSERT INTO w VALUES('first', 1);"
 				 "INSERT INTO w VALUES('second', 2)") == SQLITE_OK,
@@ -173,10 +163,8 @@ static void authorizer(void)
 static void temporary(void)
 {
 	struct target ours = {0};
-	struct error error;
 
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
+	open_target(&ours, false);
 	check(load_create(&ours) == SQLITE_OK, "made");
 	check(ssl_exec(ours.ssl, "CREATE TEMP TRIGGER more AFTER INSERT ON w BEGIN"
 				 " INSERT INTO t(id, r) VALUES(777, 0); END;"

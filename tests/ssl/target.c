@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+int target_run(const struct target *target, const char *sql)
+{
+	return target->ssl != NULL ? ssl_exec(target->ssl, sql)
+				   : sqlite3_exec(target->db, sql, NULL, NULL, NULL);
+}
+
 int target_prepare(struct target *target, const char *sql, union statement *made)
 {
 	if (target->ssl != NULL)
@@ -55,6 +61,14 @@ int target_bind_number(struct target *target, union statement to, int index, int
 				   : sqlite3_bind_int64(to.plain, index, value);
 }
 
+static void finalize(struct target *target, union statement statement)
+{
+	if (target->ssl != NULL)
+		ssl_finalize(statement.ours);
+	else
+		sqlite3_finalize(statement.plain);
+}
+
 static int finish(struct target *target, union statement statement)
 {
 	int result;
@@ -63,10 +77,7 @@ static int finish(struct target *target, union statement statement)
 		result = target->ssl != NULL ? ssl_step(statement.ours)
 					     : sqlite3_step(statement.plain);
 	while (result == SQLITE_ROW);
-	if (target->ssl != NULL)
-		ssl_finalize(statement.ours);
-	else
-		sqlite3_finalize(statement.plain);
+	finalize(target, statement);
 	return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
@@ -82,14 +93,10 @@ int run_statement(struct target *target, const char *sql, int64_t number, uint64
 		result = target_bind_number(target, statement, 1, number);
 	if (result == SQLITE_OK && strstr(sql, "?2") != NULL)
 		result = bind_any(target, statement, 2, value);
-	if (result != SQLITE_OK) {
-		if (target->ssl != NULL)
-			ssl_finalize(statement.ours);
-		else
-			sqlite3_finalize(statement.plain);
-		return result;
-	}
-	return finish(target, statement);
+	if (result == SQLITE_OK)
+		return finish(target, statement);
+	finalize(target, statement);
+	return result;
 }
 
 int run_plain(struct target *target, const char *sql)

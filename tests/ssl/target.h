@@ -9,6 +9,9 @@ union statement {
 	sqlite3_stmt *plain;
 };
 
+/* All statements of a text. */
+int target_run(const struct target *target, const char *sql);
+
 int target_prepare(struct target *target, const char *sql, union statement *made);
 int target_bind_number(struct target *target, union statement to, int index, int64_t value);
 

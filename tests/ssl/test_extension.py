@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from made import make
 
 from images import artifacts
 
@@ -49,19 +50,13 @@ ROWS = "SELECT 'rows', json_group_array(json_array(id, v, r, at)), (SELECT rows 
 def built() -> Path:
     """The folder of the extension, made once in a checkout."""
     with artifacts.locked(BUILT):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        command = ["make", "-s", "-C", str(FOLDER), "extension"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, "extension")
     return BUILT
 
 
 def test_it_compiles_with_the_oldest_releases_header() -> None:
-    command = ["make", "-s", "-C", str(FOLDER), "extension-syntax"]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     with artifacts.locked(BUILT):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, "extension-syntax")
 
 
 class Shell:
@@ -83,7 +78,7 @@ class Shell:
             text=True,
             bufsize=0,
             env=environment,
-            # where it may not write further it is told so, and is not killed
+            # where it may not write further it gets an error, and no signal
             restore_signals=False,
         )
         uri = "&".join((f"file:{path}?vfs=ssl", *parameters))
@@ -94,7 +89,7 @@ class Shell:
         self.process.stdin.write(text)
 
     def ask(self, text: str) -> list[str]:
-        """What it says to a text."""
+        """Return what it prints for a text."""
         # with .output what it printed so far leaves it
         self.tell(text + ".print asked\n.output\n")
         return list(iter(self.line, "asked"))
@@ -119,10 +114,10 @@ class Shell:
         assert self.process.wait() == -signal.SIGKILL
 
     def quit(self) -> str:
-        """End it; what it still says."""
-        said, _ = self.process.communicate(".quit\n", timeout=60)
-        assert self.process.returncode == 0, said
-        return said
+        """End it; return what it still prints."""
+        message, _ = self.process.communicate(".quit\n", timeout=60)
+        assert self.process.returncode == 0, message
+        return message
 
 
 @pytest.fixture(name="path")
@@ -131,7 +126,7 @@ def name_database(tmp_path: Path) -> Path:
 
 
 def plain(path: Path, sql: str) -> str:
-    """What the shell says without the extension."""
+    """Return what the shell prints without the extension."""
     done = subprocess.run(["sqlite3", path, sql], capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).strip()
 
@@ -210,13 +205,13 @@ def test_a_database_has_one_connection(path: Path) -> None:
     shell.ask(SCHEMA)
     other = Shell(path)
     assert f"{path} is in use" in other.process.communicate("SELECT 1;\n", timeout=60)[0]
-    said = shell.ask(f".connection 1\n.open 'file:{path}?vfs=ssl'\n.connection 0\n")
-    assert f"{path} is in use" in "\n".join(said)
+    message = shell.ask(f".connection 1\n.open 'file:{path}?vfs=ssl'\n.connection 0\n")
+    assert f"{path} is in use" in "\n".join(message)
     shell.quit()
 
 
 @pytest.mark.parametrize(
-    ("parameter", "says"),
+    ("parameter", "expected"),
     [
         ("log_size=7", "the log's size is 7 bytes; 4096 to 1073741824 are allowed"),
         ("log_size=64k", "log_size=64k in the name of a database is no whole number"),
@@ -225,12 +220,12 @@ def test_a_database_has_one_connection(path: Path) -> None:
         ("nolock=1", "nolock in the name of "),
     ],
 )
-def test_what_cannot_be_is_one_line(path: Path, parameter: str, says: str) -> None:
+def test_what_cannot_be_is_one_line(path: Path, parameter: str, expected: str) -> None:
     """And nothing is made, which SQLite had made before it asked."""
     shell = Shell(path, parameter)
-    said = shell.process.communicate("SELECT 1;\n", timeout=60)[0]
-    (line,) = [line for line in said.splitlines() if "Error" in line]
-    assert says in line
+    message = shell.process.communicate("SELECT 1;\n", timeout=60)[0]
+    (line,) = [line for line in message.splitlines() if "Error" in line]
+    assert expected in line
     assert not list(path.parent.iterdir())
 
 
@@ -264,16 +259,16 @@ def test_log_and_wal_are_of_their_database(path: Path) -> None:
     acknowledged = shell.rows()
     shell.kill()
     path.rename(kept)
-    beside = {file: file.read_bytes() for file in path.parent.glob("own.db-*")}
-    assert [file.suffix for file in sorted(beside)] == [".db-sla", ".db-wal"]
+    files = {file: file.read_bytes() for file in path.parent.glob("own.db-*")}
+    assert [file.suffix for file in sorted(files)] == [".db-sla", ".db-wal"]
     for copy in (None, older):
         if copy:
             path.write_bytes(copy.read_bytes())
         shell = Shell(path)
-        said = "\n".join(shell.ask(""))
-        assert f"{path}-sla is of another database, or of one that was made anew" in said
+        message = "\n".join(shell.ask(""))
+        assert f"{path}-sla is of another database, or of one that was made anew" in message
         shell.quit()
-        assert {file: file.read_bytes() for file in path.parent.glob("own.db-*")} == beside
+        assert {file: file.read_bytes() for file in path.parent.glob("own.db-*")} == files
         assert path.exists() == (copy is not None)
     kept.rename(path)
     shell = Shell(path)

@@ -16,8 +16,8 @@ RARE = {"clean", "log not begun or closed"}
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_power_cuts_lose_and_invent_nothing(reading: str) -> None:
-    counted, said = crash("ppl", "cuts", "all", 100, 60, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash("ppl", "cuts", "all", 100, 60, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["recoveries"] == 240 and counted["cut recoveries"] > 80
     assert counted["acknowledged"] > 1200 and counted["in flight"] > 50 and counted["replayed"] > 150
     met = {case for case, times in counted["cases"].items() if times}
@@ -29,8 +29,8 @@ def test_power_cuts_lose_and_invent_nothing(reading: str) -> None:
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("mix", ["plain", "same", "blobs"])
 def test_power_cuts_of_one_kind(mix: str, reading: str) -> None:
-    counted, said = crash("ppl", "cuts", mix, 1, 25, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash("ppl", "cuts", mix, 1, 25, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["replayed"] > 50
 
 
@@ -39,58 +39,29 @@ def test_power_cuts_of_one_kind(mix: str, reading: str) -> None:
 def test_what_is_there_is_needed(left_out: str, reading: str) -> None:
     """Records that count without a commit word, and sectors that stay when their page is merged, lose or
     invent something."""
-    counted, said = crash("ppl", "cuts", "same", 1, 25, reading, left_out)
+    counted, message = crash("ppl", "cuts", "same", 1, 25, reading, left_out)
     assert counted["bad"] > 0
-    assert "what is there is neither" in said
+    assert "what is there is neither" in message
 
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("fault", ["eio", "full", "short", "nomem"])
 def test_a_call_that_fails_loses_nothing(fault: str, reading: str) -> None:
-    counted, said = crash("ppl", "faults", fault, 1, 50, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash("ppl", "faults", fault, 1, 50, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["failures"] > 50 and counted["recoveries"] > 100
 
 
-# scene → a part of each line that it says
-SCENES = {
-    # in older releases it "is encrypted or is not"
-    "unaware": ["is not a database"],
-    "attached": ["is not a database", "unable to open database: a.db", "unable to open database: a.db"],
-    "recreated": ["is of another database, or of one that was made anew"] * 2,
-    "another": ["its page log /a.db-ppl is of another database"],
-    "missing": ["is not there, and the database needs it"],
+SCENES = crashes.scenes("page log", "/a.db-ppl") | {
     "older": ["is older than its merged pages"],
-    "version": ["is of version 9, and this reads 2"],
-    "epoch": ["has records that are newer than its header"],
-    "size": ["has 1048576 bytes, and was made with 458752"],
-    "grown": ["has 1048577 bytes, and was made with 1048576"] * 2,
-    "first": [],
     "truncated": ["has 5000 bytes, and was made", "has no header that is whole"],
-    "damaged": ["has no header that is whole"],
-    "knobs": [
-        "the log's size is -1 bytes; 4096 to 1073741824 are allowed",
-        "a checkpoint at -1 % of the log; 1 to 100 are allowed",
-        "a checkpoint at -1 pages; 0 and more are allowed",
-        "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
-        "-1 ns to write a line; 0 to 1000000 are allowed",
-        "a page log is synced at each commit: synchronous is full",
-        "a sector of 500 bytes; powers of two from 64 to 65536 are allowed",
-        "a log of 4096 bytes has no room for a sector of 8192",
-    ],
-    "twice": ["/a.db is in use"],
-    "unfinished": ["has statements that are not finalized"],
-    "interrupted": [],
-    "pragmas": [
-        f"{setting} in a database with a page log"
-        for setting in (
-            *("synchronous is full", "journal_mode is wal"),
-            *("locking_mode is exclusive", "wal_autocheckpoint is 0"),
-        )
-    ],
-    "crowded": [],
     "sectors": [],
 }
+SCENES["knobs"] += [
+    "a page log is synced at each commit: synchronous is full",
+    "a sector of 500 bytes; powers of two from 64 to 65536 are allowed",
+    "a log of 4096 bytes has no room for a sector of 8192",
+]
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -116,10 +87,10 @@ def test_what_is_in_a_files_place_is_told(tmp_path: Path, suffix: str, name: str
 
 def test_a_damaged_byte_makes_no_other_database() -> None:
     """Of the log all is there, or all but the last transaction, as where it is torn; or it is refused."""
-    counted, said = crashes.count("ppl", "damaged", "LOG", 31)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crashes.count("ppl", "damaged", "LOG", 31)
+    assert (counted["bad"], message) == (0, "")
     assert counted["more"] == 0 and counted["refused"] > 35, counted
-    counted, said = crashes.count("ppl", "damaged", "PAGES", 211)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crashes.count("ppl", "damaged", "PAGES", 211)
+    assert (counted["bad"], message) == (0, "")
     # its first byte, by which it is a file of another kind
     assert (counted["refused"], counted["all"]) == (2, counted["tried"] - 2)

@@ -27,8 +27,8 @@ def test_both_logs_have_the_same_releases() -> None:
 def test_power_cuts_lose_and_invent_nothing(release: str) -> None:
     """And each case of a recovery is met, and each reason of a checkpoint but one that has its scene: before
     3.12 the disk's calls are mostly those of statement journals, and a cut is in any large transaction."""
-    counted, said = crash(f"ssl-{release}", "cuts", "all", 100, 60)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash(f"ssl-{release}", "cuts", "all", 100, 60)
+    assert (counted["bad"], message) == (0, "")
     assert counted["recoveries"] == 240 and counted["cut recoveries"] > 100
     assert counted["acknowledged"] > 1500 and counted["in flight"] > 50 and counted["replayed"] > 200
     assert tuple(counted["cases"]) == CASES and min(counted["cases"].values()) > 0, counted["cases"]
@@ -39,8 +39,8 @@ def test_power_cuts_lose_and_invent_nothing(release: str) -> None:
 @pytest.mark.parametrize("reading", test_page_log.READINGS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_power_cuts_of_a_page_log(release: str, reading: str) -> None:
-    counted, said = crash(f"ppl-{release}", "cuts", "all", 100, 60, reading)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash(f"ppl-{release}", "cuts", "all", 100, 60, reading)
+    assert (counted["bad"], message) == (0, "")
     assert counted["recoveries"] == 240 and counted["cut recoveries"] > 80
     assert counted["acknowledged"] > 1000 and counted["in flight"] > 40 and counted["replayed"] > 150
     met = {case for case, times in counted["cases"].items() if times}
@@ -50,8 +50,8 @@ def test_power_cuts_of_a_page_log(release: str, reading: str) -> None:
 @pytest.mark.parametrize("mix", ["plain", "values", "random", "blobs", "same"])
 @pytest.mark.parametrize("release", RELEASES)
 def test_power_cuts_of_one_kind(release: str, mix: str) -> None:
-    counted, said = crash(f"ssl-{release}", "cuts", mix, 1, 25)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash(f"ssl-{release}", "cuts", mix, 1, 25)
+    assert (counted["bad"], message) == (0, "")
     assert mix == "blobs" or counted["replayed"] > 500
 
 
@@ -59,16 +59,16 @@ def test_power_cuts_of_one_kind(release: str, mix: str) -> None:
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("engine", ["ssl", "ppl"])
 def test_a_call_that_fails_loses_nothing(engine: str, release: str, fault: str) -> None:
-    counted, said = crash(f"{engine}-{release}", "faults", fault, 1, 25)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = crash(f"{engine}-{release}", "faults", fault, 1, 25)
+    assert (counted["bad"], message) == (0, "")
     assert counted["failures"] > 25 and counted["recoveries"] > 50
 
 
 @pytest.mark.parametrize("kind", ["eio", "nomem", "cut", "killed"])
 @pytest.mark.parametrize("release", RELEASES)
 def test_some_calls_of_a_life(release: str, kind: str) -> None:
-    counted, said = count(f"ssl-{release}", "every", kind, 11, 1571 if kind == "nomem" else 97)
-    assert (counted["bad"], said) == (0, "")
+    counted, message = count(f"ssl-{release}", "every", kind, 11, 1571 if kind == "nomem" else 97)
+    assert (counted["bad"], message) == (0, "")
     assert counted["recoveries"] >= counted["runs"] >= 10
 
 

@@ -1,5 +1,5 @@
 """SQLite's own tests with the log's VFS as the default one: what passes without it passes with it, but for
-what suite.yml says.
+the differences of suite.yml.
 
 `make -C tests/ssl suite` builds SQLite's testfixture. Each file of tests is executed without the VFS, with
 it, and with a log for each database, in folders of its own.
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made import make
 
 from images import artifacts
 
@@ -31,16 +32,13 @@ CPU_SECONDS = 120
 @functools.cache
 def fixture() -> Path:
     with artifacts.locked(SUITE):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        command = ["make", "-s", "-C", str(FOLDER), "suite"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER, "suite")
     return SUITE / "testfixture"
 
 
-def passed(said: str) -> Counter[str]:
+def passed(message: str) -> Counter[str]:
     """Tests that pass, by their names without numbers: these may be of the time or drawn."""
-    names = (name for name in PASSED.findall(said) if not EACH_CALL.search(name))
+    names = (name for name in PASSED.findall(message) if not EACH_CALL.search(name))
     return Counter(NUMBER.sub("#", name) for name in names)
 
 
@@ -48,7 +46,7 @@ def run(file: str, vfs: str | None, folder: Path) -> Counter[str]:
     """Those of a file's tests that pass."""
     folder.mkdir()
     test = SUITE / "source/test" / f"{file}.test"
-    said = subprocess.run(
+    message = subprocess.run(
         ["sh", "-c", f'ulimit -t {CPU_SECONDS}; exec "$0" "$1"', fixture(), test],
         cwd=folder,
         env={**os.environ, **({"SUITE_VFS": vfs} if vfs else {})},
@@ -56,18 +54,18 @@ def run(file: str, vfs: str | None, folder: Path) -> Counter[str]:
         stderr=subprocess.STDOUT,
         check=False,
     )
-    assert said.returncode != -9, f"{file}: no end within {CPU_SECONDS} s of CPU"
-    return passed(said.stdout.decode(errors="replace"))
+    assert message.returncode != -9, f"{file}: no end within {CPU_SECONDS} s of CPU"
+    return passed(message.stdout.decode(errors="replace"))
 
 
 def listed(vfs: str, file: str) -> Counter[str]:
-    reasons = LISTED["differences"][vfs].get(file, {})
+    reasons = LISTED["differences"][vfs]
     assert set(reasons) <= set(LISTED["reasons"])
-    return sum((Counter(tests) for tests in reasons.values()), Counter[str]())
+    return sum((Counter(files.get(file, {})) for files in reasons.values()), Counter[str]())
 
 
 def compare(vfs: str, file: str, differ: Counter[str]) -> None:
-    """Fails if more differs than is listed; less is told."""
+    """Fails if more differs than is listed; less is a warning."""
     more, less = differ - listed(vfs, file), listed(vfs, file) - differ
     if less:
         warnings.warn(f"{file}, {vfs}: listed in suite.yml, and passed: {dict(less)}", stacklevel=1)
@@ -83,7 +81,7 @@ def test_what_passes_without_the_vfs_passes_with_it(file: str, tmp_path: Path) -
 
 
 def test_one_that_is_not_listed_fails() -> None:
-    """And one that passes by now is told."""
+    """And one that passes by now is a warning."""
     names = (
         "alter-5.2... Ok",
         "alter-5.3... Ok",

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made import make
 
 from base.errors import LabError
 from images import artifacts
@@ -31,15 +32,15 @@ NOT_OURS = re.compile(r"^(skipif sqlite|onlyif (?!sqlite))", re.MULTILINE)
 
 
 def git(folder: Path | str, *words: str) -> str:
-    """What git prints; LabError with what it says of a failure."""
+    """What git prints; LabError with its message."""
     command = ["git", "-C", str(folder), *words]
     try:
         done = subprocess.run(command, capture_output=True, timeout=GIT_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         raise LabError(f"git {words[0]}: no end within {GIT_SECONDS:.0f} s") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise LabError((said or [f"git {words[0]} failed"])[-1])
+        message = done.stderr.decode(errors="replace").strip().splitlines()
+        raise LabError((message or [f"git {words[0]} failed"])[-1])
     return done.stdout.decode()
 
 
@@ -77,13 +78,13 @@ def text_of(file: str) -> str:
 
 @pytest.fixture(name="played", scope="module")
 def count_all() -> Iterator[Counter[str]]:
-    """What was played of all files, which is told at the end."""
+    """What was played of all files, which is printed at the end."""
     played = Counter[str]()
     yield played
-    print(f"\n{played['file']} files: {told(played)}")
+    print(f"\n{played['file']} files: {summary(played)}")
 
 
-def told(played: Counter[str]) -> str:
+def summary(played: Counter[str]) -> str:
     return f"{played['statement']} statements and {played['query']} queries"
 
 
@@ -91,11 +92,7 @@ def told(played: Counter[str]) -> str:
 def extension() -> Path:
     path = BUILT / "plain/ssl.so"
     with artifacts.locked(path):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        folder = FOLDER.parents[1] / "workloads/engines/ssl/extension"
-        command = ["make", "-s", "-C", str(folder), f"OUT={path}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
+        make(FOLDER.parents[1] / "workloads/engines/ssl/extension", f"OUT={path}")
     loader = sqlite3.connect(":memory:")
     loader.enable_load_extension(True)
     loader.load_extension(str(path.with_suffix("")))
@@ -133,12 +130,12 @@ def dumped(db: sqlite3.Connection) -> list[str]:
 
 
 def stats(db: sqlite3.Connection) -> str:
-    (said,) = db.execute("SELECT ssl_stats()").fetchone()
-    return str(said)
+    (message,) = db.execute("SELECT ssl_stats()").fetchone()
+    return str(message)
 
 
 def play(text: str, ours: sqlite3.Connection, plain: sqlite3.Connection) -> Counter[str]:
-    """Both do what the text says; how many statements and queries that were."""
+    """Play the text on both; return how many statements and queries that were."""
     played = Counter[str]()
     for head, sql in records(text):
         expected, found = result(plain, head, sql), result(ours, head, sql)
@@ -156,7 +153,7 @@ def compare(file: str, text: str, folder: Path) -> Counter[str]:
     assert played.total() > 0 or not text
     rows = dumped(plain)
     assert dumped(ours) == rows
-    print(f"{file}: {told(played)}, {stats(ours)}")
+    print(f"{file}: {summary(played)}, {stats(ours)}")
     # as a process that is killed leaves them
     killed = folder / "killed"
     killed.mkdir()

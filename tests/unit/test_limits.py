@@ -23,9 +23,9 @@ CONSTANTS = {"INT32_MIN": -(2**31), "INT32_MAX": 2**31 - 1, "INT64_MAX": 2**63 -
 
 def options() -> dict[str, dict[str, str]]:
     """The driver's options by name: the fields of each as they stand in its table."""
-    told = re.sub(r"INTEGER\(([^,]+), ([^)]+)\)", r".minimum = \1, .maximum = \2", SOURCE)
-    told = re.sub(r"WORD\((\w+)\)", r".words = \1", told)
-    entries = re.findall(r'\{\.name = "([^"]+)",(.*?)\n\t?[^\n]*\}', told, re.DOTALL)
+    fields = re.sub(r"INTEGER\([^,]+, ([^,]+), ([^)]+)\)", r".minimum = \1, .maximum = \2", SOURCE)
+    fields = re.sub(r'WORD\("\w+", (\w+)\)', r".words = \1", fields)
+    entries = re.findall(r'\{(?:OPTION|RECORDED|SETTING)\("([^"]+)",(.*?)\.help', fields, re.DOTALL)
     return {name: dict(re.findall(r"\.(\w+) = ([^,\n]+),", text)) for name, text in entries}
 
 

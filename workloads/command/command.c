@@ -193,7 +193,6 @@ int main(int argc, char **argv)
 	}
 	write_phases(&options, (struct phase[]){command, drain}, 2);
 	write_config(&options, monotonic_ns, realtime_ns, status, printed, log);
-	stat_close();
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("writing to stdout failed");
 	return EXIT_SUCCESS;

@@ -24,7 +24,7 @@ static unsigned char *now, *durable;
 static bool is_known;
 
 /* The trial's request. */
-static int64_t asked; /* calls; -1: not given */
+static int64_t call_count; /* calls; -1: not given */
 static bool is_there;
 struct lost {
 	uint64_t first, last;
@@ -78,7 +78,7 @@ void lines_prepare(const char *written, const char *persistent)
 
 void lines_begin(void)
 {
-	asked = -1;
+	call_count = -1;
 	is_there = false;
 	lost_count = 0;
 }
@@ -107,8 +107,9 @@ void lines_word(const char *trial, const char *word)
 
 	if (strcmp(word, "there") == 0) {
 		is_there = true;
-	} else if (sscanf(word, "calls:%" SCNd64 "%n", &asked, &end) == 1 && word[end] == '\0') {
-		if (asked < 0 || (uint64_t)asked > header.calls)
+	} else if (sscanf(word, "calls:%" SCNd64 "%n", &call_count, &end) == 1 &&
+		   word[end] == '\0') {
+		if (call_count < 0 || (uint64_t)call_count > header.calls)
 			fail("trial %s: '%s', and the run has %" PRIu64 " such calls", trial, word,
 			     header.calls);
 	} else if ((sscanf(word, "lost:%" SCNu64 "-%" SCNu64 ":%x%n", &one.first, &one.last,
@@ -186,12 +187,12 @@ void lines_show(const char *trial)
 {
 	bool deleted;
 
-	if (!is_known && asked < 0 && lost_count == 0 && !is_there)
+	if (!is_known && call_count < 0 && lost_count == 0 && !is_there)
 		return;
-	if (!is_known || asked < 0)
+	if (!is_known || call_count < 0)
 		fail("trial %s: its plan %s of persistent memory, and the run had %s", trial,
-		     asked < 0 ? "says nothing" : "tells", is_known ? "some" : "none");
-	deleted = repeat((uint64_t)asked);
+		     call_count < 0 ? "says nothing" : "tells", is_known ? "some" : "none");
+	deleted = repeat((uint64_t)call_count);
 	if (is_there && !deleted)
 		fail("trial %s: %s is there, and was not deleted", trial, header.path);
 	lose();

@@ -5,22 +5,14 @@
  * not exist and change nothing. */
 #include "fail.h"
 #include "sample.h"
-#include "workload.h"
-
-enum { INSERT, UPDATE, DELETE };
-
-static const struct workload_phase phases[] = {
-	[INSERT] = {.name = "insert"},
-	[UPDATE] = {.name = "update"},
-	[DELETE] = {.name = "delete"},
-};
+#include "tool.h"
 
 static void check(const struct options *options, size_t first_phase)
 {
-	if (options->rows == 0 && first_phase != INSERT)
+	if (options->rows == 0 && first_phase != TOOL_INSERT)
 		fail_usage("--phases: %s of an empty table changes nothing; insert first, or give "
 			   "--rows",
-			   phases[first_phase].name);
+			   tool_phases[first_phase].name);
 }
 
 static int64_t pick_key(struct generator *generator)
@@ -36,10 +28,10 @@ static void next(struct generator *generator, struct transaction *transaction)
 	size_t size = (size_t)generator->options->value_size;
 
 	switch (generator->phase) {
-	case INSERT:
+	case TOOL_INSERT:
 		sample_insert(generator, transaction);
 		break;
-	case UPDATE:
+	case TOOL_UPDATE:
 		transaction_of_key(generator, transaction, OPERATION_UPDATE, pick_key(generator),
 				   sample_value(generator, 'u'), size);
 		break;
@@ -52,8 +44,8 @@ static void next(struct generator *generator, struct transaction *transaction)
 static const struct workload apsys17 = {
 	.name = "apsys17",
 	.summary = "n inserts, n updates, n deletes, one statement per transaction",
-	.phases = phases,
-	.phase_count = sizeof(phases) / sizeof(phases[0]),
+	.phases = tool_phases,
+	.phase_count = TOOL_PHASES,
 	.table = &sample_table,
 	.asks_last_key = true,
 	.check = check,

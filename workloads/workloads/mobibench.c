@@ -1,20 +1,18 @@
-/* Mobibench's SQLite test (ESOS-Lab/Mobibench, shell/mobibench.c of 2014 to 2016, as
- * papers of that time ran it: `-d 0`, `-d 1`, `-d 2`, one thread): n inserts,
- * n updates, n deletes of one row each, literal SQL in autocommit. Fixed in
- * its source: the table, both values of 100 characters, an update's id drawn
- * from 1 to n, a delete's id counted from 0 to n - 1, so the first one hits
- * nothing. `creation_date` is never set. All updates write the same value, so
- * the second one of a row changes no byte: SQLite 3.46.1 then writes and syncs
- * nothing, 3.8.11.1 does it all again. Its rand() is replaced by the
- * driver's generator, its `sysctl drop_caches` by nothing: the table is empty,
- * or was just read by `warm`.
+/* Mobibench's SQLite test (ESOS-Lab/Mobibench, shell/mobibench.c of 2014 to 2016, as papers of that
+ * time ran it: `-d 0`, `-d 1`, `-d 2`, one thread): n inserts, n updates, n deletes of one row
+ * each, literal SQL in autocommit. Its source fixes the table, both values of 100 characters, an
+ * update's id drawn from 1 to n, and a delete's id counted from 0 to n - 1, so the first one hits
+ * nothing. `creation_date` is never set. All updates write the same value, so the second one of a
+ * row changes no byte: SQLite 3.46.1 then writes and syncs nothing, 3.8.11.1 does it all again. Its
+ * rand() is replaced by the driver's generator, its `sysctl drop_caches` by nothing.
  *
  * mobibench_2014 does more as the program does (docs/measurements/mobibench.md): each of the three
- * is a process of its own. The table is made with the journal mode under test, before anything is
- * timed, so the journal or log is there before the database grows; and each process opens the
- * database anew, so in WAL each has a new log. The program's checkpoint at the end of each, which
- * it times, is --checkpoint-every N, and its page size the only one. A DELETE's process also drops
- * the table and unlinks the database, after its last timed transaction. */
+ * is a process. The table is made with the journal mode under test, before anything is timed, so
+ * the journal or log exists before the database grows; and each process opens the database, so in
+ * WAL each has a new log. The program's timed checkpoint at the end of each is --checkpoint-every
+ * N. A DELETE's process also drops the table and unlinks the database, after its last timed
+ * transaction.
+ */
 #include "text.h"
 #include "tool.h"
 

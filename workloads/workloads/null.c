@@ -1,13 +1,7 @@
 /* The phases of apsys17 without any statement, to measure the cost of
  * the harness itself (clock, marks, probes, device counters). */
 #include "sample.h"
-#include "workload.h"
-
-static const struct workload_phase phases[] = {
-	{.name = "insert"},
-	{.name = "update"},
-	{.name = "delete"},
-};
+#include "tool.h"
 
 static const enum operation_kind kinds[] = {OPERATION_INSERT, OPERATION_UPDATE, OPERATION_DELETE};
 
@@ -20,8 +14,8 @@ static void next(struct generator *generator, struct transaction *transaction)
 static const struct workload null_workload = {
 	.name = "null",
 	.summary = "the same phases with no statement in them: what the harness costs",
-	.phases = phases,
-	.phase_count = sizeof(phases) / sizeof(phases[0]),
+	.phases = tool_phases,
+	.phase_count = TOOL_PHASES,
 	.table = &sample_table,
 	.buffer_size = sample_buffer_size,
 	.fill = sample_insert,

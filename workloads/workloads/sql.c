@@ -1,9 +1,9 @@
 /* A user's own SQL. The host cuts the file into statements that make the database and into
- * transactions (model/statements/sqlfile.py), and gives `populate` the ones, `run` the others as
- * --file: of each the line where it begins in the user's file, in digits; behind a blank, where it
- * is not of the first database or has a time, the number of its own, from 1, and behind another one
- * the ns since the first transaction at which it was recorded; a newline, its text, a NUL. Nothing
- * is known of the tables, so no rows are counted. */
+ * transactions (model/statements/sqlfile.py), and gives --file of `populate` the former, of `run`
+ * the latter. Each text is preceded by the line where it begins in the user's file, in digits;
+ * optionally a blank and its database's number, from 1; optionally a blank and the ns since the
+ * first transaction at which it was recorded; and a newline. A NUL ends it. The tables are unknown,
+ * so no rows are counted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

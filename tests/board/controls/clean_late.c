@@ -2,7 +2,7 @@
  * acknowledged is in the CPU's cache alone (tests/board/test_controls.py). */
 #include <stdbool.h>
 
-#include "medium.h"
+#include "state.h"
 
 int __real_medium_persist(struct ssl *ssl, size_t size, int64_t offset);
 int __wrap_medium_persist(struct ssl *ssl, size_t size, int64_t offset);

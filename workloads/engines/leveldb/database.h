@@ -41,8 +41,20 @@ bool settings_read_properties(struct database *database, struct error *error);
 void settings_write_properties(struct json *json, size_t number);
 void settings_write_version(struct json *json);
 
-/* Whether LevelDB had an error; says which, and frees its text. */
-bool call_failed(const char *operation, char *said, struct error *error);
+/* How an operation is rendered; its value follows, or of a scan the number of rows in eight bytes.
+ */
+struct head {
+	unsigned char kind;
+	unsigned char key[sizeof(uint64_t)];
+	unsigned char size[sizeof(uint32_t)]; /* of what follows, the largest byte first */
+};
+
+bool transaction_render(struct database *database, const struct transaction *transaction,
+			struct rendered *rendered, struct error *error);
+bool transaction_commit(struct database *database, struct outcome *outcome, struct error *error);
+
+/* Returns whether LevelDB had an error, sets it and frees its text. */
+bool call_failed(const char *operation, char *message, struct error *error);
 
 /* A number as `size` bytes, the largest first, and back. */
 void encode(unsigned char *bytes, uint64_t number, size_t size);

@@ -10,17 +10,16 @@
 #include <sys/stat.h>
 
 #include "database.h"
-#include "transactions.h"
 
 /* Bytes of rows that are loaded as one batch. */
 enum { LOAD_BYTES = 1 << 20 };
 
-bool call_failed(const char *operation, char *said, struct error *error)
+bool call_failed(const char *operation, char *message, struct error *error)
 {
-	if (said == NULL)
+	if (message == NULL)
 		return false;
-	error_set(error, "%s failed: %s", operation, said);
-	leveldb_free(said);
+	error_set(error, "%s failed: %s", operation, message);
+	leveldb_free(message);
 	return true;
 }
 
@@ -65,7 +64,7 @@ struct opening {
 	const leveldb_options_t *options;
 	const char *path;
 	leveldb_t *db;
-	char *said;
+	char *message;
 };
 
 /* LevelDB starts a thread of its own with its first compaction, which takes its name from the
@@ -77,7 +76,7 @@ static void *open_named(void *argument)
 	struct opening *opening = argument;
 
 	prctl(PR_SET_NAME, engine.name);
-	opening->db = leveldb_open(opening->options, opening->path, &opening->said);
+	opening->db = leveldb_open(opening->options, opening->path, &opening->message);
 	if (opening->db != NULL)
 		compact_nothing(opening->db);
 	return NULL;
@@ -131,7 +130,7 @@ static struct database *open_database(const char *path, size_t number,
 	}
 	pthread_join(opener, NULL);
 	database->db = opening.db;
-	if (call_failed("opening the database", opening.said, error)) {
+	if (call_failed("opening the database", opening.message, error)) {
 		drop(database);
 		return NULL;
 	}
@@ -141,12 +140,12 @@ static struct database *open_database(const char *path, size_t number,
 /* Writes the rows that are loaded. */
 static bool write_loaded(struct database *database, struct error *error)
 {
-	char *said = NULL;
+	char *message = NULL;
 
-	leveldb_write(database->db, database->write, database->batch, &said);
+	leveldb_write(database->db, database->write, database->batch, &message);
 	leveldb_writebatch_clear(database->batch);
 	database->loaded = 0;
-	return !call_failed("writing rows", said, error);
+	return !call_failed("writing rows", message, error);
 }
 
 static bool close_database(struct database *database, struct error *error)
@@ -171,15 +170,15 @@ static bool remove_database(const char *path, struct error *error)
 {
 	leveldb_options_t *options;
 	struct stat status;
-	char *said = NULL;
+	char *message = NULL;
 
 	if (stat(path, &status) != 0)
 		return errno == ENOENT ||
 		       error_set(error, "removing %s: %s", path, strerror(errno));
 	options = leveldb_options_create();
-	leveldb_destroy_db(options, path, &said);
+	leveldb_destroy_db(options, path, &message);
 	leveldb_options_destroy(options);
-	return !call_failed("removing the database", said, error);
+	return !call_failed("removing the database", message, error);
 }
 
 static bool load(struct database *database, const struct transaction *transaction,

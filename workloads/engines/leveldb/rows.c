@@ -3,11 +3,11 @@
 
 #include "database.h"
 
-/* Goes through all rows; `check` says whether their values' sizes are. */
+/* Goes through all rows and, with `check`, compares the sizes of their values. */
 static bool go_through(struct database *database, bool check, int64_t *rows, struct error *error)
 {
 	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
-	char *said = NULL;
+	char *message = NULL;
 	bool good = true;
 
 	*rows = 0;
@@ -24,8 +24,8 @@ static bool go_through(struct database *database, bool check, int64_t *rows, str
 		++*rows;
 	}
 	if (good) {
-		leveldb_iter_get_error(row, &said);
-		good = !call_failed("reading all rows", said, error);
+		leveldb_iter_get_error(row, &message);
+		good = !call_failed("reading all rows", message, error);
 	}
 	leveldb_iter_destroy(row);
 	return good;
@@ -44,7 +44,7 @@ bool rows_count(struct database *database, int64_t *rows, struct error *error)
 bool rows_last_key(struct database *database, int64_t *key, struct error *error)
 {
 	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
-	char *said = NULL;
+	char *message = NULL;
 	size_t size;
 
 	leveldb_iter_seek_to_last(row);
@@ -52,7 +52,7 @@ bool rows_last_key(struct database *database, int64_t *key, struct error *error)
 	if (leveldb_iter_valid(row))
 		*key = (int64_t)decode((const unsigned char *)leveldb_iter_key(row, &size),
 				       sizeof(uint64_t));
-	leveldb_iter_get_error(row, &said);
+	leveldb_iter_get_error(row, &message);
 	leveldb_iter_destroy(row);
-	return !call_failed("reading the last key", said, error);
+	return !call_failed("reading the last key", message, error);
 }

@@ -7,13 +7,8 @@
 static const char *const sync_levels[] = {"off", "full", NULL};
 
 const struct option settings[] = {
-	{.name = "sync",
-	 .key = "sync",
-	 .argument = "LEVEL",
-	 SETTING(SYNC),
-	 .help = "WriteOptions::sync: whether a write is synced before it returns",
-	 WORD(sync_levels),
-	 .commands = COMMAND_RUN},
+	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
+	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
 	{.name = NULL},
 };
 
@@ -40,7 +35,7 @@ void settings_write_version(struct json *json)
 	json_end(json, '}');
 }
 
-/* LevelDB cannot be asked: it is what its options were set to. */
+/* LevelDB has no call for it: returns what its options were set to. */
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {

@@ -2,9 +2,9 @@
  *
  * LevelDB writes without reading: whether the key of an update or a delete is there it does not
  * know, so how many rows these change is unknown. */
-#include "transactions.h"
-
 #include <string.h>
+
+#include "database.h"
 
 bool transaction_render(struct database *database, const struct transaction *transaction,
 			struct rendered *rendered, struct error *error)
@@ -41,12 +41,12 @@ bool transaction_render(struct database *database, const struct transaction *tra
 static bool read_key(const struct database *database, const struct head *head,
 		     struct outcome *outcome, struct error *error)
 {
-	char *said = NULL, *value;
+	char *message = NULL, *value;
 	size_t size;
 
 	value = leveldb_get(database->db, database->read, (const char *)head->key,
-			    sizeof(head->key), &size, &said);
-	if (call_failed("reading a key", said, error))
+			    sizeof(head->key), &size, &message);
+	if (call_failed("reading a key", message, error))
 		return false;
 	if (value != NULL) {
 		outcome->rows++;
@@ -61,7 +61,7 @@ static bool read_range(const struct database *database, const struct head *head,
 		       struct outcome *outcome, struct error *error)
 {
 	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
-	char *said = NULL;
+	char *message = NULL;
 
 	leveldb_iter_seek(row, (const char *)head->key, sizeof(head->key));
 	for (; rows > 0 && leveldb_iter_valid(row); rows--, leveldb_iter_next(row)) {
@@ -71,9 +71,9 @@ static bool read_range(const struct database *database, const struct head *head,
 		outcome->rows++;
 		outcome->bytes += (int64_t)size;
 	}
-	leveldb_iter_get_error(row, &said);
+	leveldb_iter_get_error(row, &message);
 	leveldb_iter_destroy(row);
-	return !call_failed("reading a range of keys", said, error);
+	return !call_failed("reading a range of keys", message, error);
 }
 
 /* Puts a write into the batch. */
@@ -110,7 +110,7 @@ static bool apply(struct database *database, const struct head *head, const unsi
 bool transaction_commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	const unsigned char *next = database->buffer, *end = next + database->size;
-	char *said = NULL;
+	char *message = NULL;
 
 	database->writes = false;
 	leveldb_writebatch_clear(database->batch);
@@ -125,6 +125,6 @@ bool transaction_commit(struct database *database, struct outcome *outcome, stru
 	}
 	if (!database->writes)
 		return true;
-	leveldb_write(database->db, database->write, database->batch, &said);
-	return !call_failed("writing a batch", said, error);
+	leveldb_write(database->db, database->write, database->batch, &message);
+	return !call_failed("writing a batch", message, error);
 }

@@ -16,9 +16,7 @@ int page_before(struct ssl *ssl, uint32_t number, uint8_t *page)
 		memcpy(page, found, ssl->page_size);
 		return SQLITE_OK;
 	}
-	result = ssl->database->pMethods->xFileSize(ssl->database, &size);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(ssl->database->pMethods->xFileSize(ssl->database, &size));
 	memset(page, 0, ssl->page_size);
 	if (offset + ssl->page_size > size)
 		return SQLITE_OK;
@@ -72,14 +70,11 @@ static int compare(struct ssl *ssl, struct change *change)
 static int change_read(struct ssl *ssl, struct change *change)
 {
 	struct walfile *made = &change->made;
-	int result;
 
 	*made = walfile_next(ssl);
 	made->mark = ssl->pages->marked;
 	made->whole = false;
-	result = walfile_collect(ssl, ssl->memory.committed, ssl->memory.ends, made);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(walfile_collect(ssl, ssl->memory.committed, ssl->memory.ends, made));
 	change->records = sqlite3_malloc64((made->count + 1) * sizeof(*change->records));
 	if (change->records == NULL)
 		return SQLITE_NOMEM;
@@ -145,16 +140,12 @@ static int merge(struct ssl *ssl, enum ssl_reason reason, struct change *change)
 {
 	uint32_t frames = ssl->memory.ends, count = change->made.count;
 	struct walfile made = change->made;
-	int result = checkpoint_begin(ssl);
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(checkpoint_begin(ssl));
 	/* the checkpoint before it may have been continued */
 	made.id = walfile_next(ssl).id;
 	change->made.pages = NULL;
-	result = walfile_write(ssl, made);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(walfile_write(ssl, made));
 	checkpoint_written(ssl, reason, frames, count);
 	ssl->stats.merged_pages += count;
 	return SQLITE_OK;

@@ -3,18 +3,19 @@
 #include "engine.h"
 
 #include "driver.h"
+#include "hooks.h"
 #include "log.h"
 
-const char driver_product[] = "SQLite/PPL";
+const char driver_name[] = "ppl", driver_product[] = "SQLite/PPL";
 const struct driver_file driver_files[] = {
 	{"database", ""}, {"wal", "-wal"}, {"merge", "-merge"}, {"pages", "-ppl"}};
 const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 
-static const char *const file_roles[] = {
+const char *const driver_file_roles[] = {
 	SQLITE_FILE_ROLES, [ROLE_OWN] = "pages", [ROLE_OWN_WAL] = "merge"};
 const struct log_engine log_engine = {"-ppl", "-merge", true};
 
-int driver_run(struct database *database, const char *sql)
+int database_run(struct database *database, const char *sql)
 {
 	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
 }
@@ -23,5 +24,3 @@ bool driver_execute(struct database *database, struct outcome *outcome, struct e
 {
 	return sql_execute(database, outcome, error);
 }
-
-const struct engine engine = {DRIVER_HOOKS, .name = "ppl", .file_roles = file_roles};

@@ -17,7 +17,6 @@
  * Numbers are little-endian. */
 #include <string.h>
 
-#include "medium.h"
 #include "pages.h"
 
 enum {
@@ -113,9 +112,8 @@ static int note(struct ssl *ssl, size_t size, int64_t offset)
 
 int page_log_write(struct ssl *ssl, const void *data, size_t size, int64_t offset)
 {
-	int result = medium_write(ssl, data, size, offset);
-
-	return result == SQLITE_OK ? note(ssl, size, offset) : result;
+	TRY(medium_write(ssl, data, size, offset));
+	return note(ssl, size, offset);
 }
 
 int page_log_persist(struct ssl *ssl)

@@ -146,7 +146,7 @@ static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 {
 	struct page_log *pages = ssl->pages;
 	const uint8_t *words[2] = {NULL, NULL}; /* the later one first */
-	bool asked =
+	bool checks =
 		!ahead && (ssl->options.left_out & (PPL_COMMIT_UNASKED | PPL_NOT_EMPTIED)) == 0;
 	uint64_t last;
 
@@ -173,7 +173,7 @@ static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 	if (words[0] != NULL && !ahead)
 		pages->database_size = get32(words[0] + 12);
 	*committed = ssl->options.left_out & PPL_COMMIT_UNASKED ? UINT64_MAX : last;
-	return !asked ||
+	return !checks ||
 	       complete(ssl, last, words[0] != NULL ? tally_of(words[0]) : pages->of_confirmed);
 }
 
@@ -315,9 +315,8 @@ static int check_mark(struct ssl *ssl)
 
 static int recover_live(struct ssl *ssl, bool ahead)
 {
-	int result = ahead ? log_reset(ssl, ssl->log.base + 1) : empty_merged(ssl);
-
-	return result == SQLITE_OK ? recover_copy(ssl) : result;
+	TRY(ahead ? log_reset(ssl, ssl->log.base + 1) : empty_merged(ssl));
+	return recover_copy(ssl);
 }
 
 int recover_marked(struct ssl *ssl, const struct found *found)

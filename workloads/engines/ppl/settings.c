@@ -10,23 +10,11 @@ static const char *const records[] = {"bytes", "cells", NULL};
 
 const struct option driver_settings[] = {
 	LOG_SETTINGS,
-	{.name = "sector-size",
-	 .key = "sector_size",
-	 .argument = "BYTES",
-	 SETTING(SECTOR_SIZE),
-	 .help = "part of the log per page, a power of two",
-	 INTEGER(LEAST_SECTOR, LARGEST_SECTOR),
-	 .power_of_two = true,
-	 .preset = "512",
-	 .commands = COMMAND_RUN},
-	{.name = "page-record",
-	 .key = "page_record",
-	 .argument = "KIND",
-	 SETTING(PAGE_RECORD),
-	 .help = "how a changed page is logged",
-	 WORD(records),
-	 .preset = "cells",
-	 .commands = COMMAND_RUN},
+	{SETTING("sector-size", "sector_size", SECTOR_SIZE),
+	 INTEGER("BYTES", LEAST_SECTOR, LARGEST_SECTOR), .power_of_two = true, .preset = "512",
+	 .help = "part of the log per page, a power of two"},
+	{SETTING("page-record", "page_record", PAGE_RECORD), WORD("KIND", records),
+	 .preset = "cells", .help = "how a changed page is logged"},
 	{.name = NULL},
 };
 
@@ -36,12 +24,8 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->record = (int)options->settings[PAGE_RECORD];
 }
 
-void driver_write_properties(struct json *json, size_t number)
+void driver_write_own(struct json *json, const struct ssl_stats *stats)
 {
-	struct ssl_stats stats = driver_stats(number);
-
-	driver_write_begin(json, number);
-	driver_write_number(json, "page records", stats.records);
-	driver_write_number(json, "merged pages", stats.merged_pages);
-	driver_write_end(json, number);
+	driver_write_number(json, "page records", stats->records);
+	driver_write_number(json, "merged pages", stats->merged_pages);
 }

@@ -1,11 +1,58 @@
-#include "creation.h"
-
+/* Allocating, closing and removing a database, and creating and filling one (ENGINE_CREATE) in one
+ * unprotected transaction. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "hooks.h"
+#include "log.h"
+#include "sql.h"
+
+struct database *database_make(const char *path, size_t number, const struct options *options,
+			       const struct workload *workload, enum engine_use use,
+			       struct error *error)
+{
+	struct database *database = calloc(1, sizeof(*database));
+
+	if (database == NULL) {
+		error_set(error, "opening %s: no memory", path);
+		return NULL;
+	}
+	database->path = path;
+	database->number = number;
+	database->options = options;
+	database->workload = workload;
+	database->use = use;
+	log_database(path, number);
+	return database;
+}
+
+void database_free(struct database *database)
+{
+	free(database->buffer);
+	free(database);
+}
+
+bool sqlite_remove(const char *path, struct error *error)
+{
+	return unlink(path) == 0 || errno == ENOENT ||
+	       error_set(error, "removing %s: %s", path, strerror(errno));
+}
+
+int64_t database_file_size(const char *path, const char *suffix)
+{
+	char name[PATH_MAX];
+	struct stat status;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return stat(name, &status) == 0 ? status.st_size : 0;
+}
 
 bool creation_begin(struct database *database, int64_t page_size, struct error *error)
 {
@@ -31,7 +78,7 @@ bool creation_end(struct database *database, int64_t page_size, struct error *er
 	       error_set(error, "page_size: SQLite did not take %" PRId64, page_size);
 }
 
-bool creation_sync(const char *path, struct error *error)
+static bool sync_file(const char *path, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool synced = fd >= 0 && fsync(fd) == 0;
@@ -43,8 +90,15 @@ bool creation_sync(const char *path, struct error *error)
 	return synced;
 }
 
-bool creation_tables(struct database *database, int (*run)(struct database *, const char *),
-		     struct error *error)
+bool database_close(struct database *database, struct error *error)
+{
+	if (sqlite3_close(database->db) != SQLITE_OK)
+		return sql_error(database->db, "close", "the database", error);
+	database->db = NULL;
+	return database->use != ENGINE_CREATE || sync_file(database->path, error);
+}
+
+bool sqlite_create_tables(struct database *database, struct error *error)
 {
 	const struct table *table = database->workload->table;
 
@@ -53,7 +107,7 @@ bool creation_tables(struct database *database, int (*run)(struct database *, co
 
 		if (table->databases != NULL && table->databases[i] != database->number)
 			continue;
-		if (run(database, sql) == SQLITE_OK)
+		if (database_run(database, sql) == SQLITE_OK)
 			continue;
 		if (table->lines == NULL)
 			return sql_error(database->db, "execution", sql, error);

@@ -1,19 +1,11 @@
 /* SQLite: a database is one connection. */
 #include "engine.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "creation.h"
 #include "hooks.h"
 #include "log.h"
-#include "render.h"
 #include "settings.h"
 #include "sql.h"
 
@@ -60,8 +52,7 @@ static bool set_up(struct database *database, struct error *error)
 static void drop(struct database *database)
 {
 	sqlite3_close(database->db);
-	render_close(database);
-	free(database);
+	database_free(database);
 }
 
 static struct database *open_database(const char *path, size_t number,
@@ -71,18 +62,10 @@ static struct database *open_database(const char *path, size_t number,
 {
 	/* Never read-only: such a connection leaves a -wal and a -shm. */
 	int flags = SQLITE_OPEN_READWRITE | (use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
-	struct database *database = calloc(1, sizeof(*database));
+	struct database *database = database_make(path, number, options, workload, use, error);
 
-	if (database == NULL) {
-		error_set(error, "opening %s: no memory", path);
+	if (database == NULL)
 		return NULL;
-	}
-	database->path = path;
-	database->number = number;
-	database->options = options;
-	database->workload = workload;
-	database->use = use;
-	log_database(path, number);
 	if (sqlite3_open_v2(path, &database->db, flags, NULL) == SQLITE_OK) {
 		sqlite3_extended_result_codes(database->db, 1);
 		if (set_up(database, error))
@@ -125,37 +108,20 @@ static bool maintain(struct database *database, struct error *error)
 
 static bool close_database(struct database *database, struct error *error)
 {
-	bool created = database->use == ENGINE_CREATE;
 	bool closed = true;
 
-	if (created)
+	if (database->use == ENGINE_CREATE)
 		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
 	else if (database->use == ENGINE_RUN)
 		closed = maintain(database, error);
-	if (closed && sqlite3_close(database->db) == SQLITE_OK)
-		database->db = NULL;
-	else if (closed)
-		closed = sql_error(database->db, "close", "the database", error);
-	if (closed && created)
-		closed = creation_sync(database->path, error);
+	closed = closed && database_close(database, error);
 	drop(database);
 	return closed;
 }
 
-static bool remove_database(const char *path, struct error *error)
-{
-	return unlink(path) == 0 || errno == ENOENT ||
-	       error_set(error, "removing %s: %s", path, strerror(errno));
-}
-
-static int run(struct database *database, const char *sql)
+int database_run(struct database *database, const char *sql)
 {
 	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
-}
-
-static bool create_tables(struct database *database, struct error *error)
-{
-	return creation_tables(database, run, error);
 }
 
 static bool commit(struct database *database, struct outcome *outcome, struct error *error)
@@ -168,20 +134,11 @@ static bool commit(struct database *database, struct outcome *outcome, struct er
 	return true;
 }
 
-/* Returns a file's size; 0 if it is missing or cannot be read, as then SQLite cannot either. */
-static int64_t file_size(const char *path, const char *suffix)
-{
-	char name[PATH_MAX];
-	struct stat status;
-
-	snprintf(name, sizeof(name), "%s%s", path, suffix);
-	return stat(name, &status) == 0 ? status.st_size : 0;
-}
-
 static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	for (size_t i = 0; i < FILE_COUNT; i++)
-		sizes[i] = (struct file_size){files[i].role, file_size(path, files[i].suffix)};
+		sizes[i] = (struct file_size){files[i].role,
+					      database_file_size(path, files[i].suffix)};
 	return FILE_COUNT;
 }
 
@@ -195,8 +152,6 @@ const struct engine engine = {
 	.title = title,
 	.open = open_database,
 	.close = close_database,
-	.remove = remove_database,
-	.create_tables = create_tables,
 	.commit = commit,
 	.maintain = maintain,
 	.read_setting = sqlite_read_setting,

@@ -110,7 +110,6 @@ static void note(enum file_op op, enum role kind, unsigned database, uint64_t be
 static int64_t logged_page(const struct file *file, const void *buffer, int bytes, int64_t offset)
 {
 	const uint8_t *header = buffer;
-
 	bool has = log_engine.whole_frames ? bytes > FRAME_HEADER : bytes == FRAME_HEADER;
 
 	if ((file->kind != ROLE_WAL && file->kind != ROLE_OWN_WAL) || !has || offset < WAL_HEADER)

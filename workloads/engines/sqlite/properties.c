@@ -1,6 +1,4 @@
-/* Further effective settings: SQLite's pragmas. */
-#include "properties.h"
-
+/* The SQLite release and its compile options, and further effective settings: SQLite's pragmas. */
 #include <stdio.h>
 
 #include "hooks.h"
@@ -64,11 +62,34 @@ bool sqlite_read_properties(struct database *database, struct error *error)
 	return true;
 }
 
-void properties_write(struct json *json, size_t number)
+void sqlite_write_pragmas(struct json *json, size_t number)
 {
 	char(*answers)[ANSWER_SIZE] = other_answers[number == ALL_DATABASES ? 0 : number];
 
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		if (answers[i][0] != '\0')
 			json_text(json, others[i], answers[i]);
+}
+
+void sqlite_print_version(void)
+{
+	const char *option;
+
+	printf("%s\nsource id %s\n", engine.title(), sqlite3_sourceid());
+	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
+		printf("compile option %s\n", option);
+}
+
+void sqlite_write_version(struct json *json)
+{
+	const char *option;
+
+	json_begin(json, engine.name, '{');
+	json_text(json, "version", sqlite3_libversion());
+	json_text(json, "source_id", sqlite3_sourceid());
+	json_begin(json, "compile_options", '[');
+	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
+		json_text(json, NULL, option);
+	json_end(json, ']');
+	json_end(json, '}');
 }

@@ -1,9 +1,9 @@
-#include "render.h"
-
+/* Transactions as literal SQL. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "hooks.h"
+#include "sql.h"
 
 /* More than a table's text needs in addition to the value, with BEGIN and COMMIT. */
 enum { TEXT_AROUND_VALUE = 256, MAX_DIGITS = 20 };
@@ -39,12 +39,6 @@ bool render_open(struct database *database, struct error *error)
 		return error_set(error, "no memory for a text of %zu bytes", database->buffer_size);
 	memset(database->buffer, 0xff, database->buffer_size);
 	return true;
-}
-
-void render_close(struct database *database)
-{
-	free(database->buffer);
-	database->buffer = NULL;
 }
 
 static char *append(char *end, const char *text, size_t length)

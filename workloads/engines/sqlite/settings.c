@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hooks.h"
 #include "page_settings.h"
-#include "properties.h"
 #include "sql.h"
 
 enum { ANSWER_SIZE = 64 };
@@ -17,38 +17,18 @@ static const char *const journal_modes[] = {"delete", "truncate", "persist", "wa
 static const char *const synchronous_levels[] = {"off", "normal", "full", "extra", NULL};
 
 const struct option sqlite_settings[] = {
-	{.name = "journal-mode",
-	 .key = "journal_mode",
-	 .argument = "MODE",
-	 SETTING(JOURNAL_MODE),
-	 .help = "PRAGMA journal_mode",
-	 WORD(journal_modes),
-	 .commands = COMMAND_RUN},
-	{.name = "synchronous",
-	 .key = "synchronous",
-	 .argument = "LEVEL",
-	 SETTING(SYNCHRONOUS),
-	 .help = "PRAGMA synchronous",
-	 WORD(synchronous_levels),
-	 .commands = COMMAND_RUN},
+	{SETTING("journal-mode", "journal_mode", JOURNAL_MODE), WORD("MODE", journal_modes),
+	 .help = "PRAGMA journal_mode"},
+	{SETTING("synchronous", "synchronous", SYNCHRONOUS), WORD("LEVEL", synchronous_levels),
+	 .help = "PRAGMA synchronous"},
 	PAGE_SIZE_SETTING,
 	CACHE_SIZE_SETTING,
-	{.name = "wal-autocheckpoint",
-	 .key = "wal_autocheckpoint",
-	 .argument = "FRAMES",
-	 SETTING(WAL_AUTOCHECKPOINT),
-	 .help = "PRAGMA wal_autocheckpoint; 0: never",
-	 INTEGER(0, INT32_MAX),
-	 .preset = "1000",
-	 .commands = COMMAND_RUN},
-	{.name = "journal-size-limit",
-	 .key = "journal_size_limit",
-	 .argument = "BYTES",
-	 SETTING(JOURNAL_SIZE_LIMIT),
-	 .help = "PRAGMA journal_size_limit; -1: none",
-	 INTEGER(-1, INT64_MAX),
-	 .preset = "-1",
-	 .commands = COMMAND_RUN},
+	{SETTING("wal-autocheckpoint", "wal_autocheckpoint", WAL_AUTOCHECKPOINT),
+	 INTEGER("FRAMES", 0, INT32_MAX), .preset = "1000",
+	 .help = "PRAGMA wal_autocheckpoint; 0: never"},
+	{SETTING("journal-size-limit", "journal_size_limit", JOURNAL_SIZE_LIMIT),
+	 INTEGER("BYTES", -1, INT64_MAX), .preset = "-1",
+	 .help = "PRAGMA journal_size_limit; -1: none"},
 	{.name = NULL},
 };
 
@@ -106,6 +86,6 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 void sqlite_write_properties(struct json *json, size_t number)
 {
 	json_begin(json, "pragmas", '{');
-	properties_write(json, number);
+	sqlite_write_pragmas(json, number);
 	json_end(json, '}');
 }

@@ -34,6 +34,9 @@ struct database {
 	size_t buffer_size;
 };
 
+/* Allocates the memory of rendered texts and faults it in (render.c). */
+bool render_open(struct database *database, struct error *error);
+
 /* Sets the connection's last error: the operation, its SQL (NULL: the transaction's), the extended
  * result code and SQLite's message. Returns false. */
 bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error *error);
@@ -45,7 +48,7 @@ bool sql_error_at(const char *text, int64_t line, const char *place, struct erro
 /* Executes what was rendered last, and counts the rows that it returns (execute.c). */
 bool sql_execute(struct database *database, struct outcome *outcome, struct error *error);
 
-/* Adds the row that a statement is at to what a transaction read (row.c). */
+/* Adds the row that a statement is at to what a transaction read. */
 void sql_count_row(sqlite3_stmt *statement, struct outcome *outcome);
 
 /* Runs one or more statements and drops their results. */

@@ -80,10 +80,9 @@ static int write_pages(struct ssl *ssl, const struct walfile *made)
 
 int atomic_write(struct ssl *ssl, const struct walfile *made)
 {
-	int result = step(ssl, BEGIN);
+	int result;
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(step(ssl, BEGIN));
 	result = write_pages(ssl, made);
 	if (result != SQLITE_OK) {
 		step(ssl, ROLLBACK);

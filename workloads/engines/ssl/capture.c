@@ -20,7 +20,7 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 		const char **tail)
 {
 	struct ssl_stmt *outer = ssl->preparing, *made;
-	uint64_t asked = ssl->asked;
+	uint64_t authorized = ssl->authorized;
 	int result = SQLITE_OK;
 
 	*statement = NULL;
@@ -40,7 +40,7 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 
 		made->value_count = sqlite3_bind_parameter_count(made->statement);
 		made->writes = classify_writes(text, sqlite3_stmt_readonly(made->statement));
-		if (made->writes && ssl->asked == asked)
+		if (made->writes && ssl->authorized == authorized)
 			classify_unasked(made);
 		if (made->writes && made->taint == SSL_LOGGED)
 			made->taint = classify_text(text, strlen(text));
@@ -56,12 +56,13 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 	return SQLITE_OK;
 }
 
-/* Keeps a value that SQLite took. */
+/* Keeps a value that SQLite took; without data it is NULL. */
 static int keep(struct ssl_stmt *statement, int result, int index, int type, const void *data,
 		size_t size)
 {
 	if (result == SQLITE_OK)
-		value_set(&statement->values[index - 1], type, data, size);
+		value_set(&statement->values[index - 1], data != NULL ? type : VALUE_NULL, data,
+			  data != NULL ? size : 0);
 	return result;
 }
 
@@ -90,10 +91,8 @@ int ssl_bind_text(struct ssl_stmt *statement, int index, const char *value, int 
 {
 	int result = sqlite3_bind_text(statement->statement, index, value, bytes, SQLITE_TRANSIENT);
 
-	if (value == NULL)
-		return keep(statement, result, index, VALUE_NULL, NULL, 0);
 	return keep(statement, result, index, VALUE_TEXT, value,
-		    bytes < 0 ? strlen(value) : (size_t)bytes);
+		    bytes < 0 && value != NULL ? strlen(value) : (size_t)bytes);
 }
 
 int ssl_bind_text16(struct ssl_stmt *statement, int index, const void *value, int bytes)
@@ -103,12 +102,10 @@ int ssl_bind_text16(struct ssl_stmt *statement, int index, const void *value, in
 	const uint16_t *units = value;
 	size_t size = 0;
 
-	if (value == NULL)
-		return keep(statement, result, index, VALUE_NULL, NULL, 0);
 	if (bytes >= 0)
 		size = (size_t)bytes / sizeof(*units) * sizeof(*units);
 	else
-		while (units[size / sizeof(*units)] != 0)
+		while (value != NULL && units[size / sizeof(*units)] != 0)
 			size += sizeof(*units);
 	return keep(statement, result, index, VALUE_TEXT16, value, size);
 }
@@ -117,8 +114,6 @@ int ssl_bind_blob(struct ssl_stmt *statement, int index, const void *value, int 
 {
 	int result = sqlite3_bind_blob(statement->statement, index, value, bytes, SQLITE_TRANSIENT);
 
-	if (value == NULL)
-		return keep(statement, result, index, VALUE_NULL, NULL, 0);
 	return keep(statement, result, index, VALUE_BLOB, value, (size_t)bytes);
 }
 

@@ -8,9 +8,7 @@
  * With atomic writes, a checkpoint of durable commits consists of these writes, with the next id,
  * and the log's reset. A checkpoint that is itself a commit uses the WAL, as SQLite may still roll
  * it back; so do one after a recovery, and one where an obsolete earlier WAL may exist. */
-#include <string.h>
-#include <time.h>
-
+#include "clock.h"
 #include "state.h"
 
 const char *const ssl_reasons[SSL_REASONS] = {
@@ -49,20 +47,12 @@ static bool begun(const struct ssl *ssl)
 	return ssl->database_ahead || ssl->walfile.state == WAL_LIVE;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Counts a finished checkpoint, with the time since begin_ns. */
 static void count_time(struct ssl *ssl, int64_t begin_ns)
 {
 	struct ssl_stats *stats = &ssl->stats;
 
-	ssl->due_ns += now_ns() - begin_ns;
+	ssl->due_ns += (int64_t)clock_now() - begin_ns;
 	stats->checkpoint_ns += ssl->due_ns;
 	if (ssl->due_ns > stats->checkpoint_longest_ns)
 		stats->checkpoint_longest_ns = ssl->due_ns;
@@ -72,22 +62,17 @@ static void count_time(struct ssl *ssl, int64_t begin_ns)
 /* Continues the durable checkpoint. */
 static int go_on(struct ssl *ssl)
 {
-	int64_t begin_ns = now_ns();
+	int64_t begin_ns = (int64_t)clock_now();
 	bool whole = ssl->database_ahead || ssl->walfile.whole;
-	int result = SQLITE_OK;
 
 	if (ahead(ssl)) {
-		result = log_reset(ssl, ssl->log.base + 1);
-		if (result != SQLITE_OK)
-			return result;
+		TRY(log_reset(ssl, ssl->log.base + 1));
 		ssl->stats.checkpoints[ssl->due]++;
 	}
 	if (!begun(ssl))
 		return SQLITE_OK;
 	if (!ssl->database_ahead)
-		result = walfile_apply(ssl);
-	if (result != SQLITE_OK)
-		return result;
+		TRY(walfile_apply(ssl));
 	if (whole)
 		memory_copied(&ssl->memory, ssl->due_frames);
 	else
@@ -112,13 +97,13 @@ int checkpoint_begin(struct ssl *ssl)
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */
 	ssl->log.suspect = true;
-	ssl->due_begin_ns = now_ns();
+	ssl->due_begin_ns = (int64_t)clock_now();
 	return result;
 }
 
 void checkpoint_written(struct ssl *ssl, enum ssl_reason reason, uint32_t frames, uint32_t pages)
 {
-	ssl->due_ns = now_ns() - ssl->due_begin_ns;
+	ssl->due_ns = (int64_t)clock_now() - ssl->due_begin_ns;
 	ssl->due = reason;
 	ssl->due_frames = frames;
 	ssl->stats.dirty_pages += pages;
@@ -130,10 +115,9 @@ int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 {
 	uint32_t dirty = ssl->memory.dirty;
 	struct walfile made;
-	int result = checkpoint_begin(ssl);
+	int result;
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(checkpoint_begin(ssl));
 	made = walfile_next(ssl);
 	result = walfile_collect(ssl, ssl->memory.copied, frames, &made);
 	if (result == SQLITE_OK)
@@ -192,9 +176,7 @@ int checkpoint(struct ssl *ssl, enum ssl_reason reason)
 	int result = SQLITE_OK;
 
 	if (begun(ssl))
-		result = go_on(ssl);
-	if (result != SQLITE_OK)
-		return result;
+		TRY(go_on(ssl));
 	if (ssl->memory.committed > ssl->memory.copied) {
 		result = at_once && ssl->walfile.state == WAL_RESET
 				 ? write_at_once(ssl, reason)
@@ -228,13 +210,10 @@ int commit_confirm(struct ssl *ssl)
 	struct memory *memory = &ssl->memory;
 	enum ssl_reason reason;
 	bool logged;
-	int result;
 
 	if (memory->ends <= memory->committed)
 		return SQLITE_OK;
-	result = commit_durable(ssl);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(commit_durable(ssl));
 	logged = ssl->log.appended != 0;
 	if (memory->bytes > ssl->stats.memory_peak)
 		ssl->stats.memory_peak = memory->bytes;
@@ -264,42 +243,33 @@ void commit_cancel(struct ssl *ssl)
 		ssl->due = SSL_LOGGED;
 	}
 	log_cancel(ssl);
-	memory_cancel(&ssl->memory);
+	ssl->memory.ends = ssl->memory.committed;
 }
 
 /* Takes the mark off the database. */
 static int unmark(struct ssl *ssl)
 {
 	uint8_t sector[LOG_SLOT];
-	int result = file_read(ssl->database, sector, sizeof(sector), 0);
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_read(ssl->database, sector, sizeof(sector), 0));
 	mark_hide(sector);
-	result = file_write(ssl->database, sector, sizeof(sector), 0);
-	return result == SQLITE_OK
-		       ? ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL)
-		       : result;
+	TRY(file_write(ssl->database, sector, sizeof(sector), 0));
+	return ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL);
 }
 
 /* Closes a database: removes the log if everything is in the database, else leaves it. */
 int end_files(struct ssl *ssl)
 {
 	const struct memory *memory = &ssl->memory;
-	int result = SQLITE_OK;
 
 	if (ssl->log.file == NULL || ssl->wal == NULL)
 		return SQLITE_OK;
 	if (memory->committed != memory->copied || begun(ssl) || log_used(ssl) || !ssl->closing)
 		return SQLITE_OK;
 	/* it equals the database, but no longer after SQLite itself writes there */
-	result = ssl->wal->pMethods->xTruncate(ssl->wal, 0);
-	if (result == SQLITE_OK)
-		result = ssl->wal->pMethods->xSync(ssl->wal, SQLITE_SYNC_NORMAL);
-	if (result == SQLITE_OK)
-		result = unmark(ssl);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(ssl->wal->pMethods->xTruncate(ssl->wal, 0));
+	TRY(ssl->wal->pMethods->xSync(ssl->wal, SQLITE_SYNC_NORMAL));
+	TRY(unmark(ssl));
 	file_close(&ssl->wal);
 	ssl_wrapped->xDelete(ssl_wrapped, ssl->pages_path, 0);
 	return log_remove(ssl);

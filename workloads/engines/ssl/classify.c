@@ -8,136 +8,21 @@
 #include "state.h"
 
 /* SQLite's functions that depend only on their arguments and on a record's content: the time,
- * random numbers and last_insert_rowid. */
-static const char *const functions[] = {
-	"->",
-	"->>",
-	"abs",
-	"acos",
-	"acosh",
-	"asin",
-	"asinh",
-	"atan",
-	"atan2",
-	"atanh",
-	"avg",
-	"bm25",
-	"ceil",
-	"ceiling",
-	"char",
-	"coalesce",
-	"concat",
-	"concat_ws",
-	"cos",
-	"cosh",
-	"count",
-	"cume_dist",
-	"current_date",
-	"current_time",
-	"current_timestamp",
-	"date",
-	"datetime",
-	"degrees",
-	"dense_rank",
-	"exp",
-	"first_value",
-	"floor",
-	"format",
-	"glob",
-	"group_concat",
-	"hex",
-	"ifnull",
-	"iif",
-	"instr",
-	"json",
-	"json_array",
-	"json_array_length",
-	"json_error_position",
-	"json_extract",
-	"json_group_array",
-	"json_group_object",
-	"json_insert",
-	"json_object",
-	"json_patch",
-	"json_pretty",
-	"json_quote",
-	"json_remove",
-	"json_replace",
-	"json_set",
-	"json_type",
-	"json_valid",
-	"jsonb",
-	"jsonb_array",
-	"jsonb_extract",
-	"jsonb_group_array",
-	"jsonb_group_object",
-	"jsonb_insert",
-	"jsonb_object",
-	"jsonb_patch",
-	"jsonb_remove",
-	"jsonb_replace",
-	"jsonb_set",
-	"julianday",
-	"lag",
-	"last_insert_rowid",
-	"last_value",
-	"lead",
-	"length",
-	"like",
-	"likelihood",
-	"likely",
-	"ln",
-	"log",
-	"log10",
-	"log2",
-	"lower",
-	"ltrim",
-	"max",
-	"min",
-	"mod",
-	"nth_value",
-	"ntile",
-	"nullif",
-	"octet_length",
-	"percent_rank",
-	"pi",
-	"pow",
-	"power",
-	"printf",
-	"quote",
-	"radians",
-	"random",
-	"randomblob",
-	"rank",
-	"replace",
-	"round",
-	"row_number",
-	"rtrim",
-	"sign",
-	"sin",
-	"sinh",
-	"sqrt",
-	"strftime",
-	"string_agg",
-	"substr",
-	"substring",
-	"subtype",
-	"sum",
-	"tan",
-	"tanh",
-	"time",
-	"timediff",
-	"total",
-	"trim",
-	"trunc",
-	"typeof",
-	"unhex",
-	"unicode",
-	"unixepoch",
-	"unlikely",
-	"upper",
-	"zeroblob",
-};
+ * random numbers and last_insert_rowid. Names are separated by blanks. */
+static const char functions[] =
+	"-> ->> abs acos acosh asin asinh atan atan2 atanh avg bm25 ceil ceiling char coalesce "
+	"concat concat_ws cos cosh count cume_dist current_date current_time current_timestamp "
+	"date datetime degrees dense_rank exp first_value floor format glob group_concat hex "
+	"ifnull iif instr json json_array json_array_length json_error_position json_extract "
+	"json_group_array json_group_object json_insert json_object json_patch json_pretty "
+	"json_quote json_remove json_replace json_set json_type json_valid jsonb jsonb_array "
+	"jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch "
+	"jsonb_remove jsonb_replace jsonb_set julianday lag last_insert_rowid last_value lead "
+	"length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile "
+	"nullif octet_length percent_rank pi pow power printf quote radians random randomblob "
+	"rank replace round row_number rtrim sign sin sinh sqrt strftime string_agg substr "
+	"substring subtype sum tan tanh time timediff total trim trunc typeof unhex unicode "
+	"unixepoch unlikely upper zeroblob";
 
 /* Pragmas that change what statements do: repeated before a record's statements. */
 static const char *const repeated[REPEATED_PRAGMAS] = {
@@ -148,21 +33,13 @@ static const char *const repeated[REPEATED_PRAGMAS] = {
 
 /* Pragmas with an argument that do not change that: foreign_keys is in every record, and some are
  * refused (vfs_files.c). */
-static const char *const harmless[] = {
-	"analysis_limit",     "busy_timeout",	 "cache_size",
-	"cache_spill",	      "cell_size_check", "collation_list",
-	"data_version",	      "encoding",	 "foreign_key_check",
-	"foreign_key_list",   "foreign_keys",	 "function_list",
-	"hard_heap_limit",    "index_info",	 "index_list",
-	"index_xinfo",	      "integrity_check", "journal_mode",
-	"journal_size_limit", "locking_mode",	 "mmap_size",
-	"module_list",	      "optimize",	 "page_count",
-	"pragma_list",	      "quick_check",	 "secure_delete",
-	"shrink_memory",      "soft_heap_limit", "synchronous",
-	"table_info",	      "table_list",	 "table_xinfo",
-	"temp_store",	      "threads",	 "wal_autocheckpoint",
-	"wal_checkpoint",
-};
+static const char harmless[] =
+	"analysis_limit busy_timeout cache_size cache_spill cell_size_check collation_list "
+	"data_version encoding foreign_key_check foreign_key_list foreign_keys function_list "
+	"hard_heap_limit index_info index_list index_xinfo integrity_check journal_mode "
+	"journal_size_limit locking_mode mmap_size module_list optimize page_count pragma_list "
+	"quick_check secure_delete shrink_memory soft_heap_limit synchronous table_info "
+	"table_list table_xinfo temp_store threads wal_autocheckpoint wal_checkpoint";
 
 /* SQLite's internal tables that behave as ordinary ones. */
 static const char *const own_tables[] = {"sqlite_master", "sqlite_schema", "sqlite_sequence",
@@ -178,9 +55,24 @@ static int place(const char *const *list, size_t count, const char *name)
 	return -1;
 }
 
+/* Returns whether a list of names separated by blanks has one. */
+static bool lists(const char *list, const char *name)
+{
+	int length = (int)strlen(name);
+
+	for (; *list != '\0'; list += strspn(list, " ")) {
+		size_t size = strcspn(list, " ");
+
+		if ((int)size == length && sqlite3_strnicmp(list, name, length) == 0)
+			return true;
+		list += size;
+	}
+	return false;
+}
+
 bool classify_repeats(const char *function)
 {
-	return place(functions, COUNT(functions), function) >= 0;
+	return lists(functions, function);
 }
 
 void taint(struct ssl *ssl, enum ssl_reason reason)
@@ -214,7 +106,7 @@ static void classify_pragma(struct ssl *ssl, const char *name)
 
 	if (at >= 0 && ssl->preparing != NULL)
 		ssl->preparing->pragma = at;
-	else if (at >= 0 || place(harmless, COUNT(harmless), name) < 0)
+	else if (at >= 0 || !lists(harmless, name))
 		ssl->always = SSL_NOT_CAPTURED;
 }
 
@@ -239,7 +131,7 @@ static int authorize(void *argument, int action, const char *first, const char *
 	struct ssl *ssl = argument;
 
 	(void)trigger;
-	ssl->asked++;
+	ssl->authorized++;
 	if (ssl->internal)
 		return SQLITE_OK;
 	switch (action) {

@@ -2,23 +2,16 @@
  * verifying use SQLite alone. */
 #include "engine.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "creation.h"
 #include "driver.h"
+#include "hooks.h"
 #include "log.h"
-#include "medium.h"
 #include "persistent.h"
-#include "properties.h"
-#include "render.h"
 #include "sql.h"
+#include "state.h"
 #include "stored.h"
 #include "ticks.h"
 
@@ -26,7 +19,7 @@
 static const char *log_folder;
 static bool is_persistent[MAX_DATABASES]; /* according to the log's mapping */
 
-const char *driver_title(void)
+static const char *title(void)
 {
 	static char text[64];
 
@@ -49,11 +42,6 @@ static bool open_plain(struct database *database, struct error *error)
 }
 
 /* Calls to add to the log of calls that no VFS sees. */
-
-static uint64_t now(void)
-{
-	return ticks_now();
-}
 
 static size_t number_of(const void *of)
 {
@@ -84,7 +72,7 @@ static void cleaned(void *of, uint64_t begin, int64_t offset, int64_t bytes)
 	stored_clean(bytes, offset);
 }
 
-static const struct ssl_observer observer = {now, page_kept, copied, synced, cleaned};
+static const struct ssl_observer observer = {ticks_now, page_kept, copied, synced, cleaned};
 
 static struct ssl_options requested(struct database *database)
 {
@@ -140,26 +128,18 @@ static void drop(struct database *database)
 		ssl_close(database->own, &ignored);
 	else
 		sqlite3_close(database->db);
-	render_close(database);
-	free(database);
+	database_free(database);
 }
 
-struct database *driver_open(const char *path, size_t number, const struct options *options,
-			     const struct workload *workload, enum engine_use use,
-			     struct error *error)
+static struct database *open_database(const char *path, size_t number,
+				      const struct options *options,
+				      const struct workload *workload, enum engine_use use,
+				      struct error *error)
 {
-	struct database *database = calloc(1, sizeof(*database));
+	struct database *database = database_make(path, number, options, workload, use, error);
 
-	if (database == NULL) {
-		error_set(error, "opening %s: no memory", path);
+	if (database == NULL)
 		return NULL;
-	}
-	database->path = path;
-	database->number = number;
-	database->options = options;
-	database->workload = workload;
-	database->use = use;
-	log_database(path, number);
 	if (use == ENGINE_RUN ? open_logged(database, error) : open_plain(database, error))
 		return database;
 	drop(database);
@@ -179,38 +159,20 @@ static bool close_logged(struct database *database, struct error *error)
 	return ssl_close(ssl, error);
 }
 
-bool driver_close(struct database *database, struct error *error)
+static bool close_database(struct database *database, struct error *error)
 {
-	bool created = database->use == ENGINE_CREATE, closed = true;
+	bool closed = true;
 
-	if (created)
+	if (database->use == ENGINE_CREATE)
 		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
-	if (closed && database->own != NULL) {
-		closed = close_logged(database, error);
-	} else if (closed) {
-		closed = sqlite3_close(database->db) == SQLITE_OK ||
-			 sql_error(database->db, "close", "the database", error);
-		if (closed)
-			database->db = NULL;
-	}
-	if (closed && created)
-		closed = creation_sync(database->path, error);
+	if (closed)
+		closed = database->own != NULL ? close_logged(database, error)
+					       : database_close(database, error);
 	drop(database);
 	return closed;
 }
 
-bool driver_remove(const char *path, struct error *error)
-{
-	return unlink(path) == 0 || errno == ENOENT ||
-	       error_set(error, "removing %s: %s", path, strerror(errno));
-}
-
-bool driver_create_tables(struct database *database, struct error *error)
-{
-	return creation_tables(database, driver_run, error);
-}
-
-bool driver_commit(struct database *database, struct outcome *outcome, struct error *error)
+static bool commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	int before = sqlite3_total_changes(database->db);
 	int64_t lines = 0, bytes = 0;
@@ -232,35 +194,29 @@ bool driver_commit(struct database *database, struct outcome *outcome, struct er
 	return true;
 }
 
-bool driver_maintain(struct database *database, struct error *error)
+static bool maintain(struct database *database, struct error *error)
 {
 	return ssl_checkpoint(database->own, error);
 }
 
-static int64_t file_size(const char *path, size_t file)
+static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	const char *last = strrchr(path, '/'), *suffix = driver_files[file].suffix;
-	const char *folder = file == driver_file_count - 1 ? log_folder : NULL;
-	char name[PATH_MAX];
-	struct stat status;
+	const char *last = strrchr(path, '/');
+	char log_path[PATH_MAX];
 
-	if (folder == NULL)
-		snprintf(name, sizeof(name), "%s%s", path, suffix);
-	else
-		snprintf(name, sizeof(name), "%s/%s%s", folder, last != NULL ? last + 1 : path,
-			 suffix);
-	return stat(name, &status) == 0 ? status.st_size : 0;
-}
-
-size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
-{
+	snprintf(log_path, sizeof(log_path), "%s/%s", log_folder != NULL ? log_folder : "",
+		 last != NULL ? last + 1 : path);
 	for (size_t i = 0; i < driver_file_count; i++)
-		sizes[i] = (struct file_size){driver_files[i].role, file_size(path, i)};
+		sizes[i] = (struct file_size){
+			driver_files[i].role,
+			database_file_size(
+				log_folder != NULL && i == driver_file_count - 1 ? log_path : path,
+				driver_files[i].suffix)};
 	return driver_file_count;
 }
 
 /* SQLite reports the page and cache sizes; the other settings are those that it was given. */
-bool driver_read_setting(struct database *database, size_t index, char *answer, size_t size,
+static bool read_setting(struct database *database, size_t index, char *answer, size_t size,
 			 struct error *error)
 {
 	const struct option *option = &engine.settings[index];
@@ -283,3 +239,18 @@ bool driver_read_setting(struct database *database, size_t index, char *answer, 
 	return sql_text(database->db, sql, answer, size, &found, error) &&
 	       (found || error_set(error, "%s: no answer", sql));
 }
+
+const struct engine engine = {
+	SQLITE_HOOKS,
+	.name = driver_name,
+	.settings = driver_settings,
+	.file_roles = driver_file_roles,
+	.title = title,
+	.open = open_database,
+	.close = close_database,
+	.commit = commit,
+	.maintain = maintain,
+	.read_setting = read_setting,
+	.write_properties = driver_write_properties,
+	.file_sizes = file_sizes,
+};

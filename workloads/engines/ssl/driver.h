@@ -1,4 +1,4 @@
-/* Functions that each engine with driver.c implements. */
+/* Parts of the driver of an engine that is SQLite with a log (driver.c), which each defines. */
 #ifndef COMMITPATH_SSL_DRIVER_H
 #define COMMITPATH_SSL_DRIVER_H
 
@@ -28,46 +28,20 @@ extern const size_t driver_file_count;
 /* Sets the engine's own requested settings. */
 void driver_own_options(const struct options *options, struct ssl_options *made);
 
-/* Executes a text and returns only its result code. */
-int driver_run(struct database *database, const char *sql);
-
 /* Executes what was rendered. */
 bool driver_execute(struct database *database, struct outcome *outcome, struct error *error);
 
-/* Hooks of engine.h: each engine's own settings and properties, and those of driver.c. */
+/* Parts of engine.h's table. */
+extern const char driver_name[];
+extern const char *const driver_file_roles[];
 extern const struct option driver_settings[];
-void driver_write_properties(struct json *json, size_t number);
-
-const char *driver_title(void);
-struct database *driver_open(const char *path, size_t number, const struct options *options,
-			     const struct workload *workload, enum engine_use use,
-			     struct error *error);
-bool driver_close(struct database *database, struct error *error);
-bool driver_remove(const char *path, struct error *error);
-bool driver_create_tables(struct database *database, struct error *error);
-bool driver_commit(struct database *database, struct outcome *outcome, struct error *error);
-bool driver_maintain(struct database *database, struct error *error);
-size_t driver_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
-bool driver_read_setting(struct database *database, size_t index, char *answer, size_t size,
-			 struct error *error);
-
-/* The table's entries. */
-#define DRIVER_HOOKS                                                                           \
-	SQLITE_HOOKS, .settings = driver_settings, .title = driver_title, .open = driver_open, \
-		.close = driver_close, .remove = driver_remove,                                \
-		.create_tables = driver_create_tables, .commit = driver_commit,                \
-		.maintain = driver_maintain, .read_setting = driver_read_setting,              \
-		.write_properties = driver_write_properties, .file_sizes = driver_file_sizes
 
 /* Keeps a database's statistics when it is closed. */
 void driver_keep(size_t number, struct ssl_stats stats);
 
-/* Returns them; ALL_DATABASES: the sum over all databases, or the maximum for maxima. */
-struct ssl_stats driver_stats(size_t number);
-
-/* Begin the object with them, left open for the engine's own members, and end it. */
-void driver_write_begin(struct json *json, size_t number);
-void driver_write_end(struct json *json, size_t number);
+/* Writes them as the object `properties` (driver_stats.c), with the engine's own members. */
+void driver_write_properties(struct json *json, size_t number);
+void driver_write_own(struct json *json, const struct ssl_stats *stats);
 void driver_write_number(struct json *json, const char *key, int64_t number);
 
 #endif

@@ -3,8 +3,7 @@
 #include <stdio.h>
 
 #include "driver.h"
-#include "medium.h"
-#include "properties.h"
+#include "state.h"
 
 static struct ssl_stats kept[MAX_DATABASES];
 static size_t kept_count;
@@ -16,38 +15,30 @@ void driver_keep(size_t number, struct ssl_stats stats)
 		kept_count = number + 1;
 }
 
-static void add(struct ssl_stats *sum, const struct ssl_stats *one)
+static int64_t larger(int64_t left, int64_t right)
 {
-	for (int i = 0; i < SSL_REASONS; i++)
-		sum->checkpoints[i] += one->checkpoints[i];
-	sum->transactions += one->transactions;
-	sum->logged += one->logged;
-	sum->wal_pages += one->wal_pages;
-	sum->database_pages += one->database_pages;
-	sum->wal_syncs += one->wal_syncs;
-	sum->database_syncs += one->database_syncs;
-	sum->log_syncs += one->log_syncs;
-	sum->log_bytes += one->log_bytes;
-	sum->log_lines += one->log_lines;
-	sum->pcm_bytes += one->pcm_bytes;
-	sum->pcm_ns += one->pcm_ns;
-	sum->pcm_waited_ns += one->pcm_waited_ns;
-	sum->records += one->records;
-	sum->merged_pages += one->merged_pages;
-	sum->memory_peak += one->memory_peak;
-	sum->dirty_pages += one->dirty_pages;
-	sum->checkpoint_ns += one->checkpoint_ns;
-	sum->replayed += one->replayed;
-	if (one->dirty_most > sum->dirty_most)
-		sum->dirty_most = one->dirty_most;
-	if (one->checkpoint_longest_ns > sum->checkpoint_longest_ns)
-		sum->checkpoint_longest_ns = one->checkpoint_longest_ns;
-	/* the first that had to recover sets it for all */
-	if (sum->found <= SSL_NEW)
-		sum->found = one->found;
+	return left > right ? left : right;
 }
 
-struct ssl_stats driver_stats(size_t number)
+/* Members before `found` are numbers of 64 bits. */
+static void add(struct ssl_stats *sum, const struct ssl_stats *stats)
+{
+	struct ssl_stats before = *sum;
+	const int64_t *from = &stats->transactions;
+	int64_t *to = &sum->transactions;
+
+	for (size_t i = 0; i < offsetof(struct ssl_stats, found) / sizeof(*to); i++)
+		to[i] += from[i];
+	sum->dirty_most = larger(before.dirty_most, stats->dirty_most);
+	sum->checkpoint_longest_ns =
+		larger(before.checkpoint_longest_ns, stats->checkpoint_longest_ns);
+	/* the first that had to recover sets it for all */
+	if (sum->found <= SSL_NEW)
+		sum->found = stats->found;
+}
+
+/* Returns those of a database; of ALL_DATABASES the sum, or the largest of maxima. */
+static struct ssl_stats stats_of(size_t number)
 {
 	struct ssl_stats sum = kept[0];
 
@@ -66,12 +57,12 @@ void driver_write_number(struct json *json, const char *key, int64_t number)
 	json_text(json, key, text);
 }
 
-void driver_write_begin(struct json *json, size_t number)
+void driver_write_properties(struct json *json, size_t number)
 {
-	struct ssl_stats stats = driver_stats(number);
+	struct ssl_stats stats = stats_of(number);
 
 	json_begin(json, "properties", '{');
-	properties_write(json, number);
+	sqlite_write_pragmas(json, number);
 	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++)
 		if (stats.checkpoints[i] > 0) {
 			char key[64];
@@ -100,12 +91,7 @@ void driver_write_begin(struct json *json, size_t number)
 		driver_write_number(json, "PCM ns", stats.pcm_ns);
 		json_text(json, "PCM lines cleaned by", medium_clean());
 	}
-}
-
-void driver_write_end(struct json *json, size_t number)
-{
-	struct ssl_stats stats = driver_stats(number);
-
+	driver_write_own(json, &stats);
 	json_end(json, '}');
 	/* separate, as it differs between runs by nanoseconds */
 	if (stats.log_lines > 0)

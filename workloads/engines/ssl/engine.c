@@ -2,19 +2,19 @@
 #include "engine.h"
 
 #include "driver.h"
+#include "hooks.h"
 #include "log.h"
-#include "settings.h"
 #include "sql.h"
 
-const char driver_product[] = "SQLite/SSL";
+const char driver_name[] = "ssl", driver_product[] = "SQLite/SSL";
 const struct driver_file driver_files[] = {
 	{"database", ""}, {"wal", "-wal"}, {"statements", "-sla"}};
 const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 
-static const char *const file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
+const char *const driver_file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
 const struct log_engine log_engine = {"-sla", NULL, true};
 
-int driver_run(struct database *database, const char *sql)
+int database_run(struct database *database, const char *sql)
 {
 	return database->own != NULL ? ssl_exec(database->own, sql)
 				     : sqlite3_exec(database->db, sql, NULL, NULL, NULL);
@@ -54,5 +54,3 @@ bool driver_execute(struct database *database, struct outcome *outcome, struct e
 	}
 	return true;
 }
-
-const struct engine engine = {DRIVER_HOOKS, .name = "ssl", .file_roles = file_roles};

@@ -9,7 +9,7 @@ int recover_refuse(struct ssl *ssl, const char *what)
 	return SQLITE_CANTOPEN;
 }
 
-int recover_told(const struct ssl *ssl, const char *name, const char *path, int result)
+int recover_error(const struct ssl *ssl, const char *name, const char *path, int result)
 {
 	if (result != SQLITE_OK && result != SQLITE_NOMEM && ssl->error != NULL &&
 	    ssl->error->text[0] == '\0')
@@ -18,9 +18,9 @@ int recover_told(const struct ssl *ssl, const char *name, const char *path, int 
 	return result;
 }
 
-static int told_of_pages(const struct ssl *ssl, int result)
+static int pages_error(const struct ssl *ssl, int result)
 {
-	return recover_told(ssl, log_kind.pages, ssl->pages_path, result);
+	return recover_error(ssl, log_kind.pages, ssl->pages_path, result);
 }
 
 /* Reads the files next to the database. */
@@ -51,18 +51,15 @@ static int read_beside(struct ssl *ssl, struct found *state)
 			  log_kind.pages, ssl->pages_path);
 		return SQLITE_CANTOPEN;
 	}
-	return told_of_pages(ssl, result);
+	return pages_error(ssl, result);
 }
 
 int found_read(struct ssl *ssl, struct found *state)
 {
 	uint8_t head[LOG_SLOT];
-	int result;
 
 	*state = (struct found){0};
-	result = file_read(ssl->database, head, sizeof(head), 0);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_read(ssl->database, head, sizeof(head), 0));
 	state->marked = mark_any(head);
 	if (!mark_get(head, &state->identity, &state->id))
 		state->identity = 0;
@@ -112,10 +109,10 @@ int recover_open(struct ssl *ssl)
 {
 	if (ssl->wal != NULL)
 		return SQLITE_OK;
-	return told_of_pages(ssl,
-			     file_open(ssl->pages_path,
-				       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL,
-				       &ssl->wal));
+	return pages_error(ssl,
+			   file_open(ssl->pages_path,
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL,
+				     &ssl->wal));
 }
 
 /* Begins a log for a database without one. The mark comes last: it makes the log valid. */
@@ -138,18 +135,13 @@ static int begin(struct ssl *ssl, const struct found *state)
 		return result;
 	}
 	mark_put(sector, ssl->log.identity, ssl->log.base);
-	result = file_write(ssl->database, sector, sizeof(sector), 0);
-	return result == SQLITE_OK
-		       ? ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL)
-		       : result;
+	TRY(file_write(ssl->database, sector, sizeof(sector), 0));
+	return ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL);
 }
 
 static int recover_unmarked(struct ssl *ssl, const struct found *state)
 {
-	int result = refuse_others(ssl, state);
-
-	if (result != SQLITE_OK)
-		return result;
+	TRY(refuse_others(ssl, state));
 	if (ssl->walfile.state == WAL_LIVE) {
 		error_set(ssl->error, "%s was changed while it was opened", ssl->path);
 		return SQLITE_BUSY;
@@ -162,9 +154,8 @@ static int recover_unmarked(struct ssl *ssl, const struct found *state)
 
 int recover_copy(struct ssl *ssl)
 {
-	int result = walfile_apply(ssl);
-
-	return result == SQLITE_OK ? walfile_reset(ssl) : result;
+	TRY(walfile_apply(ssl));
+	return walfile_reset(ssl);
 }
 
 enum ssl_case recover_case(const struct ssl *ssl, bool used)
@@ -190,15 +181,11 @@ static int sync_state(const struct ssl *ssl)
 int recover_files(struct ssl *ssl)
 {
 	struct found state;
-	int result = found_read(ssl, &state);
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(found_read(ssl, &state));
 	if (!state.marked)
 		return recover_unmarked(ssl, &state);
-	result = sync_state(ssl);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(sync_state(ssl));
 	if (state.log == LOG_ABSENT)
 		return recover_refuse(ssl, "is not there, and the database needs it");
 	if (state.log == LOG_UNBEGUN)
@@ -207,6 +194,6 @@ int recover_files(struct ssl *ssl)
 		return recover_refuse(ssl, state.fault.text);
 	if (state.identity != ssl->log.identity || state.page_size != ssl->page_size)
 		return recover_refuse(ssl, "is of another database");
-	result = recover_marked(ssl, &state);
-	return result == SQLITE_OK ? recover_open(ssl) : result;
+	TRY(recover_marked(ssl, &state));
+	return recover_open(ssl);
 }

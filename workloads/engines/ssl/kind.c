@@ -41,14 +41,11 @@ void commit_over(struct ssl *ssl)
 	transaction_clear(ssl);
 }
 
-static bool log_nearly_full(const struct log *log, int64_t full)
-{
-	return (log->tail - LOG_RECORDS) * 100 >= (log->size - LOG_RECORDS) * full;
-}
-
 enum ssl_reason checkpoint_due(const struct ssl *ssl)
 {
-	if (log_nearly_full(&ssl->log, ssl->options.full))
+	const struct log *log = &ssl->log;
+
+	if ((log->tail - LOG_RECORDS) * 100 >= (log->size - LOG_RECORDS) * ssl->options.full)
 		return SSL_LOG_FULL;
 	if (ssl->options.dirty > 0 && ssl->memory.dirty > ssl->options.dirty)
 		return SSL_DIRTY_PAGES;
@@ -57,29 +54,16 @@ enum ssl_reason checkpoint_due(const struct ssl *ssl)
 
 bool options_own(const struct ssl_options *options, struct error *error)
 {
-	if ((options->left_out & SSL_EXPANDED) != 0 && !RELEASE_EXPANDS)
-		return error_set(error, "SQLite %s has no sqlite3_expanded_sql",
-				 sqlite3_libversion());
+	(void)options;
+	(void)error;
 	return true;
-}
-
-int connection_own(struct ssl *ssl)
-{
-	return random_connect(ssl);
 }
 
 int connection_watch(struct ssl *ssl)
 {
-	int result = classify_connect(ssl);
-
-	if (result == SQLITE_OK)
-		result = classify_schema(ssl);
-	return result == SQLITE_OK ? schema_connect(ssl) : result;
-}
-
-int64_t connection_time(int64_t now)
-{
-	return random_time(now);
+	TRY(classify_connect(ssl));
+	TRY(classify_schema(ssl));
+	return schema_connect(ssl);
 }
 
 void own_free(struct ssl *ssl)

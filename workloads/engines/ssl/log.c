@@ -8,7 +8,7 @@
  * The least byte is the first (log_file.c has the rest). */
 #include <string.h>
 
-#include "medium.h"
+#include "state.h"
 
 enum { RECORD = 24, AT_RELEASE = 20, AT_UNSYNCED = 56 };
 

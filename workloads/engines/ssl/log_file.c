@@ -8,7 +8,7 @@
  * The least byte is the first. */
 #include <string.h>
 
-#include "medium.h"
+#include "state.h"
 
 enum { AT_VERSION = 14, CHUNK = 65536 };
 
@@ -62,9 +62,9 @@ int log_header_store(struct ssl *ssl, int64_t *offset)
 int log_header_write(struct ssl *ssl)
 {
 	int64_t offset;
-	int result = log_header_store(ssl, &offset);
 
-	return result == SQLITE_OK ? medium_persist(ssl, log_kind.header, offset) : result;
+	TRY(log_header_store(ssl, &offset));
+	return medium_persist(ssl, log_kind.header, offset);
 }
 
 void log_begin(struct log *log, uint64_t epoch, uint64_t base)
@@ -91,7 +91,7 @@ static int fill(sqlite3_file *file, int64_t size)
 
 static int name_error(const struct ssl *ssl, int result)
 {
-	return recover_told(ssl, log_kind.name, ssl->log_path, result);
+	return recover_error(ssl, log_kind.name, ssl->log_path, result);
 }
 
 int log_create(struct ssl *ssl)

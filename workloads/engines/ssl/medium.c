@@ -1,5 +1,4 @@
-#include "medium.h"
-
+/* The log's medium (enum ssl_medium): mapping it, and making writes durable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include <linux/mman.h>
 
+#include "state.h"
 #include "ticks.h"
 
 enum { PAGE = 4096, CACHE_LINE = 64 };

@@ -59,7 +59,6 @@ static void free_page(struct memory *memory, struct frame *frame)
 static int add_frame(struct memory *memory)
 {
 	struct frame *frame;
-	int result;
 
 	if (memory->count == memory->room) {
 		uint32_t room = memory->room > 0 ? 2 * memory->room : FIRST_FRAMES;
@@ -70,9 +69,7 @@ static int add_frame(struct memory *memory)
 		memory->frames = frames;
 		memory->room = room;
 	}
-	result = reserve_pages(memory);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(reserve_pages(memory));
 	frame = &memory->frames[memory->count];
 	memset(frame, 0, sizeof(*frame));
 	frame->page = sqlite3_malloc64(memory->page_size);
@@ -230,11 +227,6 @@ void memory_commit(struct memory *memory)
 	}
 	memory->committed = memory->ends;
 	drop_frames(memory, memory->committed);
-}
-
-void memory_cancel(struct memory *memory)
-{
-	memory->ends = memory->committed;
 }
 
 void memory_copied(struct memory *memory, uint32_t frames)

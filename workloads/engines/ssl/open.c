@@ -92,9 +92,7 @@ int database_live(const struct ssl *ssl, bool *is)
 	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->path, SQLITE_ACCESS_EXISTS, &there);
 	if (result != SQLITE_OK || !there)
 		return result;
-	result = file_open(ssl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, &file);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_open(ssl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, &file));
 	result = file_read(file, head, sizeof(head), 0);
 	*is = result == SQLITE_OK && mark_any(head);
 	file_close(&file);
@@ -114,10 +112,9 @@ int database_failed(struct ssl *ssl, const char *what, int result)
 int database_convert(struct ssl *ssl, int flags)
 {
 	sqlite3_stmt *row = NULL;
-	int result = found_others(ssl);
+	int result;
 
-	if (result != SQLITE_OK)
-		return result;
+	TRY(found_others(ssl));
 	result = sqlite3_open_v2(ssl->path, &ssl->db, flags, ssl_wrapped->zName);
 	if (result == SQLITE_OK)
 		result = sqlite3_prepare_v2(ssl->db, "PRAGMA page_count", -1, &row, NULL);
@@ -154,14 +151,12 @@ int connection_begin(struct ssl *ssl)
 					 : "PRAGMA locking_mode=exclusive";
 	static const char then[] = "PRAGMA main.synchronous=full;"
 				   "SELECT count(*) FROM sqlite_master";
-	int result;
 
 	sqlite3_wal_autocheckpoint(ssl->db, 0);
 	sqlite3_rollback_hook(ssl->db, rolled_back, ssl);
-	result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
-	if (result == SQLITE_OK)
-		result = sqlite3_exec(ssl->db, then, NULL, NULL, NULL);
-	return result == SQLITE_OK ? connection_own(ssl) : result;
+	TRY(sqlite3_exec(ssl->db, first, NULL, NULL, NULL));
+	TRY(sqlite3_exec(ssl->db, then, NULL, NULL, NULL));
+	return connection_own(ssl);
 }
 
 static int connect(struct ssl *ssl)

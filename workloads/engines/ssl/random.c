@@ -2,22 +2,12 @@
  * and our generator is seeded before each statement. */
 #include "state.h"
 
-/* splitmix64 (Vigna, prng.di.unimi.it). */
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 static void note_random(struct ssl *ssl)
 {
 	struct transaction_log *transaction = &ssl->transaction;
 
 	if (!transaction->used_random && !ssl->replaying)
-		transaction->seed = ssl->random;
+		transaction->seed = ssl->random.state;
 	transaction->used_random = true;
 	if (ssl->options.policy == SSL_CHECKPOINT)
 		taint(ssl, SSL_NOT_REPEATABLE);
@@ -30,7 +20,7 @@ static void random_number(sqlite3_context *context, int count, sqlite3_value **v
 	(void)count;
 	(void)values;
 	note_random(ssl);
-	sqlite3_result_int64(context, (int64_t)next(&ssl->random));
+	sqlite3_result_int64(context, (int64_t)prng_next(&ssl->random));
 }
 
 /* As SQLite's randomblob in func.c: at least one byte. */
@@ -54,26 +44,23 @@ static void random_blob(sqlite3_context *context, int count, sqlite3_value **val
 		return;
 	}
 	for (int64_t i = 0; i < size; i++)
-		data[i] = (uint8_t)(next(&ssl->random) >> 56);
+		data[i] = (uint8_t)(prng_next(&ssl->random) >> 56);
 	sqlite3_result_blob(context, data, (int)size, sqlite3_free);
 }
 
-int random_connect(struct ssl *ssl)
+int connection_own(struct ssl *ssl)
 {
-	int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS, result;
+	int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
 
 	sqlite3_randomness(sizeof(ssl->random), &ssl->random);
 	if (ssl->options.policy == SSL_IGNORE)
 		return SQLITE_OK;
-	result = sqlite3_create_function(ssl->db, "random", 0, flags, ssl, random_number, NULL,
-					 NULL);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(sqlite3_create_function(ssl->db, "random", 0, flags, ssl, random_number, NULL, NULL));
 	return sqlite3_create_function(ssl->db, "randomblob", 1, flags, ssl, random_blob, NULL,
 				       NULL);
 }
 
-int64_t random_time(int64_t now)
+int64_t connection_time(int64_t now)
 {
 	struct ssl *ssl = ssl_current;
 

@@ -104,16 +104,11 @@ static void add_value(struct bytes *bytes, const struct value *value)
 static void add_template(struct ssl_stmt *statement)
 {
 	struct transaction_log *transaction = &statement->ssl->transaction;
-	char *expanded = NULL;
 
-	if (statement->ssl->options.left_out & SSL_EXPANDED)
-		expanded = release_expanded(statement->statement);
-	else if (statement->template_of == transaction->number)
+	if (statement->template_of == transaction->number)
 		return;
 	bytes_byte(&transaction->body, ENTRY_TEMPLATE);
-	add_text(&transaction->body,
-		 expanded != NULL ? expanded : sqlite3_sql(statement->statement));
-	sqlite3_free(expanded);
+	add_text(&transaction->body, sqlite3_sql(statement->statement));
 	statement->template_of = transaction->number;
 	statement->template_at = transaction->templates++;
 }
@@ -124,7 +119,6 @@ void record_begin(struct ssl_stmt *statement)
 	struct ssl *ssl = statement->ssl;
 	struct transaction_log *transaction = &ssl->transaction;
 	struct bytes *bytes = &transaction->statement;
-	bool expanded = ssl->options.left_out & SSL_EXPANDED;
 
 	if (!transaction->any)
 		begin_record(ssl);
@@ -132,8 +126,8 @@ void record_begin(struct ssl_stmt *statement)
 	transaction->executing = statement;
 	transaction->used_time = transaction->used_random = false;
 	bytes_clear(bytes);
-	bytes_number(bytes, expanded ? 0 : (uint64_t)statement->value_count);
-	for (int i = 0; !expanded && i < statement->value_count; i++)
+	bytes_number(bytes, (uint64_t)statement->value_count);
+	for (int i = 0; i < statement->value_count; i++)
 		add_value(bytes, &statement->values[i]);
 }
 
@@ -246,7 +240,7 @@ static int run_statement(struct ssl *ssl, sqlite3_stmt **templates, uint64_t cou
 	if (used & USED_TIME)
 		transaction->time = read_signed(reader);
 	if (used & USED_RANDOM)
-		ssl->random = read_number(reader);
+		ssl->random.state = read_number(reader);
 	values = read_number(reader);
 	if (reader->bad || at >= count)
 		return SQLITE_CORRUPT;

@@ -33,9 +33,7 @@ int release_set_rowid(sqlite3 *db, int64_t rowid)
 
 	if (sqlite3_last_insert_rowid(db) == rowid)
 		return SQLITE_OK;
-	result = sqlite3_exec(db, table, NULL, NULL, NULL);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(sqlite3_exec(db, table, NULL, NULL, NULL));
 	sql = sqlite3_mprintf("INSERT OR REPLACE INTO temp.\"last insert rowid\" VALUES(%lld)",
 			      (long long)rowid);
 	if (sql == NULL)
@@ -43,16 +41,6 @@ int release_set_rowid(sqlite3 *db, int64_t rowid)
 	result = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	sqlite3_free(sql);
 	return result;
-#endif
-}
-
-char *release_expanded(sqlite3_stmt *statement)
-{
-#if SQLITE_VERSION_NUMBER >= 3014000
-	return sqlite3_expanded_sql(statement);
-#else
-	(void)statement;
-	return NULL;
 #endif
 }
 

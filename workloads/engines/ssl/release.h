@@ -4,6 +4,14 @@
 
 #include "ssl.h"
 
+/* Ends a function with the result of a call that fails. */
+#define TRY(call)                         \
+	do {                              \
+		int result_ = (call);     \
+		if (result_ != SQLITE_OK) \
+			return result_;   \
+	} while (0)
+
 /* Names of later releases. Earlier releases' VFSs ignore the operations of atomic writes, as a VFS
  * may; SQLITE_INNOCUOUS is ignored; ENABLE_VIEW and REVERSE_SCANORDER are unknown settings; the
  * last has another name. */
@@ -33,9 +41,6 @@
 bool release_in_transaction(sqlite3 *db);
 /* Sets last_insert_rowid(). */
 int release_set_rowid(sqlite3 *db, int64_t rowid);
-/* Whether sqlite3_expanded_sql exists. */
-enum { RELEASE_EXPANDS = SQLITE_VERSION_NUMBER >= 3014000 };
-char *release_expanded(sqlite3_stmt *statement);
 
 /* Makes a database name as SQLite passes it to a VFS, followed by two parameters and its WAL's
  * name. */

@@ -1,6 +1,8 @@
-#include "settings.h"
-
+#include "driver.h"
 #include "log_settings.h"
+
+/* Indexes in engine.settings, after those of driver.h. */
+enum { LOG_FULL = DRIVER_SETTINGS, NOT_REPEATABLE, SYNCHRONOUS, CHECKPOINT_WRITE, RECOVERY_RULE };
 
 /* In the order of enum ssl_policy. */
 static const char *const policies[] = {"capture", "checkpoint", NULL};
@@ -15,46 +17,19 @@ static const char *const rules[] = {"ids", "paper", NULL};
 
 const struct option driver_settings[] = {
 	LOG_SETTINGS,
-	{.name = "log-full",
-	 .key = "log_full",
-	 .argument = "PERCENT",
-	 SETTING(LOG_FULL),
-	 .help = "per cent of the log from which on a commit makes a checkpoint",
-	 INTEGER(1, 100),
-	 .preset = "70",
-	 .commands = COMMAND_RUN},
-	{.name = "not-repeatable",
-	 .key = "not_repeatable",
-	 .argument = "POLICY",
-	 SETTING(NOT_REPEATABLE),
-	 .help = "what becomes of time and random numbers",
-	 WORD(policies),
-	 .preset = "capture",
-	 .commands = COMMAND_RUN},
-	{.name = "synchronous",
-	 .key = "synchronous",
-	 .argument = "LEVEL",
-	 SETTING(SYNCHRONOUS),
-	 .help = "whether the log is synced at each commit, or at checkpoints alone",
-	 WORD(levels),
+	{SETTING("log-full", "log_full", LOG_FULL), INTEGER("PERCENT", 1, 100), .preset = "70",
+	 .help = "per cent of the log from which on a commit makes a checkpoint"},
+	{SETTING("not-repeatable", "not_repeatable", NOT_REPEATABLE), WORD("POLICY", policies),
+	 .preset = "capture", .help = "what becomes of time and random numbers"},
+	{SETTING("synchronous", "synchronous", SYNCHRONOUS), WORD("LEVEL", levels),
 	 .preset = "full",
-	 .commands = COMMAND_RUN},
-	{.name = "checkpoint-write",
-	 .key = "checkpoint_write",
-	 .argument = "WAY",
-	 SETTING(CHECKPOINT_WRITE),
-	 .help = "a checkpoint's pages: to the WAL and to the database, or once by atomic writes",
-	 WORD(writes),
+	 .help = "whether the log is synced at each commit, or at checkpoints alone"},
+	{SETTING("checkpoint-write", "checkpoint_write", CHECKPOINT_WRITE), WORD("WAY", writes),
 	 .preset = "wal",
-	 .commands = COMMAND_RUN},
-	{.name = "recovery-rule",
-	 .key = "recovery_rule",
-	 .argument = "RULE",
-	 SETTING(RECOVERY_RULE),
-	 .help = "what a recovery goes by: ids, or the study's table alone, which fails",
-	 WORD(rules),
+	 .help = "a checkpoint's pages: to the WAL and to the database, or once by atomic writes"},
+	{SETTING("recovery-rule", "recovery_rule", RECOVERY_RULE), WORD("RULE", rules),
 	 .preset = "ids",
-	 .commands = COMMAND_RUN},
+	 .help = "what a recovery goes by: ids, or the study's table alone, which fails"},
 	{.name = NULL},
 };
 
@@ -67,8 +42,8 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->synchronous = (enum ssl_synchronous)options->settings[SYNCHRONOUS];
 }
 
-void driver_write_properties(struct json *json, size_t number)
+void driver_write_own(struct json *json, const struct ssl_stats *stats)
 {
-	driver_write_begin(json, number);
-	driver_write_end(json, number);
+	(void)json;
+	(void)stats;
 }

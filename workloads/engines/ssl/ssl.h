@@ -1,5 +1,5 @@
-/* SQLite/SSL: SQLite whose commits log statements instead of pages, in a separate file, and whose
- * recovery executes them again. docs/reference/ssl.md has the design.
+/* SQLite/SSL: SQLite with commits that log statements instead of pages, in a separate file, and a
+ * recovery that executes them again. docs/reference/ssl.md has the design.
  *
  * A program opens a database with ssl_open and changes it through the calls here. Changes by
  * SQLite's own calls on ssl_db() are safe, but each such commit is a checkpoint. Calls that return
@@ -41,7 +41,6 @@ enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
 
 /* Steps that can be left out, so that tests show why they are needed. */
 enum {
-	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
 	SSL_ANY_MEMORY = 4,	 /* SSL_PCM also maps other memory */
 	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */

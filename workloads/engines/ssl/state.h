@@ -3,6 +3,7 @@
 #define COMMITPATH_SSL_STATE_H
 
 #include "bytes.h"
+#include "prng.h"
 #include "release.h"
 
 /* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
@@ -120,7 +121,7 @@ struct ssl {
 	struct transaction_log transaction;
 	struct page_log *pages; /* of engines/ppl */
 	struct ssl_stmt *preparing, *stepping;
-	uint64_t asked;		/* how often the authorizer was asked */
+	uint64_t authorized;	/* calls of the authorizer */
 	int depth;		/* of steps within steps */
 	enum ssl_reason always; /* why each commit is a checkpoint from now on */
 	enum ssl_reason schema_taint;
@@ -140,7 +141,7 @@ struct ssl {
 	struct ssl_stmt *plain; /* of a statement of that program's which is executing; or NULL */
 	sqlite3_stmt *plain_of; /* that statement */
 	int unrepeated[UNREPEATED_SETTINGS]; /* as they were when it was opened */
-	uint64_t random;
+	struct prng random;
 	char *pragmas[REPEATED_PRAGMAS];
 	char **tables; /* ordinary ones */
 	size_t table_count;
@@ -163,11 +164,20 @@ extern bool vfs_adopts;
 /* Whether the database opened last on this thread, to be adopted, did not exist before. */
 extern _Thread_local bool vfs_absent;
 
-/* observed.c: the observer's time now, and a report of a write to the WAL in memory. */
-uint64_t observed_now(const struct ssl *ssl);
-int observed_keep(struct ssl *ssl, const uint8_t *data, int size, int64_t offset);
+/* The observer's time now; 0: there is none. */
+static inline uint64_t observed_now(const struct ssl *ssl)
+{
+	return ssl->options.observer != NULL ? ssl->options.observer->now() : 0;
+}
 
-/* databases.c */
+/* vfs_files.c: a file of such a database, as SQLite sees it through the VFS. */
+struct vfs_file {
+	sqlite3_file base;
+	struct ssl *ssl;
+};
+extern const sqlite3_io_methods vfs_wal, vfs_database;
+
+/* The open databases with a log. */
 void vfs_add(struct ssl *ssl);
 void vfs_remove(struct ssl *ssl);
 struct ssl *vfs_find(const char *path);
@@ -177,7 +187,6 @@ int file_open(const char *path, int flags, sqlite3_file **file);
 void file_close(sqlite3_file **file);
 int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
-/* Returns whether there is no file of that name. */
 bool file_absent(const char *path);
 /* Flags for opening a file next to the database: as a WAL, which gets its mode from the database
  * and cannot be opened without one. */
@@ -193,13 +202,11 @@ int memory_truncate(struct memory *memory, int64_t size);
 void memory_clear(struct memory *memory);
 /* The frames of a transaction are committed: older versions are freed. */
 void memory_commit(struct memory *memory);
-/* They are rolled back. */
-void memory_cancel(struct memory *memory);
+/* The first `frames` frames are in the database, or the version of a page in them is. */
 void memory_copied(struct memory *memory, uint32_t frames);
+void memory_merged(struct memory *memory, uint32_t page, uint32_t frames);
 /* Returns the last committed version of a page; NULL: in no frame. */
 const uint8_t *memory_page(const struct memory *memory, uint32_t page);
-/* The first `frames` frames are in the database. */
-void memory_merged(struct memory *memory, uint32_t page, uint32_t frames);
 uint32_t frame_page(const struct frame *frame);
 uint32_t frame_size(const struct frame *frame); /* of the database, where it ends a transaction */
 
@@ -226,6 +233,18 @@ int atomic_check(struct ssl *ssl);
 int atomic_write(struct ssl *ssl, const struct walfile *made);
 void atomic_close(struct ssl *ssl);
 
+/* medium.c. Maps the log's file if needed. SSL_PCM fails, with the reason in ssl->error, unless
+ * mapped with MAP_SYNC: otherwise a cleaned line is not durable. */
+int medium_map(struct ssl *ssl);
+void medium_unmap(struct log *log);
+/* Returns whether the log's mapping is synchronous (MAP_SYNC), according to the kernel. */
+bool medium_is_synchronous(const struct ssl *ssl);
+int medium_write(struct ssl *ssl, const void *data, size_t size, int64_t offset);
+/* Makes what was written there durable. On SSL_PCM it returns when the lines' time has passed. */
+int medium_persist(struct ssl *ssl, size_t size, int64_t offset);
+/* Returns the instruction that cleans a cache line here to where it is durable. */
+const char *medium_clean(void);
+
 /* log_file.c */
 enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 128, LOG_LEAST = 4096 };
 enum log_state { LOG_ABSENT, LOG_UNBEGUN, LOG_GOOD, LOG_BAD };
@@ -240,8 +259,8 @@ void log_close(struct log *log);
 /* Closes and deletes it when it is no longer needed. */
 int log_remove(struct ssl *ssl);
 
-/* Functions of each kind of log: in log.c, kind.c and recover.c for this one, and in the folder of
- * another engine that is made from the other files here. */
+/* Functions of each kind of log: in log.c, kind.c, random.c and recover.c for this one, and in the
+ * folder of another engine that is made from the other files here. */
 struct log_kind {
 	const char *name, *vfs;
 	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
@@ -325,7 +344,7 @@ int recover_copy(struct ssl *ssl);
 int recover_refuse(struct ssl *ssl, const char *what);
 /* Adds the file's `name` and `path` to an error, as SQLite's message does not have them. Returns
  * the result. */
-int recover_told(const struct ssl *ssl, const char *name, const char *path, int result);
+int recover_error(const struct ssl *ssl, const char *name, const char *path, int result);
 
 /* checkpoint.c */
 int commit_durable(struct ssl *ssl);
@@ -379,8 +398,7 @@ void classify_free(struct ssl *ssl);
 /* Watches for the largest rowid, after the schema is read. */
 int schema_connect(struct ssl *ssl);
 
-/* random.c */
-int random_connect(struct ssl *ssl);
-int64_t random_time(int64_t now);
+/* extension/plain.c: starts recording an adopted connection's statements that can be logged. */
+int plain_connect(struct ssl *ssl);
 
 #endif

@@ -2,7 +2,7 @@
  * other file is left to the wrapped VFS, which rejects a database with a live log. */
 #include <string.h>
 
-#include "vfs.h"
+#include "state.h"
 
 _Thread_local struct ssl *ssl_current;
 bool vfs_adopts;
@@ -10,15 +10,48 @@ _Thread_local bool vfs_absent;
 
 static sqlite3_vfs vfs;
 
+/* Databases with a log, found by their names and their WALs'. */
+static struct ssl *open_databases;
+
+struct ssl *vfs_find(const char *path)
+{
+	struct ssl *found = NULL;
+
+	sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+	for (struct ssl *ssl = open_databases; ssl != NULL; ssl = ssl->next)
+		if (strcmp(ssl->path, path) == 0 || strcmp(ssl->wal_path, path) == 0)
+			found = ssl;
+	sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+	return found;
+}
+
+void vfs_add(struct ssl *ssl)
+{
+	sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+	ssl->next = open_databases;
+	open_databases = ssl;
+	sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+}
+
+void vfs_remove(struct ssl *ssl)
+{
+	struct ssl **link = &open_databases;
+
+	sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+	while (*link != NULL && *link != ssl)
+		link = &(*link)->next;
+	if (*link != NULL)
+		*link = ssl->next;
+	sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+}
+
 /* Opens one of our databases exclusively, recovered except for its statements. */
 static int open_database(struct ssl *ssl, const char *name, struct vfs_file *file, int flags,
 			 int *out)
 {
 	int result;
 
-	result = file_open(name, flags, &ssl->database);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_open(name, flags, &ssl->database));
 	if (out != NULL)
 		*out = flags;
 	result = ssl->database->pMethods->xLock(ssl->database, SQLITE_LOCK_SHARED);

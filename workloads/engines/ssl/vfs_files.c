@@ -2,7 +2,7 @@
  * when synced; only a checkpoint writes to the database. */
 #include <string.h>
 
-#include "vfs.h"
+#include "state.h"
 
 static struct ssl *of(sqlite3_file *file)
 {
@@ -24,7 +24,15 @@ static int wal_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offs
 
 static int wal_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
 {
-	return observed_keep(of(file), data, size, offset);
+	struct ssl *ssl = of(file);
+	uint64_t begin = observed_now(ssl);
+	int result = memory_write(&ssl->memory, data, size, offset);
+
+	/* a frame's header; its page comes next */
+	if (result == SQLITE_OK && ssl->options.observer != NULL && size == FRAME_HEADER)
+		ssl->options.observer->kept(ssl->options.observed, begin, offset,
+					    ssl->memory.page_size, get32be(data));
+	return result;
 }
 
 static int wal_truncate(sqlite3_file *file, sqlite3_int64 size)
@@ -85,25 +93,19 @@ static int characteristics(sqlite3_file *file)
 }
 
 const sqlite3_io_methods vfs_wal = {
-	1,
-	wal_close,
-	wal_read,
-	wal_write,
-	wal_truncate,
-	wal_sync,
-	wal_size,
-	no_lock,
-	no_lock,
-	no_reserved_lock,
-	wal_control,
-	sector_size,
-	characteristics,
-	NULL,
-	NULL,
-	NULL,
-	NULL,
-	NULL,
-	NULL,
+	.iVersion = 1,
+	.xClose = wal_close,
+	.xRead = wal_read,
+	.xWrite = wal_write,
+	.xTruncate = wal_truncate,
+	.xSync = wal_sync,
+	.xFileSize = wal_size,
+	.xLock = no_lock,
+	.xUnlock = no_lock,
+	.xCheckReservedLock = no_reserved_lock,
+	.xFileControl = wal_control,
+	.xSectorSize = sector_size,
+	.xDeviceCharacteristics = characteristics,
 };
 
 /* The database */
@@ -236,23 +238,17 @@ static int database_control(sqlite3_file *file, int op, void *argument)
 }
 
 const sqlite3_io_methods vfs_database = {
-	1,
-	database_close,
-	database_read,
-	database_write,
-	database_truncate,
-	database_sync,
-	database_size,
-	no_lock,
-	no_lock,
-	no_reserved_lock,
-	database_control,
-	sector_size,
-	characteristics,
-	NULL,
-	NULL,
-	NULL,
-	NULL,
-	NULL,
-	NULL,
+	.iVersion = 1,
+	.xClose = database_close,
+	.xRead = database_read,
+	.xWrite = database_write,
+	.xTruncate = database_truncate,
+	.xSync = database_sync,
+	.xFileSize = database_size,
+	.xLock = no_lock,
+	.xUnlock = no_lock,
+	.xCheckReservedLock = no_reserved_lock,
+	.xFileControl = database_control,
+	.xSectorSize = sector_size,
+	.xDeviceCharacteristics = characteristics,
 };

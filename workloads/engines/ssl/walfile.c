@@ -87,9 +87,7 @@ static int read_header(sqlite3_file *file, struct walfile *found, uint8_t *heade
 	put32be(begin, MAGIC);
 	put32be(begin + 4, WAL_VERSION);
 	memset(header, 0, WAL_HEADER);
-	result = file_read(file, header, size < WAL_HEADER ? size : WAL_HEADER, 0);
-	if (result != SQLITE_OK)
-		return result;
+	TRY(file_read(file, header, size < WAL_HEADER ? size : WAL_HEADER, 0));
 	found->other = memcmp(header, zeros, sizeof(begin)) != 0 &&
 		       memcmp(header, begin, size < 8 ? (size_t)size : sizeof(begin)) != 0;
 	checksum(header, WAL_HEADER - 8, sum);
@@ -150,9 +148,7 @@ static int read_frames(sqlite3_file *file, struct walfile *found, const uint8_t 
 			if (found->whole)
 				found->id = id;
 		}
-		result = add_page(found, get32be(frame));
-		if (result != SQLITE_OK)
-			return result;
+		TRY(add_page(found, get32be(frame)));
 		found->database_size = get32be(frame + 4);
 		if (found->database_size != 0) {
 			found->state = WAL_LIVE;
@@ -238,10 +234,8 @@ static int write_frames(struct ssl *ssl, struct walfile *made, const uint8_t *he
 		checksum(data, made->page_size, sum);
 		put32be(frame + 16, sum[0]);
 		put32be(frame + 20, sum[1]);
-		result = file_write(ssl->wal, frame, FRAME_HEADER + made->page_size,
-				    frame_offset(made, i));
-		if (result != SQLITE_OK)
-			return result;
+		TRY(file_write(ssl->wal, frame, FRAME_HEADER + made->page_size,
+			       frame_offset(made, i)));
 		page->frame = i;
 		ssl->stats.wal_pages++;
 	}

@@ -13,63 +13,27 @@ enum { INTEGER = 1, REAL, TEXT, BLOB };
 
 EXPORT int sqlite3_bind_null(sqlite3_stmt *statement, int index)
 {
-	struct text *value = record_value(statement, index);
-
-	if (value != NULL)
-		text_null(value);
+	text_null(record_value(statement, index));
 	return LIBRARY->bind_null(statement, index);
 }
 
-EXPORT int sqlite3_bind_int(sqlite3_stmt *statement, int index, int number)
-{
-	struct text *value = record_value(statement, index);
-
-	if (value != NULL)
-		text_integer(value, number);
-	return LIBRARY->bind_int(statement, index, number);
-}
-
-EXPORT int sqlite3_bind_int64(sqlite3_stmt *statement, int index, int64_t number)
-{
-	struct text *value = record_value(statement, index);
-
-	if (value != NULL)
-		text_integer(value, number);
-	return LIBRARY->bind_int64(statement, index, number);
-}
-
-EXPORT int sqlite3_bind_double(sqlite3_stmt *statement, int index, double number)
-{
-	struct text *value = record_value(statement, index);
-
-	if (value != NULL)
-		text_real(value, number);
-	return LIBRARY->bind_double(statement, index, number);
-}
-
-EXPORT int sqlite3_bind_zeroblob(sqlite3_stmt *statement, int index, int size)
-{
-	struct text *value = record_value(statement, index);
-
-	if (value != NULL)
-		text_zeros(value, size > 0 ? (uint64_t)size : 0);
-	return LIBRARY->bind_zeroblob(statement, index, size);
-}
-
-EXPORT int sqlite3_bind_zeroblob64(sqlite3_stmt *statement, int index, uint64_t size)
-{
-	struct text *value = record_value(statement, index);
-
-	if (value != NULL)
-		text_zeros(value, size);
-	return LIBRARY->bind_zeroblob64(statement, index, size);
-}
+#define BIND(name, type, record)                                                       \
+	EXPORT int sqlite3_bind_##name(sqlite3_stmt *statement, int index, type value) \
+	{                                                                              \
+		record(record_value(statement, index), value);                         \
+		return LIBRARY->bind_##name(statement, index, value);                  \
+	}
+BIND(int, int, text_integer)
+BIND(int64, int64_t, text_integer)
+BIND(double, double, text_real)
+BIND(zeroblob, int, text_zeros)
+BIND(zeroblob64, uint64_t, text_zeros)
 
 static void note_text(sqlite3_stmt *statement, int index, const char *data, int64_t size)
 {
 	struct text *value = record_value(statement, index);
 
-	if (value != NULL && data == NULL)
+	if (data == NULL)
 		text_null(value);
 	else if (value != NULL)
 		text_string(value, data, size < 0 ? strlen(data) : (size_t)size);
@@ -82,7 +46,7 @@ static void note_wide(sqlite3_stmt *statement, int index, const void *data, int6
 	const uint16_t *units = data;
 	size_t bytes = size < 0 ? 0 : (size_t)size;
 
-	if (value != NULL && data == NULL)
+	if (data == NULL)
 		text_null(value);
 	if (value == NULL || data == NULL)
 		return;
@@ -95,7 +59,7 @@ static void note_blob(sqlite3_stmt *statement, int index, const void *data, uint
 {
 	struct text *value = record_value(statement, index);
 
-	if (value != NULL && data == NULL)
+	if (data == NULL)
 		text_null(value);
 	else if (value != NULL)
 		text_blob(value, data, (size_t)size);
@@ -143,6 +107,7 @@ EXPORT int sqlite3_bind_value(sqlite3_stmt *statement, int index, sqlite3_value 
 {
 	struct library *sqlite = LIBRARY;
 	struct text *value = record_value(statement, index);
+	const void *data;
 
 	switch (value != NULL ? sqlite->value_type(from) : 0) {
 	case 0:
@@ -153,20 +118,16 @@ EXPORT int sqlite3_bind_value(sqlite3_stmt *statement, int index, sqlite3_value 
 	case REAL:
 		text_real(value, sqlite->value_double(from));
 		break;
-	case TEXT: {
-		const char *data = sqlite->value_text(from);
-
+	case TEXT:
+		data = sqlite->value_text(from);
 		note_text(statement, index, data, sqlite->value_bytes(from));
 		break;
-	}
-	case BLOB: {
-		const void *data = sqlite->value_blob(from);
-
+	case BLOB:
+		data = sqlite->value_blob(from);
 		/* SQLite gives no address for an empty one */
 		note_blob(statement, index, data != NULL ? data : "",
 			  (uint64_t)sqlite->value_bytes(from));
 		break;
-	}
 	default:
 		text_null(value);
 	}

@@ -10,52 +10,13 @@
 #include <string.h>
 
 static const char *const names[] = {
-	"sqlite3_step",
-	"sqlite3_reset",
-	"sqlite3_finalize",
-	"sqlite3_close",
-	"sqlite3_close_v2",
-	"sqlite3_db_handle",
-	"sqlite3_sql",
-	"sqlite3_stmt_readonly",
-	"sqlite3_get_autocommit",
-	"sqlite3_db_status",
-	"sqlite3_total_changes",
-	"sqlite3_db_filename",
-	"sqlite3_next_stmt",
-	/* from here on for recordings */
-	"sqlite3_stmt_busy",
-	"sqlite3_bind_parameter_count",
-	"sqlite3_clear_bindings",
-	"sqlite3_bind_null",
-	"sqlite3_bind_int",
-	"sqlite3_bind_int64",
-	"sqlite3_bind_double",
-	"sqlite3_bind_zeroblob",
-	"sqlite3_bind_zeroblob64",
-	"sqlite3_bind_text",
-	"sqlite3_bind_text16",
-	"sqlite3_bind_text64",
-	"sqlite3_bind_blob",
-	"sqlite3_bind_blob64",
-	"sqlite3_bind_value",
-	"sqlite3_value_type",
-	"sqlite3_value_int64",
-	"sqlite3_value_double",
-	"sqlite3_value_text",
-	"sqlite3_value_blob",
-	"sqlite3_value_bytes",
-	"sqlite3_column_int",
-	"sqlite3_column_text",
-	"sqlite3_prepare_v2",
-	/* an old library lacks these */
-	"sqlite3_prepare_v3",
-	"sqlite3_db_name",
+#define FUNCTION(result, name, parameters) "sqlite3_" #name,
+#include "functions.h"
+#undef FUNCTION
 };
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
 #define WATCHED (offsetof(struct library, stmt_busy) / sizeof(function))
 #define RECORDED (offsetof(struct library, prepare_v3) / sizeof(function))
-_Static_assert(offsetof(struct library, has_all) == FUNCTIONS * sizeof(function), "a name each");
 
 /* A call site, and the functions that it gets. */
 struct caller {

@@ -1,5 +1,4 @@
 /*
- * Counts how often SQLite found a database locked: calls that returned SQLITE_BUSY, and how often
  * Counts lock contention: calls that returned SQLITE_BUSY, and SQLite's sleeps with their duration.
  * It sleeps in its busy handler (busy_timeout) and, in WAL mode, between two attempts to begin a
  * read or a recovery, each time for a lock.

@@ -1,5 +1,4 @@
 /*
- * Notes the transactions of a program that uses a shared libsqlite3: LD_PRELOAD.
  * LD_PRELOAD library that records the transactions of a program with a shared libsqlite3.
  *
  * It wraps five functions of SQLite and reads, before and after each call, two public properties:
@@ -45,8 +44,8 @@ struct connection {
 };
 
 static struct connection *connections[64];
-static _Thread_local sqlite3
-	*within; /* the connection in use by this thread: SQLite calls itself */
+/* The connection in use by this thread: SQLite calls itself. */
+static _Thread_local sqlite3 *within;
 
 /* Returns the place of a connection, existing or new. Called with the lock. */
 static struct connection **find_connection(sqlite3 *db)
@@ -297,26 +296,16 @@ static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stm
 	return result;
 }
 
-EXPORT int sqlite3_step(sqlite3_stmt *statement)
-{
-	struct library *sqlite = library_of(__builtin_return_address(0));
-
-	return call(sqlite, sqlite->step, statement);
-}
-
-EXPORT int sqlite3_reset(sqlite3_stmt *statement)
-{
-	struct library *sqlite = library_of(__builtin_return_address(0));
-
-	return call(sqlite, sqlite->reset, statement);
-}
-
-EXPORT int sqlite3_finalize(sqlite3_stmt *statement)
-{
-	struct library *sqlite = library_of(__builtin_return_address(0));
-
-	return call(sqlite, sqlite->finalize, statement);
-}
+#define WATCHED(name)                                                             \
+	EXPORT int sqlite3_##name(sqlite3_stmt *statement)                        \
+	{                                                                         \
+		struct library *sqlite = library_of(__builtin_return_address(0)); \
+                                                                                  \
+		return call(sqlite, sqlite->name, statement);                     \
+	}
+WATCHED(step)
+WATCHED(reset)
+WATCHED(finalize)
 
 /* The state of a connection that is being closed. */
 struct closing {

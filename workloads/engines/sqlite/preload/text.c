@@ -30,6 +30,8 @@ void text_print(struct text *text, const char *format, ...)
 	char line[400];
 	va_list list;
 
+	if (text == NULL)
+		return;
 	va_start(list, format);
 	vsnprintf(line, sizeof(line), format, list);
 	va_end(list);
@@ -67,9 +69,9 @@ void text_real(struct text *text, double value)
 		text_print(text, " %a", value);
 }
 
-void text_zeros(struct text *text, uint64_t size)
+void text_zeros(struct text *text, int64_t size)
 {
-	text_print(text, " zeros:%" PRIu64, size);
+	text_print(text, " zeros:%" PRId64, size > 0 ? size : 0);
 }
 
 static void add_hex(struct text *text, const char *word, const uint8_t *data, size_t size)

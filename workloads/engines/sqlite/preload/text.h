@@ -17,13 +17,14 @@ void text_print(struct text *text, const char *format, ...) __attribute__((forma
 void text_clear(struct text *text);
 void text_free(struct text *text);
 
-/* " null", " 5", " 0x1.8p+1", " zeros:5", " blob:00ff". */
+/* Nothing is added to NULL. " null", " 5", " 0x1.8p+1", " zeros:5". */
 void text_null(struct text *text);
 void text_integer(struct text *text, int64_t value);
 void text_real(struct text *text, double value);
-void text_zeros(struct text *text, uint64_t size);
-void text_blob(struct text *text, const void *data, size_t size);
+void text_zeros(struct text *text, int64_t size);
 
+/* " blob:00ff". */
+void text_blob(struct text *text, const void *data, size_t size);
 /* A blank and a JSON string; for invalid UTF-8 its bytes, as " text:ff". */
 void text_string(struct text *text, const void *data, size_t size);
 

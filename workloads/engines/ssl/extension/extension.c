@@ -4,10 +4,10 @@
  * SQLite opens a file before the connection exists. So the VFS first opens the plain file; an
  * automatic extension, called once the connection exists, replaces it by the database with its log.
  */
-#include "plain.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "state.h"
 
 SQLITE_EXTENSION_INIT1
 

@@ -7,11 +7,9 @@
  * - a function or collation of the program, in its text or the schema's, is not available in a
  *   recovery;
  * - if the update hook sees no row, the program may have replaced it (schema.c). */
-#include "plain.h"
-
 #include <string.h>
 
-#include "release.h"
+#include "state.h"
 
 /* Settings of sqlite3_db_config that change a text's meaning and are not in a record (record.c). */
 static const int settings[UNREPEATED_SETTINGS] = {

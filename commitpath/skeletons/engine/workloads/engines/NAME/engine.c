@@ -69,13 +69,8 @@ static bool read_slot(struct database *database, int64_t key, bool *exists, stru
 enum { SYNC };
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const struct option settings[] = {
-	{.name = "sync",
-	 .key = "sync",
-	 .argument = "LEVEL",
-	 SETTING(SYNC),
-	 .help = "whether a transaction is synced before it returns",
-	 WORD(sync_levels),
-	 .commands = COMMAND_RUN},
+	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
+	 .help = "whether a transaction is synced before it returns"},
 	{.name = NULL},
 };
 
