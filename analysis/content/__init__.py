@@ -2,8 +2,9 @@
 
 A module here that is named after an engine or a filesystem reads what that one writes. Its function
 `read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.
-SEALED lists labels whose blocks all have a checksum or similar. There is no registry; an engine or filesystem
-without a module, and units without a rule, are silent. The rules are in docs/reference/ledger.md.
+SEALED lists labels whose blocks all have a checksum or similar. There is no registry, and units without a
+rule are silent. The filesystem's metadata confirm the place of any file's pages, also where the engine has no
+module. The rules are in docs/reference/ledger.md.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept
 from analysis.schemas.ledger import LABEL, LABELS, WITNESSED, Kind
 from base.arrays import Ints, ints
-from model import engines
 from model.block_operations import OP, WRITE
 
 FOLDER = Path(__file__).resolve().parent
@@ -94,7 +94,7 @@ def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: 
 
     Empty for an engine without a module. Needs no ledger.
     """
-    if not _has_reader(engine):
+    if not (FOLDER / f"{engine}.py").is_file():
         return calls.clear()
     missing: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
     return missing
@@ -118,23 +118,18 @@ def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]
     return blocks.Log(time, sector, sectors, begin, kept.data), within
 
 
-def _has_reader(part: str) -> bool:
-    """Return whether an engine or a filesystem has a module here."""
-    return (FOLDER / f"{part}.py").is_file()
-
-
 def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]:
     """Return the findings of the modules of the engine and the filesystem, if they exist.
 
-    Without a module of the engine, the place of a page in a file does not confirm the file's label.
+    The place of a page in its file does not confirm a label that has rules of its own (SEALED).
     """
     modules = [
-        importlib.import_module(f"{__name__}.{part}") for part in (engine, filesystem) if _has_reader(part)
+        importlib.import_module(f"{__name__}.{part}")
+        for part in (engine, filesystem)
+        if (FOLDER / f"{part}.py").is_file()
     ]
-    labels = [label for module in modules for label in module.SEALED]
-    if engine in engines.names() and not _has_reader(engine):
-        labels += [label for label, _ in engines.of(engine).FILES.values()]
-    may = ~np.isin(evidence.units.label, [LABELS.index(label) for label in labels])
+    sealed = [LABELS.index(label) for module in modules for label in module.SEALED]
+    may = ~np.isin(evidence.units.label, sealed)
     findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]
     return [
         finding._replace(units=finding.units[may[finding.units]]) if finding.by_place else finding
