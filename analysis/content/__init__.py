@@ -89,17 +89,6 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
 
 
-def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the engine's calls (rows of vfs.csv) that wrote synced data missing from the content.
-
-    Empty for an engine without a module. Needs no ledger.
-    """
-    if not (FOLDER / f"{engine}.py").is_file():
-        return calls.clear()
-    missing: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
-    return missing
-
-
 def records_of(made: Ledger, log: blocks.Log, within: np.ndarray) -> Ints:
     """Return the log's record of each write command; all -1 if the log is of other commands."""
     write = units.writes(made.ledger)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, frame_pages, mislabelled, rollback, synced_frames, wal
+from analysis.content import btree, frame_pages, mislabelled, rollback, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
 from analysis.content.pages import KnownPages, hashes
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.content.versions import Versions
-from analysis.observers import Content as Kept
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, LastBefore, at, ints
 from base.errors import BadInput
@@ -153,11 +151,6 @@ def _number(release: str) -> int | None:
     """Return the SQLITE_VERSION_NUMBER of a release; None where it has another form."""
     parts = re.fullmatch(r"([0-9]+)\.([0-9]{1,3})\.([0-9]{1,3})(\.[0-9]+)?", release)
     return int(parts[1]) * 1_000_000 + int(parts[2]) * 1000 + int(parts[3]) if parts else None
-
-
-def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the calls whose frames were synced, but are missing from the kept content."""
-    return synced_frames.missing(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 
 def _page_size(given: Evidence) -> int:

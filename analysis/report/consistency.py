@@ -1,4 +1,4 @@
-"""Check what no single file of a run shows: unrequested settings, transactions per phase, times of the host."""
+"""Check what no single file of a run shows: unrequested settings, transactions per phase, host times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.crash import fits
 from analysis.instrument import cpu
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
@@ -36,7 +35,6 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
         *_transactions(configuration, manifest),
         *_times(host),
         *cpu.contradictions(configuration, summary, manifest),
-        *fits.contradictions(configuration, summary),
     ]
 
 
