@@ -23,7 +23,6 @@ from analysis.command import tables as command_tables
 from analysis.ledger.build import Ledger
 from analysis.report import consistency, html_page, manifest, summary
 from analysis.run_files import derived, table_files
-from analysis.schemas import documents
 from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
 from base import identity, scratch
@@ -76,7 +75,6 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
     reasons = checks.reasons(run)
     built, effective = command_tables.build(run), manifest.build(run)
     result = command_summary.build(run, built, reasons)
-    documents.check("watched", json.loads(json.dumps(result)))
     with scratch.folder(folder, ".analysis") as fresh:
         (fresh / "tables").mkdir()
         (fresh / "figures").mkdir()
