@@ -63,7 +63,7 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     else:
         plan = align.plan(run)
         each = [(board, align.located(run, board, plan)) for board in run.trials]
-        watched = Watched(run, ledger)
+        watched = run, ledger
         tables = [(_tried(board, trials, watched), board.driver) for board, trials in each]
         ended, left = _cuts(*each[0], set(), watched), set(died)
         for board, trials in each:
