@@ -139,9 +139,9 @@ class Recorded:
     @property
     def expected(self) -> list[Expected]:
         """The settings that the cell requests, and those that only its plan requests."""
-        own = expected.of(self.cell)
-        planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
-        return own + [one for one in planned if one not in own]
+        requested = expected.of(self.cell)
+        planned = [Expected(**setting) for setting in self.plan["expected"]] if self.plan else []
+        return requested + [setting for setting in planned if setting not in requested]
 
     @property
     def has_ledger(self) -> bool:

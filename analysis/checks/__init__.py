@@ -37,8 +37,8 @@ Check = Callable[[Run], list[str]]
 
 # of any load
 OF_ANY: tuple[Check, ...] = (
-    loss.files_there,
-    loss.host_there,
+    loss.files_present,
+    loss.host_present,
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
@@ -49,14 +49,14 @@ OF_ANY: tuple[Check, ...] = (
     machine.as_built,
     settings.equal,
     board_modules.loaded,
-    covariates.same,
+    covariates.unchanged,
     covariates.around,
     covariates.within,
     counts.device_idle,
     counts.agree,
     disk.rehearsed,
     disk.flushes,
-    failures.none,
+    failures.reported,
     phases.counters_at_edges,
     cross_check.ledger_agrees,
     commits.waited_for,
@@ -81,9 +81,9 @@ OF_DRIVER: tuple[Check, ...] = (
     persistent.cleaned,
     persistent.as_made,
     file_calls.syncs_without_ledger,
-    baseline.same,
+    baseline.repeats_run,
     baseline_times.plausible,
-    crash.there,
+    crash.complete,
     crash.as_planned,
     crash.ends,
     crash_trials.boards,
@@ -93,7 +93,7 @@ OF_DRIVER: tuple[Check, ...] = (
 # of a watched command: they need its exit status
 OF_COMMAND: tuple[Check, ...] = (
     loss.command_ran,
-    baseline.same_command,
+    baseline.repeats_command,
 )
 
 

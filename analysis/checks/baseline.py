@@ -20,7 +20,7 @@ _OPEN = re.compile(r"^/proc/[0-9]+/fd/[0-9]+$")
 _SAME = ("driver", "engine", "requested", "effective", "sql_sha256", "rows_before", "rows_after")
 
 
-def same(run: Run) -> list[str]:
+def repeats_run(run: Run) -> list[str]:
     """Check that the baseline run had the same statements and settings, finished, and was not observed."""
     if run.twin is None:
         return []
@@ -61,7 +61,7 @@ def _databases(config: dict[str, Any], properties: str) -> list[dict[str, Any]]:
     ]
 
 
-def same_command(run: Run) -> list[str]:
+def repeats_command(run: Run) -> list[str]:
     """Check that the baseline run had the same command, unobserved. Its effects may vary with time."""
     if run.twin is None:
         return []

@@ -142,7 +142,7 @@ def failed(run: Run) -> dict[str, int]:
 def agree(run: Run) -> list[str]:
     """Check that all sources agree in every field, and every command completed without an error."""
     if run.missing:
-        return []  # reported by loss.files_there
+        return []  # reported by loss.files_present
     fields = [name for name in FIELDS if run.partition is None or name != "flushes"]
     sources = by_source(run)
     by_field = {name: {who: n[name] for who, n in sources.items()} for name in fields}

@@ -15,7 +15,7 @@ from model.crash_points import policies
 _UNPLACED = 10
 
 
-def there(run: Run) -> list[str]:
+def complete(run: Run) -> list[str]:
     """Check that each planned trial ran once, and none ran if the cell requests none."""
     requested = run.cell.crash != "none"
     died = [int(number) for number in run.host.get("trials_died", ())]

@@ -21,12 +21,12 @@ _KERNEL = re.compile(
 _LEVEL = re.compile(r"^<([0-9]{1,3})>")
 
 
-def files_there(run: Run) -> list[str]:
+def files_present(run: Run) -> list[str]:
     """Check that every raw file exists and could be read."""
     return [f"{name} is missing" for name in run.missing] + run.board.problems
 
 
-def host_there(run: Run) -> list[str]:
+def host_present(run: Run) -> list[str]:
     """Check that the host's part of the run exists and belongs to this cell."""
     if not run.host:
         return ["host.json is missing"]
@@ -115,7 +115,7 @@ def steps_succeeded(run: Run) -> list[str]:
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         return ["raw/run.json has no list of steps"]
     reasons = []
-    if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_there reports a missing one
+    if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_present reports a missing one
         status = read_text(whole).strip()
         reasons += [] if status == "0" else [f"run-cell ended with status {status!r}"]
     plan = _planned(run)

@@ -235,11 +235,11 @@ def summary(run: Run) -> dict[str, Any] | None:
 
 def describe(row: Mapping[str, Any]) -> str:
     """Describe in a line a trial and how it breaks the promise."""
-    what = row["verdict"]
-    if what == LOST:
-        what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
-    elif what == NO_PREFIX:
-        what = f"{what}: {UNLIKE_ANY}"
+    outcome = row["verdict"]
+    if outcome == LOST:
+        outcome = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
+    elif outcome == NO_PREFIX:
+        outcome = f"{outcome}: {UNLIKE_ANY}"
     cut = kills.describe(row) if row["policy"] is None else f"power cut {context.crash_point(row)}"
     reason = f" ({row['said']})" if row["said"] else ""
-    return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{reason}"
+    return f"trial {row['trial']}, {cut}: {outcome}{sectors.shown(row)}{reason}"

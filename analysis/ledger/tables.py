@@ -48,8 +48,8 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
 
 
 def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
-    found: np.ndarray = values if order is None else values.take(order)
-    return found
+    ordered: np.ndarray = values if order is None else values.take(order)
+    return ordered
 
 
 def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) -> pl.DataFrame:

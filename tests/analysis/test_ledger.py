@@ -531,4 +531,4 @@ def test_a_truncate_within_a_page_writes_it() -> None:
     writers = Writers(vfs)
     writers.advance(0, 50)
     inode, page, time = (np.array(column) for column in ([12, 12, 12, 13], [1, 1, 1, 2], [4, 10, 35, 45]))
-    assert writers.find(inode, page, time).tolist() == [-1, 0, 1, -1]
+    assert writers.last_calls(inode, page, time).tolist() == [-1, 0, 1, -1]
