@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from analysis.checks import (
     baseline,
-    baseline_times,
-    board_modules,
     commits,
     counts,
     covariates,
@@ -23,11 +21,11 @@ from analysis.checks import (
     failures,
     file_calls,
     loss,
-    machine,
     persistent,
     phases,
     rendered,
     settings,
+    virtual_board,
     workload_replay,
 )
 from analysis.run import Run
@@ -46,9 +44,9 @@ OF_ANY: tuple[Check, ...] = (
     loss.observers_lost_nothing,
     loss.device_lost_nothing,
     loss.kernel_quiet,
-    machine.as_built,
+    virtual_board.has_one_cpu,
     settings.equal,
-    board_modules.loaded,
+    virtual_board.modules_loaded,
     covariates.unchanged,
     covariates.around,
     covariates.within,
@@ -82,7 +80,7 @@ OF_DRIVER: tuple[Check, ...] = (
     persistent.as_made,
     file_calls.syncs_without_ledger,
     baseline.repeats_run,
-    baseline_times.plausible,
+    baseline.plausible_times,
     crash.complete,
     crash.as_planned,
     crash.ends,

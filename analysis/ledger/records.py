@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.adapters import proberecords
 from analysis.adapters.partition import FOLLOWING_FLUSH, Partition
-from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
+from analysis.adapters.proberecords import RECORD, TYPES, ByType, joined, taken
 from base.arrays import Ints, ascending, distinct
 
 # The frequent types: several records per block command. The ledger takes them in chunks.
@@ -142,11 +142,6 @@ def _of(rows: np.ndarray, dev: int) -> np.ndarray:
     """Return the rows of a device. Mostly all rows are."""
     ours = rows["dev"] == dev
     return rows if ours.all() else taken(rows, ours)
-
-
-def of_array(rows: np.ndarray) -> Records:
-    """Return Records of an array in memory."""
-    return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
 
 def read(path: Path, partition: Partition | None = None) -> Records:
