@@ -187,7 +187,7 @@ def manifest(run: Run) -> dict[str, Any] | None:
     limits = run.plan["board"].get("limits") if run.plan else None
     named = {
         name: {"begin": covariates.begin.get(name), "end": covariates.end.get(name)}
-        for name in _names(covariates)
+        for name in {**covariates.begin, **covariates.end}
     }
     return {
         "seconds": covariates.seconds,
@@ -198,7 +198,3 @@ def manifest(run: Run) -> dict[str, Any] | None:
         "board": dict(covariates.board),
         "unreadable": covariates.unreadable(),
     }
-
-
-def _names(covariates: Covariates) -> list[str]:
-    return list({**covariates.begin, **covariates.end})

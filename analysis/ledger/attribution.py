@@ -76,7 +76,8 @@ def sentences(ledger: dict[str, Any]) -> list[str]:
     """Return the sentences of the summary's `ledger`, in percent of the bytes written."""
     none, late = ledger["no_transaction"], ledger["deferred"]
     total = sum(ledger["bytes"].values())
-    lines = [f"{none['share']:.3%} were written for no transaction" + _reasons(none["by"], total)]
+    reasons = {WORDS[reason]: size for reason, size in none["by"].items()}
+    lines = [f"{none['share']:.3%} were written for no transaction" + _list(reasons, total, ": ")]
     if late is None:
         return [*lines, "deferred bytes are unknown: calls were not logged"]
     later = {"by later transactions": late["by_transactions"]}
@@ -94,10 +95,6 @@ def rows(ledger: dict[str, Any]) -> list[tuple[str, float, float | None]]:
         if size:
             table.append((f"for none, {WORDS[reason]}", size, late and late["by"][reason]))
     return table
-
-
-def _reasons(by: dict[str, int], total: int) -> str:
-    return _list({WORDS[reason]: size for reason, size in by.items()}, total, ": ")
 
 
 def _list(sizes: dict[str, float], total: int, before: str = " ") -> str:
