@@ -154,11 +154,6 @@ class Recorded:
         """Base names of the databases' files; unknown for a command."""
         return databases.names(self.driver.config)
 
-    @property
-    def ops(self) -> list[str]:
-        """The SQL operations of the run, in order of their first transaction."""
-        return self.driver.transactions["op"].unique(maintain_order=True).to_list()
-
 
 def _read_host(path: Path) -> dict[str, Any]:
     """Return host.json, or {} if it is missing. Raises BadInput if it is invalid."""
