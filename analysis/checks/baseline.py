@@ -153,7 +153,7 @@ def board_differences(who: str, other: Board, own: Board) -> list[str]:
 
 
 def present(run: Run) -> list[str]:
-    """Check that a watched run in virtual time has a baseline run, whose times are reported."""
+    """Check that a watched run in virtual time has a baseline run; its times are reported."""
     if run.probes and run.board.run.get("clock") == "virtual" and run.twin is None:
         return ["the run was observed, but has no baseline run"]
     return []

@@ -90,7 +90,7 @@ def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:
 
 
 def ends(run: Run) -> list[str]:
-    """Check the first and the last trial, whose results are certain: no transaction, and all of them.
+    """Check the first and the last trial, which must hold no transaction and all of them.
 
     A failure points to the hash, the device model or the oracle.
     """
@@ -120,7 +120,7 @@ def ends(run: Run) -> list[str]:
 
 
 def _held(row: Mapping[str, Any]) -> str:
-    """Return what a trial recovered whose device lost nothing."""
+    """Describe what a trial recovered from a device that lost nothing."""
     if row["verdict"] != verdicts.NO_PREFIX:
         return f"{row['verdict']}, {row['transactions']}"
     return (

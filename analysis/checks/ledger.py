@@ -128,7 +128,7 @@ def _against_region(made: Ledger, region: Ints, label: Ints) -> tuple[Bools, Boo
 def _before_metadata(made: Ledger, sector: Ints, row: Ints) -> Bools:
     """Return for each written sector whether the filesystem may have written its own block there later.
 
-    A later copy of such a block in the journal counts, too. On filesystems whose copies do not record their
+    A later copy of such a block in the journal counts, too. Where copies do not record their
     home, any sector that no such block precedes may be one.
     """
     queued = ints(made.ledger["queue_ns"].fill_null(-1))

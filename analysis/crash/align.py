@@ -133,7 +133,7 @@ def may_be_unplaced(run: Recorded, board: Board, trial: Trial) -> bool:
 
 
 def located(run: Recorded, board: Board, planned: list[Trial]) -> list[Trial]:
-    """Return the planned trials as a board's log has them, without those whose state is impossible there."""
+    """Return the planned trials as a board's log has them, without those that are impossible there."""
     commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
     numbers, choices = ran(board).numbers, cuts.choices(run.cell, commands.cache)
     memory = lines.of(board.driver)

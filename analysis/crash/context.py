@@ -116,7 +116,7 @@ def _of_driver(ran: Driver, moments: Ints) -> dict[str, list[Any]]:
 
 
 def _watched(watched: Watched, board: Board, trials: list[Trial]) -> list[dict[str, Any]]:
-    """Return the columns of LEDGER for each trial whose command the watched run's device also got."""
+    """Return the columns of LEDGER for each trial with a command that the watched run's device also got."""
     run, made = watched
     log = run.log
     if made is None or log is None:
@@ -175,7 +175,7 @@ def _under_way(made: Ledger, moment: int) -> dict[str, str | None]:
 
 
 def _row(table: pl.DataFrame, moment: int) -> Mapping[str, Any] | None:
-    """Return the row whose interval contains a time; intervals do not overlap."""
+    """Return the row with the interval that contains a time; intervals do not overlap."""
     row = int(inside(np.array([moment]), *edges(table))[0])
     return None if row < 0 else table.row(row, named=True)
 

@@ -47,8 +47,8 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     """Return one row per trial, in order: crash point, recovery (trials.TRIALS, RECOVERY) and verdict.
 
     None for a run without trials. A crash point is on the board that had the trial; for one that ended its
-    board, on any. A trial whose state no crash leaves there has no row (`unplaced`). Raises BadInput if the
-    expected states are unknown.
+    board, on any. A trial with a state that no crash leaves there has no row (`unplaced`). Raises BadInput
+    if the expected states are unknown.
     """
     if not run.trials and run.kills is None:
         return None

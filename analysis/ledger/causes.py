@@ -2,10 +2,10 @@
 
 - The driver's thread: the transaction in progress (`in`).
 - A journal thread: the commit that ends next. One transaction that waited for it is `waited`, several are
-  `shared`. Without a waiter it is `behind`, and shared by the transactions whose handles it may hold:
-  those that ran since the previous commit began.
+  `shared`. Without a waiter it is `behind`, and shared by the transactions that may have
+  handles in it: those that ran since the previous commit began.
 - Another thread within a checkpoint or a flush (filesystem threads do both for others): the transaction
-  whose sync contains it `waited`; otherwise `behind`, as above.
+  with the sync that contains it `waited`; otherwise `behind`, as above.
 - Any other thread, such as the flusher: `behind`, without a transaction. So is every bio of another
   partition.
 

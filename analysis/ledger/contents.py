@@ -24,7 +24,7 @@ def framed(vfs: pl.DataFrame) -> list[str]:
 
 
 def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
-    """Return the transaction whose data each call wrote, -1 if unknown.
+    """Return the transaction that owns the data each call wrote, -1 if unknown.
 
     `calls`: the transaction of each row of `vfs`.
     """

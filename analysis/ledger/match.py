@@ -114,7 +114,7 @@ def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _B
 
 
 def lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:
-    """Return whether each part's bio requested FUA and its command lacks it."""
+    """Return which parts have a bio that requested FUA and a command without it."""
     return (bio["b"].take(data.bio) & ~block["b"].take(data.command) & FUA) > 0
 
 

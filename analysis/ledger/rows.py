@@ -17,7 +17,7 @@ from base.arrays import Ints, at, ints
 from model import block_operations
 
 Columns = dict[str, np.ndarray]
-# Narrow types of columns whose values stay small in any run.
+# Narrow types of columns with small values in any run.
 _SMALL = {
     **dict.fromkeys(("flags", "sectors"), np.uint32),
     **dict.fromkeys(("kind", "how", "label", "file", "of", "no_transaction"), np.int8),

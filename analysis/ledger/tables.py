@@ -53,7 +53,7 @@ def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
 
 
 def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) -> pl.DataFrame:
-    """Return a table whose first column is the command; number: the new index of each."""
+    """Return a table with the command as its first column; number: the new index of each."""
     command = rows.take(table, "command")
     if number is not None:
         command = number.take(command)
