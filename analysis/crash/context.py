@@ -65,15 +65,13 @@ def table(board: Board, trials: list[Trial], watched: Watched | None) -> pl.Data
     rows = _watched(watched, board, trials) if watched else []
     by_ledger = pl.DataFrame(rows, schema={"trial": pl.Int64, **LEDGER})
     names = call_names(board.driver.vfs) if any(trial.call is not None for trial in trials) else {}
-    calls = pl.Series(
-        [None if trial.call is None else names.get(trial.call) for trial in trials], dtype=pl.String
-    )
+    calls = pl.Series([names.get(trial.call) for trial in trials], dtype=pl.String)
     joined = by_board.with_columns(called=calls).join(by_ledger, on="trial", how="left")
     return joined.with_columns(engine_call=pl.coalesce("called", "engine_call")).drop("called")
 
 
-def call_names(vfs: pl.DataFrame | None) -> dict[int, str]:
-    """Return operation and file of each call; {} without a log of calls."""
+def call_names(vfs: pl.DataFrame | None) -> dict[int | None, str]:
+    """Return operation and file of each call, by its number; {} without a log of calls."""
     return (
         {}
         if vfs is None
