@@ -23,7 +23,6 @@ from analysis.command import tables as command_tables
 from analysis.ledger.build import Ledger
 from analysis.report import consistency, html_page, manifest, summary
 from analysis.run_files import derived, table_files
-from analysis.schemas import documents
 from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
 from base import identity, scratch
@@ -41,7 +40,7 @@ def analyse(folder: Path) -> dict[str, Any]:
     if (folder / identity.document({"load": identity.COMMAND})).is_file():
         return _analyse_command(folder)
     run, built, effective, result = recompute(folder)
-    with scratch.folder(folder, ".analysis") as fresh:
+    with _outputs(folder, effective, result) as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
             table_files.parquet(run.content.table, fresh / "tables/content.parquet")
@@ -50,12 +49,8 @@ def analyse(folder: Path) -> dict[str, Any]:
             table_files.parquet(run.judged, fresh / "tables/trials.parquet")
             table_files.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
-        _write_json(fresh / "manifest.json", effective)
-        _write_json(fresh / "summary.json", result)
         page = html_page.render(run, built, effective, result, pictures)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
-        derived.write(fresh, folder, fresh)
-        put(fresh, folder)
     return result
 
 
@@ -76,21 +71,27 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
     reasons = checks.reasons(run)
     built, effective = command_tables.build(run), manifest.build(run)
     result = command_summary.build(run, built, reasons)
-    documents.check("watched", json.loads(json.dumps(result)))
-    with scratch.folder(folder, ".analysis") as fresh:
+    with _outputs(folder, effective, result) as fresh:
         (fresh / "tables").mkdir()
         (fresh / "figures").mkdir()
         frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
         frames |= {name: getattr(run.ledger, name) for name in (*schema.TABLES, "reads") if run.ledger}
         for name, table in frames.items():
             table_files.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
-        _write_json(fresh / "manifest.json", effective)
-        _write_json(fresh / "summary.json", result)
         page = command_report.render(run, effective, result)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
+    return result
+
+
+@contextlib.contextmanager
+def _outputs(folder: Path, effective: dict[str, Any], result: dict[str, Any]) -> Iterator[Path]:
+    """Provide a folder for the outputs, with manifest and summary; at the end it replaces the old outputs."""
+    with scratch.folder(folder, ".analysis") as fresh:
+        _write_json(fresh / "manifest.json", effective)
+        _write_json(fresh / "summary.json", result)
+        yield fresh
         derived.write(fresh, folder, fresh)
         put(fresh, folder)
-    return result
 
 
 def write_tables(folder: Path, built: report_tables.Tables, ledger: Ledger | None) -> None:

@@ -42,7 +42,7 @@ LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))
 
 @dataclass(frozen=True)
 class Twin:
-    """The untraced twin of a traced run: what it was, and its times."""
+    """The baseline run of a watched run: the same cell, not watched."""
 
     driver: Driver
     board: board.Board
@@ -60,18 +60,18 @@ class Recorded:
     host: Mapping[str, Any]  # host.json, {} if it is missing
     hashes: Mapping[str, str]  # of the raw files
     plan: Mapping[str, Any] | None  # raw/plan.json; None: it is missing
-    planned_as: str = "run"  # which of the plan's runs it is: its twin and boards of trials are checked, too
+    planned_as: str = "run"  # the run in the plan; checks also apply to the baseline run and to trial boards
     driver: Driver
     board: board.Board
     log: devicelog.DeviceLog | None  # None: the device keeps none
     seen: Mapping[str, observers.Seen]  # by observer
     events: pl.DataFrame  # events.SCHEMA
     missing: Sequence[str]  # raw files that are not there
-    twin: Twin | None  # the same cell, unwatched; None if none was run
-    kills: pl.DataFrame | None  # what came up after each kill (crash/kills.py); None without any
-    trials: Sequence[Board]  # what did the run again for its cuts; none without any
-    trial_boards: Mapping[str, OwnBoard]  # of trials or kills: each, by its name
-    known: KnownSequence | None  # raw/known, which proves a partition's probes
+    twin: Twin | None  # None if none was run
+    kills: pl.DataFrame | None  # the results of kills (crash/kills.py); None without any
+    trials: Sequence[Board]  # that repeated the run for its crash trials
+    trial_boards: Mapping[str, OwnBoard]  # boards of trials or kills, by name
+    known: KnownSequence | None  # raw/known: the self-test of a partition's probes
 
     @property
     def probes(self) -> list[str]:
@@ -91,18 +91,14 @@ class Recorded:
         return expected.VIRTUAL in (self.cell.board, self.cell.clock, self.board.run.get("clock"))
 
     @property
-    def scripted(self) -> bool:
-        """Whether a user's observer ran together with the probes."""
-        return bool(self.probes) and "observers" in self.cell.profiles
-
-    @property
     def counted(self) -> bool:
         """Whether times depend only on the instructions of the run.
 
         That is false in real time, and with a user's observer, which may run for any time. The reported times
         of such a run are its baseline's, and the difference is the cost of observation.
         """
-        return self.board.run.get("clock") == "virtual" and not self.scripted
+        scripted = bool(self.probes) and "observers" in self.cell.profiles
+        return self.board.run.get("clock") == "virtual" and not scripted
 
     @property
     def partition(self) -> partition.Partition | None:
@@ -139,9 +135,9 @@ class Recorded:
     @property
     def expected(self) -> list[Expected]:
         """The settings that the cell requests, and those that only its plan requests."""
-        own = expected.of(self.cell)
-        planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
-        return own + [one for one in planned if one not in own]
+        requested = expected.of(self.cell)
+        planned = [Expected(**setting) for setting in self.plan["expected"]] if self.plan else []
+        return requested + [setting for setting in planned if setting not in requested]
 
     @property
     def has_ledger(self) -> bool:
@@ -157,11 +153,6 @@ class Recorded:
     def databases(self) -> tuple[str, ...]:
         """Base names of the databases' files; unknown for a command."""
         return databases.names(self.driver.config)
-
-    @property
-    def ops(self) -> list[str]:
-        """The SQL operations of the run, in order of their first transaction."""
-        return self.driver.transactions["op"].unique(maintain_order=True).to_list()
 
 
 def _read_host(path: Path) -> dict[str, Any]:
@@ -263,7 +254,7 @@ def _mounted(ran: Driver) -> str:
 
 
 def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twin:
-    """Read the raw/ of an untraced twin. Raises BadInput."""
+    """Read the raw/ of a baseline run. Raises BadInput."""
     if not raw.is_dir():
         raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
     ran = _read_load(raw / "driver", of_command)

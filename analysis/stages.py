@@ -98,7 +98,7 @@ def _source(run: Recorded) -> content.Given:
         superblock=superblock,
         release=str(config[name].get("version", "")),
         sizes=tuple(
-            {role: size for role, size in one.config["file_sizes"].items() if isinstance(size, int)}
-            for one in databases.split(config, run.driver.transactions.height)
+            {role: size for role, size in database.config["file_sizes"].items() if isinstance(size, int)}
+            for database in databases.split(config, run.driver.transactions.height)
         ),
     )

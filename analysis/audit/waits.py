@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.proberecords import taken
-from analysis.checks import machine
+from analysis.checks import virtual_board
 from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
@@ -180,7 +180,7 @@ def in_calls(made: Ledger) -> list[str]:
 def _waits_of(run: Run) -> list[str]:
     """Return the faults of the waits of a run on one CPU that counts instructions."""
     made = run.ledger
-    if made is None or not machine.one_cpu(run) or not made.given.counted:
+    if made is None or not virtual_board.one_cpu(run) or not made.given.counted:
         return []
     return [f"ledger: {text}" for check in (asleep, explained, for_writes, in_calls) for text in check(made)]
 

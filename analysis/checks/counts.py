@@ -9,6 +9,7 @@ and the number is subtracted from `write_ios`. Without either, writes of stat ar
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -58,31 +59,28 @@ def window_blocks(run: Run, source: str) -> pl.DataFrame:
 
 
 def count(blocks: pl.DataFrame) -> dict[str, int]:
-    """Return FIELDS and `fua` of commands with a `kind`. bytes_written is 512 times sectors."""
-    kinds = pl.col("kind")
-    is_write = kinds.is_in(["write", "write metadata", "write FUA"])
-    row = blocks.select(
-        reads=(kinds == "read").sum(),
-        bytes_read=((kinds == "read") * pl.col("sectors")).sum() * 512,
-        writes=is_write.sum(),
-        bytes_written=(is_write * pl.col("sectors")).sum() * 512,
-        flushes=(kinds == "flush").sum(),
-        discards=(kinds == "discard").sum(),
-        fua=(kinds == "write FUA").sum(),
-    ).row(0, named=True)
-    return {name: int(value or 0) for name, value in row.items()}
+    """Return FIELDS and `fua` of commands with a `kind`."""
+    sums = blocks.group_by("kind").agg(commands=pl.len(), sectors=pl.col("sectors").sum()).rows()
+    commands = {kind: number for kind, number, _ in sums}
+    fields = _fields(commands, {kind: sectors for kind, _, sectors in sums})
+    return fields | {"fua": commands.get("write FUA", 0)}
 
 
 def counted(trace: Witness) -> dict[str, int]:
     """Return FIELDS as counted by an observer."""
+    return _fields(trace.commands, trace.sectors)
+
+
+def _fields(commands: Mapping[str, int], sectors: Mapping[str, int]) -> dict[str, int]:
+    """Return FIELDS from the commands and sectors of each kind."""
     writes = [kind for kind in events.BLOCK_KINDS if kind.startswith("write")]
     return {
-        "reads": trace.commands["read"],
-        "bytes_read": trace.sectors["read"] * 512,
-        "writes": sum(trace.commands[kind] for kind in writes),
-        "bytes_written": sum(trace.sectors[kind] for kind in writes) * 512,
-        "flushes": trace.commands["flush"],
-        "discards": trace.commands["discard"],
+        "reads": commands.get("read", 0),
+        "bytes_read": sectors.get("read", 0) * 512,
+        "writes": sum(commands.get(kind, 0) for kind in writes),
+        "bytes_written": sum(sectors.get(kind, 0) for kind in writes) * 512,
+        "flushes": commands.get("flush", 0),
+        "discards": commands.get("discard", 0),
     }
 
 
@@ -142,7 +140,7 @@ def failed(run: Run) -> dict[str, int]:
 def agree(run: Run) -> list[str]:
     """Check that all sources agree in every field, and every command completed without an error."""
     if run.missing:
-        return []  # reported by loss.files_there
+        return []  # reported by loss.files_present
     fields = [name for name in FIELDS if run.partition is None or name != "flushes"]
     sources = by_source(run)
     by_field = {name: {who: n[name] for who, n in sources.items()} for name in fields}

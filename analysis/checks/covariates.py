@@ -24,7 +24,7 @@ _STILL = {"throttle/": "its CPU was throttled", "mmc/err_stats/": "the card's ho
 _NOW, _SINCE = 0xF, 0xF << 16
 
 
-def same(run: Run) -> list[str]:
+def unchanged(run: Run) -> list[str]:
     """Check for reboots, changed clocks or limits, throttling and card errors."""
     covariates = run.board.covariates
     if covariates is None:
@@ -123,7 +123,7 @@ def within(run: Run) -> list[str]:
     """Check that other activity and the board's temperature are within the plan's limits."""
     covariates = run.board.covariates
     if covariates is None:
-        return []  # reported by `same`
+        return []  # reported by `unchanged`
     limits = run.plan["board"].get("limits") if run.plan else None
     if not isinstance(limits, dict):
         return [] if run.is_virtual else ["the plan has no limits for other activity on the board"]
@@ -187,7 +187,7 @@ def manifest(run: Run) -> dict[str, Any] | None:
     limits = run.plan["board"].get("limits") if run.plan else None
     named = {
         name: {"begin": covariates.begin.get(name), "end": covariates.end.get(name)}
-        for name in _names(covariates)
+        for name in {**covariates.begin, **covariates.end}
     }
     return {
         "seconds": covariates.seconds,
@@ -198,7 +198,3 @@ def manifest(run: Run) -> dict[str, Any] | None:
         "board": dict(covariates.board),
         "unreadable": covariates.unreadable(),
     }
-
-
-def _names(covariates: Covariates) -> list[str]:
-    return list({**covariates.begin, **covariates.end})

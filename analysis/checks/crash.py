@@ -7,12 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import align, fits, kills, prefixes, sectors, verdicts
+from analysis.crash import align, kills, prefixes, sectors, verdicts
 from analysis.run import Run
 from model.crash_points import policies
 
+# At most one in so many trials may show a state that no crash leaves on its board (crash/align.py).
+_UNPLACED = 10
 
-def there(run: Run) -> list[str]:
+
+def complete(run: Run) -> list[str]:
     """Check that each planned trial ran once, and none ran if the cell requests none."""
     requested = run.cell.crash != "none"
     died = [int(number) for number in run.host.get("trials_died", ())]
@@ -70,10 +73,10 @@ def _possible(run: Run) -> list[str]:
     other = [n for n, board in nowhere.items() if not align.may_be_unplaced(run, board, plan[n])]
     if wrong := sorted({*other, *died}):
         return [f"trial {wrong[0]} showed a state that no crash leaves, by its board's log"]
-    if len(nowhere) * fits.UNPLACED > len(plan):
+    if len(nowhere) * _UNPLACED > len(plan):
         return [
             f"{len(nowhere)} of {len(plan)} trials showed states that no crash leaves, by their boards' logs "
-            f"(at most one in {fits.UNPLACED} is allowed), first trial {min(nowhere)}"
+            f"(at most one in {_UNPLACED} is allowed), first trial {min(nowhere)}"
         ]
     return []
 
@@ -87,7 +90,7 @@ def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:
 
 
 def ends(run: Run) -> list[str]:
-    """Check the first and the last trial, whose results are certain: no transaction, and all of them.
+    """Check the first and the last trial, which must hold no transaction and all of them.
 
     A failure points to the hash, the device model or the oracle.
     """
@@ -117,7 +120,7 @@ def ends(run: Run) -> list[str]:
 
 
 def _held(row: Mapping[str, Any]) -> str:
-    """Return what a trial recovered whose device lost nothing."""
+    """Describe what a trial recovered from a device that lost nothing."""
     if row["verdict"] != verdicts.NO_PREFIX:
         return f"{row['verdict']}, {row['transactions']}"
     return (

@@ -61,6 +61,18 @@ def ledger_agrees(run: Run) -> list[str]:
     return [*ledger.reasons(made), *reasons]
 
 
+def content_agrees(run: Run) -> list[str]:
+    """Check that no bytes show another label, place or commit than the ledger has."""
+    if run.content is None or run.content.wrong.is_empty():
+        return []
+    wrong = run.content.wrong
+    first = wrong.row(0, named=True)
+    return [
+        f"content: {wrong['bytes'].sum()} bytes contradict the ledger, first {first['label']} at sector "
+        f"{first['sector']}: {first['rule']}"
+    ]
+
+
 def _sums(run: Run, what: str, name: str, own: int) -> list[str]:
     """Compare the bytes of the ledger with those that each source counted."""
     sums = {"ledger": own} | {who: row[name] or 0 for who, row in counts.by_source(run).items()}

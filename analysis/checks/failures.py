@@ -39,16 +39,16 @@ def count(run: Run) -> dict[str, int | None]:
     }
 
 
-def none(run: Run) -> list[str]:
+def reported(run: Run) -> list[str]:
     """Reject failed syncs and engine calls. Failed block commands are reported by counts.agree."""
     syncs, calls = failed_syncs(run), failed_calls(run)
     reasons = []
     if not syncs.is_empty():
         first = syncs.row(0, named=True)
-        what = f"first {first['file'] or 'inode ' + str(first['inode'])}, error {first['result']}"
-        reasons.append(f"{syncs.height} syncs failed: {what}")
+        text = f"first {first['file'] or 'inode ' + str(first['inode'])}, error {first['result']}"
+        reasons.append(f"{syncs.height} syncs failed: {text}")
     if calls is not None and not calls.is_empty():
         first = calls.row(0, named=True)
-        what = f"first call {first['call']}, {first['op']} of {first['file']}, error {first['result']}"
-        reasons.append(f"{calls.height} calls of {run.driver.engine.TITLE} failed: {what}")
+        text = f"first call {first['call']}, {first['op']} of {first['file']}, error {first['result']}"
+        reasons.append(f"{calls.height} calls of {run.driver.engine.TITLE} failed: {text}")
     return reasons

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from analysis.ledger import costs
 from analysis.ledger.build import Ledger
 from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE
+from analysis.ledger.frames import nullable
 from analysis.ledger.pieces import OF_ROLE
-from base.arrays import ints
+from analysis.ledger.timeline import edges
+from analysis.run import Run
+from base.arrays import inside, ints
+from model import filesystems
 from model.filesystems import find
 
 
@@ -83,6 +88,27 @@ def syncs_witnessed(made: Ledger) -> list[str]:
     return sync_mismatches(
         synced.with_columns(is_directory=pl.col("file") == "directory"), made.witness, made.vfs
     )
+
+
+def syncs_without_ledger(run: Run) -> list[str]:
+    """Check the same in a run that a filesystem's probe watched, but too few probes for a ledger."""
+    ran, probes = run.driver, {"all", "filesystem", *filesystems.names()}
+    if run.ledger is not None or not probes & set(run.probes) or not ran.engine.LOGS_CALLS:
+        return []
+    if ran.vfs is None:
+        return [] if run.missing else ["raw/driver/vfs.csv is missing"]
+    begin, end = ran.window
+    synced = run.events.filter(
+        (pl.col("source") == "probe")
+        & (pl.col("event") == "sync")
+        & pl.col("reason").is_in(["fsync", "fdatasync"])
+        & pl.col("begin_ns").is_between(begin, end)
+        & (pl.col("dev").is_in(run.devices) if run.devices else pl.lit(True))
+    )
+    call = inside(ints(synced["begin_ns"]), *edges(ran.vfs))
+    synced = synced.select("inode", "is_directory", vfs_call=nullable(call))
+    due = costs.witnessed_syncs(ran.vfs.with_columns(transaction=pl.lit(None, pl.Int64)))
+    return sync_mismatches(synced, due, ran.vfs)
 
 
 def sync_mismatches(synced: pl.DataFrame, due: pl.DataFrame, vfs: pl.DataFrame) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA, SECTOR
-from analysis.checks import file_calls, reads, synced_pages
+from analysis.checks import file_calls, synced_pages
 from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_SECTORS
@@ -25,29 +25,37 @@ from model.filesystems import find
 UNATTRIBUTED_LIMIT = 0.001
 
 
-def unattributed_share(made: Ledger) -> float:
-    """Return the share of written bytes without a label; 0 if nothing was written."""
-    total = int(made.pieces["bytes"].sum())
-    lost = int(made.pieces.filter(pl.col("label") == "unattributed")["bytes"].sum())
+def unattributed_share(made: Ledger, table: str = "pieces") -> float:
+    """Return the share of bytes without a label in `pieces` or `reads`; 0 if there are no bytes."""
+    parts: pl.DataFrame = getattr(made, table)
+    total = int(parts["bytes"].sum())
+    lost = int(parts.filter(pl.col("label") == "unattributed")["bytes"].sum())
     return lost / total if total else 0.0
 
 
 def attributed(made: Ledger) -> list[str]:
-    """Check that at most 0.1 % of the bytes written have no label."""
-    share = unattributed_share(made)
-    return [f"{share:.3%} of the bytes written are unattributed"] if share > UNATTRIBUTED_LIMIT else []
+    """Check that at most 0.1 % of the bytes written have no label, and of those read."""
+    shares = {"written": unattributed_share(made), "read": unattributed_share(made, "reads")}
+    return [
+        f"{share:.3%} of the bytes {what} are unattributed"
+        for what, share in shares.items()
+        if share > UNATTRIBUTED_LIMIT
+    ]
 
 
 def bytes_add_up(made: Ledger) -> list[str]:
-    """Check that each write command is the sum of its pieces, and other commands have none."""
-    parts = made.pieces.group_by("command").agg(pl.col("bytes").sum().alias("parts"))
-    is_write = ~pl.col("kind").is_in(["flush", "read", "discard"])
-    wrong = (
-        made.ledger.join(parts, on="command", how="left")
-        .with_columns(pl.col("parts").fill_null(0), pl.when(is_write).then("bytes").otherwise(0).alias("due"))
-        .filter(pl.col("parts") != pl.col("due"))
-    )
-    return first(wrong, "write commands that are not the sum of their pieces", "command", "bytes", "parts")
+    """Check that each write and read command is the sum of its parts, and other commands have none."""
+    kind = pl.col("kind")
+    each = [("write", made.pieces, ~kind.is_in(["flush", "read", "discard"]))]
+    each += [("read", made.reads, kind == "read")] if made.has_reads else []
+    reasons = []
+    for what, parts, is_due in each:
+        sums = parts.group_by("command").agg(parts=pl.col("bytes").sum())
+        both = made.ledger.join(sums, on="command", how="left").with_columns(pl.col("parts").fill_null(0))
+        wrong = both.filter(pl.col("parts") != pl.when(is_due).then("bytes").otherwise(0))
+        named = f"{what} commands that are not the sum of their parts"
+        reasons += first(wrong, named, "command", "bytes", "parts")
+    return reasons
 
 
 def records_whole(made: Ledger) -> list[str]:
@@ -80,10 +88,7 @@ def places(made: Ledger) -> list[str]:
     row = np.r_[np.arange(begin.size), across[row]]
     sector = np.maximum(np.r_[begin, block * PAGE_SECTORS], begin[row])
     region, label = layout.label(sector), ints(pieces["label"].to_physical())[row]
-    # outside all regions: files, and metadata that a filesystem keeps in pages of its own inodes
-    own_labels = [name for name in find(layout.filesystem).inodes.values() if name]
-    in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own_labels)])
-    wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
+    wrong, in_data = _against_region(made, region, label)
     # a block of the filesystem that was freed or reused later: its content showed its type
     is_block = (pieces["home"].is_not_null() & pieces["of"].is_null()).to_numpy()[row]
     wrong &= ~(is_block & ((region == DATA) | layout.may_change(sector)))
@@ -97,10 +102,33 @@ def places(made: Ledger) -> list[str]:
     )
 
 
+def read_places(made: Ledger) -> list[str]:
+    """Check that a part read from a region of the filesystem has that region's label.
+
+    Sectors that may have belonged to another region earlier in the run are left out.
+    """
+    sector, label = ints(made.reads["sector"]), ints(made.reads["label"].to_physical())
+    layout = made.given.layout
+    wrong = _against_region(made, layout.label(sector), label)[0] & ~layout.may_change(sector)
+    shown = made.reads.filter(pl.Series(wrong))
+    return first(shown, "parts of reads with another label than their region", "sector", "label")
+
+
+def _against_region(made: Ledger, region: Ints, label: Ints) -> tuple[Bools, Bools]:
+    """Return which labels contradict their region, and which may be outside all regions.
+
+    Outside are files, and metadata that a filesystem keeps in pages of its own inodes.
+    """
+    own_labels = [name for name in find(made.given.layout.filesystem).inodes.values() if name]
+    in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own_labels)])
+    wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
+    return wrong, in_data
+
+
 def _before_metadata(made: Ledger, sector: Ints, row: Ints) -> Bools:
     """Return for each written sector whether the filesystem may have written its own block there later.
 
-    A later copy of such a block in the journal counts, too. On filesystems whose copies do not record their
+    A later copy of such a block in the journal counts, too. Where copies do not record their
     home, any sector that no such block precedes may be one.
     """
     queued = ints(made.ledger["queue_ns"].fill_null(-1))
@@ -157,12 +185,12 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     records_whole,
     commands_have_bios,
     places,
+    read_places,
     file_calls.files,
     file_calls.syncs_witnessed,
     synced_pages.written_out,
     shares_add_up,
     costs_add_up,
-    *reads.CHECKS,
 )
 
 

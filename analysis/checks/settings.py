@@ -52,30 +52,30 @@ def equal(run: Run) -> list[str]:
     return reasons
 
 
-def _effective(run: Run, one: Expected) -> str | None:
+def _effective(run: Run, setting: Expected) -> str | None:
     """Return the effective value of a setting, None if it could not be read back."""
     config, had = run.driver.config, None
-    if one.group == expected.WORKLOAD:
-        if one.name == "phases":
+    if setting.group == expected.WORKLOAD:
+        if setting.name == "phases":
             return ",".join(run.driver.planned)
-        had = config.get("driver", {}).get(one.name)
-    elif one.group == expected.FILESYSTEM:
-        return _of_filesystem(run, one)
-    elif one.group == expected.DEVICE:
-        had = {**run.board.queue, **run.board.device}.get(one.name)
-    elif (one.group, one.name) == (expected.BOARD, "kernel"):
-        return _release(run, one.requested)
-    elif (one.group, one.name) == (expected.BOARD, "uname"):
+        had = config.get("driver", {}).get(setting.name)
+    elif setting.group == expected.FILESYSTEM:
+        return _of_filesystem(run, setting)
+    elif setting.group == expected.DEVICE:
+        had = {**run.board.queue, **run.board.device}.get(setting.name)
+    elif (setting.group, setting.name) == (expected.BOARD, "kernel"):
+        return _release(run, setting.requested)
+    elif (setting.group, setting.name) == (expected.BOARD, "uname"):
         had = _uname(run)
-    elif (one.group, one.name) == (expected.BOARD, "cpu_ns"):
+    elif (setting.group, setting.name) == (expected.BOARD, "cpu_ns"):
         had = cpu.effective(config["clock"])
-    elif one.group == expected.BOARD:
-        had = run.board.run.get(one.name)
-    elif one.group == expected.ENGINE:
+    elif setting.group == expected.BOARD:
+        had = run.board.run.get(setting.name)
+    elif setting.group == expected.ENGINE:
         had = engines.name_in(config)
-    elif one.group == run.driver.engine.TITLE:
+    elif setting.group == run.driver.engine.TITLE:
         name = engines.name_in(config)
-        had = config[name].get("version") if one.name == "version" else _in_all(config, one.name)
+        had = config[name].get("version") if setting.name == "version" else _in_all(config, setting.name)
     return None if had is None else word(had)
 
 
@@ -90,23 +90,25 @@ def _in_all(config: Mapping[str, Any], name: str) -> Any:
     )
 
 
-def _of_filesystem(run: Run, one: Expected) -> str | None:
+def _of_filesystem(run: Run, setting: Expected) -> str | None:
     mount = run.board.mount
-    if one.name == "type":
+    if setting.name == "type":
         return mount.fs if mount else None
-    if one.name == "data mode":
+    if setting.name == "data mode":
         return run.board.data_mode
-    if one.name.startswith("mkfs "):
+    if setting.name.startswith("mkfs "):
         of_type = (expected.FILESYSTEM, "type")
         kinds = [each.requested for each in run.expected if (each.group, each.name) == of_type]
         if not kinds or kinds[0] not in filesystems.names():
             return None
-        return mkfs.effective(kinds[0], one.name.removeprefix("mkfs "), one.requested, run.board.superblock)
+        return mkfs.effective(
+            kinds[0], setting.name.removeprefix("mkfs "), setting.requested, run.board.superblock
+        )
     if not mount:
         return None
     filesystem = run.board.filesystem
     hidden = filesystem.hidden if filesystem else {}
-    return one.requested if _in_effect(one.requested, mount.options, hidden) else "not in effect"
+    return setting.requested if _in_effect(setting.requested, mount.options, hidden) else "not in effect"
 
 
 def _uname(run: Run) -> str | None:

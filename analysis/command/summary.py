@@ -1,4 +1,4 @@
-"""summary.json of a watched command (docs/reference/formats.md, `watched` of analysis/schema.yml)."""
+"""summary.json of a watched command (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 A module here that is named after an engine or a filesystem reads what that one writes. Its function
 `read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.
-SEALED lists labels with a checksum or similar in each block. There is no registry; an engine or filesystem
-without a module, and units without a rule, are silent. The rules are in docs/reference/ledger.md.
+SEALED lists labels whose blocks all have a checksum or similar. There is no registry, and units without a
+rule are silent. The filesystem's metadata confirm the place of any file's pages, also where the engine has no
+module. The rules are in docs/reference/ledger.md.
 """
 
 import importlib
@@ -23,7 +24,6 @@ from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept
 from analysis.schemas.ledger import LABEL, LABELS, WITNESSED, Kind
 from base.arrays import Ints, ints
-from model import engines
 from model.block_operations import OP, WRITE
 
 FOLDER = Path(__file__).resolve().parent
@@ -82,16 +82,6 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
 
 
-def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the engine's calls (rows of vfs.csv) that wrote synced data missing from the content.
-
-    Empty for an engine without a module. Needs no ledger.
-    """
-    reader = find_reader(engine)
-    missing: pl.DataFrame = reader.unkept(settings, calls, kept) if reader else calls.clear()
-    return missing
-
-
 def logged(made: Ledger, kept: Kept) -> tuple[blocks.Log, Ints]:
     """Return the writes of the whole run, and the record there of each command of the ledger, -1 for none.
 
@@ -125,13 +115,11 @@ def find_reader(part: str) -> ModuleType | None:
 def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]:
     """Return the findings of the modules of the engine and the filesystem, if they exist.
 
-    Without a module of the engine, the place of a page in a file does not confirm the file's label.
+    The place of a page in its file does not confirm a label that has rules of its own (SEALED).
     """
     modules = [module for part in (engine, filesystem) if (module := find_reader(part))]
-    labels = [label for module in modules for label in module.SEALED]
-    if engine in engines.names() and not find_reader(engine):
-        labels += [label for label, _ in engines.of(engine).FILES.values()]
-    may = ~np.isin(evidence.units.label, [LABELS.index(label) for label in labels])
+    sealed = [LABELS.index(label) for module in modules for label in module.SEALED]
+    may = ~np.isin(evidence.units.label, sealed)
     findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]
     return [
         finding._replace(units=finding.units[may[finding.units]]) if finding.by_place else finding

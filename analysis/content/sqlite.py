@@ -1,8 +1,7 @@
 """Content reader of SQLite: WAL and rollback journal by their checksums, database pages by both."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,6 @@ from analysis.content.pages import KnownPages, hashes
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.content.versions import Versions
-from analysis.observers import Content as Kept
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, LastBefore, at, ints
 from base.errors import BadInput
@@ -151,11 +149,6 @@ def _number(release: str) -> int | None:
     """Return the SQLITE_VERSION_NUMBER of a release; None where it has another form."""
     parts = re.fullmatch(r"([0-9]+)\.([0-9]{1,3})\.([0-9]{1,3})(\.[0-9]+)?", release)
     return int(parts[1]) * 1_000_000 + int(parts[2]) * 1000 + int(parts[3]) if parts else None
-
-
-def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
-    """Return the calls of frames that were synced, but are missing from the kept content."""
-    return frame_calls.missing_frames(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 
 def _page_size(given: Evidence) -> int:

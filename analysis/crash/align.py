@@ -45,14 +45,6 @@ class Numbers(NamedTuple):
     drain: int
     behind: int
 
-    @classmethod
-    def of(cls, ran: Driver, log: DeviceLog) -> Numbers:
-        """Return the numbers in a log of what a driver ran."""
-        begin, end = ran.window
-        drain = min(ran.phases.filter(pl.col("phase") == "drain")["begin_ns"], default=end)
-        times = log.entries["begin_ns"].astype(np.int64)
-        return cls(*np.searchsorted(times, [begin, min(drain, end), end]).tolist())
-
 
 def plan(run: Recorded) -> list[Trial]:
     """Return the trials planned from the timed run's log; none without a log."""
@@ -69,7 +61,11 @@ class Ran(NamedTuple):
     @property
     def numbers(self) -> Numbers:
         """The numbers of its window and drain."""
-        return Numbers.of(self.driver, self.log)
+        begin, end = self.driver.window
+        phases = self.driver.phases
+        drain = min(phases.filter(pl.col("phase") == "drain")["begin_ns"], default=end)
+        times = self.log.entries["begin_ns"].astype(np.int64)
+        return Numbers(*np.searchsorted(times, [begin, min(drain, end), end]).tolist())
 
 
 def timed(run: Recorded) -> Ran:
@@ -137,9 +133,9 @@ def may_be_unplaced(run: Recorded, board: Board, trial: Trial) -> bool:
 
 
 def located(run: Recorded, board: Board, planned: list[Trial]) -> list[Trial]:
-    """Return the planned trials as a board's log has them, without those whose state is impossible there."""
+    """Return the planned trials as a board's log has them, without those that are impossible there."""
     commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
-    numbers, choices = Numbers.of(board.driver, board.log), cuts.choices(run.cell, commands.cache)
+    numbers, choices = ran(board).numbers, cuts.choices(run.cell, commands.cache)
     memory = lines.of(board.driver)
     trials = [locate(commands, numbers, choices, trial, memory) for trial in planned]
     return [trial for trial in trials if trial is not None]

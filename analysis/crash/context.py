@@ -8,7 +8,7 @@ same commands in the same order: the crash point is then at the command of the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,17 +46,14 @@ LEDGER: dict[str, type[pl.DataType]] = {
 NOTHING = "nothing"
 
 
-class Watched(NamedTuple):
-    """The watched run that a trial board repeats."""
-
-    run: Recorded
-    ledger: Ledger | None
+# the watched run that a trial board repeats, and its ledger
+Watched = tuple[Recorded, Ledger | None]
 
 
 def table(board: Board, trials: list[Trial], watched: Watched | None) -> pl.DataFrame:
     """Return a row for each trial: its number, and the columns of BOARD and LEDGER.
 
-    The ledger's columns are null without a watched run.
+    Without a watched run, the ledger's columns are null, except the call that defines a crash point.
     """
     kinds = devicelog.commands(board.log.entries)["kind"]
     columns = {
@@ -67,32 +64,25 @@ def table(board: Board, trials: list[Trial], watched: Watched | None) -> pl.Data
     by_board = pl.DataFrame(columns, schema={"trial": pl.Int64, **BOARD})
     rows = _watched(watched, board, trials) if watched else []
     by_ledger = pl.DataFrame(rows, schema={"trial": pl.Int64, **LEDGER})
-    return _with_calls(by_board.join(by_ledger, on="trial", how="left"), board, trials)
+    names = call_names(board.driver.vfs) if any(trial.call is not None for trial in trials) else {}
+    calls = pl.Series([names.get(trial.call) for trial in trials], dtype=pl.String)
+    joined = by_board.with_columns(called=calls).join(by_ledger, on="trial", how="left")
+    return joined.with_columns(engine_call=pl.coalesce("called", "engine_call")).drop("called")
 
 
-def _with_calls(rows: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.DataFrame:
-    """Return the rows with `engine_call` set for crash points that are defined by a call."""
-    of_calls = [trial for trial in trials if trial.call is not None]
-    if not of_calls or board.driver.vfs is None:
-        return rows
-    calls = board.driver.vfs.filter(pl.col("call").is_in([trial.call for trial in of_calls]))
-    names = {row["call"]: f"{row['op']} {row['file']}" for row in calls.iter_rows(named=True)}
-    values = [(trial.number, names.get(trial.call)) for trial in of_calls]
-    own = pl.DataFrame(values, schema={"trial": pl.Int64, "own": pl.String}, orient="row")
+def call_names(vfs: pl.DataFrame | None) -> dict[int | None, str]:
+    """Return operation and file of each call, by its number; {} without a log of calls."""
     return (
-        rows.join(own, on="trial", how="left")
-        .with_columns(engine_call=pl.coalesce("own", "engine_call"))
-        .drop("own")
+        {}
+        if vfs is None
+        else {call: f"{op} {file}" for call, op, file in vfs.select("call", "op", "file").rows()}
     )
 
 
 def crash_point(row: Mapping[str, Any]) -> str:
     """Describe in a line a trial's crash point, and what the device and memory kept."""
-    if row.get("call") is None:
-        at = f"command {row['command']} ({activity(row)})"
-    else:
-        at = f"call {row['call']} ({activity(row)})"
-    kept = f"{row['where']} {at}, {row['policy']} of {row['losable']} kept"
+    at = "command" if row.get("call") is None else "call"
+    kept = f"{row['where']} {at} {row[at]} ({activity(row)}), {row['policy']} of {row['losable']} kept"
     if row.get("line_policy") is None:
         return kept
     if row["line_policy"] in (lines.GONE, lines.THERE):
@@ -124,7 +114,7 @@ def _of_driver(ran: Driver, moments: Ints) -> dict[str, list[Any]]:
 
 
 def _watched(watched: Watched, board: Board, trials: list[Trial]) -> list[dict[str, Any]]:
-    """Return the columns of LEDGER for each trial whose command the watched run's device also got."""
+    """Return the columns of LEDGER for each trial with a command that the watched run's device also got."""
     run, made = watched
     log = run.log
     if made is None or log is None:
@@ -183,7 +173,7 @@ def _under_way(made: Ledger, moment: int) -> dict[str, str | None]:
 
 
 def _row(table: pl.DataFrame, moment: int) -> Mapping[str, Any] | None:
-    """Return the row whose interval contains a time; intervals do not overlap."""
+    """Return the row with the interval that contains a time; intervals do not overlap."""
     row = int(inside(np.array([moment]), *edges(table))[0])
     return None if row < 0 else table.row(row, named=True)
 

@@ -7,10 +7,21 @@ from typing import Any
 
 import polars as pl
 
+from analysis.crash import context
 from analysis.recorded import Recorded
 from base.errors import BadInput
 from model.crash_points.kill_points import ACKNOWLEDGED, DURING, Kill, plan
 from model.crash_points.policies import FOLDER
+
+# Columns of a crash point.
+POINTS: dict[str, type[pl.DataType]] = {
+    "trial": pl.Int64,
+    "where": pl.String,
+    "cut_ns": pl.Int64,
+    "call": pl.Int64,
+    "kept_bytes": pl.Int64,
+    "engine_call": pl.String,
+}
 
 
 def planned(run: Recorded) -> list[Kill]:
@@ -23,24 +34,14 @@ def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
     Raises BadInput.
     """
-    calls = (
-        {}
-        if run.timing.vfs is None
-        else {row["call"]: f"{row['op']} {row['file']}" for row in run.timing.vfs.iter_rows(named=True)}
-    )
+    calls = context.call_names(run.timing.vfs)
     points = pl.DataFrame(
         [
-            {
-                **{"trial": kill.number, "where": kill.where, "cut_ns": kill.moment},
-                **{"call": kill.call, "kept_bytes": kill.kept},
-                "engine_call": calls.get(kill.call),
-            }
+            (kill.number, kill.where, kill.moment, kill.call, kill.kept, calls.get(kill.call))
             for kill in planned(run)
         ],
-        schema={
-            **{"trial": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "call": pl.Int64},
-            **{"kept_bytes": pl.Int64, "engine_call": pl.String},
-        },
+        schema=POINTS,
+        orient="row",
     )
     assert run.kills is not None
     most = run.timing.transactions.height

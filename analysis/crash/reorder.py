@@ -1,7 +1,7 @@
 """Find where two devices got the commands of one run in another order.
 
 Background work comes by a timer: a journal commit every five seconds, unless a sync requested one before.
-On a board whose clock differs, it comes between other commands of the engine than in the timed run.
+On a board with another clock, it comes between other commands of the engine than in the timed run.
 After them, both boards get the same commands again.
 """
 

@@ -47,8 +47,8 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     """Return one row per trial, in order: crash point, recovery (trials.TRIALS, RECOVERY) and verdict.
 
     None for a run without trials. A crash point is on the board that had the trial; for one that ended its
-    board, on any. A trial whose state no crash leaves there has no row (`unplaced`). Raises BadInput if the
-    expected states are unknown.
+    board, on any. A trial with a state that no crash leaves there has no row (`unplaced`). Raises BadInput
+    if the expected states are unknown.
     """
     if not run.trials and run.kills is None:
         return None
@@ -63,7 +63,7 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     else:
         plan = align.plan(run)
         each = [(board, align.located(run, board, plan)) for board in run.trials]
-        watched = Watched(run, ledger)
+        watched = run, ledger
         tables = [(_tried(board, trials, watched), board.driver) for board, trials in each]
         ended, left = _cuts(*each[0], set(), watched), set(died)
         for board, trials in each:
@@ -235,11 +235,11 @@ def summary(run: Run) -> dict[str, Any] | None:
 
 def describe(row: Mapping[str, Any]) -> str:
     """Describe in a line a trial and how it breaks the promise."""
-    what = row["verdict"]
-    if what == LOST:
-        what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
-    elif what == NO_PREFIX:
-        what = f"{what}: {UNLIKE_ANY}"
+    outcome = row["verdict"]
+    if outcome == LOST:
+        outcome = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
+    elif outcome == NO_PREFIX:
+        outcome = f"{outcome}: {UNLIKE_ANY}"
     cut = kills.describe(row) if row["policy"] is None else f"power cut {context.crash_point(row)}"
     reason = f" ({row['said']})" if row["said"] else ""
-    return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{reason}"
+    return f"trial {row['trial']}, {cut}: {outcome}{sectors.shown(row)}{reason}"

@@ -76,30 +76,27 @@ def sentences(ledger: dict[str, Any]) -> list[str]:
     """Return the sentences of the summary's `ledger`, in percent of the bytes written."""
     none, late = ledger["no_transaction"], ledger["deferred"]
     total = sum(ledger["bytes"].values())
-    said = [f"{none['share']:.3%} were written for no transaction" + _reasons(none["by"], total)]
+    reasons = {WORDS[reason]: size for reason, size in none["by"].items()}
+    lines = [f"{none['share']:.3%} were written for no transaction" + _list(reasons, total, ": ")]
     if late is None:
-        return [*said, "deferred bytes are unknown: calls were not logged"]
+        return [*lines, "deferred bytes are unknown: calls were not logged"]
     later = {"by later transactions": late["by_transactions"]}
     ways = later | {WORDS[reason]: size for reason, size in late["by"].items()}
     text = f"{late['share']:.3%} are deferred: the content of earlier transactions, written"
-    return [*said, text + _list(ways, total)] if late["bytes"] else said
+    return [*lines, text + _list(ways, total)] if late["bytes"] else lines
 
 
 def rows(ledger: dict[str, Any]) -> list[tuple[str, float, float | None]]:
     """Return (description, bytes, deferred bytes or None if unknown) for the transactions and each reason."""
     none, late = ledger["no_transaction"], ledger["deferred"]
     caused = sum(ledger["bytes"].values()) - none["bytes"]
-    found = [("by transactions", caused, late and late["by_transactions"])]
+    table = [("by transactions", caused, late and late["by_transactions"])]
     for reason, size in none["by"].items():
         if size:
-            found.append((f"for none, {WORDS[reason]}", size, late and late["by"][reason]))
-    return found
-
-
-def _reasons(by: dict[str, int], total: int) -> str:
-    return _list({WORDS[reason]: size for reason, size in by.items()}, total, ": ")
+            table.append((f"for none, {WORDS[reason]}", size, late and late["by"][reason]))
+    return table
 
 
 def _list(sizes: dict[str, float], total: int, before: str = " ") -> str:
-    told = [f"{size / total:.3%} {word}" for word, size in sizes.items() if size]
-    return before + ", ".join(told) if told else ""
+    parts = [f"{size / total:.3%} {word}" for word, size in sizes.items() if size]
+    return before + ", ".join(parts) if parts else ""

@@ -73,9 +73,9 @@ class BackgroundReasons:
         for thread, reason in self._threads.items():
             of_thread[tid == thread] = reason
         drained = (phase == DRAIN) & (in_job | in_round)
-        known = of_thread != UNKNOWN
+        has_job = of_thread != UNKNOWN
         return np.select(
-            [known, by_driver | drained, in_round, in_job],
+            [has_job, by_driver | drained, in_round, in_job],
             [of_thread, phase, np.full_like(phase, WRITE_BACK), np.full_like(phase, JOURNAL)],
             UNKNOWN,
         )

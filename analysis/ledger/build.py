@@ -84,9 +84,9 @@ def build(given: Input) -> Ledger:
     calls = line.transaction(begun, np.full_like(begun, -1))
     nobody = BackgroundReasons(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
     causes = Causes(few, line, nobody)
-    whose = contents.contents(given.vfs, calls)
+    owners = contents.contents(given.vfs, calls)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)
-    correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, whose)
+    correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, owners)
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)
         rows.add(chunk)

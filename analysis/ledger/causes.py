@@ -2,10 +2,10 @@
 
 - The driver's thread: the transaction in progress (`in`).
 - A journal thread: the commit that ends next. One transaction that waited for it is `waited`, several are
-  `shared`. Without a waiter it is `behind`, and shared by the transactions whose handles it may hold:
-  those that ran since the previous commit began.
+  `shared`. Without a waiter it is `behind`, and shared by the transactions that may have
+  handles in it: those that ran since the previous commit began.
 - Another thread within a checkpoint or a flush (filesystem threads do both for others): the transaction
-  whose sync contains it `waited`; otherwise `behind`, as above.
+  with the sync that contains it `waited`; otherwise `behind`, as above.
 - Any other thread, such as the flusher: `behind`, without a transaction. So is every bio of another
   partition.
 
@@ -76,8 +76,8 @@ class Causes:
             _contained(few["flush"], line),
         ]
         self._served = served
-        self.groups = _concatenate([one.groups for one in served])
-        sizes = [one.groups.counts.size for one in served]
+        self.groups = _concatenate([jobs.groups for jobs in served])
+        sizes = [jobs.groups.counts.size for jobs in served]
         self._offsets = np.cumsum([0, *sizes])
 
     def flush_returned(self, bio: Columns) -> Ints:
@@ -86,7 +86,7 @@ class Causes:
         returned: Ints = np.r_[self._flush_ends, np.iinfo(np.int64).max].take(row)
         return returned
 
-    def of(self, bio: Columns) -> Cause:
+    def attribute(self, bio: Columns) -> Cause:
         """Return the cause of each bio."""
         line, time, tid = self._line, bio["begin_ns"], bio["tid"]
         own = np.isin(tid, line.tids)
@@ -98,12 +98,12 @@ class Causes:
         checkpoint = self._checkpoints.containing(time, tid)
         transaction, group, nobody, sync, call = (np.full(bio.size, -1, np.int64) for _ in range(5))
         how = np.where(own, IN, BEHIND)
-        found = Cause(transaction, group, nobody, how, sync, call, commit, checkpoint)
+        cause = Cause(transaction, group, nobody, how, sync, call, commit, checkpoint)
         rows = np.flatnonzero(own)
         when, who = time.take(rows), tid.take(rows)
-        found.transaction[rows] = line.transaction(when, who)
-        found.sync[rows] = line.sync(when, who)
-        found.vfs_call[rows] = line.call(when)
+        cause.transaction[rows] = line.transaction(when, who)
+        cause.sync[rows] = line.sync(when, who)
+        cause.vfs_call[rows] = line.call(when)
         other = ~own & ~is_journal
         flush = np.full(bio.size, -1, np.int64)
         alone = np.flatnonzero(other & (checkpoint < 0))
@@ -113,20 +113,20 @@ class Causes:
             here = np.flatnonzero(row >= 0)
             job = row.take(here)
             for name in ("transaction", "how", "sync", "vfs_call"):
-                getattr(found, name)[here] = getattr(served, name).take(job)
-            found.group[here] = np.where(served.groups.counts.take(job) > 1, job + offset, -1)
+                getattr(cause, name)[here] = getattr(served, name).take(job)
+            cause.group[here] = np.where(served.groups.counts.take(job) > 1, job + offset, -1)
         idle = inside(time, *line.working) < 0
-        found.transaction[idle] = -1
-        found.group[idle] = -1
-        rows = np.flatnonzero((found.transaction < 0) & (found.group < 0))
+        cause.transaction[idle] = -1
+        cause.group[idle] = -1
+        rows = np.flatnonzero((cause.transaction < 0) & (cause.group < 0))
         in_job = is_journal.take(rows) | (checkpoint.take(rows) >= 0) | (flush.take(rows) >= 0)
-        found.nobody[rows] = self._nobody.reasons(
-            time.take(rows), tid.take(rows), found.how.take(rows) != BEHIND, in_job
+        cause.nobody[rows] = self._nobody.reasons(
+            time.take(rows), tid.take(rows), cause.how.take(rows) != BEHIND, in_job
         )
         elsewhere = np.flatnonzero(bio["a"] == partition.FOREIGN_SECTOR)
         for name in Cause._fields:
-            getattr(found, name)[elsewhere] = {"nobody": ELSEWHERE, "how": BEHIND}.get(name, -1)
-        return found
+            getattr(cause, name)[elsewhere] = {"nobody": ELSEWHERE, "how": BEHIND}.get(name, -1)
+        return cause
 
 
 def _commits(few: Few, line: Timeline) -> _Served:
@@ -134,8 +134,8 @@ def _commits(few: Few, line: Timeline) -> _Served:
     waits = taken(waits, np.isin(waits["tid"], line.tids))
     order = np.argsort(commits["a"], kind="stable")
     place = np.searchsorted(commits["a"][order], waits["a"])
-    known = place < commits.size
-    waits, commit = taken(waits, known), order[place[known]]
+    exists = place < commits.size
+    waits, commit = taken(waits, exists), order[place[exists]]
     real = (commits["a"][commit] == waits["a"]) & (waits["begin_ns"] < commits["end_ns"][commit])
     begin, who, commit = ints(waits["begin_ns"][real]), ints(waits["tid"][real]), commit[real]
     return _serve(commits, commit, begin, who, line)
@@ -153,13 +153,13 @@ def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
         sync = inside(begin, *line.syncs)
         waited = np.flatnonzero((sync >= 0) & (end <= ends[sync]))
         return _serve(jobs, waited, begin[waited], line.sync_tids.take(sync[waited]), line)
-    found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    waiters = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for thread in line.tids.tolist():
-        sync = line.lanes[1].find(begin, np.full(begin.size, thread))
+        sync = line.lanes[1].rows_at(begin, np.full(begin.size, thread))
         is_for = (tid == thread) | ~np.isin(tid, line.tids)
         waited = np.flatnonzero((sync >= 0) & (end <= ends[sync]) & is_for)
-        found.append((waited, np.full(waited.size, thread)))
-    waited, who = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        waiters.append((waited, np.full(waited.size, thread)))
+    waited, who = (np.concatenate(parts) for parts in zip(*waiters, strict=True))
     return _serve(jobs, waited, begin[waited], who, line)
 
 

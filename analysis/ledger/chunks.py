@@ -75,7 +75,7 @@ class Correlator:
             parts = next(chunks, [])
             rows = Batch(*map(Columns.of, MANY, zip(held, *parts, strict=True)))
             matched = _match(rows, self._causes, window, last=not parts)
-            return matched, runs.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
+            return matched, runs.runs(matched.pages, matched.bio), self._causes.attribute(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
             matched, paged, cause = pool.submit(
@@ -87,31 +87,31 @@ class Correlator:
                 matched, paged, cause = ahead.result()
         yield self._settle(matched, paged, cause)
 
-    def _settle(self, found: _Matched, paged: tuple[Runs, Bools], cause: Cause) -> Settled:
+    def _settle(self, matched: _Matched, paged: tuple[Runs, Bools], cause: Cause) -> Settled:
         """Attribute the contents of the commands."""
-        bio, carried = found.bio, found.carried
+        bio, carried = matched.bio, matched.carried
         if bio.size:
             self._writers.advance(int(bio["begin_ns"][0]), int(bio["begin_ns"][-1]))
         laid, unpaged = paged
         labelled = pieces.pieces(
-            found.data, found.block, bio, laid, self._layout, self._inodes, self._writers
+            matched.data, matched.block, bio, laid, self._layout, self._inodes, self._writers
         )
-        size = found.block.size
+        size = matched.block.size
         first = np.full(size, -1, np.int64)
         first[carried.command[::-1]] = carried.bio[::-1]  # the first bio of each command wins
         earliest = np.full(size, bio.size)
         np.minimum.at(earliest, carried.command, carried.bio)
         return Settled(
-            block=found.block,
+            block=matched.block,
             first=first,
             queued=np.r_[bio["begin_ns"], -1].take(earliest),
             covered=ints(np.bincount(carried.command, carried.weight, size)),
             bio=bio,
-            unpaged=unpaged & found.done,
-            left=found.left,
+            unpaged=unpaged & matched.done,
+            left=matched.left,
             cause=cause,
             pieces=labelled,
-            reads=pieces.pieces(found.data, found.block, bio, laid, self._layout, self._inodes, None),
+            reads=pieces.pieces(matched.data, matched.block, bio, laid, self._layout, self._inodes, None),
             shares=shares.shares(carried, labelled, cause, self._causes.groups),
             deferred=shares.deferred(labelled, cause, self._causes.groups, self._contents),
         )

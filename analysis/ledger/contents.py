@@ -24,11 +24,11 @@ def framed(vfs: pl.DataFrame) -> list[str]:
 
 
 def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
-    """Return the transaction whose data each call wrote, -1 if unknown.
+    """Return the transaction that owns the data each call wrote, -1 if unknown.
 
     `calls`: the transaction of each row of `vfs`.
     """
-    found = calls.copy()
+    owners = calls.copy()
     is_page, kept = pl.col("page").is_not_null(), pl.col("op") == "keep"
     is_write = (pl.col("op") == "write") & (pl.col("bytes") > 0)
     home = is_write & (pl.col("file") == "database")
@@ -37,16 +37,16 @@ def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
     else:
         logged, written = _rows(vfs, is_page), _rows(vfs, home)
     if not logged.size or not written.size:
-        return found
+        return owners
     page = pl.coalesce("page", pl.col("offset") // pl.col("bytes") + 1)
     if "database" in vfs.columns:
         page = pl.col("database").fill_null(0) * (1 << _PAGES) + page
     key = vfs.select(page).to_series()
     last = LastBefore(ints(key.gather(logged)), logged).find(ints(key.gather(written)), written)
     copied = np.flatnonzero(last >= 0)
-    found[written[copied]] = calls[logged[last[copied]]]
-    return found
+    owners[written[copied]] = calls[logged[last[copied]]]
+    return owners
 
 
-def _rows(vfs: pl.DataFrame, which: pl.Expr) -> Ints:
-    return ints(vfs.select(which).to_series().arg_true())
+def _rows(vfs: pl.DataFrame, condition: pl.Expr) -> Ints:
+    return ints(vfs.select(condition).to_series().arg_true())

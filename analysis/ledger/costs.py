@@ -42,7 +42,7 @@ class Totals:
         made = late.made_by >= 0
         np.add.at(self._for_others, late.made_by.compress(made), late.bytes.compress(made))
         np.add.at(self._deferred, late.transaction, late.bytes)
-        of, found, flags = chunk.shares, chunk.pieces, chunk.block["b"]
+        of, parts, flags = chunk.shares, chunk.pieces, chunk.block["b"]
         has = of.transaction >= 0
         if not has.any():
             return
@@ -50,9 +50,9 @@ class Totals:
         # shares of one command are adjacent
         counts = np.bincount(of.command, minlength=flags.size)
         first = np.cumsum(counts) - counts
-        row, share = expand(first.take(found.command), counts.take(found.command))
-        weight = of.share.take(share) * (found.sectors * 512).take(row)
-        self._count(found.label.take(row), of.transaction.take(share), weight, low, high)
+        row, share = expand(first.take(parts.command), counts.take(parts.command))
+        weight = of.share.take(share) * (parts.sectors * 512).take(row)
+        self._count(parts.label.take(row), of.transaction.take(share), weight, low, high)
         bare = chunk.bare()
         rows = np.flatnonzero((bare > 0).take(of.command))
         weight = of.share[rows] * (bare[of.command[rows]] * 512)
@@ -76,9 +76,9 @@ class Totals:
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the sums by column name."""
-        found = dict(zip((*LABELS, *_COUNTS), self._sums, strict=True))
+        named = dict(zip((*LABELS, *_COUNTS), self._sums, strict=True))
         late = {"for_others": self._for_others, "deferred": self._deferred}
-        return {"bytes": self._sums[: len(LABELS)].sum(axis=0), **late, **found}
+        return {"bytes": self._sums[: len(LABELS)].sum(axis=0), **late, **named}
 
 
 def costs(
@@ -125,7 +125,7 @@ def time_split(
     """
     begins, ends = ints(transactions["begin_ns"]), ints(transactions["end_ns"])
 
-    def of(name: str, own: bool) -> Intervals:
+    def intervals(name: str, own: bool) -> Intervals:
         rows = taken(few[name], np.isin(few[name]["tid"], tids)) if own else few[name]
         return Intervals(ints(rows["begin_ns"]), ints(rows["end_ns"]))
 
@@ -136,23 +136,23 @@ def time_split(
     reasons = (
         [commands([KINDS.index("flush")])],
         [
-            *(of("commit_wait", True), of("checkpoint", False), of("node_wait", True)),
+            *(intervals("commit_wait", True), intervals("checkpoint", False), intervals("node_wait", True)),
             commands(_IN_PLACE if in_place else []),
         ],
-        [commands(_DATA), of("data_wait", True)],
+        [commands(_DATA), intervals("data_wait", True)],
     )
-    away = union([of("off_cpu", True)])
+    away = union([intervals("off_cpu", True)])
     left = length_within(away, begins, ends)
     # each reason counts only the time that earlier ones left
-    covered, found, before = Intervals(left[:0], left[:0]), [], np.zeros_like(left)
+    covered, lengths, before = Intervals(left[:0], left[:0]), [], np.zeros_like(left)
     for reason in reasons:
         covered = union([covered, *reason])
         # length of an intersection = sum of the lengths - length of the union
         either = length_within(union([away, covered]), begins, ends)
         upto = left + length_within(covered, begins, ends) - either
-        found.append(upto - before)
+        lengths.append(upto - before)
         before = upto
-    flush, journal, data = found
+    flush, journal, data = lengths
     return dict(zip(WAITS, (data, journal, flush, left - before), strict=True))
 
 

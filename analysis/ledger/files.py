@@ -32,7 +32,7 @@ class Named:
     names: list[str]
     kinds: Ints  # index in schema.FILES, -1 for a name of no engine's file
 
-    def find(self, inode: Ints, time: Ints) -> Ints:
+    def last_names(self, inode: Ints, time: Ints) -> Ints:
         """Return the index of the last name of each inode up to a time, or -1."""
         return LastBefore(self.inode, self.time).find(inode, time)
 
@@ -46,8 +46,8 @@ def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
     first = np.flatnonzero(parts["n"] == 0)
     length = np.diff(np.r_[first, parts.size])
     pieces = np.stack([parts[field] for field in "bcd"], axis=1).view(np.dtype("S24"))[:, 0]
-    known, place = np.unique(pieces[first], return_inverse=True)
-    whole = [text.decode(errors="replace") for text in known.tolist()]
+    distinct, place = np.unique(pieces[first], return_inverse=True)
+    whole = [text.decode(errors="replace") for text in distinct.tolist()]
     texts = [whole[i] for i in place.tolist()]
     for row in np.flatnonzero(length > 1).tolist():  # longer than one record holds
         raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
@@ -108,8 +108,8 @@ class Inodes:
 
         rows: indices in `time`; None: all in order.
         """
-        found: Ints = self._kinds.take(self._last.find(inode, time, rows))
-        return found
+        kinds: Ints = self._kinds.take(self._last.find(inode, time, rows))
+        return kinds
 
 
 class Writers:
@@ -151,7 +151,7 @@ class Writers:
         self._call = np.r_[self._call[kept], call]
         self._last = LastBefore(self._key, self._time)
 
-    def find(self, inode: Ints, page: Ints, time: Ints, rows: Ints | None = None) -> Ints:
+    def last_calls(self, inode: Ints, page: Ints, time: Ints, rows: Ints | None = None) -> Ints:
         """Return the row in vfs.csv of the last xWrite of each page at or before each time, or -1.
 
         rows: as in Inodes.kind.

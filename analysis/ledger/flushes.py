@@ -96,9 +96,9 @@ def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: I
     from a plug. Otherwise it was sent for an earlier bio whose request was inserted late.
     """
     number = end.size
-    found = _take_next(first, earliest, number)
+    served_by = _take_next(first, earliest, number)
     arrivals: list[list[int]] = [[] for _ in range(number)]
-    for row, flush in enumerate(found):
+    for row, flush in enumerate(served_by):
         if flush < number:
             arrivals[flush].append(row)
     # requests that must be left for the later flushes
@@ -115,23 +115,23 @@ def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: I
             turn = -sinces[row] if sinces[row] > ended >= 0 or flush == 0 else sinces[row]
             heapq.heappush(waiting, (last[row], turn, row))
         for _ in range(len(waiting) - left[flush]):
-            found[heapq.heappop(waiting)[2]] = flush
+            served_by[heapq.heappop(waiting)[2]] = flush
         ended = int(end[flush])
-    return np.array(found, np.int64)
+    return np.array(served_by, np.int64)
 
 
 def _take_next(first: Ints, earliest: Ints, number: int) -> list[int]:
     """Return the flush of each request; a flush without one takes the next request if possible."""
-    found: list[int] = first.tolist()
+    served_by: list[int] = first.tolist()
     possible = earliest.tolist()
     has = np.bincount(first, minlength=number).tolist()
     order = np.argsort(first, kind="stable").tolist()
     place = 0
     for flush in range(number):
-        while place < len(order) and found[order[place]] <= flush:
+        while place < len(order) and served_by[order[place]] <= flush:
             place += 1
         if not has[flush] and place < len(order) and possible[order[place]] <= flush:
-            has[found[order[place]]] -= 1
-            found[order[place]] = flush
+            has[served_by[order[place]]] -= 1
+            served_by[order[place]] = flush
             place += 1
-    return found
+    return served_by

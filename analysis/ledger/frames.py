@@ -35,15 +35,15 @@ def nullable(values: Ints) -> pl.Series:
 def words(places: np.ndarray, kind: pl.Enum) -> pl.Series:
     """Return the words of an Enum at `places`, null outside its range."""
     series = pl.Series(places)
-    known = series.set((series < 0) | (series >= len(kind.categories)), None)
-    return known.cast(pl.UInt8).cat.to(kind)
+    valid = series.set((series < 0) | (series >= len(kind.categories)), None)
+    return valid.cast(pl.UInt8).cat.to(kind)
 
 
 def named(values: np.ndarray, name: Callable[[int], str | None]) -> pl.Series:
     """Return the name of each value; `name` is called once per distinct value."""
-    known = unique(values)
-    names = pl.Series([name(value) for value in known.tolist()], dtype=pl.Categorical)
-    return names.gather(np.searchsorted(known, values))
+    distinct = unique(values)
+    names = pl.Series([name(value) for value in distinct.tolist()], dtype=pl.Categorical)
+    return names.gather(np.searchsorted(distinct, values))
 
 
 def rwbs(flags: int) -> str:
@@ -60,7 +60,7 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
     directory = (sync["flags"] & 2) > 0
     kind = np.where(directory, FILES.index("directory"), inodes.kind(inode, begin))
     # a name is recorded within the inode's first sync
-    called = names.find(inode, ints(sync["end_ns"]))
+    called = names.last_names(inode, ints(sync["end_ns"]))
     columns = {
         "sync": np.arange(sync.size),
         "begin_ns": begin,

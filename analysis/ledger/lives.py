@@ -31,8 +31,8 @@ def lives(chunks: Iterable[ByType], dev: int) -> Lives:
         pl.concat(seen).group_by("inode", "generation").agg(pl.col("time_ns").min()).sort("inode", "time_ns")
     )
     return {
-        int(str(inode)): ints(one["time_ns"])
-        for (inode,), one in first.group_by("inode", maintain_order=True)
+        int(str(inode)): ints(rows["time_ns"])
+        for (inode,), rows in first.group_by("inode", maintain_order=True)
     }
 
 

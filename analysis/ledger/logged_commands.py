@@ -32,9 +32,9 @@ def aligned(ledger: pl.DataFrame, log: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
 def numbers(ledger: pl.DataFrame, log: pl.DataFrame) -> Ints | None:
     """Return the ledger's index of each command of the log; None if the two do not hold the same commands."""
     own, seen = aligned(ledger, log)
-    what = list(ORDER[:3])
-    if not own.select(what).equals(seen.select(what)):
+    columns = list(ORDER[:3])
+    if not own.select(columns).equals(seen.select(columns)):
         return None
-    found = np.empty(seen.height, np.int64)
-    found[ints(seen["number"])] = ints(own["number"])
-    return found
+    places = np.empty(seen.height, np.int64)
+    places[ints(seen["number"])] = ints(own["number"])
+    return places

@@ -52,12 +52,12 @@ def parts(block: Columns, bio: Columns) -> Parts:
     bios = _sorted(_Bios(key, have, ends.take(have)))
     left = np.flatnonzero(block["n"] * (group != FLUSH))
     at = start.copy()
-    found: list[Parts] = []
+    rounds: list[Parts] = []
     while left.size and bios.key.size:
         done, bios = _follow(left, at, end, group, rank_block, bios)
         if not done.command.size:
             break
-        found.append(done)
+        rounds.append(done)
         # the rest of a bio after a command's end is left for the next command
         upto = done.sector + done.sectors
         cut = upto < ends.take(done.bio)
@@ -67,7 +67,7 @@ def parts(block: Columns, bio: Columns) -> Parts:
         left = left.compress(at.take(left) < end.take(left))
         if not rest.size:
             break
-    joined = Parts(*(np.concatenate(c) for c in zip(*found, strict=True))) if found else _NONE
+    joined = Parts(*(np.concatenate(c) for c in zip(*rounds, strict=True))) if rounds else _NONE
     order = np.argsort((joined.command << _SECTOR) | (joined.sector - start.take(joined.command)))
     return Parts(*(column.take(order) for column in joined))
 
@@ -90,7 +90,7 @@ def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _B
     Return the parts, and the bios that were not taken.
     """
     free, claimed = np.ones(bios.key.size, bool), np.empty(bios.key.size, np.int64)
-    found: list[Parts] = [_NONE]
+    steps: list[Parts] = [_NONE]
     while active.size:
         begin = at.take(active)
         key = _key(group.take(active), begin, rank.take(active))
@@ -106,15 +106,15 @@ def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _B
         free[place] = False
         last = end.take(active)
         upto = np.minimum(bios.end.take(place), last)
-        found.append(Parts(active, bios.bio.take(place), begin, upto - begin))
+        steps.append(Parts(active, bios.bio.take(place), begin, upto - begin))
         at[active] = upto
         active = active.compress(upto < last)
-    joined = Parts(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+    joined = Parts(*(np.concatenate(columns) for columns in zip(*steps, strict=True)))
     return joined, _Bios(*(column.compress(free) for column in bios))
 
 
 def lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:
-    """Return whether each part's bio asked for FUA and its command lacks it."""
+    """Return which parts have a bio that requested FUA and a command without it."""
     return (bio["b"].take(data.bio) & ~block["b"].take(data.command) & FUA) > 0
 
 

@@ -82,7 +82,7 @@ def pieces(
     file, call = np.where(of_file, FILES.index("directory"), -1), np.full(part.size, -1, np.int64)
     file[sql] = inodes.kind(inode.take(sql), bio["begin_ns"], number.take(sql))
     if writers is not None:
-        call[sql] = writers.find(inode.take(sql), page.take(sql), bio["begin_ns"], number.take(sql))
+        call[sql] = writers.last_calls(inode.take(sql), page.take(sql), bio["begin_ns"], number.take(sql))
     label, copied, home = _labels(owner, inode, page, at, file, layout)
     is_directory = label == _LABEL["directory"]
     result = Pieces(
@@ -150,17 +150,17 @@ def _or(label: int, region: Ints) -> Ints:
     return np.where(region == DATA, label, region)
 
 
-def _join(found: Pieces, part: Ints, run: Ints) -> Pieces:
+def _join(rows: Pieces, part: Ints, run: Ints) -> Pieces:
     """Merge neighbours that differ only in their place."""
     if not part.size:
-        return found
+        return rows
     same = np.ones(part.size - 1, bool)
-    for column in (part, run, found.label, found.of, found.vfs_call):
+    for column in (part, run, rows.label, rows.of, rows.vfs_call):
         same &= column[1:] == column[:-1]
     if not same.any():
-        return found
+        return rows
     first = np.flatnonzero(np.r_[True, ~same])
-    sectors = np.add.reduceat(found.sectors, first)
+    sectors = np.add.reduceat(rows.sectors, first)
     return Pieces(
-        *(sectors if name == "sectors" else getattr(found, name).take(first) for name in Pieces._fields)
+        *(sectors if name == "sectors" else getattr(rows, name).take(first) for name in Pieces._fields)
     )

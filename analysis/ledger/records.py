@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.adapters import proberecords
 from analysis.adapters.partition import FOLLOWING_FLUSH, Partition
-from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
+from analysis.adapters.proberecords import RECORD, TYPES, ByType, joined, taken
 from base.arrays import Ints, ascending, distinct
 
 # The frequent types: several records per block command. The ledger takes them in chunks.
@@ -99,15 +99,15 @@ class Records:
             if (serial := rows["bio"]["d"][rows["bio"]["d"] != FOLLOWING_FLUSH]).size:
                 bios, low, high = bios + serial.size, min(low, serial.min()), max(high, serial.max())
             devices.update(distinct(rows["block"]["dev"]))
-            for name, found in parts.items():
-                found.append(_slim(name, rows[name]))
+            for name, kept in parts.items():
+                kept.append(_slim(name, rows[name]))
         self.devices = sorted(devices)  # devices with block commands
         # bios of all devices are numbered consecutively
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
         self._many: list[Chunk] | None = [
             Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)
         ]
-        self._few = {name: _in_time(name, _joined(name, found)) for name, found in parts.items()}
+        self._few = {name: _in_time(name, _joined(name, kept)) for name, kept in parts.items()}
 
     def few(self, dev: int) -> Few:
         """Return the records of one device, and those without a device, except the frequent types."""
@@ -144,11 +144,6 @@ def _of(rows: np.ndarray, dev: int) -> np.ndarray:
     return rows if ours.all() else taken(rows, ours)
 
 
-def of_array(rows: np.ndarray) -> Records:
-    """Return Records of an array in memory."""
-    return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
-
-
 def read(path: Path, partition: Partition | None = None) -> Records:
     """Read probes.bin; a partition's records get its number. Raises BadInput with the invalid byte."""
     if partition is None:
@@ -168,8 +163,8 @@ def _joined(name: str, parts: Iterable[np.ndarray]) -> np.ndarray:
     return joined([np.empty(0, SLIM[name]), *parts])
 
 
-def _in_time(name: str, found: np.ndarray) -> np.ndarray:
+def _in_time(name: str, rows: np.ndarray) -> np.ndarray:
     """Sort by begin_ns; the parts of a name stay adjacent and in order."""
-    if name == "name" or (found["begin_ns"][1:] >= found["begin_ns"][:-1]).all():
-        return found
-    return taken(found, np.argsort(found["begin_ns"], kind="stable"))
+    if name == "name" or (rows["begin_ns"][1:] >= rows["begin_ns"][:-1]).all():
+        return rows
+    return taken(rows, np.argsort(rows["begin_ns"], kind="stable"))

@@ -17,7 +17,7 @@ from base.arrays import Ints, at, ints
 from model import block_operations
 
 Columns = dict[str, np.ndarray]
-# Narrow types of columns whose values stay small in any run.
+# Narrow types of columns with small values in any run.
 _SMALL = {
     **dict.fromkeys(("flags", "sectors"), np.uint32),
     **dict.fromkeys(("kind", "how", "label", "file", "of", "no_transaction"), np.int8),
@@ -95,9 +95,9 @@ class Rows:
 
     def take(self, table: str, column: str) -> np.ndarray:
         """Return a column and free its parts."""
-        found = self.column(table, column)
+        values = self.column(table, column)
         del self._parts[f"{table}.{column}"]
-        return found
+        return values
 
     def _ledger(self, chunk: Settled, operation: Ints, bare: Ints, counts: Ints) -> Columns:
         block, cause, of = chunk.block, chunk.cause, chunk.shares
@@ -128,13 +128,13 @@ class Rows:
 
     def _kinds(self, chunk: Settled, operation: Ints, bare: Ints) -> Ints:
         """Return the kind of each command: the label of most of its bytes, or its operation."""
-        found, size = chunk.pieces, operation.size
+        parts, size = chunk.pieces, operation.size
         kind, mixed = np.zeros(size, np.int64), bare > 0
-        kind[found.command] = found.label
-        mixed[found.command.compress(kind.take(found.command) != found.label)] = True
-        rows, of = np.flatnonzero(mixed), np.flatnonzero(mixed.take(found.command))
-        place = (np.cumsum(mixed) - 1).take(found.command.take(of)) * len(LABELS) + found.label.take(of)
-        sectors = np.bincount(place, found.sectors.take(of), rows.size * len(LABELS))
+        kind[parts.command] = parts.label
+        mixed[parts.command.compress(kind.take(parts.command) != parts.label)] = True
+        rows, of = np.flatnonzero(mixed), np.flatnonzero(mixed.take(parts.command))
+        place = (np.cumsum(mixed) - 1).take(parts.command.take(of)) * len(LABELS) + parts.label.take(of)
+        sectors = np.bincount(place, parts.sectors.take(of), rows.size * len(LABELS))
         sectors = sectors.reshape(rows.size, len(LABELS))
         sectors[:, _UNATTRIBUTED] += bare.take(rows)
         kind[rows] = sectors.argmax(axis=1)
@@ -154,14 +154,14 @@ class Rows:
         first = code.take(start)
         command = chunk.shares.command
         differs = np.bincount(command, code != first.take(command), counts.size)
-        found: Ints = np.where((counts > 0) & (differs == 0), transaction.take(start), -1)
-        return found
+        transactions: Ints = np.where((counts > 0) & (differs == 0), transaction.take(start), -1)
+        return transactions
 
     def _pieces(self, chunk: Settled, bare: Ints) -> Columns:
         """Return the pieces; write sectors without a bio are pieces, too, labelled unattributed."""
-        found, row = chunk.pieces, np.flatnonzero(bare > 0)
+        parts, row = chunk.pieces, np.flatnonzero(bare > 0)
         names = ("sectors", "label", "file", "inode", "offset", "of", "vfs_call", "moved", "sector", "home")
-        columns = {"command": found.command + self._size} | {name: getattr(found, name) for name in names}
+        columns = {"command": parts.command + self._size} | {name: getattr(parts, name) for name in names}
         if not row.size:
             return columns
         more = dict.fromkeys(names, np.full(row.size, -1)) | {
@@ -177,20 +177,20 @@ class Rows:
 
     def _reads(self, chunk: Settled) -> Columns:
         """Return the parts of read commands."""
-        found = chunk.reads
+        parts = chunk.reads
         names = ("sectors", "label", "file", "inode", "offset", "sector")
-        return {"command": found.command + self._size} | {name: getattr(found, name) for name in names}
+        return {"command": parts.command + self._size} | {name: getattr(parts, name) for name in names}
 
     def _faults(self, chunk: Settled, operation: Ints) -> dict[str, Columns]:
-        found = chunk.pieces
+        parts = chunk.pieces
         due = np.where(operation == block_operations.FLUSH, 1, chunk.block["n"])
         lone = np.flatnonzero(chunk.covered < due)
         journal = LABELS.index("filesystem journal")
         # a device page has its home sector, even in the journal; metadata without a page is written home
-        place = np.where((found.home < 0) & (found.owner > DIRECTORY), found.sector, found.home)
+        place = np.where((parts.home < 0) & (parts.owner > DIRECTORY), parts.sector, parts.home)
         moves = np.flatnonzero(place >= 0)
         moves = moves.compress(self._layout.may_change(place.take(moves)))
-        wrong = (found.home >= 0) & (found.label != journal) & (found.home != found.sector // 8 * 8)
+        wrong = (parts.home >= 0) & (parts.label != journal) & (parts.home != parts.sector // 8 * 8)
         return {
             "commands": {
                 "command": lone + self._size,
@@ -199,21 +199,21 @@ class Rows:
             },
             "bios": {"serial": chunk.bio["d"][chunk.left], "sectors": chunk.bio["n"][chunk.left]},
             "unpaged": {"serial": chunk.bio["d"][chunk.unpaged]},
-            "misplaced": {"sector": found.sector[wrong], "home": found.home[wrong]},
+            "misplaced": {"sector": parts.sector[wrong], "home": parts.home[wrong]},
             "metadata": {
-                "command": found.command[moves] + self._size,
+                "command": parts.command[moves] + self._size,
                 "home": place[moves],
-                "bytes": found.sectors[moves] * SECTOR,
+                "bytes": parts.sectors[moves] * SECTOR,
             },
         }
 
     def faults(self, number: Ints | None) -> Faults:
         """Return the faults; number: each command's index in issue order, None if they are in it."""
-        found: dict[str, Columns] = {name: {} for name in Faults._fields}
-        for key in [key for key in self._parts if key.partition(".")[0] in found]:
+        tables: dict[str, Columns] = {name: {} for name in Faults._fields}
+        for key in [key for key in self._parts if key.partition(".")[0] in tables]:
             table, _, column = key.partition(".")
             values = self.take(table, column)
             if column == "command" and number is not None:
                 values = number[values]
-            found[table][column] = values
-        return Faults(*(pl.DataFrame(columns) for columns in found.values()))
+            tables[table][column] = values
+        return Faults(*(pl.DataFrame(columns) for columns in tables.values()))

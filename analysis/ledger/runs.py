@@ -33,9 +33,9 @@ def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:
     order = np.argsort(bio["d"], kind="stable")
     serials, serial = np.r_[-1, bio["d"].take(order)], pages["d"]
     place = preceding(serials, serial) - 1
-    known, of = serials.take(place) == serial, np.r_[-1, order].take(place)
-    if not known.all():
-        pages, of = pages.take(np.flatnonzero(known)), of.compress(known)
+    has_bio, of = serials.take(place) == serial, np.r_[-1, order].take(place)
+    if not has_bio.all():
+        pages, of = pages.take(np.flatnonzero(has_bio)), of.compress(has_bio)
     sectors = bio["n"]
     unpaged = np.bincount(of, minlength=bio.size) != bio["flags"]
     filled = np.bincount(of, pages["n"], bio.size) * PAGE_SECTORS

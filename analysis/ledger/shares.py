@@ -40,7 +40,7 @@ class Deferred(NamedTuple):
     """
 
     command: Ints
-    transaction: Ints  # whose data it is
+    transaction: Ints  # owner of the data
     made_by: Ints  # -1: no transaction
     nobody: Ints  # reason, if there is no transaction; else -1
     bytes: np.ndarray  # float64
@@ -104,8 +104,7 @@ def _reasons(pieces: Pieces, causes: Cause, rows: Ints) -> Ints:
 
 
 def deferred(pieces: Pieces, causes: Cause, groups: Groups, contents: Ints) -> Deferred:
-    """Return the bytes whose data belongs to another transaction than the one that made the device write
-    them.
+    """Return the bytes with data of another transaction than the one that made the device write them.
 
     contents: the transaction whose data each row of vfs wrote, -1 for none. Several makers have equal
     parts. Pages moved by garbage collection are excluded: they were on the device before.

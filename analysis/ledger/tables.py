@@ -48,12 +48,12 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
 
 
 def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
-    found: np.ndarray = values if order is None else values.take(order)
-    return found
+    ordered: np.ndarray = values if order is None else values.take(order)
+    return ordered
 
 
 def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) -> pl.DataFrame:
-    """Return a table whose first column is the command; number: the new index of each."""
+    """Return a table with the command as its first column; number: the new index of each."""
     command = rows.take(table, "command")
     if number is not None:
         command = number.take(command)

@@ -20,10 +20,10 @@ class Lanes:
     ends: Ints
     rows: Ints  # the row that each interval stands for
 
-    def find(self, times: Ints, tids: Ints) -> Ints:
+    def rows_at(self, times: Ints, tids: Ints) -> Ints:
         """Return the row that each thread was in at each time, -1 for none."""
-        found = self.last.find(tids, times)
-        return np.where(times < np.r_[self.ends, -1].take(found), np.r_[self.rows, -1].take(found), -1)
+        interval = self.last.find(tids, times)
+        return np.where(times < np.r_[self.ends, -1].take(interval), np.r_[self.rows, -1].take(interval), -1)
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Timeline:
 
     def transaction(self, times: Ints, tids: Ints) -> Ints:
         """Return the transaction of each thread at each time, -1 for none."""
-        row = self.lanes[0].find(times, tids) if self.lanes else inside(times, *self.transactions)
+        row = self.lanes[0].rows_at(times, tids) if self.lanes else inside(times, *self.transactions)
         return np.where(inside(times, *self.working) >= 0, row, -1)
 
     def sync(self, times: Ints, tids: Ints) -> Ints:
         """Return the row of the sync that each thread was in, -1 for none."""
-        row = self.lanes[1].find(times, tids) if self.lanes else inside(times, *self.syncs)
+        row = self.lanes[1].rows_at(times, tids) if self.lanes else inside(times, *self.syncs)
         return at(self.sync_rows, row)
 
     def call(self, times: Ints) -> Ints:
@@ -90,7 +90,7 @@ def innermost(tids: Ints, begins: Ints, ends: Ints) -> Lanes:
 
     A thread may have several open, on several connections: the one that began last counts.
     """
-    found: list[tuple[int, int, int, int]] = []  # begin, tid, end, number
+    intervals: list[tuple[int, int, int, int]] = []  # begin, tid, end, number
     for tid in distinct(tids):
         rows = np.flatnonzero(tids == tid)
         starts = begins.take(rows).tolist()
@@ -101,10 +101,10 @@ def innermost(tids: Ints, begins: Ints, ends: Ints) -> Lanes:
             while following < len(starts) and starts[following] <= time:
                 under_way.append(following)
                 following += 1
-            under_way = [one for one in under_way if stops[one] > time]
+            under_way = [row for row in under_way if stops[row] > time]
             if under_way:
-                found.append((time, tid, until, int(rows[under_way[-1]])))
-    columns = np.array(sorted(found), np.int64).reshape(-1, 4).T
+                intervals.append((time, tid, until, int(rows[under_way[-1]])))
+    columns = np.array(sorted(intervals), np.int64).reshape(-1, 4).T
     return Lanes(LastBefore(columns[1], columns[0]), columns[2], columns[3])
 
 

@@ -35,11 +35,6 @@ def validator(schema: dict[str, Any]) -> Validator:
     return check
 
 
-def _of_engine(name: str) -> dict[str, Any]:
-    """Return the schema of a manifest for an engine."""
-    return {"required": ["engine", name], "properties": {"engine": {"const": name}}}
-
-
 @functools.cache
 def _schema() -> dict[str, Any]:
     """Return schema.yml extended by the keys of each engine."""
@@ -47,7 +42,9 @@ def _schema() -> dict[str, Any]:
     schema: dict[str, Any] = yaml.load(SCHEMA.read_text(encoding="utf-8"), yaml.CSafeLoader)
     manifest = schema["$defs"]["manifest"]
     manifest["properties"] |= {name: {"$ref": "#/$defs/engine"} for name in engines.names()}
-    manifest["oneOf"] = [_of_engine(name) for name in engines.names()]
+    manifest["oneOf"] = [
+        {"required": ["engine", name], "properties": {"engine": {"const": name}}} for name in engines.names()
+    ]
     config = schema["$defs"]["config"]["properties"]
     for engine in engines.names():
         config[engine] = {"$ref": "#/$defs/release"}

@@ -445,7 +445,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "other rows": (
         sub("raw/driver/config.json", '"rows_before": 100', '"rows_before": 5'),
-        "had 5 rows, expected 100",
+        "rows_before is 5, requested rows 100",
     ),
     "twin's clock": (twin_ran(lambda r: r.__setitem__("clock", "real")), "baseline run's clock is 'real'"),
     "twin read the disk": (

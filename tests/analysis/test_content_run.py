@@ -158,16 +158,18 @@ def test_the_bytes_confirm_a_recorded_run(name: str, recorded: Callable[[str], r
 
 
 @pytest.mark.parametrize("name", ["ext4-ordered-delete", "f2fs-wal"])
-def test_no_module_of_the_engine_leaves_its_files_silent(
+def test_files_of_an_engine_without_a_module_are_confirmed_by_their_place(
     name: str, recorded: Callable[[str], runs.Run]
 ) -> None:
     """SQLite/PPL has SQLite's role and label of a database, and no module that reads the bytes."""
     assert not (content.FOLDER / "ppl.py").exists()
-    table = judged(recorded(name), lambda made, kept: (made, kept), "ppl").table
-    of_database = pl.col("label").cast(pl.String) == "database page"
-    assert set(table.filter(of_database)["state"]) == {"silent"}
-    others = table.filter(pl.col("label").cast(pl.String).is_in(["filesystem journal", "checkpoint pack"]))
-    assert "confirmed" in set(others["state"]) and "contradicted" not in set(table["state"])
+    confirmed = judged(recorded(name), lambda made, kept: (made, kept), "ppl").confirmed
+    of_files = confirmed.filter(pl.col("label").cast(pl.String).is_in(list(ROLES.values())))
+    rules = {
+        "ext4-ordered-delete": "page that its inode has there",
+        "f2fs-wal": "page that its node has there",
+    }
+    assert set(of_files["rule"]) == {rules[name]} and of_files["label"].n_unique() > 1
 
 
 SPOILED: list[tuple[str, Spoil, str]] = [

@@ -13,7 +13,6 @@ from paged import Paged, told
 
 from analysis.content import sqlite
 from analysis.content.units import Written
-from analysis.observers import Content as Kept
 
 SIZES = (512, 1024, 4096, 16384)
 WAL, JOURNAL, DATABASE, SHM = (30, 20, 10, 40)  # inodes
@@ -132,31 +131,6 @@ def test_a_frame_of_another_page_than_was_logged_is_contradicted(size: int, tmp_
     assert found(pl.concat([other, again], how="vertical_relaxed")) == []
     # a header in two parts has no number
     assert found(other.with_columns(bytes=pl.when(pl.col("offset") == 32).then(8).otherwise("bytes"))) == []
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_a_frame_that_was_synced_was_kept(size: int, tmp_path: Path) -> None:
-    """Without a ledger: the header is looked for in what the commands wrote."""
-    pages = wal(tmp_path, size)
-    data = np.frombuffer(b"".join(pages.pages), np.uint8).copy()
-    text = data.tobytes()  # the WAL's pages come first
-    calls = logged(pages, size).filter(
-        pl.col("offset").map_elements(lambda at: text[at + 8 : at + 16] == text[16:24], pl.Boolean)
-    )
-    synced = calls[-1:].with_columns(begin_ns=2000, end_ns=2001, op=pl.lit("sync"), page=None, bytes=2)
-    calls = pl.concat([calls, synced], how="vertical_relaxed")
-
-    def missing(time: int, unkept: int = 0, calls: pl.DataFrame = calls) -> list[int]:
-        one = np.array([time])
-        kept = Kept(one, one * 0, one * 0 + data.size // 512, one * 0 + 1, one * 0, data, unkept)
-        return sqlite.unkept({"journal_mode": "wal"}, calls, kept)["offset"].to_list()
-
-    assert missing(1000) == []
-    straight = [at for at in calls[:-1]["offset"].to_list() if at % 512 <= 488]
-    assert missing(3000) == straight  # issued when the sync had ended
-    assert missing(3000, unkept=1) == [] == missing(3000, calls=calls[:-1])
-    data[straight[3] : straight[3] + 4] = 255
-    assert missing(1000) == straight[3:4]
 
 
 def test_pages_of_the_database_exchanged_are_contradicted(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_thread_is_in_the_transaction_that_it_began_last(
     lanes = innermost(*(ints(column) for column in columns))
     for tid, wanted in zip((7, 9), found.split("/"), strict=True):
         times = np.arange(10)
-        numbers = lanes.find(times, np.full_like(times, tid)).tolist()
+        numbers = lanes.rows_at(times, np.full_like(times, tid)).tolist()
         assert "".join("-" if number < 0 else str(number) for number in numbers) == wanted
 
 

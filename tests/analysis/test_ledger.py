@@ -426,7 +426,7 @@ FLIPS: dict[str, tuple[Callable[[build.Ledger], build.Ledger], str]] = {
         relabel("pieces", "label", 2, "inode/node"),
         "1 pieces with another label than their region",
     ),
-    "bytes": (relabel("pieces", "bytes", 3, 512), "1 write commands that are not the sum of their pieces"),
+    "bytes": (relabel("pieces", "bytes", 3, 512), "1 write commands that are not the sum of their parts"),
     "time": (relabel("costs", "cpu_ns", 0, 1), "1 transactions whose time is not the sum of its parts"),
     "cost": (
         relabel("costs", "bytes", 0, 1.0),
@@ -531,4 +531,4 @@ def test_a_truncate_within_a_page_writes_it() -> None:
     writers = Writers(vfs)
     writers.advance(0, 50)
     inode, page, time = (np.array(column) for column in ([12, 12, 12, 13], [1, 1, 1, 2], [4, 10, 35, 45]))
-    assert writers.find(inode, page, time).tolist() == [-1, 0, 1, -1]
+    assert writers.last_calls(inode, page, time).tolist() == [-1, 0, 1, -1]

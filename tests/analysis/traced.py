@@ -13,7 +13,7 @@ import polars as pl
 from synthetic import probe_record, probes_bin
 
 from analysis.adapters.layout import Layout
-from analysis.adapters.proberecords import RECORD, TYPES
+from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, split
 from analysis.ledger import build, records
 from analysis.schemas.ledger import LABELS, VFS
 
@@ -161,7 +161,8 @@ class Trace:
         return made[np.argsort(np.where(made["type"] == 6, made["begin_ns"], made["end_ns"]), kind="stable")]
 
     def records(self) -> records.Records:
-        return records.of_array(self.array())
+        rows = self.array()
+        return records.Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
     def write(self, path: Path) -> None:
         """Write probes.bin."""

@@ -13,7 +13,7 @@ from boards import RUN, Parts, at_once
 from analysis.adapters import device_logs, devicelog, driver, trials
 from analysis.adapters.devicelog import DeviceLog
 from analysis.crash import prefixes, verdicts
-from analysis.crash.align import Numbers
+from analysis.crash.align import Ran
 from base.errors import LabError
 from commitpath.run import compressed_files, crash_trials
 from commitpath.run.plan import Plan
@@ -192,7 +192,7 @@ def same(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan, peer: Peer
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))
         alike = devicelog.common_prefix(again.entries, peer.log.entries)
-        if alike < (drain := Numbers.of(peer.driver, peer.log).drain):
+        if alike < (drain := Ran(peer.driver, peer.log).numbers.drain):
             each = [devicelog.command_keys(log.entries[alike : alike + 1]) for log in (peer.log, again)]
             raise LabError(
                 f"the run over dm-log-writes did other commands when it was done again: command {alike} of "

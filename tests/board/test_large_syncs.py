@@ -12,7 +12,7 @@ import pytest
 from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.adapters import devicelog
-from analysis.crash.align import Numbers, Ran
+from analysis.crash.align import Ran
 from commitpath.cells.from_variables import make_cell
 from commitpath.run import experiment
 from model.block_operations import FUA, OP, WRITE
@@ -43,7 +43,7 @@ def boards(folder: Path) -> tuple[Ran, Ran]:
 
 def alike_until_the_drain(one: Ran, other: Ran) -> bool:
     """In the drain several threads of the kernel write at once, in any order."""
-    first, drain, _ = Numbers.of(*one)
+    first, drain, _ = Ran(*one).numbers
     both = (ran.log.within(*ran.driver.window) for ran in (one, other))
     return devicelog.common_prefix(*both) >= drain - first > 0
 

@@ -174,7 +174,7 @@ def run_with(folder: Path, **end: Any) -> Any:
 
 def test_a_run_beside_which_little_happened(tmp_path: Path) -> None:
     run = run_with(tmp_path)
-    assert checks.same(run) == checks.within(run) == checks.unknown(run) == []
+    assert checks.unchanged(run) == checks.within(run) == checks.unknown(run) == []
     told = checks.manifest(run)
     assert told and (told["foreign_commands"], told["foreign_sectors"], told["disk_flushes"]) == (4, 32, 0)
     assert told["shares"] == {
@@ -214,7 +214,7 @@ def test_a_run_beside_which_little_happened(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_a_run_is_rejected_for(name: str, value: Any, says: str | None, tmp_path: Path) -> None:
     run = run_with(tmp_path, **{name: value})
-    found = [*checks.same(run), *checks.within(run)]
+    found = [*checks.unchanged(run), *checks.within(run)]
     assert (len(found) == 1 and says in found[0]) if says else found == [], found
 
 

@@ -1,6 +1,8 @@
-"""Check that the kernel modules of a virtual board are loaded and work."""
+"""Check that a virtual board has one CPU and that its kernel modules are loaded and work."""
 
 from __future__ import annotations
+
+import re
 
 from analysis.adapters.board import Board
 from analysis.run import Run
@@ -8,7 +10,7 @@ from analysis.run import Run
 _VECTORS = "bio_vectors"
 
 
-def loaded(run: Run) -> list[str]:
+def modules_loaded(run: Run) -> list[str]:
     """Check that the run and its baseline run had the modules of the plan, hooked in the same way.
 
     Without bio_vectors, the block commands of a large sync depend on the board's memory. The module tests its
@@ -30,3 +32,24 @@ def loaded(run: Run) -> list[str]:
 def _hook(board: Board) -> list[str | None]:
     state = board.modules.get(_VECTORS, {})
     return [state.get(name) for name in ("function", "by")]
+
+
+def cpus(run: Run) -> int:
+    """Return the number of CPUs that the board reports."""
+    return len(re.findall(r"^processor\s*:", run.board.texts.get("cpuinfo", ""), re.MULTILINE))
+
+
+def one_cpu(run: Run) -> bool:
+    """Return whether two threads can never have run at the same time."""
+    return run.is_virtual or cpus(run) == 1
+
+
+def has_one_cpu(run: Run) -> list[str]:
+    """Check that a virtual board has exactly one CPU, as images/qemu.py builds it.
+
+    Checks of threads rely on it, so it follows from the cell, not from what the run reports.
+    """
+    count = cpus(run)
+    if not run.is_virtual or count == 1 or "cpuinfo" not in run.board.texts:
+        return []
+    return [f"raw/board/cpuinfo.txt has {count} processors; a virtual board has one"]

@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from analysis import stages
-from analysis.checks import board_modules
+from analysis.checks import virtual_board
 from base.paths import ROOT
 
 SAID = {"by": "ftrace", "calls": "9120", "function": "bvec_try_merge_page", "kept_apart": "4031"}
@@ -24,7 +24,7 @@ def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> 
             text = "".join(f"{key}={value}\n" for key, value in found.items())
             (made / part / "board/modules/bio_vectors.txt").write_text(text)
     plan = None if planned is None else {"board": {"modules": planned}}
-    return board_modules.loaded(replace(stages.build(made), plan=plan))
+    return virtual_board.modules_loaded(replace(stages.build(made), plan=plan))
 
 
 @pytest.mark.parametrize("planned", [None, []], ids=["before there were modules", "a kernel that takes none"])
