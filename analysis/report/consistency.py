@@ -1,4 +1,4 @@
-"""Check what no single file of a run shows: unrequested settings, transactions per phase, times of the host."""
+"""Check what no single file of a run shows: unrequested settings, transactions per phase, the host's times."""
 
 from __future__ import annotations
 

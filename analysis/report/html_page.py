@@ -129,7 +129,7 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
     made.filters["number"] = number
-    made.globals |= {"between": terminal.between, "version": version()}
+    made.globals |= {"between": terminal.between, "version": version(), "KIB": 1 / 1024, "MIB": 2**-20}
     made.filters["percent"] = coverage.percent
     return made
 
