@@ -45,7 +45,7 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
     first, acknowledged = row["first_lost"], row["acknowledged"]
     return {
         "time": row["watched_ns"] - run.origin,
-        "told": style.clean(verdicts.describe(row)),
+        "verdict": style.clean(verdicts.describe(row)),
         "lost": [] if first is None else list(range(first, acknowledged)),
         "under_way": row["under_way"],
         "kept": _numbers(row["commands_kept"]),

@@ -55,6 +55,21 @@ class Loaded:
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
 
+    def written(self) -> dict[str, float]:
+        """Return the bytes written of each label."""
+        sums = self["pieces"].group_by("label").agg(pl.col("bytes").sum())
+        return dict(zip(sums["label"].cast(pl.String).to_list(), sums["bytes"].to_list(), strict=True))
+
+    def for_none(self) -> dict[str, float]:
+        """Return the bytes written for no transaction, by reason."""
+        whole = self["ledger"].select("command", "no_transaction", share=pl.lit(1.0))
+        parts = pl.concat([whole, self["shares"].select("command", "no_transaction", "share")]).drop_nulls()
+        size = self["pieces"].group_by("command").agg(pl.col("bytes").sum())
+        each = parts.join(size, on="command").select(
+            pl.col("no_transaction").cast(pl.String), pl.col("share") * pl.col("bytes")
+        )
+        return dict(each.group_by("no_transaction").agg(pl.col("share").sum()).rows())
+
     def reason(self, bits: int) -> str:
         """Return why a checkpoint was made, in the words of the run's filesystem."""
         return words(bits, find(str(self.run.cell.profiles["fs"]["type"])).checkpoint_reasons)
