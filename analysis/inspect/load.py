@@ -30,11 +30,11 @@ class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
     def __init__(self, folder: Path, *, any_load: bool = False) -> None:
-        """Read them. Raises BadInput if one is not there, or not as analysis/schemas/ledger.py says."""
+        """Read them. Raises BadInput if one is missing or does not fit analysis/schemas/ledger.py."""
         self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
-        # what was said of moments before or behind what is shown has no place in it
+        # a script's lines about other times are left out
         ends = [
             self[name][column].max() for name, column in (("phases", "end_ns"), ("ledger", "complete_ns"))
         ]
@@ -94,7 +94,7 @@ class Loaded:
         return table
 
     def _numbered(self, name: str, key: str) -> None:
-        """Refuse a table whose rows are not numbered from 0."""
+        """Refuse a table with rows that are not numbered from 0."""
         if not np.array_equal(self[name][key].to_numpy(), np.arange(self[name].height)):
             raise self._wrong(name, f"column {key}", "rows are not numbered from 0", "0, 1, 2, ...")
 

@@ -50,9 +50,9 @@ def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
 
 
 def render_trace(trace: blktrace.Trace) -> str:
-    """Return the page of a block trace alone: tables without a row, but for its commands."""
+    """Return the page of a block trace alone: all tables but the one of its commands are empty."""
     rows, end = trace.shown, pl.col("end_ns").fill_null(pl.col("begin_ns"))
-    told = rows.select(
+    commands = rows.select(
         rwbs="rwbs",
         kind="lane",
         # a flush has no sectors
@@ -69,13 +69,12 @@ def render_trace(trace: blktrace.Trace) -> str:
             pl.col("result").map_elements(lacks.error_name, return_dtype=pl.String)
         ),
     )
-    own = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
-    columns = NEEDED["ledger"] | own
+    added = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
     empty = {name: pl.DataFrame(schema=spec) for name, spec in NEEDED.items()}
     empty["script"] = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
-    ledger = told.select(
-        (pl.col(name) if name in told.columns else pl.lit(None)).cast(kind).alias(name)
-        for name, kind in columns.items()
+    ledger = commands.select(
+        (pl.col(name) if name in commands.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in (NEEDED["ledger"] | added).items()
     )
     # the clock of blkparse's text begins at 0, the kernel's where the machine booted
     origin = int(rows["begin_ns"][0])
@@ -85,7 +84,10 @@ def render_trace(trace: blktrace.Trace) -> str:
         "origin": origin,
         "kinds": list(kinds),
         "colors": {"kinds": kinds, "files": {}, "ops": {}},
-        "trace": {name: style.clean(text) for name, text in blktrace.said(trace).items()},
+        "trace": {
+            "facts": style.clean(". ".join(blktrace.facts(trace))),
+            "notice": style.clean(blktrace.notice(trace)),
+        },
     }
     return _page(about, _frames({**empty, "ledger": ledger}, origin, lambda bits: f"{bits}"))
 
