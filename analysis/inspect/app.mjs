@@ -36,7 +36,7 @@ export class App {
     this.isRequested = false; // a frame was requested
   }
 
-  /** Something is to be drawn: all of it with `base`, else what is lit up. */
+  /** Request a frame: of everything with `base`, else of the overlay. */
   changed(base = false) {
     this.stale ||= base;
     if (this.isRequested) return;
@@ -199,7 +199,7 @@ export class App {
     this.changed(true);
   }
 
-  /** Show what the address asks for: from, to (ns), a chosen row, a table, a theme; else a trial's cut. */
+  /** Show what the address names: from, to (ns), a chosen row, a table, a theme; else a trial's cut. */
   restore(address) {
     this.showCut();
     const given = new URLSearchParams(address.replace(/^#/, ""));
