@@ -21,6 +21,11 @@ from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInput, BadInputError
 from base.text import printable
 
 
+def page_of_trace(trace: str) -> Path:
+    """Return the path of a block trace's page."""
+    return blktrace.place(trace)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     given = sys.argv[1:] if arguments is None else arguments

@@ -49,15 +49,15 @@ def inspect(variables: dict[str, str]) -> int:
 
 def check_trace_files(trace: str, variables: dict[str, str]) -> None:
     """Refuse a page or a CSV that cannot be written, or would be in the place of something else."""
-    from analysis.inspect import blktrace
+    from analysis.inspect.__main__ import page_of_trace
 
     if not variables.get("FORMAT", "any"):
         raise BadInputError("FORMAT=: name the text that blkparse -f was given")
-    page = blktrace.place(trace)
+    page = page_of_trace(trace)
     if "CSV" in variables:
         table = places.new_file("CSV", variables["CSV"])
         # a file that is called as those of the trace would be read as one of them
-        if os.path.realpath(page) in (os.path.realpath(table), os.path.realpath(blktrace.place(str(table)))):
+        if os.path.realpath(page) in (os.path.realpath(table), os.path.realpath(page_of_trace(str(table)))):
             raise BadInputError(f"CSV={table}: it is the trace's name, or the page's; name another file")
     if page.is_dir():
         raise BadInputError(f"{page}: the page is written there, but it is a folder; remove it")
