@@ -24,6 +24,6 @@ def render(run: Run, manifest: dict[str, Any], summary: dict[str, Any]) -> str:
             not_held=NOT_HELD,
             without_content=coverage.WITHOUT,
             instruction_ns=cpu.measured(manifest["clock"]),
-            watched=summary["block"]["writes"] is not None,
+            watched={"commands": summary["block"]["writes"] is not None},
         )
     )

@@ -24,7 +24,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     """Return the summary. Values that were not recorded are None."""
     watched = "commands" in report_tables.observed(run)
     written = counts.count(counts.window_blocks(run, report_tables.block_source(run)))
-    seconds = command_seconds(run.timing)
+    seconds = seconds_of(run.timing, "command")
     return {
         "version": version(),
         **verdict(reasons),
@@ -42,7 +42,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "seconds": seconds,
-        "watched_seconds": command_seconds(run.driver),
+        "watched_seconds": seconds_of(run.driver, "command"),
         "drain_seconds": seconds_of(run.timing, "drain"),
         "twin": twin(run),
         "transactions": transactions.summary(run, built),
@@ -71,12 +71,13 @@ def counters(run: Run) -> dict[str, int | None]:
     They need no observer. Flushes of a partition are not counted.
     """
     grew = run.driver.stat_difference()
-    names = {"reads": "read_ios", "writes": "write_ios", "flushes": "flush_ios"}
-    counts = {name: grew.get(field) for name, field in names.items()}
-    if run.cell.board != "virtual":
-        counts["flushes"] = None
     sectors = grew.get("write_sectors")
-    return {**counts, "bytes_written": None if sectors is None else sectors * 512}
+    return {
+        "reads": grew.get("read_ios"),
+        "writes": grew.get("write_ios"),
+        "flushes": grew.get("flush_ios") if run.cell.board == "virtual" else None,
+        "bytes_written": None if sectors is None else sectors * 512,
+    }
 
 
 def printed(run: Run) -> dict[str, str]:
@@ -86,23 +87,20 @@ def printed(run: Run) -> dict[str, str]:
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:
-    """Return the duration of a phase on the board's clock; None if there is no such phase."""
-    rows = [row for row in ran.phases.iter_rows(named=True) if row["phase"] == phase]
-    return (rows[0]["end_ns"] - rows[0]["begin_ns"]) / 1e9 if rows else None
-
-
-def command_seconds(ran: Driver) -> float | None:
-    """Return the duration of the command and all processes that it started."""
-    return seconds_of(ran, "command")
+    """Return the seconds of a phase, of all processes, on the board's clock; None without that phase."""
+    rows = ran.phases.filter(pl.col("phase") == phase)
+    return float(rows["end_ns"][0] - rows["begin_ns"][0]) / 1e9 if rows.height else None
 
 
 def labels(run: Run) -> dict[str, int] | None:
     """Return the bytes written by label; None without a ledger."""
     if run.ledger is None:
         return None
-    pairs = run.ledger.pieces.group_by("label").agg(pl.col("bytes").sum()).iter_rows()
-    sizes = {str(label): int(size) for label, size in pairs}
-    return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+    sizes = run.ledger.pieces.group_by("label", maintain_order=True).agg(pl.col("bytes").sum())
+    return {
+        str(label): int(size)
+        for label, size in sizes.sort("bytes", descending=True, maintain_order=True).iter_rows()
+    }
 
 
 def twin(run: Run) -> dict[str, Any] | None:
@@ -112,18 +110,18 @@ def twin(run: Run) -> dict[str, Any] | None:
     """
     if run.twin is None:
         return None
-    own, other = command_seconds(run.driver), command_seconds(run.twin.driver)
-    mine, theirs = run.driver.stat_difference(), run.twin.driver.stat_difference()
-    names = ("write_ios", "write_sectors", "flush_ios")
-    ends = ("exit_status", "signal")
+    loads = (run.driver, run.twin.driver)
+    watched, unwatched = (seconds_of(load, "command") for load in loads)
+    counts, baseline = (
+        {name: load.stat_difference().get(name) for name in ("write_ios", "write_sectors", "flush_ios")}
+        for load in loads
+    )
+    ends = [[load.config["command"].get(name) for name in ("exit_status", "signal")] for load in loads]
     return {
-        "seconds": other,
-        "cost": own / other - 1 if own and other else None,
-        "ended_alike": all(
-            run.driver.config["command"].get(name) == run.twin.driver.config["command"].get(name)
-            for name in ends
-        ),
-        "run": {name: mine.get(name) for name in names},
-        "twin": {name: theirs.get(name) for name in names},
-        "same_counts": all(mine.get(name) == theirs.get(name) for name in names),
+        "seconds": unwatched,
+        "cost": watched / unwatched - 1 if watched and unwatched else None,
+        "ended_alike": ends[0] == ends[1],
+        "run": counts,
+        "twin": baseline,
+        "same_counts": counts == baseline,
     }

@@ -117,23 +117,17 @@ def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
         tid=pl.col("tid").fill_null(-1),
     )
     waited = _waiters(made, names, table)
-    reason = made.ledger["no_transaction"].cast(pl.String)
-    in_sync = pl.Series(_submitted_in_sync(made, table))
-    causes = pl.DataFrame(
-        {
-            "thread": made.ledger["comm"].cast(pl.String).fill_null("?"),
-            "waited": waited,
-            "reason": reason,
-            "in_sync": in_sync,
-            "drain": (made.ledger["phase"].cast(pl.String) == "drain").fill_null(False),
-            "kind": table["kind"],
-            "bytes": pl.select(
-                pl.when(table["kind"].is_in(["flush", "read", "discard"])).then(0).otherwise(table["bytes"])
-            ).to_series(),
-        }
-    )
+    is_write = ~pl.col("kind").is_in(["flush", "read", "discard"])
     # a command that a thread waits for is attributed to the waiting thread; others have the ledger's reason
-    causes = causes.with_columns(
+    causes = table.select(
+        pl.Series("thread", made.ledger["comm"].cast(pl.String).fill_null("?")),
+        pl.Series("waited", waited),
+        pl.Series("reason", made.ledger["no_transaction"].cast(pl.String)),
+        pl.Series("in_sync", _submitted_in_sync(made, table)),
+        pl.Series("drain", made.ledger["phase"].cast(pl.String) == "drain").fill_null(False),
+        "kind",
+        pl.when(is_write).then("bytes").otherwise(0).alias("bytes"),
+    ).with_columns(
         pl.when(pl.col("in_sync"))
         .then(pl.lit("its own sync"))
         .when(pl.col("drain"))
@@ -169,7 +163,7 @@ def _waiters(made: Ledger, names: dict[int, str], table: pl.DataFrame) -> list[s
     """Return the names of the threads that waited for each command.
 
     A commit's commands have the threads that waited for the commit. Commands of another thread's flush or
-    checkpoint have the threads in whose syncs it lies.
+    checkpoint have the threads with a sync around it.
     """
     waits = made.few["commit_wait"]
     of_commit: dict[int, set[str]] = {}

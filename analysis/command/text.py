@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from analysis.content import coverage
-from analysis.report.terminal import number, refused
-from analysis.run_files.stored_files import NOT_HELD
+from analysis.report.terminal import faults, heading, number, wrapped
 
 MOST = 12  # rows shown of a table
 
@@ -19,10 +17,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
     """Return a command's summary as text, with the report's path at the end."""
     command, block, twin = summary["command"], summary["block"], summary["twin"]
     out = [
-        f"{summary['cell_name']}  {summary['run_id'] or '(no run id)'}  {summary['status'].upper()}",
-        *(f"  rejected: {reason}" for reason in summary["reasons"]),
-        *([] if summary["raw_held"] else [f"  {NOT_HELD}"]),
-        "",
+        *heading(summary),
         f"$ {command['line']}",
         *(line for name in ("stdout", "stderr") for line in command[name].split("\n") if line),
         command["failed"] or "the command ended with exit status 0",
@@ -40,7 +35,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
             *_causes(summary["causes"]),
         ]
         out += coverage.lines(summary["content"]) if summary["labels"] is not None else []
-        out += textwrap.wrap(_sources(summary), 80, subsequent_indent="  ")
+        out += wrapped(_sources(summary))
     out += _transactions(summary["transactions"], block)
     if twin and twin["cost"] is not None:
         alike = (
@@ -51,7 +46,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         ends = "" if twin["ended_alike"] else ", and it ended differently"
         out.append(f"times are the baseline run's; watched it took {number(twin['cost'], 2, 100)} % more")
         out.append(f"  (the baseline run had {alike}{ends})")
-    return "\n".join([*out, *refused({**summary, "not_checked": []}), f"report: {report}"])
+    return "\n".join([*out, *faults({**summary, "not_checked": []}), f"report: {report}"])
 
 
 def _unwatched(summary: dict[str, Any]) -> list[str]:
@@ -115,19 +110,17 @@ def _transactions(transactions: dict[str, Any], block: dict[str, Any]) -> list[s
 
     Times are medians, costs are means. block: of the whole command, with the drain.
     """
-    out = ["", *textwrap.wrap(f"transactions: {transactions['said']}", 80, subsequent_indent="  ")]
+    out = ["", *wrapped(f"transactions: {transactions['said']}")]
     if transactions["locks"] is not None:
-        out += textwrap.wrap(f"locks: {transactions['locks']['said']}", 80, subsequent_indent="  ")
+        out += wrapped(f"locks: {transactions['locks']['said']}")
     if transactions["rows"] is None:
         return out
     if transactions["count"] and block["writes"] is not None:
         size = number(block["bytes_written"] / transactions["count"], 1, 1 / 1024)
         means = [number(block[name] / transactions["count"], 2) for name in ("writes", "flushes")]
-        out += textwrap.wrap(
+        out += wrapped(
             f"per transaction in total: {size} KiB in {means[0]} writes, {means[1]} flushes, with writes "
-            "at a close, by write-back and of the command's other work; below, those of the transactions:",
-            80,
-            subsequent_indent="  ",
+            "at a close, by write-back and of the command's other work; below, those of the transactions:"
         )
     rows = [("transactions", "of", "begun by", "ms", "rows", "syncs", "writes", "KiB", "flushes")]
     for row in transactions["rows"][:MOST]:

@@ -85,7 +85,7 @@ def _counted(number: int, singular: str, plural: str) -> str:
 
 
 def _recognised() -> tuple[set[str], str]:
-    """Return the file roles and the titles of engines whose databases are recognised by their first bytes."""
+    """Return the file roles and titles of the engines with databases that their first bytes identify."""
     with_heads = [engine for engine in map(engines.of, engines.names()) if "database" in engine.HEADS]
     roles = {role for engine in with_heads for role in engine.HEADS}
     return roles, " or ".join(engine.TITLE for engine in with_heads)
@@ -93,7 +93,7 @@ def _recognised() -> tuple[set[str], str]:
 
 def _why_none(written: set[str], config: dict[str, int], titles: str) -> str:
     if not written:
-        return f"not known: it wrote no file of {titles}, the only engine whose transactions are logged"
+        return f"not known: it wrote no file of {titles}, the only engine with logged transactions"
     if calls := config["unfollowed"]:
         counted = _counted(calls, "call", "calls")
         return f"not known: it called {titles}, but {counted} could not be followed, as in a PID namespace"

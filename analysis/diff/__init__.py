@@ -25,7 +25,7 @@ METRICS = (*COUNTS, "bytes", *LABELS, "latency_ns", *TIMES)
 WHOLE = "whole run"
 # What two runs must share for the n-th insert of one to be the n-th insert of the other.
 WORKLOAD = ("workload", "rows", "n", "value_size", "seed")
-NAMED = ("board", "device", "fs", "journal_mode", "synchronous")  # axes whose values speak for themselves
+NAMED = ("board", "device", "fs", "journal_mode", "synchronous")  # axes shown by their value alone
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,13 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
     a, b = runs
     reasons = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
     ran = [run.cell.engine for run in runs]
-    # of two engines each is given texts of its own
+    # engines execute different texts
     same = [("clock", "clocks")] + ([("sql_sha256", "SQL")] if ran[0] == ran[1] else [])
     reasons += [f"ENGINE is {ran[0]} and {ran[1]}"] if ran[0] != ran[1] else []
-    for key, what in same:
-        if a.summary.get(key) != b.summary.get(key):
-            reasons.append(
-                f"different {what} ({_short(a.summary.get(key))} and {_short(b.summary.get(key))})"
-            )
+    for key, name in same:
+        values = [str(run.summary.get(key)) for run in runs]
+        if values[0] != values[1]:
+            reasons.append(f"different {name} ({' and '.join(value[:12] for value in values)})")
     for key in WORKLOAD:
         if a.cell.value(key) != b.cell.value(key):
             reasons.append(f"{key.upper()} is {a.cell.value(key)} and {b.cell.value(key)}")
@@ -137,27 +136,21 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
 
 def _profiles(a: Cell, b: Cell) -> list[str]:
     """Return the differences between profiles that have the same name in both runs."""
-    found = []
+    lines = []
     for axis in sorted(a.profiles.keys() & b.profiles.keys()):
         if axis in AXES and a.value(axis) != b.value(axis):
             continue
-        values = []
-        for profile in (a.profiles[axis], b.profiles[axis]):
-            values.append(dict(_settings(asked(profile))))
-        differs = [
-            path
-            for path in dict.fromkeys([*values[0], *values[1]])
-            if values[0].get(path) != values[1].get(path)
-        ]
+        left, right = (dict(_settings(asked(cell.profiles[axis]))) for cell in (a, b))
+        differs = [path for path in dict.fromkeys([*left, *right]) if left.get(path) != right.get(path)]
         ends = [path[-1] for path in differs]
-        told = [
+        settings = [
             f"{path[-1] if ends.count(path[-1]) == 1 else '.'.join(path)} "
-            + ", ".join(str(one.get(path, "none")) for one in values)
+            f"{left.get(path, 'none')}, {right.get(path, 'none')}"
             for path in differs
         ]
-        if told:
-            found.append(f"the {axis}'s profile differs: {'; '.join(told)}")
-    return found
+        if settings:
+            lines.append(f"the {axis}'s profile differs: {'; '.join(settings)}")
+    return lines
 
 
 def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -169,18 +162,10 @@ def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[st
             yield (*path, key), value
 
 
-def _lacking(cell: Cell) -> frozenset[str]:
-    return engines.lacking(cell.engine)
-
-
-def _short(value: Any) -> str:
-    return str(value)[:12]
-
-
 def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
     """Return a name for each run: the axes in which the cells differ, else its id."""
     a, b = (run.cell for run in runs)
-    without = {*WORKLOAD, *(_lacking(a) & _lacking(b))}
+    without = {*WORKLOAD, *(engines.lacking(a.engine) & engines.lacking(b.engine))}
     keys = [
         key for key, value in a.axes() if key not in without and not (b.has(key) and b.value(key) == value)
     ]
@@ -193,7 +178,7 @@ def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
 def _name(cell: Cell, keys: list[str]) -> str:
     words = []
     for key in keys:
-        if key in _lacking(cell):
+        if key in engines.lacking(cell.engine):
             continue
         value = str(cell.value(key)) if cell.has(key) else "None"
         shown = value.upper() if key in ("journal_mode", "synchronous") else value

@@ -66,7 +66,7 @@ def _latencies(axes: Axes, diff: Diff) -> None:
         axes.plot(values, ".", color=color, markersize=2.2, label=style.clean(name))
     changes = (diff.pairs["op"] != diff.pairs["op"].shift()).fill_null(False).arg_true()
     for at in changes:
-        axes.axvline(at - 0.5, color=style.INK, alpha=0.35, linewidth=0.7, linestyle=(0, (2, 2)))
+        style.dotted(axes, at - 0.5)
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
     if low > 0:
         axes.set_yscale("log")

@@ -18,16 +18,12 @@ def sentences(diff: Diff) -> list[str]:
 def _sentence(diff: Diff, key: str) -> str:
     means, (a, b) = diff.means[key], diff.names
     saved, added = _changes(means, key == WHOLE)
-    per = "in the whole run, the close included," if key == WHOLE else f"per {key}"
+    per = "in the whole run, the close included" if key == WHOLE else f"per {key}"
     took = _time(means["latency_ns"], key)
     if not saved and not added:
-        return f"{b} and {a} ask the same of the device {per.rstrip(',')}{took}."
-    parts = []
-    if saved:
-        parts.append(f"saves {_join(saved)}")
-    if added:
-        parts.append(f"adds {_join(added)}")
-    return f"{b} {', but '.join(parts)} {per.rstrip(',')}{took}."
+        return f"{b} and {a} ask the same of the device {per}{took}."
+    parts = [f"{verb} {_join(names)}" for verb, names in (("saves", saved), ("adds", added)) if names]
+    return f"{b} {', but '.join(parts)} {per}{took}."
 
 
 def _changes(means: dict[str, tuple[float, float]], total: bool) -> tuple[list[str], list[str]]:
@@ -36,7 +32,7 @@ def _changes(means: dict[str, tuple[float, float]], total: bool) -> tuple[list[s
     for name, word in COUNTED.items():
         a, b = means[name]
         if abs(a - b) >= (1 if total else COUNT):
-            changes.append((a - b, f"{_count(abs(a - b), total)} {word}"))
+            changes.append((a - b, f"{abs(a - b):,.0f} {word}" if total else f"{abs(a - b):.1f} {word}"))
     written = max(means["bytes"])
     labels = [(means[label][0] - means[label][1], label) for label in LABELS]
     large = [(d, label) for d, label in labels if abs(d) >= max(BYTES, SHARE * written)]
@@ -49,17 +45,13 @@ def _time(pair: tuple[float, float], key: str) -> str:
     a, b = pair
     if not a or abs(a - b) / a < 0.005:
         return "; the time is the same"
-    what = "the run" if key == WHOLE else ("an " if key[:1] in "aeiou" else "a ") + key
+    name = "the run" if key == WHOLE else ("an " if key[:1] in "aeiou" else "a ") + key
     more = "less" if b < a else "more"
-    return f"; {what} takes {duration(abs(a - b))} {more} ({100 * (b - a) / a:+.0f} %)".replace("-", "−")
+    return f"; {name} takes {duration(abs(a - b))} {more} ({100 * (b - a) / a:+.0f} %)".replace("-", "−")
 
 
 def _join(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _count(value: float, total: bool) -> str:
-    return f"{value:,.0f}" if total else f"{value:.1f}"
 
 
 def amount(size: float) -> str:

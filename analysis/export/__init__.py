@@ -13,16 +13,6 @@ from analysis.run_files.stored import Stored
 from base import scratch
 from base.errors import BadInput
 
-LEDGER = ("command", "rwbs", "sector", "bytes", "issue_ns")
-
-
-def _perfetto(run: Stored, folder: Path) -> None:
-    trace_events.write(run, folder / "trace.json")
-
-
-def _iolog(run: Stored, folder: Path) -> None:
-    iolog.write(run.table("ledger", LEDGER), folder / "replay.iolog")
-
 
 def _parquet(run: Stored, folder: Path) -> None:
     for path in _tables(run):
@@ -46,14 +36,14 @@ def _tables(run: Stored) -> list[Path]:
     return paths
 
 
-# {format: (its exporter, how to use the result)}.
+# {format: (its exporter into a folder, how to use the result)}
 FORMATS: dict[str, tuple[Callable[[Stored, Path], None], str]] = {
-    "perfetto": (_perfetto, "open trace.json in ui.perfetto.dev or chrome://tracing"),
+    "perfetto": (trace_events.export, "open trace.json in ui.perfetto.dev or chrome://tracing"),
     "parquet": (_parquet, "one file a table"),
     "csv": (_csv, "one file a table"),
     "blktrace": (blktrace.export, blktrace.USE),
     "iolog": (
-        _iolog,
+        iolog.export,
         "fio --name=replay --read_iolog=replay.iolog --replay_redirect=DEVICE --ioengine=psync --direct=1",
     ),
 }

@@ -13,24 +13,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from analysis.adapters import blkrecords as blk
 from analysis.adapters import device_logs
-from analysis.adapters.blkrecords import (
-    AHEAD,
-    COMPLETE,
-    DISCARD,
-    FLUSH,
-    FUA,
-    ISSUE,
-    MAGIC,
-    META,
-    NOTIFY,
-    NOTIFY_PROCESS,
-    QUEUE,
-    RECORD,
-    SYNC,
-    WRITE,
-    as_first,
-)
+from analysis.adapters.blkrecords import DISCARD, FLUSH, RECORD, WRITE
 from analysis.run_files import stored_files
 from analysis.run_files.stored import Stored
 from base.errors import BadInput
@@ -40,9 +25,13 @@ COLUMNS = ("command", "rwbs", "sector", "bytes", "queue_ns", "issue_ns", "comple
 _READ = 1 << 16
 _COMM = 16  # bytes of a process's name
 # the category of an action: BLK_TC_QUEUE, BLK_TC_ISSUE, BLK_TC_COMPLETE
-_ACTIONS = ((QUEUE | 1 << 20, "queue_ns"), (ISSUE | 1 << 23, "issue_ns"), (COMPLETE | 1 << 24, "complete_ns"))
+_ACTIONS = (
+    (blk.QUEUE | 1 << 20, "queue_ns"),
+    (blk.ISSUE | 1 << 23, "issue_ns"),
+    (blk.COMPLETE | 1 << 24, "complete_ns"),
+)
 _OPERATION = {"R": _READ, "W": WRITE, "F": FLUSH, "D": WRITE | DISCARD}
-_AFTER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META}
+_AFTER = {"F": blk.FUA, "A": blk.AHEAD, "S": blk.SYNC, "M": blk.META}
 
 
 def _bits(rwbs: str) -> int:
@@ -67,7 +56,7 @@ def export(run: Stored, folder: Path) -> None:
     log, reader = run.folder / "raw/device.bin", device_logs.find_reader(run.cell)
     for path in files:
         with (folder / path.name).open("wb") as file:
-            file.writelines(as_first(path))
+            file.writelines(blk.as_first(path))
     if files:
         return
     read_log = reader.read_log if reader and log.is_file() else None
@@ -91,7 +80,7 @@ def write(ledger: pl.DataFrame, device: int, path: Path) -> None:
         raise BadInput(path.name, "", f"commands {error}", "what blktrace has a word for") from None
     words = commands["rwbs"].replace_strict(bits, return_dtype=pl.Int64).to_numpy()
     records = np.zeros((len(_ACTIONS), commands.height), RECORD)
-    records["magic"], records["device"] = MAGIC, device
+    records["magic"], records["device"] = blk.MAGIC, device
     records["sector"] = commands["sector"].fill_null(0).to_numpy()
     records["bytes"] = commands["bytes"].to_numpy()
     for row, (action, time) in zip(records, _ACTIONS, strict=True):
@@ -111,8 +100,8 @@ def _notes(commands: pl.DataFrame, device: int, time: int) -> list[bytes]:
     notes = []
     for number, (tid, comm) in enumerate(named.rows(), 1):
         note = np.zeros(1, RECORD)
-        note["magic"], note["device"], note["sequence"] = MAGIC, device, number
+        note["magic"], note["device"], note["sequence"] = blk.MAGIC, device, number
         note["time"], note["pid"], note["pdu_len"] = time, tid, _COMM
-        note["action"] = NOTIFY | NOTIFY_PROCESS
+        note["action"] = blk.NOTIFY | blk.NOTIFY_PROCESS
         notes.append(note.tobytes() + comm.encode()[: _COMM - 1].ljust(_COMM, b"\0"))
     return notes

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import polars as pl
 
+from analysis.run_files.stored import Stored
 from analysis.schemas import events
 from base.errors import BadInput
 
-FILE = "target"  # a name, not a device: --replay_redirect says where it goes
+FILE = "target"  # a name; the device is the value of --replay_redirect
 ACTIONS = {
     "read": "read",
     "write": "write",
@@ -30,32 +31,27 @@ ACTIONS = {
 }
 
 
-def write(ledger: pl.DataFrame, path: Path) -> None:
-    """Write the block commands of `ledger` (command, rwbs, sector, bytes, issue_ns) to `path`.
-
-    Raises BadInput without commands, or if fio has no action for one.
-    """
-    commands = (
-        ledger.sort("command")
-        .with_columns(pl.col("rwbs").cast(pl.String))
-        .with_columns(
-            events.block_kind(sectors="bytes").alias("asked"),
-            us=(pl.col("issue_ns") - pl.col("issue_ns").min()) // 1000,
-        )
+def export(run: Stored, folder: Path) -> None:
+    """Write a run's block commands. Raises BadInput without commands, or if fio has no action for one."""
+    path = folder / "replay.iolog"
+    ledger = run.table("ledger", ("command", "rwbs", "sector", "bytes", "issue_ns"))
+    commands = ledger.sort("command").with_columns(
+        pl.col("rwbs").cast(pl.String), us=(pl.col("issue_ns") - pl.col("issue_ns").min()) // 1000
     )
+    commands = commands.with_columns(events.block_kind(sectors="bytes").alias("operation"))
     if commands.is_empty():
         raise BadInput(path.name, "", "the run has no block commands", "some to replay")
-    unknown = commands.filter(~pl.col("asked").is_in(list(ACTIONS)))
+    unknown = commands.filter(~pl.col("operation").is_in(list(ACTIONS)))
     if not unknown.is_empty():
         names = ", ".join(unknown["rwbs"].unique().sort())
         raise BadInput(path.name, "", f"{unknown.height} commands {names}", "what fio has an action for")
     sync = pl.concat_str("us", pl.lit(f" {FILE} sync 0 0\n"))
-    action = pl.col("asked").replace_strict(ACTIONS, return_dtype=pl.String)
+    action = pl.col("operation").replace_strict(ACTIONS, return_dtype=pl.String)
     data = pl.format(f"{{}} {FILE} {{}} {{}} {{}}\n", "us", action, pl.col("sector") * 512, "bytes")
     lines = commands.select(
-        pl.when(pl.col("asked") == "flush")
+        pl.when(pl.col("operation") == "flush")
         .then(sync)
-        .when(pl.col("asked") == "write FUA")
+        .when(pl.col("operation") == "write FUA")
         .then(data + sync)
         .otherwise(data)
     ).to_series()

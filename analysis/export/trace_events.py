@@ -22,6 +22,8 @@ import polars as pl
 from analysis.run_files.stored import Stored
 
 SQLITE, FILESYSTEM, DEVICE = 1, 2, 3
+# columns of the ledger that a command's slice shows
+_ARGS = ("command", "sector", "bytes", "comm", "transaction", "phase", "how", "vfs_call", "sync", "commit")
 PROCESSES = {SQLITE: "SQLite", FILESYSTEM: "filesystem", DEVICE: "block device"}
 
 
@@ -34,8 +36,8 @@ class Slice(NamedTuple):
     args: dict[str, Any]
 
 
-def write(run: Stored, path: Path) -> None:
-    """Write the run's trace to `path`. Raises BadInput if a table is missing."""
+def export(run: Stored, folder: Path) -> None:
+    """Write the run's trace. Raises BadInput if a table is missing."""
     header = {
         "displayTimeUnit": "ns",
         "otherData": {
@@ -45,7 +47,7 @@ def write(run: Stored, path: Path) -> None:
         },
     }
     events = _events(run)
-    with path.open("w", encoding="ascii") as file:
+    with (folder / "trace.json").open("w", encoding="ascii") as file:
         file.write(json.dumps(header)[:-1] + ', "traceEvents": [\n' + next(events))
         file.writelines(",\n" + event for event in events)
         file.write("\n]}\n")
@@ -81,15 +83,10 @@ def _calls(run: Stored) -> Iterator[tuple[int, str, list[Slice]]]:
     yield SQLITE, "file operations", _slices(vfs, "name", "call", "transaction", "offset", "bytes")
     syncs = run.table("syncs", ("sync", "begin_ns", "end_ns", "file", "name"))
     syncs = syncs.with_columns(label=pl.concat_str(pl.lit("sync "), pl.col("name").fill_null("?")))
-    yield (
-        FILESYSTEM,
-        "syncs",
-        _slices(syncs, "label", "sync", "file", "inode", "datasync", "result", "vfs_call"),
-    )
-    for table, name, number in (
-        ("commits", "journal commit", "commit"),
-        ("checkpoints", "checkpoint", "checkpoint"),
-    ):
+    slices = _slices(syncs, "label", "sync", "file", "inode", "datasync", "result", "vfs_call")
+    yield FILESYSTEM, "syncs", slices
+    journal = (("commits", "journal commit", "commit"), ("checkpoints", "checkpoint", "checkpoint"))
+    for table, name, number in journal:
         rows = run.table(table, (number, "begin_ns", "end_ns")).with_columns(label=pl.lit(name))
         yield FILESYSTEM, name, _slices(rows, "label", number, "blocks", "sync_commit", "reason")
 
@@ -114,18 +111,6 @@ def _labels(run: Stored) -> dict[int, dict[str, int]]:
 
 def _commands(rows: pl.DataFrame, labels: dict[int, dict[str, int]]) -> list[Slice]:
     """Return a slice for each block command, from issue to completion."""
-    known = (
-        "command",
-        "sector",
-        "bytes",
-        "comm",
-        "transaction",
-        "phase",
-        "how",
-        "vfs_call",
-        "sync",
-        "commit",
-    )
     named = rows.with_columns(
         begin_ns="issue_ns",
         end_ns=pl.col("complete_ns").fill_null(pl.col("issue_ns")),
@@ -133,7 +118,7 @@ def _commands(rows: pl.DataFrame, labels: dict[int, dict[str, int]]) -> list[Sli
         .then(pl.concat_str("rwbs", pl.lit(" "), pl.col("bytes") // 1024, pl.lit("K")))
         .otherwise("rwbs"),
     )
-    slices = _slices(named, "name", *known)
+    slices = _slices(named, "name", *_ARGS)
     return [s._replace(args=s.args | {"labels": labels.get(s.args["command"], {})}) for s in slices]
 
 
@@ -167,9 +152,9 @@ def _flows(
     run: Stored, sql: dict[int, tuple[Slice, int]], commands: dict[int, tuple[Slice, int]]
 ) -> Iterator[str]:
     """Yield an arrow from each transaction to each command attributed to it."""
-    own = run.table("ledger", ("command", "transaction")).select("command", "transaction")
-    shared = run.table("shares", ("command", "transaction")).select("command", "transaction")
-    pairs = pl.concat([own, shared]).drop_nulls().unique(maintain_order=True)
+    columns = ("command", "transaction")
+    pairs = pl.concat([run.table(name, columns).select(columns) for name in ("ledger", "shares")])
+    pairs = pairs.drop_nulls().unique(maintain_order=True)
     for number, (command, transaction) in enumerate(pairs.iter_rows(), 1):
         (cause, cause_tid), (effect, effect_tid) = sql[transaction], commands[command]
         # an arrow starts within its slice, not later than it ends
@@ -182,12 +167,8 @@ def _flows(
 
 def _in_flight(ledger: pl.DataFrame) -> Iterator[str]:
     """Yield the number of commands in flight, at each change."""
-    steps = pl.concat(
-        [
-            ledger.select(ts="issue_ns", step=pl.lit(1)),
-            ledger.select(ts="complete_ns", step=pl.lit(-1)),
-        ]
-    ).drop_nulls()
+    edges = (("issue_ns", 1), ("complete_ns", -1))
+    steps = pl.concat([ledger.select(ts=edge, step=pl.lit(step)) for edge, step in edges]).drop_nulls()
     depth = steps.group_by("ts").agg(pl.col("step").sum()).sort("ts").with_columns(pl.col("step").cum_sum())
     for ts, value in depth.iter_rows():
         yield _json(ph="C", name="in flight", pid=DEVICE, ts=ts, args={"commands": value})

@@ -1,16 +1,17 @@
-"""Figures of a run's report, one module each. Each renders tables to an SVG file, alone or from here."""
+"""Figures of a run's report: each renders tables to an SVG file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.figures import blocks, latency, syncs, traffic, zoom
+from analysis.figures import latency, per_transaction, traffic, zoom
 from analysis.stats.report_tables import Tables
 
+# each returns whether there is anything to draw
 FIGURES = {
     "latency": latency.render,
-    "syncs": syncs.render,
-    "blocks": blocks.render,
+    "syncs": per_transaction.syncs,
+    "blocks": per_transaction.blocks,
     "traffic": traffic.render,
     "zoom": zoom.render,
 }
@@ -19,9 +20,5 @@ FIGURES = {
 def render_all(tables: Tables, folder: Path) -> dict[str, Path]:
     """Render every figure that has data into `folder`; return {name: file}."""
     folder.mkdir()
-    done = {}
-    for name, render in FIGURES.items():
-        path = folder / f"{name}.svg"
-        if render(tables, path):
-            done[name] = path
-    return done
+    paths = {name: folder / f"{name}.svg" for name in FIGURES}
+    return {name: path for name, path in paths.items() if FIGURES[name](tables, path)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
@@ -34,28 +36,14 @@ def stacked(
             axes.barh(place, amount, left=left[op], color=color, height=0.62, linewidth=0)
             if amount > total * least:
                 text = f"{amount:.{digits}f}".removesuffix(".0")
-                ink = "white" if luminance(color) < 0.3 else "black"
-                axes.text(
-                    left[op] + amount / 2,
-                    place,
-                    text,
-                    ha="center",
-                    va="center",
-                    color=ink,
-                    fontsize=8,
+                style.centered(
+                    axes, left[op] + amount / 2, place, text, color=style.ink_on(color), fontsize=8
                 )
             left[op] += amount
     for place, op in enumerate(ops):
         text = f"{left[op]:,.{digits}f}".removesuffix(".0")
-        axes.annotate(
-            text,
-            (left[op], place),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-            fontweight="bold",
-            fontsize=9,
-        )
+        look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 9}
+        axes.annotate(text, (left[op], place), (4, 0), textcoords="offset points", **look)
     axes.set_yticks(range(len(ops)), [style.clean(op) for op in ops])
     axes.set_ylim(len(ops) - 0.45, -0.55)
     axes.set_xlim(0, total * 1.12)
@@ -66,18 +54,5 @@ def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str], columns: int
     """Draw a legend above the bars, with the kinds in `table`."""
     present = set(table["kind"].to_list())
     handles = [Patch(color=c, label=kind) for kind, c in colors.items() if kind in present]
-    axes.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(-0.01, 1.0),
-        ncols=columns,
-        borderaxespad=0.3,
-        columnspacing=1.4,
-    )
-
-
-def luminance(color: str) -> float:
-    """Return the relative luminance of #rrggbb, 0 (black) to 1."""
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderaxespad": 0.3}
+    axes.legend(handles=handles, ncols=columns, columnspacing=1.4, **place)

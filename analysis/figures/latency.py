@@ -45,7 +45,3 @@ def render(tables: Tables, path: Path) -> bool:
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=3, handlelength=2.4)
     style.save(made, path)
     return True
-
-
-if __name__ == "__main__":
-    style.main(render)

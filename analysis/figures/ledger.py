@@ -72,11 +72,11 @@ def bar_of(run: Stored) -> Bar:
 
 def differing(bar: Bar, other: Bar) -> list[str]:
     """Return `axis=value` of a bar for each axis, except mode and filesystem, in which the other differs."""
-    here, there = dict(bar.cell.axes()), dict(other.cell.axes())
+    axes, others = dict(bar.cell.axes()), dict(other.cell.axes())
     return [
-        f"{key}={here.get(key) or '-'}"
-        for key in dict.fromkeys((*here, *there))
-        if key not in ("journal_mode", "fs") and here.get(key) != there.get(key)
+        f"{key}={axes.get(key) or '-'}"
+        for key in dict.fromkeys((*axes, *others))
+        if key not in ("journal_mode", "fs") and axes.get(key) != others.get(key)
     ]
 
 
@@ -153,12 +153,8 @@ def _panel(
 ) -> None:
     bars.stacked(axes, table, names, "value", colors, digits)
     axes.set_xlabel(title)
-    bars.legend(axes, table.filter(pl.col("value") > _longest(table) * VISIBLE), colors, columns=2)
-
-
-def _longest(table: pl.DataFrame) -> float:
-    """Return the length of the longest bar."""
-    return max(table.group_by("op").agg(pl.col("value").sum())["value"].to_list(), default=0.0)
+    longest = pl.col("value").sum().over("op").max()
+    bars.legend(axes, table.filter(pl.col("value") > longest * VISIBLE), colors, columns=2)
 
 
 def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.DataFrame:
@@ -169,15 +165,6 @@ def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.Da
         for kind, value in _values(bar, key).items()
     ]
     return pl.DataFrame(rows, schema={"op": pl.String, "kind": pl.String, "value": pl.Float64})
-
-
-def _causes(ledger: dict[str, Any]) -> str:
-    """Return in words the shares of bytes without a label and without a transaction."""
-    shares = {
-        "unattributed": ledger["unattributed_share"],
-        "for no transaction": ledger["no_transaction"]["share"],
-    }
-    return "".join(f"{share:.3%} {what}, " for what, share in shares.items())
 
 
 def _values(bar: Bar, key: str) -> dict[str, float]:
@@ -204,7 +191,9 @@ def main(arguments: list[str]) -> int:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for bar in chosen:
-        print(printable(f"{'  '.join(bar.place)}: {_causes(bar.ledger)}{bar.folder}"))
+        unattributed, none = bar.ledger["unattributed_share"], bar.ledger["no_transaction"]["share"]
+        shares = f"{unattributed:.3%} unattributed, {none:.3%} for no transaction"
+        print(printable(f"{'  '.join(bar.place)}: {shares}, {bar.folder}"))
     for why, number in left.most_common():
         print(printable(f"left out: {number} run{'s' * (number != 1)}: {why}"))
     print(f"figure: {path}")

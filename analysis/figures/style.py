@@ -8,19 +8,15 @@ page's text colour, a figure alone follows the reader's light or dark scheme.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib as mpl
-import polars as pl
 
 mpl.use("svg")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.stats import report_tables
 from base import scratch
 from model import engines
 
@@ -135,11 +131,18 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
-def main(render: Callable[[report_tables.Tables, Path], bool]) -> None:
-    """Render a figure from the tables of an analysed run. Arguments: RUN_DIR OUT.svg."""
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m analysis.figures.NAME RUN_DIR OUT.svg")
-    folder = Path(sys.argv[1]) / "tables"
-    loaded = {name: pl.read_parquet(folder / f"{name}.parquet") for name in report_tables.names()}
-    if not render(report_tables.Tables(**loaded), Path(sys.argv[2])):
-        sys.exit("nothing to draw: the run has no such events")
+def dotted(axes: Axes, x: float, alpha: float = 0.35, **look: Any) -> None:
+    """Draw a dotted vertical line, which separates phases, operations or transactions."""
+    axes.axvline(x, color=INK, alpha=alpha, linewidth=0.7, linestyle=(0, (2, 2)), **look)
+
+
+def centered(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Write a text around a point."""
+    axes.text(x, y, text, **{"ha": "center", "va": "center", **look})
+
+
+def ink_on(color: str) -> str:
+    """Return the colour of text on #rrggbb: white if its relative luminance is below 0.3, else black."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.3 else "black"

@@ -63,18 +63,7 @@ def _phases(rows: np.ndarray, phases: pl.DataFrame, begin: int, total: float) ->
     for row in phases.iter_rows(named=True):
         start, stop = (row["begin_ns"] - begin) / 1e9, (row["end_ns"] - begin) / 1e9
         for axes in rows:
-            axes.axvline(start, color=style.INK, alpha=0.45, linewidth=0.7, linestyle=(0, (2, 2)))
+            style.dotted(axes, start, alpha=0.45)
         if stop - start > total * 0.012 * len(row["phase"]):
-            rows[0].text(
-                (start + stop) / 2,
-                1.02,
-                style.clean(row["phase"]),
-                ha="center",
-                va="bottom",
-                transform=rows[0].get_xaxis_transform(),
-                fontsize=8.5,
-            )
-
-
-if __name__ == "__main__":
-    style.main(render)
+            look = {"va": "bottom", "transform": rows[0].get_xaxis_transform(), "fontsize": 8.5}
+            style.centered(rows[0], (start + stop) / 2, 1.02, style.clean(row["phase"]), **look)

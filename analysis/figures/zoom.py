@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
-from analysis.figures import bars, style
+from analysis.figures import style
 from analysis.schemas.events import file_kind
 from analysis.stats.report_tables import Tables
 from model import operations
@@ -109,14 +109,7 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
     empty = {lane: "nothing" if watched.get(_SEEN.get(lane), True) else "not watched" for lane in lanes}
     _draw(axes, lanes, empty, span)
     for edge in [*rows["begin_ns"].to_list(), end]:
-        axes.axvline(
-            (edge - begin) / 1e6,
-            color=style.INK,
-            alpha=0.35,
-            linewidth=0.7,
-            linestyle=(0, (2, 2)),
-            zorder=0,
-        )
+        style.dotted(axes, (edge - begin) / 1e6, zorder=0)
     return used
 
 
@@ -155,21 +148,15 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span:
             drawn[3 if width > bar.stop - bar.start else 1].append((rectangle, bar.color))
             _label(axes, bar, top, part, span)
         if not lanes[lane]:
-            axes.text(
-                span / 2,
-                y + height / 2,
-                empty[lane],
-                ha="center",
-                va="center",
-                alpha=0.6,
-                fontsize=8,
-                fontstyle="italic",
-            )
+            look = {"alpha": 0.6, "fontsize": 8, "fontstyle": "italic"}
+            style.centered(axes, span / 2, y + height / 2, empty[lane], **look)
         y += height + _GAP
     for zorder, rectangles in drawn.items():
         corners, colors = [corners for corners, _ in rectangles], [color for _, color in rectangles]
-        look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4, "zorder": zorder}
-        axes.add_collection(PolyCollection(corners, facecolors=colors, **look), autolim=False)
+        patches = PolyCollection(
+            corners, facecolors=colors, edgecolors="white", linewidths=0.4, zorder=zorder
+        )
+        axes.add_collection(patches, autolim=False)
     axes.set_yticks(ticks, list(_LANES))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
@@ -199,18 +186,6 @@ def _label(axes: Axes, bar: _Bar, top: float, height: float, span: float) -> Non
     text = along or (upright if room > 8 else None)
     if text is None:
         return
-    axes.text(
-        (start + stop) / 2,
-        top + height * 0.48,
-        text,
-        ha="center",
-        va="center",
-        rotation=0 if along else 90,
-        fontsize=8 if along else 7.5,
-        color="white" if bars.luminance(bar.color) < 0.3 else "black",
-        clip_on=True,
-    )
-
-
-if __name__ == "__main__":
-    style.main(render)
+    look = {"rotation": 0, "fontsize": 8} if along else {"rotation": 90, "fontsize": 7.5}
+    x, y = (start + stop) / 2, top + height * 0.48
+    style.centered(axes, x, y, text, color=style.ink_on(bar.color), clip_on=True, **look)

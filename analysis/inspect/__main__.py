@@ -2,7 +2,7 @@
 inspect-trial-<TRIAL>.html, with the cut of that trial.
 
 --trace PREFIX_OR_TEXT [--format FORMAT] [--csv FILE]: of a block trace that no run made, <name>.inspect.html
-beside it; FILE has its commands.
+next to it; FILE has its commands.
 
 Exit status: 0 done, 2 wrong usage, no such trial or no trace, 3 a table cannot be read; then no page is
 written.
@@ -22,7 +22,7 @@ from base.text import printable
 
 
 def page_of_trace(trace: str) -> Path:
-    """Return the page's path, for a trace that no run made."""
+    """Return the path of a block trace's page."""
     return blktrace.place(trace)
 
 
@@ -31,22 +31,21 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = dict(zip(given[::2], given[1::2], strict=False)) if given[:1] == ["--trace"] else {}
     is_trace = bool(options)
-    known = set(options) <= {"--trace", "--format", "--csv"} and len(given) == 2 * len(options)
-    if not (known if is_trace else len(given) in (1, 2)):
+    is_valid = set(options) <= {"--trace", "--format", "--csv"} and len(given) == 2 * len(options)
+    if not (is_valid if is_trace else len(given) in (1, 2)):
         usage = "RUN_DIR [TRIAL] | --trace PREFIX_OR_TEXT [--format FORMAT] [--csv FILE]"
         print(f"usage: python -m analysis.inspect {usage}", file=sys.stderr)
         return EXIT_BAD_INPUT
     try:
         if is_trace:
             trace = blktrace.read(options["--trace"], options.get("--format", ""))
-            for line in blktrace.summary(trace):
+            for line in (*blktrace.facts(trace), *trace.gaps):
                 print(f"inspect: {printable(line)}")
             place, text = blktrace.place(options["--trace"]), page.render_trace(trace)
             if table := options.get("--csv"):
                 with scratch.whole(Path(table)) as part:
-                    traced.csv(trace.found, part)
-                rows = trace.commands.height + trace.found.orphans.height
-                print(f"inspect: {table} ({counted(rows, 'row')})")
+                    traced.csv(trace.traced, part)
+                print(f"inspect: {table} ({counted(trace.shown.height, 'row')})")
         elif len(given) > 1:
             run = Loaded(Path(given[0]))
             text = page.render(run, cut.of(run, given[1]))

@@ -8,7 +8,7 @@ import { byId } from "./dom.mjs";
 import { Filter } from "./filter.mjs";
 import { makeLanes } from "./lanes.mjs";
 import { Light } from "./light.mjs";
-import { Chain } from "./run.mjs";
+import { Chain, CHOOSABLE } from "./run.mjs";
 import { setScale } from "./sectors.mjs";
 import { Stage } from "./stage.mjs";
 import { lowerBound } from "./table.mjs";
@@ -33,19 +33,19 @@ export class App {
     this.pointerAt = null;
     this.box = null;
     this.stale = false; // the base must be drawn again
-    this.asked = false; // a frame was asked for
+    this.isRequested = false; // a frame was requested
   }
 
-  /** Something is to be drawn: all of it with `base`, else what is lit up. */
+  /** Request a frame: of everything with `base`, else of the overlay. */
   changed(base = false) {
     this.stale ||= base;
-    if (this.asked) return;
-    this.asked = true;
+    if (this.isRequested) return;
+    this.isRequested = true;
     requestAnimationFrame(() => this.frame());
   }
 
   frame() {
-    this.asked = false;
+    this.isRequested = false;
     if (this.stale) {
       this.stage.draw();
       clearTimeout(this.settling);
@@ -67,9 +67,10 @@ export class App {
     history.replaceState(null, "", `#${parts}`);
   }
 
-  hover(found, at) {
-    const same = found && this.hovered?.table === found.table && this.hovered?.row === found.row;
-    if (!same) this.hovered = found && new Chain(this.run, found.table, found.row);
+  /** Highlight the chain of a row {table, row}, or of none. */
+  hover(picked, at) {
+    const same = picked && this.hovered?.table === picked.table && this.hovered?.row === picked.row;
+    if (!same) this.hovered = picked && new Chain(this.run, picked.table, picked.row);
     this.pointerAt = at;
     this.changed();
   }
@@ -198,19 +199,19 @@ export class App {
     this.changed(true);
   }
 
-  /** Show what the address asks for: from, to (ns), a chosen row, a table, a theme; else a trial's cut. */
+  /** Show what the address names: from, to (ns), a chosen row, a table, a theme; else a trial's cut. */
   restore(address) {
     this.showCut();
-    const asked = new URLSearchParams(address.replace(/^#/, ""));
-    if (THEMES.includes(asked.get("theme"))) this.theme(asked.get("theme"));
-    for (const table of ["transactions", "vfs", "syncs", "journal", "script", "commands"]) {
-      const row = Number(asked.get(table) ?? NaN);
+    const given = new URLSearchParams(address.replace(/^#/, ""));
+    const number = (name) => Number(given.get(name) ?? NaN);
+    if (THEMES.includes(given.get("theme"))) this.theme(given.get("theme"));
+    for (const table of CHOOSABLE) {
+      const row = number(table);
       if (Number.isInteger(row) && row >= 0 && row < this.run[table].rows) {
-        this.choose(table, row, !asked.has("from"));
+        this.choose(table, row, !given.has("from"));
       }
     }
-    const [from, to] = ["from", "to"].map((name) => Number(asked.get(name) ?? NaN));
-    if (from < to) this.view.set(from, to);
-    if (asked.has("tables")) this.toggleTables();
+    if (number("from") < number("to")) this.view.set(number("from"), number("to"));
+    if (given.has("tables")) this.toggleTables();
   }
 }

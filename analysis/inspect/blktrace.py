@@ -10,7 +10,7 @@ import glob
 import itertools
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from base.errors import BadInput, BadInputError
 _PROCESSES = 6
 _OTHERS = "others"
 _WORDS = {"write metadata": "metadata write", "write FUA": "FUA write"}
-# process of completions without an issue
+# stands for the process of completions without an issue
 _COMPLETED = "no issue:"
 _FAILED, _UNFINISHED = ", failed", ", no end"
 _STATES = ("", _FAILED, _UNFINISHED)
@@ -34,9 +34,9 @@ _STATES = ("", _FAILED, _UNFINISHED)
 _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
 # bytes read to distinguish text from blktrace's records
 _LOOKED_AT = 4096
-# with which blktrace's records begin, in either byte order: what is wrong with the other is told
+# first bytes of blktrace's records, in either byte order: the reader names what is wrong with the other
 _MAGICS = {magic.to_bytes(4, order) for magic in (MAGIC, MAGIC2) for order in ("little", "big")}
-# how other files of block traces begin: what they are, and what to do
+# first bytes of other files of block traces: their format, and what to give instead
 _OTHER_FILES = {
     b"\x1f\x8b": ("compressed by gzip", "what `gunzip` makes of it"),
     b"\xfd7zXZ\0": ("compressed by xz", "what `unxz` makes of it"),
@@ -51,12 +51,13 @@ class Trace(NamedTuple):
     """The input of a page."""
 
     name: str
-    found: traced.Traced
-    commands: pl.DataFrame  # of `found`, with `process` and `lane`
+    traced: traced.Traced
+    commands: pl.DataFrame  # of `traced`, with `process` and `lane`
     shown: pl.DataFrame  # the same, and completions without an issue
-    lanes: tuple[str, ...]  # `[<device> ]<process> <kind>[, <state>]`, in the order in which they are shown
-    colors: dict[str, str]  # {lane: of its kind of command, or of a failed one}
-    said: tuple[str, ...]  # what the trace lacks
+    # {lane: of its kind of command, or of a failed one}, in the order in which they are shown;
+    # a lane is `[<device> ]<process> <kind>[, <state>]`
+    colors: dict[str, str]
+    gaps: tuple[str, ...]  # sentences
 
 
 def place(given: str) -> Path:
@@ -73,18 +74,19 @@ def read(given: str, form: str = "") -> Trace:
     if files and form:
         raise BadInputError(f"FORMAT and {files[0]}: that is no text, but blktrace's records")
     events = blkevents.read(files) if files else _text(Path(given), form)
-    found = traced.commands(events)
-    if found.commands.is_empty():
-        expected = "a trace with issue and complete events, as of blktrace without -a"
-        raise BadInput(prefix, "", _nothing(events, found), expected)
-    missing = lacks.lacks(events, found) + lacks.left_out(files, prefix, events)
+    paired = traced.commands(events)
+    if paired.commands.is_empty():
+        wrong = f"no command was issued ({events.actions[QUEUE]} queued, {events.actions[COMPLETE]} completed"
+        wrong += f", and {paired.passed} of SCSI or ATA passthrough)" if paired.passed else ")"
+        raise BadInput(prefix, "", wrong, "a trace with issue and complete events, as of blktrace without -a")
+    gaps = lacks.of_events(events, paired) + lacks.of_files(files, prefix, events)
     del events  # 56 bytes each, which lanes do not need
-    return _with_lanes(Path(prefix).name, found, tuple(missing))
+    return _with_lanes(Path(prefix).name, paired, tuple(gaps))
 
 
 def _record_files(given: str) -> tuple[str, list[Path]]:
-    """Return what a trace is called, and its files of records: blktrace's, or the one that `blkparse -d` or
-    `blktrace -o -` wrote. A text has none."""
+    """Return a trace's name, and its files of records: blktrace's, or the one of `blkparse -d` or
+    `blktrace -o -`. A text has none."""
     prefix, path = _PER_CPU.sub("", given), Path(given)
     if prefix != given and not path.exists():
         raise BadInput(path, "", "no such file", "the file of a CPU, or what is before `.blktrace.0`")
@@ -99,21 +101,17 @@ def _record_files(given: str) -> tuple[str, list[Path]]:
     head = _head(path)
     if head[:4] in _MAGICS:
         return prefix, [path]
-    for begin, (what, remedy) in _OTHER_FILES.items():
+    for begin, (form, remedy) in _OTHER_FILES.items():
         if head.startswith(begin):
-            raise BadInput(path, "", what, remedy)
+            raise BadInput(path, "", form, remedy)
     if b"\0" in head:
-        raise BadInput(
-            path,
-            "",
-            "not text (it has NUL bytes, as UTF-16 and binary files have)",
-            "what blkparse prints, or the prefix of blktrace's files",
-        )
+        wrong = "not text (it has NUL bytes, as UTF-16 and binary files have)"
+        raise BadInput(path, "", wrong, "what blkparse prints, or the prefix of blktrace's files")
     return prefix, []
 
 
 def _is_descriptor(path: Path) -> bool:
-    """Whether a name is that of an open file, such as /dev/stdin: beside it is no place for a page."""
+    """Whether a path names an open file, such as /dev/stdin: a page cannot be next to it."""
     is_link = path.is_symlink() and path.readlink().is_relative_to("/proc")
     return is_link or path.parent.resolve().is_relative_to("/proc")
 
@@ -137,8 +135,10 @@ def _text(path: Path, form: str) -> blkevents.Events:
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     except blkparsed.NoTextError as error:
-        own = "what blkparse, ftrace, trace-cmd or perf script prints, or FORMAT= as blkparse -f was given it"
-        raise BadInput(path, "", str(error), f"lines as FORMAT={form} says" if form else own) from None
+        expected = (
+            "what blkparse, ftrace, trace-cmd or perf script prints, or FORMAT= as blkparse -f was given it"
+        )
+        raise BadInput(path, "", str(error), f"lines as FORMAT={form} says" if form else expected) from None
 
 
 def _paths(prefix: str) -> list[Path]:
@@ -151,14 +151,8 @@ def _paths(prefix: str) -> list[Path]:
     return paths
 
 
-def _nothing(events: blkevents.Events, found: traced.Traced) -> str:
-    count = f"{events.actions[QUEUE]} queued, {events.actions[COMPLETE]} completed"
-    passed = f", and {found.passed} of SCSI or ATA passthrough" if found.passed else ""
-    return f"no command was issued ({count}{passed})"
-
-
-def _with_lanes(name: str, found: traced.Traced, said: tuple[str, ...]) -> Trace:
-    # a worker is called after its CPU and its work
+def _with_lanes(name: str, paired: traced.Traced, gaps: tuple[str, ...]) -> Trace:
+    # the name of a worker has its CPU and its work
     process = pl.col("comm").fill_null("unknown").str.replace(r"^kworker/.*$", "kworker")
     state = (
         pl.when(pl.col("end_ns").is_null())
@@ -167,59 +161,51 @@ def _with_lanes(name: str, found: traced.Traced, said: tuple[str, ...]) -> Trace
         .then(pl.lit(_FAILED))
         .otherwise(pl.lit(""))
     )
-    orphans = found.orphans.with_columns(process=pl.lit(_COMPLETED))
-    commands = pl.concat([found.commands.with_columns(process=process), orphans]).with_columns(state=state)
+    orphans = paired.orphans.with_columns(process=pl.lit(_COMPLETED))
+    commands = pl.concat([paired.commands.with_columns(process=process), orphans]).with_columns(state=state)
     devices = commands["dev"].unique().sort().to_list()
-    parts, lanes = [], dict[str, str]()
+    parts, colors = [], dict[str, str]()
     for device in devices:
         part = commands.filter(pl.col("dev") == device)
         named = part.filter(pl.col("process") != _COMPLETED)
         most = named["process"].value_counts(sort=True)["process"].to_list()
         alone = most if len(most) <= _PROCESSES + 1 else most[:_PROCESSES]
-        own = (
-            pl.when(pl.col("process").is_in([*alone, _COMPLETED])).then("process").otherwise(pl.lit(_OTHERS))
-        )
+        has_lanes = pl.col("process").is_in([*alone, _COMPLETED])
         before = f"{device} " if len(devices) > 1 else ""
-        part = part.with_columns(process=own).with_columns(
-            lane=pl.concat_str(pl.lit(before), "process", pl.lit(" "), "kind", "state")
-        )
-        there = set(part.select("process", "kind", "state").unique().iter_rows())
+        part = part.with_columns(
+            process=pl.when(has_lanes).then("process").otherwise(pl.lit(_OTHERS))
+        ).with_columns(lane=pl.concat_str(pl.lit(before), "process", pl.lit(" "), "kind", "state"))
+        lanes = set(part["lane"])
         order = itertools.product([*alone, _OTHERS, _COMPLETED], BLOCK_KINDS, _STATES)
-        lanes |= {
-            f"{before}{who} {kind}{state}": style.FAILED if state == _FAILED else style.BLOCKS[kind]
+        colors |= {
+            lane: style.FAILED if state == _FAILED else style.BLOCKS[kind]
             for who, kind, state in order
-            if (who, kind, state) in there
+            if (lane := f"{before}{who} {kind}{state}") in lanes
         }
         parts.append(part)
     shown = pl.concat(parts).sort("begin_ns", maintain_order=True)
     commands = shown.filter(pl.col("process") != _COMPLETED)
-    return Trace(name, found, commands, shown, tuple(lanes), lanes, said)
+    return Trace(name, paired, commands, shown, colors, gaps)
 
 
-def summary(trace: Trace) -> list[str]:
-    """Return what a trace has of each device, and what it lacks, in lines."""
-    return [*_facts(trace), *trace.said]
-
-
-def _facts(trace: Trace) -> list[str]:
-    facts = []
-    for (device,), commands in sorted(trace.found.commands.group_by("dev")):
+def facts(trace: Trace) -> list[str]:
+    """Return a line for each device: its commands by kind, and the bytes written."""
+    lines = []
+    for (device,), commands in sorted(trace.traced.commands.group_by("dev")):
         count = {kind: int((commands["kind"] == kind).sum()) for kind in BLOCK_KINDS}
         written = int(commands.filter(pl.col("kind").str.starts_with("write"))["sectors"].sum()) * 512
-        told = [counted(number, _WORDS.get(kind, kind)) for kind, number in count.items() if number]
+        parts = [counted(number, _WORDS.get(kind, kind)) for kind, number in count.items() if number]
         if written:
-            told.append(
-                f"{f'{written / 2**20:.1f} MiB' if written >= 2**20 else f'{written / 2**10:g} KiB'} written"
-            )
-        facts.append(f"{counted(commands.height, 'block command')} of device {device}: {', '.join(told)}")
-    return facts
+            size = f"{written / 2**20:.1f} MiB" if written >= 2**20 else f"{written / 2**10:g} KiB"
+            parts.append(f"{size} written")
+        lines.append(f"{counted(commands.height, 'block command')} of device {device}: {', '.join(parts)}")
+    return lines
 
 
-def said(trace: Trace) -> dict[str, Any]:
-    """Return what the page says of the trace: a line of facts of each device, and what it cannot show."""
-    return {
-        "facts": ". ".join(_facts(trace)),
-        "notice": "This is a block trace alone: it shows who queued each command, and when the device "
+def notice(trace: Trace) -> str:
+    """Return what a page of a trace cannot show."""
+    return (
+        "This is a block trace alone: it shows who queued each command, and when the device "
         "had it. It does not show which statement, sync, file or journal a command was for."
-        + "".join(f" {lack[0].upper()}{lack[1:]}." for lack in trace.said),
-    }
+        + "".join(f" {gap[0].upper()}{gap[1:]}." for gap in trace.gaps)
+    )

@@ -21,16 +21,17 @@ const KEYS = [
   ["click on a lane", "hide or show that kind; with Shift, only that kind"],
 ];
 
-/** Buttons beside the lanes: those of kinds are switches. */
+/** Name the lanes; those of kinds are switches. */
 export function laneNames(app) {
-  const { palette, lanes, run, filter } = app;
+  const { palette, lanes, filter } = app;
   const kinds = lanes.filter((lane) => lane.kind).map((lane) => lane.kind);
   const made = lanes
     .filter((lane) => lane.name)
     .map((lane) => {
       const style = `top:${lane.top}px;height:${lane.picture === "sectors" ? 20 : lane.height}px;width:${GUTTER - 8}px`;
       if (lane.picture === "sectors") return sectorLane(app, style);
-      if (!lane.kind) return make("div", { class: "lane", style }, laneText(lane));
+      const depth = lane.queue ? `, 0 to ${lane.queue.deepest}` : "";
+      if (!lane.kind) return make("div", { class: "lane", style }, lane.name + depth);
       return make(
         "button",
         {
@@ -46,7 +47,6 @@ export function laneNames(app) {
       );
     });
   byId("lanes").replaceChildren(...made);
-  return run;
 }
 
 function sectorLane(app, style) {
@@ -58,11 +58,6 @@ function sectorLane(app, style) {
     button("fit", "to what is in view, and back (Y)", () => app.fitSectors()),
     button(app.run.folded ? "unfold" : "fold", "what nothing touches (G)", () => app.fold()),
   );
-}
-
-function laneText(lane) {
-  if (lane.picture !== "queue") return lane.name;
-  return `${lane.name}, 0 to ${lane.queue.deepest}`;
 }
 
 /** Switches of operations and of how work is tied to a transaction. */
@@ -84,12 +79,13 @@ export function switches(app) {
       name,
     );
   const parts = [];
+  const title = (text) => parts.push(make("span", { class: "soft" }, text));
   if (!run.about.trace) {
-    parts.push(make("span", { class: "soft" }, "operation"));
+    title("operation");
     parts.push(...ops.map((op) => chip("op", op, ops, palette.ops[op] ?? palette.soft, "with Shift, only this")));
   }
   if (hows.length) {
-    parts.push(make("span", { class: "soft" }, "work"));
+    title("work");
     parts.push(...hows.map((how) => chip("how", how, hows, null, HOW[how])));
   }
   if (filter.off.size) parts.push(make("button", { class: "chip", id: "all", click: () => app.showAll() }, "show all"));

@@ -1,6 +1,6 @@
 // Draw the power cut of a trial, and the transactions and commands lost or kept.
 
-import { barOf } from "./bars.mjs";
+import { barOf } from "./pick.mjs";
 import { GUTTER } from "./stage.mjs";
 
 /** The stretch to look at: from the first transaction that is lost, or the one under way, to the cut. */

@@ -21,8 +21,8 @@ def place(run: Path, trial: str) -> Path:
 
 def of(run: Loaded, trial: str) -> dict[str, Any]:
     """Return the cut for the page: its time, the transactions that are lost, the commands that were kept and
-    that were not, and the verdict in words. Raises BadInputError for a trial that is not there, or whose
-    place in the watched run is not known."""
+    that were not, and the verdict in words. Raises BadInputError for a trial that does not exist, or
+    that has no known place in the watched run."""
     folder = run.run.folder
     if run.run.summary.get("crash") is None:
         raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
@@ -45,7 +45,7 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
     first, acknowledged = row["first_lost"], row["acknowledged"]
     return {
         "time": row["watched_ns"] - run.origin,
-        "told": style.clean(verdicts.describe(row)),
+        "verdict": style.clean(verdicts.describe(row)),
         "lost": [] if first is None else list(range(first, acknowledged)),
         "under_way": row["under_way"],
         "kept": _numbers(row["commands_kept"]),

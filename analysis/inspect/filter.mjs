@@ -1,5 +1,7 @@
 // Filter rows by label, operation, and attribution to a transaction.
 
+import { CHOOSABLE } from "./run.mjs";
+
 export const NO_OP = "no transaction";
 export const HOW = {
   in: "submitted by the transaction's own thread within it",
@@ -13,11 +15,8 @@ export class Filter {
   constructor(run) {
     this.run = run;
     this.off = new Set(); // "kind WAL", "op insert", "how behind"
-    const { transactions, vfs, syncs, journal, script, commands, points } = run;
-    this.masks = {};
-    for (const table of [transactions, vfs, syncs, journal, script, commands, points]) {
-      this.masks[table.id] = new Uint8Array(table.rows).fill(1);
-    }
+    const all = [...CHOOSABLE, "points"].map((name) => [name, new Uint8Array(run[name].rows).fill(1)]);
+    this.masks = Object.fromEntries(all);
   }
 
   isOn(group, name) {
@@ -57,24 +56,19 @@ export class Filter {
     const none = this.isOn("op", NO_OP) ? 1 : 0;
     const ofTransaction = (row) => (row < 0 ? none : ops[transactions.op[row]]);
     const how = this.#codes(commands, "how", "how");
-    const tied = new Uint8Array(commands.rows);
-    for (let row = 0; row < tied.length; row++) {
+    const tied = Uint8Array.from({ length: commands.rows }, (_, row) => {
+      if (!how[commands.how[row]]) return 0;
       const shares = run.sharesOf.of(row);
-      const op = shares.length
-        ? shares.some((share) => ofTransaction(run.shares.transaction[share]))
-        : ofTransaction(commands.transaction[row]);
-      tied[row] = how[commands.how[row]] && op ? 1 : 0;
-    }
+      if (!shares.length) return ofTransaction(commands.transaction[row]);
+      return shares.some((share) => ofTransaction(run.shares.transaction[share])) ? 1 : 0;
+    });
     const kinds = this.#codes(commands, "kind", "kind");
     const pointKinds = run.about.kinds.map((kind) => (this.isOn("kind", kind) ? 1 : 0));
-    const set = (table, on) => {
-      const mask = masks[table.id];
-      for (let row = 0; row < mask.length; row++) mask[row] = on(row);
-    };
-    set(transactions, (row) => ops[transactions.op[row]]);
-    set(vfs, (row) => ofTransaction(vfs.transaction[row]));
-    set(syncs, (row) => ofTransaction(syncs.transaction[row]));
-    set(commands, (row) => tied[row] & kinds[commands.kind[row]]);
-    set(points, (row) => tied[points.command[row]] & pointKinds[points.kind[row]]);
+    const set = (name, isShown) => masks[name].forEach((_, row, mask) => (mask[row] = isShown(row)));
+    set("transactions", (row) => ops[transactions.op[row]]);
+    set("vfs", (row) => ofTransaction(vfs.transaction[row]));
+    set("syncs", (row) => ofTransaction(syncs.transaction[row]));
+    set("commands", (row) => tied[row] & kinds[commands.kind[row]]);
+    set("points", (row) => tied[points.command[row]] & pointKinds[points.kind[row]]);
   }
 }

@@ -41,10 +41,10 @@ export function ticks(low, high, width, room) {
   const rough = ((high - low) * room) / Math.max(width, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((times) => times * power >= rough) * power;
-  const found = [];
-  if (low + step === low) return { step, found }; // numbers so large that a step changes nothing
-  for (let at = Math.ceil(low / step) * step; at <= high; at += step) found.push(at);
-  return { step, found };
+  const marks = [];
+  if (low + step === low) return { step, marks }; // numbers so large that a step changes nothing
+  for (let at = Math.ceil(low / step) * step; at <= high; at += step) marks.push(at);
+  return { step, marks };
 }
 
 /** A moment since the run's beginning, with the digits that a step between ticks needs. */

@@ -3,6 +3,7 @@
 import { COLORED } from "./colors.mjs";
 import { size, shortSize } from "./format.mjs";
 import { Levels } from "./levels.mjs";
+import { Groups } from "./table.mjs";
 import { trackLevel } from "./tracks.mjs";
 
 const LEAST_SECTORS = 110; // CSS pixels for the sectors, before lanes are made smaller
@@ -15,9 +16,9 @@ class Track {
     this.table = table;
     this.rows = rows;
     const { begin, end } = run[table];
-    const count = rows ? rows.length : begin.length;
     this.begin = rows ? Float64Array.from(rows, (row) => begin[row]) : begin;
     this.end = rows ? Float64Array.from(rows, (row) => end[row]) : end;
+    const count = this.begin.length;
     this.reach = new Float64Array(count); // the latest end up to here: sorted, as begin is
     this.slot = new Uint8Array(count);
     this.slots = 1;
@@ -33,7 +34,7 @@ class Track {
     }
     this.codes = run[table][COLORED[table][0]];
     this.classes = Math.max(run[table].texts[COLORED[table][0]]?.length ?? 0, 1);
-    this.levels = new Levels((...asked) => trackLevel(this, ...asked));
+    this.levels = new Levels((...bins) => trackLevel(this, ...bins));
   }
 }
 
@@ -46,23 +47,20 @@ export function makeLanes(run) {
   ];
   if (!run.about.trace) {
     lanes.push(lane("transactions", 26, "transactions"));
-    // an engine that notes no calls has none
     if (run.vfs.rows > 0) lanes.push(lane("SQLite file operations", 24, "vfs"));
     lanes.push(lane("filesystem syncs", 20, "syncs"));
     const journal = run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits";
     lanes.push(lane(journal, 20, "journal"));
     if (run.script.rows > 0) lanes.push(lane("script", 20, "script"));
   }
+  const byKind = new Groups(run.commands.kind);
   const codes = run.commands.texts.kind ?? [];
   for (const kind of run.about.kinds) {
-    const code = codes.indexOf(kind);
-    if (code < 0) continue;
-    const rows = [];
-    for (let row = 0; row < run.commands.rows; row++) if (run.commands.kind[row] === code) rows.push(row);
-    lanes.push({ ...lane(kind, 17, "commands", Uint32Array.from(rows)), kind });
+    const rows = byKind.of(codes.indexOf(kind));
+    if (rows.length) lanes.push({ ...lane(kind, 17, "commands", rows), kind });
   }
+  const several = run.devices.length > 1;
   run.queues.forEach((queue, device) => {
-    const several = run.devices.length > 1;
     const name = several ? `queue of ${run.devices[device]}` : "device queue";
     lanes.push({ name, tall: several ? 28 : 44, picture: "queue", queue });
   });
@@ -86,28 +84,24 @@ export function place(lanes, height) {
   return top;
 }
 
-/** What a bar may say, the longest first. */
+/** The texts of a bar, the longest first. */
 export function labels(run, table, row) {
   const { transactions, vfs, syncs, journal, commands } = run;
+  const label = run.label(table, row);
+  if (table === "script") return [label];
+  if (table === "journal") return [label, `${journal.number[row]}`];
   if (table === "transactions") {
-    const op = transactions.text("op", row);
-    const ms = `${(transactions.took[row] / 1e6).toPrecision(3)} ms`;
-    return [`${op} ${row}: ${ms}`, `${op} ${row}`, `${row}`];
+    return [`${label}: ${(transactions.took[row] / 1e6).toPrecision(3)} ms`, label, `${row}`];
   }
   if (table === "vfs") {
-    const [op, file] = [vfs.text("op", row), vfs.text("file", row)];
+    const op = vfs.text("op", row);
     const bytes = op === "write" && vfs.bytes[row] > 0 ? ` ${size(vfs.bytes[row])}` : "";
-    return [`${op} ${file}${bytes}`, `${op} ${file}`, op];
+    return [`${label}${bytes}`, label, op];
   }
   if (table === "syncs") {
     const call = syncs.datasync[row] > 0 ? "fdatasync" : "fsync";
     const [name, file] = [syncs.text("name", row), syncs.text("file", row)];
     return [name && `${call} ${name}`, file && `${call} ${file}`, file, call].filter(Boolean);
-  }
-  if (table === "script") return [run.script.text("said", row)];
-  if (table === "journal") {
-    const [what, number] = [journal.text("what", row), journal.number[row]];
-    return [`${what} ${number}`, `${number}`];
   }
   const rwbs = `${commands.text("rwbs", row)}${run.failed(row) ? " failed" : ""}`;
   if (commands.bytes[row] <= 0) return [rwbs];

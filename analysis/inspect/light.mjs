@@ -1,6 +1,6 @@
 // Highlight the chain of the hovered or chosen row; dim the rest.
 
-import { barOf } from "./bars.mjs";
+import { barOf } from "./pick.mjs";
 import { mix } from "./colors.mjs";
 import { drawCut } from "./cut.mjs";
 import { GUTTER } from "./stage.mjs";

@@ -30,11 +30,11 @@ class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
     def __init__(self, folder: Path, *, any_load: bool = False) -> None:
-        """Read them. Raises BadInput if one is not there, or not as analysis/schemas/ledger.py says."""
+        """Read them. Raises BadInput if one is missing or does not fit analysis/schemas/ledger.py."""
         self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
-        # what was said of moments before or behind what is shown has no place in it
+        # a script's lines about other times are left out
         ends = [
             self[name][column].max() for name, column in (("phases", "end_ns"), ("ledger", "complete_ns"))
         ]
@@ -54,6 +54,21 @@ class Loaded:
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
+
+    def written(self) -> dict[str, float]:
+        """Return the bytes written of each label."""
+        sums = self["pieces"].group_by("label").agg(pl.col("bytes").sum())
+        return dict(zip(sums["label"].cast(pl.String).to_list(), sums["bytes"].to_list(), strict=True))
+
+    def for_none(self) -> dict[str, float]:
+        """Return the bytes written for no transaction, by reason."""
+        whole = self["ledger"].select("command", "no_transaction", share=pl.lit(1.0))
+        parts = pl.concat([whole, self["shares"].select("command", "no_transaction", "share")]).drop_nulls()
+        size = self["pieces"].group_by("command").agg(pl.col("bytes").sum())
+        each = parts.join(size, on="command").select(
+            pl.col("no_transaction").cast(pl.String), pl.col("share") * pl.col("bytes")
+        )
+        return dict(each.group_by("no_transaction").agg(pl.col("share").sum()).rows())
 
     def reason(self, bits: int) -> str:
         """Return why a checkpoint was made, in the words of the run's filesystem."""
@@ -79,7 +94,7 @@ class Loaded:
         return table
 
     def _numbered(self, name: str, key: str) -> None:
-        """Refuse a table whose rows are not numbered from 0."""
+        """Refuse a table with rows that are not numbered from 0."""
         if not np.array_equal(self[name][key].to_numpy(), np.arange(self[name].height)):
             raise self._wrong(name, f"column {key}", "rows are not numbered from 0", "0, 1, 2, ...")
 

@@ -13,25 +13,26 @@ import { Groups, unpack } from "./table.mjs";
 function title(run) {
   const { about, transactions, commands } = run;
   byId("title").textContent = about.cell;
-  const bytes = run.bytesByLabel();
-  const sum = (values) => Object.values(values).reduce((all, value) => all + value, 0);
-  const written = sum(bytes);
-  const none = sum(run.bytesForNone());
-  byId("facts").textContent =
-    `${count(transactions.rows)} transactions, ${count(commands.rows)} block commands, ${size(written)} written, ` +
-    `${written ? `${percent(bytes.unattributed / written)} unattributed, ${percent(none / written)} for no transaction, ` : ""}${duration(run.end - run.begin)}`;
-  byId("title").title = `run ${about.run}, ${about.clock} clock`;
   const notices = [];
+  const facts = [];
   if (about.trace) {
-    byId("facts").textContent = `${about.trace.facts}, ${duration(run.end - run.begin)}`;
-    byId("title").title = "";
+    facts.push(about.trace.facts);
     for (const id of ["previous", "next"]) byId(id).hidden = true;
     notices.push(about.trace.notice);
+  } else {
+    byId("title").title = `run ${about.run}, ${about.clock} clock`;
+    const [written, none] = [about.written, about.none].map((sizes) => Object.values(sizes).reduce((a, b) => a + b, 0));
+    facts.push(`${count(transactions.rows)} transactions`, `${count(commands.rows)} block commands`, `${size(written)} written`);
+    if (written) {
+      const unattributed = about.written.unattributed / written;
+      facts.push(`${percent(unattributed)} unattributed`, `${percent(none / written)} for no transaction`);
+    }
   }
-  if (about.cut) notices.push(about.cut.told);
+  byId("facts").textContent = [...facts, duration(run.end - run.begin)].join(", ");
+  if (about.cut) notices.push(about.cut.verdict);
   if (about.rejected.length) notices.push(`Rejected, do not use these numbers: ${about.rejected.join("; ")}`);
   if (!transactions.rows && !about.trace) notices.push("The run has no transactions: what is shown was done for none.");
-  byId("notice").className = about.trace || (about.cut && notices.length === 1) ? "told" : "";
+  byId("notice").className = about.trace || (about.cut && notices.length === 1) ? "neutral" : "";
   byId("notice").hidden = !notices.length;
   byId("notice").textContent = notices.join(" ");
 }

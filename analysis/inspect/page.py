@@ -23,6 +23,8 @@ Frames = dict[str, tuple[pl.DataFrame, tuple[str, ...]]]
 Given = Loaded | Mapping[str, pl.DataFrame]
 Reason = Callable[[int], str]
 HERE = Path(__file__).parent
+# part of all sectors: a longer stretch that no command touches is folded
+_UNTOUCHED = 0.03
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
@@ -38,6 +40,8 @@ def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
         "rejected": [style.clean(reason) for reason in run.run.rejected],
         "origin": run.origin,
         "cut": cut,
+        "written": dict.fromkeys(schema.LABELS, 0) | run.written(),
+        "none": run.for_none(),
         "labels": schema.LABELS,
         "kinds": schema.KINDS,
         "colors": {"kinds": style.LABELS | style.COMMANDS, "files": style.FILES, "ops": operations.colors()},
@@ -46,9 +50,9 @@ def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
 
 
 def render_trace(trace: blktrace.Trace) -> str:
-    """Return the page of a block trace alone: tables without a row, but for its commands."""
+    """Return the page of a block trace alone: all tables but the one of its commands are empty."""
     rows, end = trace.shown, pl.col("end_ns").fill_null(pl.col("begin_ns"))
-    told = rows.select(
+    commands = rows.select(
         rwbs="rwbs",
         kind="lane",
         # a flush has no sectors
@@ -65,13 +69,12 @@ def render_trace(trace: blktrace.Trace) -> str:
             pl.col("result").map_elements(lacks.error_name, return_dtype=pl.String)
         ),
     )
-    own = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
-    columns = NEEDED["ledger"] | own
+    added = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
     empty = {name: pl.DataFrame(schema=spec) for name, spec in NEEDED.items()}
     empty["script"] = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
-    ledger = told.select(
-        (pl.col(name) if name in told.columns else pl.lit(None)).cast(kind).alias(name)
-        for name, kind in columns.items()
+    ledger = commands.select(
+        (pl.col(name) if name in commands.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in (NEEDED["ledger"] | added).items()
     )
     # the clock of blkparse's text begins at 0, the kernel's where the machine booted
     origin = int(rows["begin_ns"][0])
@@ -81,17 +84,18 @@ def render_trace(trace: blktrace.Trace) -> str:
         "origin": origin,
         "kinds": list(kinds),
         "colors": {"kinds": kinds, "files": {}, "ops": {}},
-        "trace": {name: style.clean(text) for name, text in blktrace.said(trace).items()},
+        "trace": {
+            "facts": style.clean(". ".join(blktrace.facts(trace))),
+            "notice": style.clean(blktrace.notice(trace)),
+        },
     }
     return _page(about, _frames({**empty, "ledger": ledger}, origin, lambda bits: f"{bits}"))
 
 
 def _page(about: dict[str, Any], frames: Frames) -> str:
-    specs: dict[str, Any] = {}
-    packed: dict[str, str] = {}
-    for name, (table, deltas) in frames.items():
-        specs[name], packed[name] = pack(table, deltas)
-    about["tables"] = specs
+    packed = {name: pack(table, deltas) for name, (table, deltas) in frames.items()}
+    about["tables"] = {name: spec for name, (spec, _) in packed.items()}
+    about["touched"] = _touched(frames["commands"][0])
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -103,7 +107,7 @@ def _page(about: dict[str, Any], frames: Frames) -> str:
     return environment.get_template("page.html.j2").render(
         title=about["cell"],
         about=about,
-        packed=packed,
+        packed={name: data for name, (_, data) in packed.items()},
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         code=Markup(code()),
     )
@@ -123,6 +127,26 @@ def code() -> str:
     add("page.mjs")
     texts = ((HERE / name).read_text(encoding="utf-8") for name in order)
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+
+
+def _touched(commands: pl.DataFrame) -> list[list[tuple[int, int]]]:
+    """Return, for each device, the stretches (from, to) of sectors with no long untouched part in them."""
+    rows = commands.filter(pl.col("bytes") > 0, pl.col("sector").is_not_null())
+    devices = commands["device"].unique(maintain_order=True) if "device" in commands.columns else [None]
+    stretches = []
+    for device in devices:
+        part = rows if device is None else rows.filter(pl.col("device") == device)
+        ends = part.select(begin="sector", end=pl.col("sector") + (pl.col("bytes") + 511) // 512).sort(
+            "begin"
+        )
+        first, last = (int(value or 0) for value in ends.select(pl.min("begin"), pl.max("end")).row(0))
+        gap = pl.col("begin") - pl.col("end").cum_max().shift(1)
+        is_long = (gap > max((last - first) * _UNTOUCHED, 2048)).fill_null(True)
+        each = ends.group_by(is_long.cum_sum().alias("stretch"), maintain_order=True).agg(
+            pl.min("begin"), pl.max("end")
+        )
+        stretches.append(each.select("begin", "end").rows() or [(0, 1)])
+    return stretches
 
 
 def _journal(run: Given, reason: Reason, begin: pl.Expr, took: pl.Expr) -> pl.DataFrame:
@@ -175,7 +199,7 @@ def _frames(run: Given, origin: int, reason: Reason) -> Frames:
         "deferred": (run["deferred"], ()),
         "script": (
             run["script"].select(
-                begin, pl.lit(0).alias("took"), pl.lit("script").alias("what"), pl.col("text").alias("said")
+                begin, pl.lit(0).alias("took"), pl.lit("script").alias("what"), pl.col("text").alias("line")
             ),
             sorted_by_begin,
         ),

@@ -1,6 +1,6 @@
 // Mouse and touch input on the stage.
 
-import { journalText } from "./details.mjs";
+import { note } from "./details.mjs";
 import { byId, make } from "./dom.mjs";
 import { count, duration, moment, size } from "./format.mjs";
 import { laneAt, pick } from "./pick.mjs";
@@ -59,9 +59,10 @@ export function pointer(app) {
   });
 
   element.addEventListener("dblclick", (event) => {
-    const found = pick(stage, at(event).x, at(event).y);
-    if (found) app.choose(found.table, found.row, true);
-    else if (at(event).x > GUTTER) app.whole();
+    const { x, y } = at(event);
+    const picked = pick(stage, x, y);
+    if (picked) app.choose(picked.table, picked.row, true);
+    else if (x > GUTTER) app.whole();
   });
 
   element.addEventListener(
@@ -88,8 +89,8 @@ export function pointer(app) {
       view.set(time - view.span / 2, time + view.span / 2);
       return app.changed(true);
     }
-    const found = pick(stage, here.x, here.y);
-    return found ? app.choose(found.table, found.row) : app.choose(null);
+    const picked = pick(stage, here.x, here.y);
+    return picked ? app.choose(picked.table, picked.row) : app.choose(null);
   }
 
   function hover(here, event) {
@@ -97,9 +98,9 @@ export function pointer(app) {
       hide();
       return app.hover(null, null);
     }
-    const found = pick(stage, here.x, here.y);
-    app.hover(found, laneAt(stage, here.y)?.picture === "overview" ? null : here);
-    return found ? show(lines(app, found, here), event) : show(around(app, here), event);
+    const picked = pick(stage, here.x, here.y);
+    app.hover(picked, laneAt(stage, here.y)?.picture === "overview" ? null : here);
+    show(picked ? lines(app, picked) : around(app, here), event);
   }
 }
 
@@ -122,34 +123,33 @@ function zoomToBox({ stage, view }, { from, overview }, here) {
   return view.set(stage.time(box.x), stage.time(box.x + box.width));
 }
 
-/** What the tip says of a thing: a title, and lines. */
+/** The tip of a row: a title, and lines. */
 function lines({ run }, { table, row }) {
-  const { commands, vfs, journal } = run;
+  const { commands } = run;
   const took = `${duration(run[table].took[row])} from ${(run[table].begin[row] / 1e9).toFixed(6)} s`;
   const out = [run.label(table, row), took];
   if (table === "transactions") {
     const { bytes, flushes, syncs } = run.transactions;
     out.push(`${size(Math.max(bytes[row], 0))} written, ${syncs[row]} syncs, ${flushes[row]} flushes`);
   }
-  if (table === "vfs" && vfs.bytes[row] >= 0) out.push(`${size(vfs.bytes[row])} at ${count(vfs.offset[row])}`);
-  if (table === "syncs") out.push(run.syncs.text("name", row) ?? "");
-  if (table === "journal") out.push(journalText(journal, row));
+  out.push(note(run, table, row));
   if (table === "commands") {
-    const of = [...run.transactionsOf(row)].slice(0, 4).map((number) => run.label("transactions", number));
+    const causes = [...run.transactionsOf(row)].slice(0, 4).map((number) => run.label("transactions", number));
     if (commands.sector[row] >= 0) out.push(`at sector ${count(commands.sector[row])}`);
-    out.push(of.length ? `${commands.text("how", row)}: ${of.join(", ")}` : (commands.text("how", row) ?? ""));
+    out.push([commands.text("how", row), causes.join(", ")].filter(Boolean).join(": "));
   }
   return out;
 }
 
+/** The tip where there is no row: the time, and what the lane shows there. */
 function around({ run, stage, view }, here) {
   const lane = laneAt(stage, here.y);
   if (lane?.picture === "overview") return aroundInRun(run, stage, here);
   const out = [moment(Math.max(stage.time(here.x), 0), view.span / stage.width)];
   if (lane?.picture === "sectors") {
     const place = stage.placeAt(here.y);
-    const of = run.devices.length > 1 ? ` of ${run.devices[run.folds.device(place)]}` : "";
-    out.push(`sector ${count(Math.round(run.folds.sector(place)))}${of}`);
+    const device = run.devices.length > 1 ? ` of ${run.devices[run.folds.device(place)]}` : "";
+    out.push(`sector ${count(Math.round(run.folds.sector(place)))}${device}`);
   }
   if (lane?.picture === "queue") out.push(`${depthAt(lane.queue, stage.time(here.x))} commands at the device`);
   return out;

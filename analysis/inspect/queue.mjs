@@ -24,7 +24,7 @@ function makeQueue(run, device) {
     depth[i] = now;
   }
   const queue = { time, depth, deepest: depth.reduce((most, value) => Math.max(most, value), 0) };
-  queue.levels = new Levels((...asked) => queueLevel(queue, ...asked));
+  queue.levels = new Levels((...bins) => queueLevel(queue, ...bins));
   return queue;
 }
 

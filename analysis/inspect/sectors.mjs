@@ -5,56 +5,45 @@ import { Folds, Scales } from "./folds.mjs";
 import { Levels } from "./levels.mjs";
 import { lowerBound } from "./table.mjs";
 
-const CELLS = 1024; // parts of the sectors that a level tells apart
+const CELLS = 1024; // parts of the sectors that a level distinguishes
 
-/** Every stretch of sectors that was read, written or discarded, with what it was. */
+/** Each stretch of sectors that was read, written or discarded, with its kind: a piece of a command,
+ * or a command without pieces. */
 export function makePoints(run) {
   const { commands, pieces, about } = run;
-  const code = new Map(about.kinds.map((kind, i) => [kind, i]));
-  const ofLabel = (pieces.texts.label ?? []).map((label) => code.get(label));
-  const ofKind = (commands.texts.kind ?? []).map((kind) => code.get(kind));
+  const codes = (texts = []) => texts.map((text) => about.kinds.indexOf(text));
+  const [ofLabel, ofKind] = [codes(pieces.texts.label), codes(commands.texts.kind)];
   const room = pieces.rows + commands.rows;
-  const [command, kind, piece] = [new Uint32Array(room), new Uint8Array(room), new Int32Array(room)];
-  const [sector, bytes, begin, reach] = Array.from({ length: 4 }, () => new Float64Array(room));
+  const points = { command: new Uint32Array(room), kind: new Uint8Array(room) };
+  for (const name of ["sector", "bytes", "begin", "reach"]) points[name] = new Float64Array(room);
   let rows = 0;
   let latest = 0;
-  const add = (row, name, at, length, from) => {
-    [command[rows], kind[rows], piece[rows]] = [row, name, from];
-    [sector[rows], bytes[rows], begin[rows]] = [at, length, commands.begin[row]];
-    reach[rows++] = latest = Math.max(latest, commands.end[row]); // the latest end up to here
+  const add = (row, kind, table, at) => {
+    [points.command[rows], points.kind[rows], points.begin[rows]] = [row, kind, commands.begin[row]];
+    [points.sector[rows], points.bytes[rows]] = [table.sector[at], table.bytes[at]];
+    points.reach[rows++] = latest = Math.max(latest, commands.end[row]); // the latest end up to here
   };
   for (let row = 0; row < commands.rows; row++) {
     const parts = run.piecesOf.of(row);
-    for (const part of parts) {
-      if (pieces.sector[part] >= 0) {
-        add(row, ofLabel[pieces.label[part]], pieces.sector[part], pieces.bytes[part], part);
-      }
-    }
+    for (const part of parts) if (pieces.sector[part] >= 0) add(row, ofLabel[pieces.label[part]], pieces, part);
     if (!parts.length && commands.sector[row] >= 0 && commands.bytes[row] > 0) {
-      add(row, ofKind[commands.kind[row]], commands.sector[row], commands.bytes[row], -1);
+      add(row, ofKind[commands.kind[row]], commands, row);
     }
   }
-  const columns = { command, kind, piece, sector, bytes, begin, reach };
-  const cut = Object.entries(columns).map(([name, column]) => [name, column.subarray(0, rows)]);
-  return { id: "points", rows, ...Object.fromEntries(cut) };
+  for (const [name, column] of Object.entries(points)) points[name] = column.subarray(0, rows);
+  return { id: "points", rows, ...points };
 }
 
 /** Set the places of points on a scale whose gaps are folded, or not. */
 export function setScale(run, folded) {
-  const { points } = run;
-  const of = (i) => run.deviceOf(points.command[i]);
-  const scales = run.devices.map((_, device) => {
-    const own = run.devices.length > 1 ? points.sector.map((_, i) => i).filter((i) => of(i) === device) : null;
-    const sectors = own ? own.map((i) => points.sector[i]) : points.sector;
-    const ends = sectors.map((sector, i) => sector + points.bytes[own ? own[i] : i] / 512);
-    return new Folds(sectors, ends, folded);
-  });
-  run.folds = new Scales(scales);
+  const { points, about } = run;
+  const touched = about.touched.map((all) => (folded ? all : [[all[0][0], all.at(-1)[1]]]));
+  run.folds = new Scales(touched.map((stretches) => new Folds(stretches)));
   run.folded = folded;
-  points.place = points.sector.map((sector, i) => run.folds.place(sector, of(i)));
+  points.place = points.sector.map((sector, i) => run.folds.place(sector, run.deviceOf(points.command[i])));
   const room = Math.max(run.folds.end * 0.03, 8);
   run.sectors = [-room, run.folds.end + room];
-  run.pointLevels = new Levels((...asked) => pointsLevel(run, ...asked));
+  run.pointLevels = new Levels((...bins) => pointsLevel(run, ...bins));
 }
 
 /** The points of a level: one of a kind in each bin and each of CELLS parts of the sectors. */

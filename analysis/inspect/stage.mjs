@@ -124,7 +124,7 @@ export class Stage {
 
   #grid(box) {
     const color = pixel(mix(this.palette.panel, this.palette.soft, 0.16));
-    for (const time of this.ticks().found) {
+    for (const time of this.ticks().marks) {
       const x = Math.round(this.x(time) * this.ratio);
       this.pixels.rect(x, box.top, x + 1, box.top + box.height, color);
     }
@@ -148,9 +148,9 @@ export class Stage {
   #axis() {
     const { base, palette } = this;
     const lane = this.lanes.find((lane) => lane.picture === "axis");
-    const { step, found } = this.ticks();
+    const { step, marks } = this.ticks();
     base.textAlign = "center";
-    for (const time of found) {
+    for (const time of marks) {
       const x = this.x(time);
       base.fillStyle = palette.line;
       base.fillRect(Math.round(x), lane.top + lane.height - 4, 1, 4);
@@ -175,12 +175,11 @@ export class Stage {
       const [low, high] = [this.placeY(place), this.placeY(place + to - from)];
       const [first, last] = [from + Math.max(view.s0 - place, 0), Math.min(to, from + view.s1 - place)];
       if (last <= first) continue;
-      const { step, found } = ticks(first * 512, last * 512, Math.max(low - high, 1), 40);
-      const marks = found.length ? found : [first * 512];
-      for (const bytes of marks) {
+      const { step, marks } = ticks(first * 512, last * 512, Math.max(low - high, 1), 40);
+      for (const bytes of marks.length ? marks : [first * 512]) {
         const y = this.placeY(place + bytes / 512 - from);
         if (!within(y) || y > free) continue;
-        base.fillText(offset(bytes, found.length ? step : 1e5), GUTTER - 8, y);
+        base.fillText(offset(bytes, marks.length ? step : 1e5), GUTTER - 8, y);
         base.fillRect(GUTTER - 5, Math.round(y), 4, 1);
         free = y - 14;
       }
@@ -214,7 +213,7 @@ export class Stage {
     }
   }
 
-  /** Name the phases that have no transactions: the others are told by theirs. */
+  /** Name the phases that have no transactions; the transactions show the others. */
   #phases() {
     const { base, run, palette, view } = this;
     const lane = this.lanes.find((lane) => lane.table === "transactions");

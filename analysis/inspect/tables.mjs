@@ -1,20 +1,21 @@
-// The tables behind the pictures: what is in the view and passes the filter, to read and to copy.
+// The tables behind the pictures: the rows in view that pass the filter, to read and to copy.
 
 import { byId, make } from "./dom.mjs";
 import { count } from "./format.mjs";
 import { lowerBound } from "./table.mjs";
 
 const SHOWN = 300;
-const NAMES = {
-  transactions: "transactions",
-  vfs: "file operations",
-  syncs: "syncs",
-  journal: "commits and checkpoints",
-  script: "script",
-  commands: "block commands",
-  points: "sectors",
-  queue: "device queue",
-  bytes: "bytes over time",
+// the text of a tab, and the heading of its rows' numbers
+const TABS = {
+  transactions: ["transactions", "transaction"],
+  vfs: ["file operations", "call"],
+  syncs: ["syncs", "sync"],
+  journal: ["commits and checkpoints", "row"],
+  script: ["script", "row"],
+  commands: ["block commands", "command"],
+  points: ["sectors"],
+  queue: ["device queue"],
+  bytes: ["bytes over time"],
 };
 const OF_TRACE = ["commands", "points", "queue", "bytes"];
 
@@ -22,14 +23,11 @@ export class Tables {
   constructor(app) {
     this.app = app;
     this.element = byId("tables");
-    this.name = app.run.about.trace ? "commands" : "transactions";
     this.sorted = null; // {column, down}
-    // a trace alone has no others
-    const shown = Object.entries(NAMES).filter(([name]) => !app.run.about.trace || OF_TRACE.includes(name));
-    const tabs = shown.map(([name, text]) =>
-      make("button", { role: "tab", "data-table": name, click: () => this.open(name) }, text),
-    );
-    byId("tabs").append(...tabs);
+    const names = app.run.about.trace ? OF_TRACE : Object.keys(TABS);
+    this.name = names[0];
+    const tab = (name) => make("button", { role: "tab", "data-table": name, click: () => this.open(name) }, TABS[name][0]);
+    byId("tabs").append(...names.map(tab));
     byId("tsv").addEventListener("click", () => this.copy("\t"));
     byId("csv").addEventListener("click", () => this.copy(","));
   }
@@ -50,68 +48,57 @@ export class Tables {
     this.show();
   }
 
-  /** {columns, rows, value(column index, row), row(row) → what it chooses}. */
+  /** {rows, columns: {name: row => value}, choose?: row => [table, row]}. */
   contents() {
     const { run, view, filter } = this.app;
-    const { origin } = run.about;
-    if (this.name === "queue") {
-      const rows = run.queues.flatMap(({ time, depth }, device) =>
-        range(lowerBound(time, view.t0), lowerBound(time, view.t1)).map((row) => [
-          ...(run.devices.length > 1 ? [run.devices[device]] : []),
-          ...[time[row] + origin, depth[row]],
-        ]),
-      );
-      const columns = [...(run.devices.length > 1 ? ["device"] : []), "time_ns", "commands"];
-      return { columns, rows, value: (i, row) => row[i] };
-    }
+    if (this.name === "queue") return this.#queue();
     if (this.name === "bytes") return this.#bytes();
     const table = run[this.name];
     const mask = filter.masks[this.name];
     const reach = table.reach ?? table.end;
     const rows = range(0, lowerBound(table.begin, view.t1)).filter((row) => mask[row] && reach[row] >= view.t0);
-    if (this.name === "points") return this.#points(rows);
-    const rest = table.columns.filter((column) => !["begin", "took", "transaction"].includes(column));
-    const columns = [this.name === "transactions" ? "transaction" : NUMBERS[this.name], "begin_ns", "took_ns"];
-    if (this.name !== "transactions" && table.transaction) columns.push("transaction");
-    const value = (i, row) => {
-      const column = [...columns.slice(0, columns.length), ...rest][i];
-      if (i === 0) return row;
-      if (column === "begin_ns") return table.begin[row] + origin;
-      if (column === "took_ns") return table.took[row];
-      return table.value(column, row);
-    };
-    return { columns: [...columns, ...rest], rows, value, choose: (row) => [this.name, row] };
+    const begin = (row) => table.begin[row] + run.about.origin;
+    if (this.name === "points") {
+      const columns = {
+        issue_ns: begin,
+        sector: (row) => table.sector[row],
+        bytes: (row) => table.bytes[row],
+        label: (row) => run.about.kinds[table.kind[row]],
+        command: (row) => table.command[row],
+        transaction: (row) => run.commands.value("transaction", table.command[row]),
+      };
+      return { rows, columns, choose: (row) => ["commands", table.command[row]] };
+    }
+    const columns = { [TABS[this.name][1]]: (row) => row, begin_ns: begin, took_ns: (row) => table.took[row] };
+    for (const column of ["transaction", ...table.columns]) {
+      if (table[column] && column !== "begin" && column !== "took") columns[column] = (row) => table.value(column, row);
+    }
+    return { rows, columns, choose: (row) => [this.name, row] };
   }
 
-  #points(rows) {
-    const { points, commands, about } = this.app.run;
-    const columns = ["issue_ns", "sector", "bytes", "label", "command", "transaction"];
-    const value = (i, row) => {
-      const command = points.command[row];
-      return [
-        () => points.begin[row] + about.origin,
-        () => points.sector[row],
-        () => points.bytes[row],
-        () => about.kinds[points.kind[row]],
-        () => command,
-        () => commands.value("transaction", command),
-      ][i]();
-    };
-    return { columns, rows, value, choose: (row) => ["commands", points.command[row]] };
+  #queue() {
+    const { run, view } = this.app;
+    const rows = run.queues.flatMap(({ time, depth }, device) =>
+      range(lowerBound(time, view.t0), lowerBound(time, view.t1)).map((i) => [run.devices[device], time[i], depth[i]]),
+    );
+    const times = { time_ns: ([, time]) => time + run.about.origin, commands: ([, , depth]) => depth };
+    return { rows, columns: run.devices.length > 1 ? { device: ([device]) => device, ...times } : times };
   }
 
   #bytes() {
     const { kinds, origin } = this.app.run.about;
     const { sums, bins, step, low } = this.app.stage.bytes;
-    const value = (i, row) => (i < 2 ? Math.round(low + (row + i) * step) + origin : sums[(i - 2) * bins + row]);
-    return { columns: ["begin_ns", "end_ns", ...kinds], rows: range(0, bins), value };
+    const edge = (bin) => Math.round(low + bin * step) + origin;
+    const columns = { begin_ns: edge, end_ns: (bin) => edge(bin + 1) };
+    kinds.forEach((kind, i) => (columns[kind] = (bin) => sums[i * bins + bin]));
+    return { rows: range(0, bins), columns };
   }
 
   #ordered() {
     const contents = this.contents();
     if (this.sorted) {
       const { column, down } = this.sorted;
-      const keys = new Map(contents.rows.map((row) => [row, contents.value(column, row)]));
+      const keys = new Map(contents.rows.map((row) => [row, contents.columns[column](row)]));
       const sign = down ? -1 : 1;
       contents.rows.sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
     }
@@ -122,25 +109,23 @@ export class Tables {
   show() {
     if (!this.isOpen) return;
     for (const tab of byId("tabs").children) tab.setAttribute("aria-selected", tab.dataset.table === this.name);
-    const { columns, rows, value, choose } = this.#ordered();
-    const sort = (column) => () => {
-      this.sorted = { column, down: this.sorted?.column === column ? !this.sorted.down : true };
-      this.show();
-    };
-    const head = columns.map((name, i) => {
-      const mark = this.sorted?.column === i ? (this.sorted.down ? " ↓" : " ↑") : "";
-      return make("th", {}, make("button", { click: sort(i) }, name + mark));
+    const { columns, rows, choose } = this.#ordered();
+    const head = Object.keys(columns).map((column) => {
+      const isSorted = this.sorted?.column === column;
+      const mark = isSorted ? (this.sorted.down ? " ↓" : " ↑") : "";
+      const click = () => {
+        this.sorted = { column, down: !(isSorted && this.sorted.down) };
+        this.show();
+      };
+      return make("th", {}, make("button", { click }, column + mark));
     });
-    const lines = rows.slice(0, SHOWN).map((row) =>
-      make(
-        "tr",
-        choose ? { click: () => this.app.choose(...choose(row), true) } : {},
-        ...columns.map((_, i) => {
-          const cell = value(i, row);
-          return make("td", typeof cell === "number" ? { class: "n" } : {}, cell === null ? "–" : String(cell));
-        }),
-      ),
-    );
+    const lines = rows.slice(0, SHOWN).map((row) => {
+      const cells = Object.values(columns).map((value) => {
+        const cell = value(row);
+        return make("td", typeof cell === "number" ? { class: "n" } : {}, String(cell ?? "–"));
+      });
+      return make("tr", choose ? { click: () => this.app.choose(...choose(row), true) } : {}, ...cells);
+    });
     byId("rows").replaceChildren(
       make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)),
     );
@@ -150,13 +135,14 @@ export class Tables {
 
   /** All rows as text, one line each. */
   text(separator) {
-    const { columns, rows, value } = this.#ordered();
+    const { columns, rows } = this.#ordered();
     const field = (cell) => {
-      const text = cell === null ? "" : String(cell);
+      const text = String(cell ?? "");
       return separator === "," && /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
-    const lines = rows.map((row) => columns.map((_, i) => field(value(i, row))).join(separator));
-    return `${[columns.map(field).join(separator), ...lines].join("\n")}\n`;
+    const values = Object.values(columns);
+    const lines = rows.map((row) => values.map((value) => field(value(row))).join(separator));
+    return `${[Object.keys(columns).map(field).join(separator), ...lines].join("\n")}\n`;
   }
 
   async copy(separator) {
@@ -173,15 +159,13 @@ export class Tables {
   }
 }
 
-const NUMBERS = { vfs: "call", syncs: "sync", journal: "row", script: "row", commands: "command" };
-
 function range(from, to) {
   return Array.from({ length: Math.max(to - from, 0) }, (_, i) => from + i);
 }
 
+/** Order numbers, texts and nulls, these first. */
 function compare(a, b) {
   if (a === b) return 0;
-  if (a === null) return -1;
-  if (b === null) return 1;
+  if (a === null || b === null) return a === null ? -1 : 1;
   return a < b ? -1 : 1;
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,11 +15,6 @@ from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHR
 from analysis.schemas import events as schema
 
 _OPERATIONS = {"write metadata": "write", "write FUA": "write"}
-_CSV = {
-    **{"device": "dev", "operation": "operation", "flags": "rwbs", "sector": "place", "sectors": "sectors"},
-    **{"queue_ns": "queue_ns", "issue_ns": "issue_ns", "complete_ns": "end_ns", "process": "comm"},
-    **{"pid": "tid", "error": "result", "orphan": "orphan"},
-}
 
 
 class Traced(NamedTuple):
@@ -54,23 +49,12 @@ def commands(events: Events) -> Traced:
     )
     orphans = np.concatenate([of_requests.orphans, of_bios.orphans])
     of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkflushes.NOBODY)])
-    issue = issue[order]
-    nowhere = np.full(orphans.size, -1)
+    issue, nowhere = issue[order], np.full(orphans.size, -1)
     above = blkremaps.origins(rows)
-    by = _asked(above, issue, queue)
+    no_issue = (nowhere, orphans, rows["error"][orphans], rows["bytes"][orphans], of_orphans)
     return Traced(
-        commands=_table(events, rows, issue, done, error, size, queue, by, whole[issue]),
-        orphans=_table(
-            events,
-            rows,
-            nowhere,
-            orphans,
-            rows["error"][orphans],
-            rows["bytes"][orphans],
-            of_orphans,
-            _asked(above, nowhere, of_orphans),
-            nowhere >= 0,
-        ),
+        commands=_table(events, rows, above, issue, done, error, size, queue, whole[issue]),
+        orphans=_table(events, rows, above, *no_issue, nowhere >= 0),
         bios=[schema.device_name(number) for number in bios],
         passed=int(passed[ISSUE] or passed[COMPLETE]),
         returned=of_requests.returned.size,
@@ -78,106 +62,112 @@ def commands(events: Events) -> Traced:
     )
 
 
-def _asked(above: dict[int, int], issue: np.ndarray, queue: np.ndarray) -> np.ndarray:
-    """Return the row of who asked for each command: of the Q above, of its own, or else of its issue."""
-    by = np.where(queue >= 0, queue, issue)
-    if above:
-        by = np.array([above.get(row, row) for row in by.tolist()], np.int64)
-    return by
-
-
-def _pairs(rows: np.ndarray, which: np.ndarray, *, parts: bool = True) -> blkpairs.Pairs:
-    """Pair some of the rows, and return the rows of all."""
-    at = np.flatnonzero(which)
-    found = blkpairs.pair(rows[at] if at.size < len(rows) else rows, parts=parts)
+def _pairs(rows: np.ndarray, chosen: np.ndarray, *, parts: bool = True) -> blkpairs.Pairs:
+    """Pair the chosen rows; the result has positions in `rows`."""
+    at = np.flatnonzero(chosen)
     if at.size == len(rows):
-        return found
-    done = np.where(found.done >= 0, at[found.done] if at.size else found.done, -1)
-    return found._replace(
-        issue=at[found.issue], done=done, orphans=at[found.orphans], returned=at[found.returned]
+        return blkpairs.pair(rows, parts=parts)
+    pairs = blkpairs.pair(rows[at], parts=parts)
+    done = np.where(pairs.done >= 0, at[pairs.done] if at.size else pairs.done, -1)
+    return pairs._replace(
+        issue=at[pairs.issue], done=done, orphans=at[pairs.orphans], returned=at[pairs.returned]
     )
 
 
 def _as_requests(rows: np.ndarray) -> np.ndarray:
     """Return bios as if they were issued when they are queued; an empty one that was completed is a flush."""
-    found = rows.copy()
-    action = found["action"]
+    requests = rows.copy()
+    action = requests["action"]
     queued = action & ACTION == QUEUE
     action[queued] = action[queued] - QUEUE + ISSUE
-    empty = (found["bytes"] == 0) & (action & WRITE > 0)
+    empty = (requests["bytes"] == 0) & (action & WRITE > 0)
     action[empty] |= FLUSH
-    return found
+    return requests
 
 
 def _stacked(remaps: np.ndarray, devices: set[int]) -> list[tuple[str, str]]:
     pairs = set(zip(remaps["source"].tolist(), remaps["device"].tolist(), strict=True))
-    above = sorted(pair for pair in pairs if pair[0] in devices and pair[0] != pair[1])
-    return [(schema.device_name(one), schema.device_name(other)) for one, other in above]
+    stacked = sorted(pair for pair in pairs if pair[0] in devices and pair[0] != pair[1])
+    return [(schema.device_name(above), schema.device_name(below)) for above, below in stacked]
 
 
 def _table(
     events: Events,
     rows: np.ndarray,
+    above: dict[int, int],
     issue: np.ndarray,
     done: np.ndarray,
     error: np.ndarray,
     size: np.ndarray,
     queue: np.ndarray,
-    by: np.ndarray,
     whole: np.ndarray,
 ) -> pl.DataFrame:
-    """Return a row for each command: rows of its events, -1 where there is none; by: who asked."""
-    known = np.where(issue >= 0, issue, done)
-    operation = blkpairs.operations(rows, known)
+    """Return a row for each command, from the positions of its events in `rows`, -1 for a missing one.
+
+    It is attributed to the process of the Q on the device above, else of its own Q, else of its issue.
+    """
+    first = np.where(issue >= 0, issue, done)
+    by = np.where(queue >= 0, queue, issue)
+    if above:
+        by = np.array([above.get(row, row) for row in by.tolist()], np.int64)
+    operation = blkpairs.operations(rows, first)
     is_flush = np.isin(operation, (blkpairs.FLUSHES, blkpairs.WRITTEN_FLUSHES))
-    which = words()[codes(rows["action"][known], rows["bytes"][known])]
-    kinds = pl.Series(which["kind"]).to_numpy().copy()
+    named = words()[codes(rows["action"][first], rows["bytes"][first])]
+    kinds = pl.Series(named["kind"]).to_numpy().copy()
     kinds[is_flush], kinds[operation == blkpairs.NOTHING] = "flush", "other"
     # one below 0 in 16 bits
     lacks_error = (done < 0) | (error == ERROR_UNKNOWN)
     errors = np.where(error > 1 << 15, (1 << 16) - error.astype(np.int64), error)
 
-    def at(name: str, places: np.ndarray, there: np.ndarray) -> pl.Series:
+    def at(name: str, places: np.ndarray, exists: np.ndarray) -> pl.Series:
         values = rows[name][places] if len(rows) else np.empty(0)
-        return pl.Series(values.astype(np.int64)).set(pl.Series(~there), None)
+        return pl.Series(values.astype(np.int64)).set(pl.Series(~exists), None)
 
     table = pl.DataFrame(
         {
-            "begin_ns": at("time", known, known >= 0),
+            "begin_ns": at("time", first, first >= 0),
             "queue_ns": at("time", queue, queue >= 0),
             "issue_ns": at("time", issue, (issue >= 0) & ~whole),
             "end_ns": at("time", done, done >= 0),
             "tid": at("pid", by, by >= 0),
             "name": at("name", by, by >= 0),
-            "number": rows["device"][known].astype(np.int64),
-            "sector": np.where(is_flush, 0, rows["sector"][known].astype(np.int64)),
+            "number": rows["device"][first].astype(np.int64),
+            "sector": np.where(is_flush, 0, rows["sector"][first].astype(np.int64)),
             "sectors": size.astype(np.int64) // 512,
-            "rwbs": which["rwbs"],
+            "rwbs": named["rwbs"],
             "kind": pl.Series(kinds, dtype=pl.String),
             "result": pl.Series(errors.astype(np.int64)).set(pl.Series(lacks_error), None),
         }
     )
     devices = {number: schema.device_name(number) for number in table["number"].unique().to_list()}
-    named = [
-        pl.col(column).replace_strict(names, default=None, return_dtype=pl.String) if names else pl.lit(None)
-        for column, names in (("number", devices), ("name", dict(enumerate(events.names))))
-    ]
-    return table.with_columns(dev=named[0].cast(pl.String), comm=named[1].cast(pl.String)).drop(
-        "number", "name"
-    )
+    texts: dict[str, tuple[str, dict[int, Any]]] = {
+        "dev": ("number", devices),
+        "comm": ("name", dict(enumerate(events.names))),
+    }
+    return table.with_columns(
+        pl.col(column).replace_strict(names, default=None, return_dtype=pl.String).alias(text)
+        if names
+        else pl.lit(None, pl.String).alias(text)
+        for text, (column, names) in texts.items()
+    ).drop("number", "name")
 
 
 def csv(traced: Traced, place: Path) -> None:
     """Write all commands, and the completions of none, in the order of time."""
-    orphan = pl.when(pl.col("end_ns").is_null()).then(pl.lit("no completion")).otherwise(None)
-    rows = pl.concat(
-        [
-            traced.commands.with_columns(orphan=orphan),
-            traced.orphans.with_columns(orphan=pl.lit("no issue")),
-        ]
-    ).sort("begin_ns", maintain_order=True)
-    rows = rows.with_columns(
+    orphan = pl.when(pl.col("end_ns").is_null()).then(pl.lit("no completion"))
+    commands = traced.commands.with_columns(orphan=orphan)
+    rows = pl.concat([commands, traced.orphans.with_columns(orphan=pl.lit("no issue"))])
+    rows.sort("begin_ns", maintain_order=True).select(
+        device="dev",
         operation=pl.col("kind").replace(_OPERATIONS),
-        place=pl.when(pl.col("sectors") > 0).then("sector"),
-    )
-    rows.select(pl.col(column).alias(name) for name, column in _CSV.items()).write_csv(place)
+        flags="rwbs",
+        sector=pl.when(pl.col("sectors") > 0).then("sector"),
+        sectors="sectors",
+        queue_ns="queue_ns",
+        issue_ns="issue_ns",
+        complete_ns="end_ns",
+        process="comm",
+        pid="tid",
+        error="result",
+        orphan="orphan",
+    ).write_csv(place)

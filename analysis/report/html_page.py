@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -53,18 +52,8 @@ CAPTIONS = {
 }
 # Figure -> the kind of events (tables.OBSERVED) it draws.
 SHOWN = {"syncs": "syncs", "blocks": "commands", "traffic": "commands"}
-ORDER = ("zoom", "latency", "syncs", "blocks", "traffic")
-AXES_FIRST = (
-    "fs",
-    "journal_mode",
-    "synchronous",
-    "device",
-    "workload",
-    "n",
-    "rows",
-    "value_size",
-    "page_size",
-)
+# axes shown before the others
+FIRST = ("fs", "journal_mode", "synchronous", "device", "workload", "n", "rows", "value_size", "page_size")
 
 
 def render(
@@ -80,22 +69,22 @@ def render(
     figures = [
         {
             "name": name,
-            "title": CAPTIONS[name][0],
-            "caption": CAPTIONS[name][1],
+            "title": title,
+            "caption": caption,
             "watched": watched.get(SHOWN.get(name), True),
             "svg": Markup(style.inline(pictures[name])) if name in pictures else None,
         }
-        for name in ORDER
+        for name, (title, caption) in CAPTIONS.items()
     ]
     without = {*engines.lacking(run.cell.engine), *unused(run.cell)}
     axes = {key: value for key, value in run.cell.axes() if key not in without}
-    order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
+    order = [*(key for key in FIRST if key in axes), *sorted(axes.keys() - set(FIRST))]
     return template.render(
         summary=summary,
         not_held=NOT_HELD,
         without_content=coverage.WITHOUT,
         instruction_ns=cpu.measured(manifest["clock"]),
-        virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
+        virtual=(sentence := cpu.sentence(summary)) and sentence[0].upper() + sentence[1:],
         watched=watched,
         count=totals.transactions(summary),
         whole=totals.per_transaction(summary),
@@ -114,7 +103,6 @@ def render(
         block_columns=BLOCK_COLUMNS,
         device_time=device_time(run.board.device_time),
         when=_when(manifest["clock"].get("realtime_ns")),
-        sync_table=_pivot(tables.sync_counts, "syncs_per_transaction"),
     )
 
 
@@ -129,7 +117,7 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
     made.filters["number"] = number
-    made.globals |= {"between": terminal.between, "version": version()}
+    made.globals |= {"between": terminal.between, "version": version(), "KIB": 1 / 1024, "MIB": 2**-20}
     made.filters["percent"] = coverage.percent
     return made
 
@@ -144,30 +132,16 @@ def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:
     causes = {
         name.removeprefix("time_").removesuffix("_ns"): int(value) / 1e9
         for name, value in counters.items()
-        if name.startswith("time_")
-        and name not in ("time_ns",)
-        and re.fullmatch("[0-9]{1,18}", value)
-        and int(value)
+        if re.fullmatch("time_.*_ns", name) and re.fullmatch("[0-9]{1,18}", value) and int(value)
     }
     total = sum(causes.values())
     ranked = sorted(causes.items(), key=lambda item: -item[1])
     return [(name, seconds, 100 * seconds / total) for name, seconds in ranked]
 
 
-def _pivot(table: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:
-    """Return {op: {kind: value}}."""
-    by_operation: dict[str, dict[str, float]] = {}
-    for row in table.iter_rows(named=True):
-        by_operation.setdefault(row["op"], {})[row["kind"]] = row[value]
-    return by_operation
-
-
 def _shown(value: Any) -> Any:
     """Return a value as text without control characters; None as a dash."""
-    if value is None:
-        return "–"
-    text = str(value)
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+    return "–" if value is None else "\n".join(map(style.clean, str(value).split("\n")))
 
 
 def number(value: float | None, digits: int = 2, factor: float = 1.0) -> str:

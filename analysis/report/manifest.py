@@ -22,7 +22,7 @@ def build(run: Run) -> dict[str, Any]:
         "cell_id": run.cell_id,
         "cell": run.cell.document(),
         "settings": [{**asdict(s), "equal": s.equal} for s in settings.compare(run)],
-        **(_of_command(config) if "command" in config else _of_driver(run)),
+        **({"command": config["command"]} if "command" in config else _of_driver(run)),
         "filesystem": {
             "mount": asdict(board.mount) if board.mount else None,
             "data_mode": board.data_mode,
@@ -64,10 +64,6 @@ def build(run: Run) -> dict[str, Any]:
             **{name: version(name) for name in LIBRARIES},
         },
     }
-
-
-def _of_command(config: dict[str, Any]) -> dict[str, Any]:
-    return {"command": config["command"]}
 
 
 def _of_driver(run: Run) -> dict[str, Any]:

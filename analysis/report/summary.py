@@ -110,7 +110,7 @@ def not_checked(run: Run) -> list[str]:
     """Return the checks that were impossible because nothing was recorded."""
     unchecked = covariates.unknown(run)
     if run.ledger is not None and run.content is None:
-        unchecked.append("whether what was written is what the ledger says: its bytes were not kept")
+        unchecked.append("whether the bytes written confirm the ledger: they were not kept")
     return unchecked
 
 

@@ -24,67 +24,66 @@ _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flush
 
 def table(summary: dict[str, Any], report: Path) -> str:
     """Return the summary as a table of at most 80 columns, with the report's path as its last line."""
-    rows: list[tuple[str, ...]] = [_HEAD, _whole(summary)]
-    for op, latency in summary["latency_us"].items():
-        cost = summary["per_transaction"][op]
-        rows.append(
-            (
-                op,
-                number(summary["tps"][op], 1),
-                number(latency["p50"], 3, 1e-3),
-                number(latency["p99"], 3, 1e-3),
-                number(summary["syncs"][op], 2),
-                number(cost["block_writes"], 2),
-                number(cost["bytes_written"], 1, 1 / 1024),
-                number(cost["flushes"], 2),
-            )
-        )
-    lines = _aligned(rows)
-    status = f"{summary['cell_name']}  {summary['run_id'] or '(no run id)'}  {summary['status'].upper()}"
-    out = [status, *(f"  rejected: {reason}" for reason in summary["reasons"])]
-    out += ["", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
-    out += lines
-    if summary["ledger"]:
-        out += [
-            "",
-            *_labels(summary["ledger"], totals.transactions(summary)),
-            *coverage.lines(summary["content"]),
-            "",
+    each = totals.per_transaction(summary)
+    out = heading(summary)
+    out += _aligned(
+        [
+            _HEAD,
+            ("all", number(summary["tps"]["all"], 1), "", "", "", *_costs(each, "writes")),
+            *(_operation(summary, op) for op in summary["latency_us"]),
         ]
+    )
+    if summary["ledger"]:
+        out += ["", *_labels(summary["ledger"], totals.transactions(summary))]
+        out += [*coverage.lines(summary["content"]), ""]
     out += persistent(summary)
     if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
         out += textwrap.wrap(_PER_TRANSACTION, 80, subsequent_indent=" ")
     else:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
     out += crash(summary["crash"], paced := summary.get("pace"))
-    out += pace(paced)
-    out += unchanged(summary) + beside(summary)
+    out += pace(paced) + _unchanged(summary) + _partition(summary["disk"])
     if summary["write_amplification"] is not None:
         out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
-    out += flash(summary.get("flash"))
-    out += [
-        speed(summary),
-        *emulation(summary),
-        *watching(summary),
-        *refused(summary),
-        f"report: {report}",
-    ]
-    return "\n".join(out)
+    out += [*flash(summary.get("flash")), _speed(summary), *_emulation(summary), *watching(summary)]
+    return "\n".join([*out, *faults(summary), f"report: {report}"])
 
 
-def beside(summary: dict[str, Any]) -> list[str]:
+def heading(summary: dict[str, Any]) -> list[str]:
+    """Return the lines that begin a summary: the run, its status, and the reasons for a rejection."""
+    status = f"{summary['cell_name']}  {summary['run_id'] or '(no run id)'}  {summary['status'].upper()}"
+    reasons = [f"  rejected: {reason}" for reason in summary["reasons"]]
+    return [status, *reasons, "", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
+
+
+def wrapped(text: str) -> list[str]:
+    """Return text as lines of at most 80 columns, all but the first indented."""
+    return textwrap.wrap(text, 80, subsequent_indent="  ")
+
+
+def _operation(summary: dict[str, Any], op: str) -> tuple[str, ...]:
+    latency = [number(summary["latency_us"][op][name], 3, 1e-3) for name in ("p50", "p99")]
+    costs = _costs(summary["per_transaction"][op], "block_writes")
+    return (op, number(summary["tps"][op], 1), *latency, number(summary["syncs"][op], 2), *costs)
+
+
+def _costs(cost: dict[str, float | None], writes: str) -> tuple[str, ...]:
+    size = number(cost["bytes_written"], 1, 1 / 1024)
+    return number(cost[writes], 2), size, number(cost["flushes"], 2)
+
+
+def _partition(disk: dict[str, Any] | None) -> list[str]:
     """Return, for a partition, the flushes by origin and the bytes that others wrote to the disk."""
-    disk = summary["disk"]
     if disk is None:
         return []
-    of, foreign = disk["flushes"], disk["foreign_bytes_written"]
+    flushes, foreign = disk["flushes"], disk["foreign_bytes_written"]
     lines = [] if foreign is None else [f"others wrote {foreign / 1024:.0f} KiB to the disk meanwhile"]
-    if of:
+    if flushes:
         lines.append(
-            f"of its {sum(of.values())} flushes {of['own']} were for the partition alone, {of['shared']} for "
-            f"others, too, and {of['others']} for others alone"
+            f"of its {sum(flushes.values())} flushes {flushes['own']} were for the partition alone, "
+            f"{flushes['shared']} for others, too, and {flushes['others']} for others alone"
         )
-    return textwrap.wrap("; ".join(lines), 80, subsequent_indent="  ")
+    return wrapped("; ".join(lines))
 
 
 def persistent(summary: dict[str, Any]) -> list[str]:
@@ -101,49 +100,42 @@ def persistent(summary: dict[str, Any]) -> list[str]:
     return [*_aligned(rows), f"no block command wrote these; {charged} ms were charged for the lines", ""]
 
 
-def unchanged(summary: dict[str, Any]) -> list[str]:
-    """Say how many transactions had nothing to write: per transaction is over them, too."""
-    each = [f"{number:,} of {op}" for op, number in summary["unchanged"].items() if number]
-    said = f"transactions that changed no row: {', '.join(each)}"
-    return textwrap.wrap(said, 80, subsequent_indent="  ") if each else []
+def _unchanged(summary: dict[str, Any]) -> list[str]:
+    """Return the number of transactions that had nothing to write, which averages include."""
+    each = [f"{count:,} of {op}" for op, count in summary["unchanged"].items() if count]
+    return wrapped(f"transactions that changed no row: {', '.join(each)}") if each else []
 
 
-# what was lost, from the first acknowledgement that did not hold to the cut, with PACE and without
-_SPAN, _WORK = "of the run", "of work"
-# how a line begins that says that settings did not keep their promise; a terminal shows it in red
+# begin of the line that reports a broken promise; a terminal shows it in red
 BROKEN = "PROMISE BROKEN"
 
 
-def crash(found: dict[str, Any] | None, paced: dict[str, Any] | None = None) -> list[str]:
-    """Say what came up after the cuts. paced: of a run with PACE."""
-    if found is None:
+def crash(results: dict[str, Any] | None, paced: dict[str, Any] | None = None) -> list[str]:
+    """Return the results of the crash trials. paced: of a run with PACE."""
+    if results is None:
         return []
-    died = f"{found['died']} ended the board, " if found["died"] else ""
-    unplaced = (
-        f"; {found['unplaced']} more are of no cut of their boards, and left out" if found["unplaced"] else ""
-    )
-    lost, work, recovery = found["lost_acknowledged"], found["lost_ms"], found["recovery_ms"]
-    said = (
-        f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
-        f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
-        f"transactions; {sectors(found)}"
+    died = f"{results['died']} ended the board, " if results["died"] else ""
+    lost, work, recovery = results["lost_acknowledged"], results["lost_ms"], results["recovery_ms"]
+    rate = f" (PACE={paced['asked']})" if paced and paced["asked"] else ""
+    text = (
+        f"{results['cuts']} cuts ({results['failure']}): {died}{results['mounted']} mounted, "
+        f"{results['opened']} opened, {results['corrupt']} corrupt, {results['not_a_prefix']} no prefix of "
+        f"the transactions; {_sectors(results)}"
         f"acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
-        f"{number(lost['mean'], 2)} a cut; {seconds(work['max'])} {_SPAN if paced else _WORK} at most, "
-        f"{seconds(work['mean'])} a cut{f' (PACE={asked})' if (asked := paced and paced['asked']) else ''}; "
-        f"recovery {number(recovery['median'], 1)} ms, "
-        f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour{unplaced}"
+        f"{number(lost['mean'], 2)} a cut; {seconds(work['max'])} {'of the run' if paced else 'of work'} at "
+        f"most, {seconds(work['mean'])} a cut{rate}; recovery {number(recovery['median'], 1)} ms, "
+        f"{number(recovery['max'], 1)} at most; {number(results['per_hour'], 0)} cuts an hour"
     )
-    if met := found.get("recoveries"):
-        each = ", ".join(f"{what!r} {count} times" for what, count in met.items())
-        said += f"; the engine met {each}, and executed {found['replayed']} transactions again"
-    promise = f"the settings promise: {found['promised']}"
-    if found["broken"]:
-        promise = f"{BROKEN} by {found['broken']} cuts: {found['promised']}; first {found['first_broken']}"
-    return [
-        "",
-        *textwrap.wrap(said, 80, subsequent_indent="  "),
-        *textwrap.wrap(promise, 80, subsequent_indent="  "),
-    ]
+    if results["unplaced"]:
+        text += f"; {results['unplaced']} more are of no cut of their boards, and left out"
+    if recoveries := results.get("recoveries"):
+        each = ", ".join(f"{name!r} {count} times" for name, count in recoveries.items())
+        text += f"; the engine met {each}, and executed {results['replayed']} transactions again"
+    promise = f"the settings promise: {results['promised']}"
+    if results["broken"]:
+        first = f"first {results['first_broken']}"
+        promise = f"{BROKEN} by {results['broken']} cuts: {results['promised']}; {first}"
+    return ["", *wrapped(text), *wrapped(promise)]
 
 
 def seconds(ms: float | None) -> str:
@@ -151,11 +143,11 @@ def seconds(ms: float | None) -> str:
     return f"{number(ms, 1)} ms" if ms is None or ms < 1000 else f"{number(ms, 2, 1e-3)} s"
 
 
-def sectors(found: dict[str, Any]) -> str:
+def _sectors(results: dict[str, Any]) -> str:
     """Return the number of crash trials with zero or stale sectors in files; "" if not checked."""
-    if not found.get("zero") or not found.get("stale"):
+    zero, stale = results.get("zero"), results.get("stale")
+    if not zero or not stale:
         return ""
-    zero, stale = found["zero"], found["stale"]
     return (
         f"zero sectors in files after {zero['cuts']}, {zero['max']} at most, stale ones after "
         f"{stale['cuts']}, {stale['max']} at most; "
@@ -167,88 +159,71 @@ def colored(text: str) -> str:
     return re.sub(rf"^{BROKEN}.*(\n  .*)*", "\033[31m\\g<0>\033[0m", text, flags=re.MULTILINE)
 
 
-def _whole(summary: dict[str, Any]) -> tuple[str, ...]:
-    """Return the first row of the table: all transactions, and all bytes written."""
-    each = totals.per_transaction(summary)
-    written = number(each["bytes_written"], 1, 1 / 1024), number(each["flushes"], 2)
-    return ("all", number(summary["tps"]["all"], 1), "", "", "", number(each["writes"], 2), *written)
-
-
 def pace(paced: dict[str, Any] | None) -> list[str]:
     """Describe the rates of a run with PACE."""
     if paced is None:
         return []
     busy = ", ".join(f"{op} {number(tps, 1)}" for op, tps in paced["busy_tps"].items())
     late = paced["late"]
-    lines = (
+    return wrapped(
         f"PACE={paced['asked']}: TPS is the rate of the starts; transactions per second of the time in "
         f"transactions: {busy}; {late} transaction{'s' * (late != 1)} started late, as the one before had "
         "not ended"
     )
-    return textwrap.wrap(lines, 80, subsequent_indent="  ")
 
 
 def flash(worn: dict[str, Any] | None) -> list[str]:
     """Describe the programs and erases of a flash device."""
     if not worn or not worn["host_bytes"]:
         return []
-    merged = (
-        f"; {worn['merges']:,} merges copied {worn['merge_programs']:,} pages "
-        f"({number(worn['merge_bytes'], 0, 1 / 1024)} KiB)"
-        if worn["merges"]
-        else ""
-    )
-    lines = (
+    merged = f"; {worn['merges']:,} merges copied {worn['merge_programs']:,} pages "
+    merged += f"({number(worn['merge_bytes'], 0, 1 / 1024)} KiB)"
+    return wrapped(
         f"device write amplification {number(worn['write_amplification'], 2)}: "
         f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed for "
         f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
-        f"{worn['erases']:,} erases{merged}"
+        f"{worn['erases']:,} erases{merged if worn['merges'] else ''}"
     )
-    return textwrap.wrap(lines, 80, subsequent_indent="  ")
 
 
-def speed(summary: dict[str, Any]) -> str:
+def _speed(summary: dict[str, Any]) -> str:
     """Return the duration of the timed region, on the board and on the host."""
     seconds, wall = number(summary["virtual_seconds"], 3), number(summary["timed_wall_seconds"], 1)
     ratio = number(summary["virtual_per_wall"], 2)
     return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second"
 
 
-def emulation(summary: dict[str, Any]) -> list[str]:
+def _emulation(summary: dict[str, Any]) -> list[str]:
     """Describe virtual time, and the CPU's share of a transaction's time."""
-    lines = textwrap.wrap(cpu.sentence(summary) or "", 80, subsequent_indent="  ")
+    lines = wrapped(cpu.sentence(summary) or "")
     if summary["cpu_share"] is None:
         return lines
     shares = ", ".join(f"{op} {number(value, 1, 100)} %" for op, value in summary["cpu_share"].items())
     return [*lines, "the CPU's share of a transaction's time, watched:", f"  {shares}"]
 
 
-def refused(summary: dict[str, Any]) -> list[str]:
+def faults(summary: dict[str, Any]) -> list[str]:
     """Return errors, checks that were impossible, and observers' notes."""
-    failed = [f"{number} {what}" for what, number in summary["failures"].items() if number]
+    failed = [f"{count} {name}" for name, count in summary["failures"].items() if count]
     lines = [f"ended with an error: {', '.join(failed)}"] if failed else []
-    lines += [f"not checked: {what}" for what in summary["not_checked"]]
+    lines += [f"not checked: {text}" for text in summary["not_checked"]]
     return lines + [line for note in summary.get("notes", ()) for line in textwrap.wrap(note, 80)]
 
 
 def watching(summary: dict[str, Any]) -> list[str]:
     """Return the source of the times, and the cost of observation."""
-    source, cost = summary["timing_source"], summary["watching_cost"]
-    if source == "twin":
-        within = summary.get("watching_cost_interval")
-        shares = [
-            f"{op} {number(value, 2, 100)} %{between(within[op]) if within else ''}"
-            for op, value in cost.items()
-        ]
-        lines = textwrap.wrap("  " + ", ".join(shares), 80, subsequent_indent="  ")
-        if within:
-            lines.append("  (in brackets 95 % by what changed within the two runs, not from run to run)")
-        return [
-            "times are the untraced twin's; watching cost, of TPS:",
-            *lines,
-            *_twin_commands(summary["twin_commands"]),
-        ]
-    return ["times include what watching cost"] if source == "traced" else []
+    if summary["timing_source"] != "twin":
+        return ["times include what watching cost"] if summary["timing_source"] == "traced" else []
+    intervals = summary.get("watching_cost_interval")
+    shares = [
+        f"{op} {number(value, 2, 100)} %{between(intervals[op]) if intervals else ''}"
+        for op, value in summary["watching_cost"].items()
+    ]
+    lines = textwrap.wrap("  " + ", ".join(shares), 80, subsequent_indent="  ")
+    if intervals:
+        lines.append("  (in brackets 95 % by what changed within the two runs, not from run to run)")
+    lines += _twin_commands(summary["twin_commands"])
+    return ["times are the untraced twin's; watching cost, of TPS:", *lines]
 
 
 def between(interval: list[float] | None) -> str:
@@ -259,46 +234,43 @@ def between(interval: list[float] | None) -> str:
     return f" ({low} to {high})"
 
 
-def _twin_commands(found: dict[str, Any] | None) -> list[str]:
+def _twin_commands(commands: dict[str, Any] | None) -> list[str]:
     """Compare the device commands of the baseline with the run's."""
-    if found is None:
+    if commands is None:
         return []
-    if found["same"]:
-        return [f"the twin's device got the same {found['run']} commands in the same order"]
+    if commands["same"]:
+        return [f"the twin's device got the same {commands['run']} commands in the same order"]
     return [
-        f"the twin's device got {found['twin']} commands, the run's {found['run']}; "
-        f"the first {found['first_difference']} are the same"
+        f"the twin's device got {commands['twin']} commands, the run's {commands['run']}; "
+        f"the first {commands['first_difference']} are the same"
     ]
 
 
 def _labels(ledger: dict[str, Any], count: int) -> list[str]:
     """Return a table of bytes written by label: per transaction (`count` of them), and by operation."""
-    cost = ledger["per_transaction"]
-    seen = [label for label, size in ledger["bytes"].items() if size or label == "unattributed"]
+    cost, late = ledger["per_transaction"], ledger["deferred"]
     operations = [op for op in cost if op != "all"]
     rows: list[tuple[str, ...]] = [("KiB written per transaction", "all", *operations, "all, MiB")]
-    for label in seen:
-        each = [_share(ledger["bytes"][label], count)]
-        each += [number(cost[op][label], 2, 1 / 1024) for op in operations]
-        rows.append((label, *each, number(ledger["bytes"][label], 3, 2**-20)))
-    late = ledger["deferred"]
-    for view, size in (("for_others", "by_transactions"), ("deferred", "bytes")) if late else ():
-        if late[size]:
-            each = [_share(late[size], count)]
-            each += [number(late["per_transaction"][op][view], 2, 1 / 1024) for op in operations]
-            rows.append((_VIEWS[view], *each, number(late[size], 3, 2**-20)))
-    share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
-    unwritten = number(ledger["unwritten_bytes"], 0, 1 / 1024)
-    # bytes moved by a garbage collector are among the reasons
-    said = [f"{unwritten} KiB of SQLite's files are of pages that SQLite had not written"]
-    causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in attribution.sentences(ledger))
-    return [
-        *_aligned(rows),
-        share,
-        *(line for lines in causes for line in lines),
-        *(said if ledger["unwritten_bytes"] else []),
-        *_reads(ledger.get("reads")),
-    ]
+
+    def add(name: str, size: float, by_operation: dict[str, Any], key: str) -> None:
+        each = [number(by_operation[op][key], 2, 1 / 1024) for op in operations]
+        mean = number(size / count if count else None, 2, 1 / 1024)
+        rows.append((name, mean, *each, number(size, 3, 2**-20)))
+
+    for label, size in ledger["bytes"].items():
+        if size or label == "unattributed":
+            add(label, size, cost, label)
+    for view, total in (("for_others", "by_transactions"), ("deferred", "bytes")) if late else ():
+        if late[total]:
+            add(_VIEWS[view], late[total], late["per_transaction"], view)
+    out = _aligned(rows)
+    out.append(f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed")
+    out += [line for text in attribution.sentences(ledger) for line in wrapped(text)]
+    if unwritten := ledger["unwritten_bytes"]:
+        # bytes moved by a garbage collector are among the reasons
+        size = number(unwritten, 0, 1 / 1024)
+        out.append(f"{size} KiB of SQLite's files are of pages that SQLite had not written")
+    return out + _reads(ledger.get("reads"))
 
 
 def _reads(reads: dict[str, Any] | None) -> list[str]:
@@ -314,11 +286,7 @@ def _reads(reads: dict[str, Any] | None) -> list[str]:
     text += f"; per transaction: {listed(reads['per_transaction'])}"
     text += f"; for no transaction: {listed(reads['no_transaction'])}" if reads["no_transaction"] else ""
     text += f"; read ahead, not waited for: {number(reads['ahead_bytes'], 1, 1 / 1024)}"
-    return textwrap.wrap(text, 80, subsequent_indent="  ")
-
-
-def _share(size: float, count: int) -> str:
-    return number(size / count if count else None, 2, 1 / 1024)
+    return wrapped(text)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

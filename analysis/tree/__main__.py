@@ -27,16 +27,16 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     count = run["transactions"].height
-    asked = given[1]
-    if asked != "slowest" and not (re.fullmatch("[0-9]{1,18}", asked) and int(asked) < count):
+    wanted = given[1]
+    if wanted != "slowest" and not (re.fullmatch("[0-9]{1,18}", wanted) and int(wanted) < count):
         allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"
         print(
-            f"commitpath: TRANSACTION={shown(asked)}: no such transaction; expected {allowed}",
+            f"commitpath: TRANSACTION={shown(wanted)}: no such transaction; expected {allowed}",
             file=sys.stderr,
         )
         return 2
     slowest = run["costs"]["latency_ns"].arg_max()
-    terminal.show(run, slowest if asked == "slowest" else int(asked))
+    terminal.show(run, slowest if wanted == "slowest" else int(wanted))
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,22 +117,14 @@ def _deferred(row: Row) -> Node:
 
 def _folded(node: Node) -> Node:
     """Return the tree in order of time, with equal neighbours folded into one line."""
-    groups: dict[int, list[Node]] = defaultdict(list)
-    last: Node | None = None
+    children: list[Node] = []
     for child in sorted(map(_folded, node.children), key=lambda child: child.begin):
-        if last is None or last.children or child.children or child.text != last.text:
-            groups[len(groups)].append(child)
-        else:
-            groups[len(groups) - 1].append(child)
-        last = child
-    return replace(node, children=[_merged(group) for group in groups.values()])
-
-
-def _merged(group: list[Node]) -> Node:
-    sizes = [node.bytes for node in group if node.bytes is not None]
-    return replace(
-        group[0],
-        took=sum(node.took for node in group),
-        bytes=sum(sizes) if sizes else None,
-        times=len(group),
-    )
+        last = children[-1] if children else child
+        if last is child or last.children or child.children or child.text != last.text:
+            children.append(child)
+            continue
+        last.took += child.took
+        last.times += 1
+        if child.bytes is not None:
+            last.bytes = (last.bytes or 0) + child.bytes
+    return replace(node, children=children)

@@ -8,8 +8,6 @@ import sys
 from dataclasses import dataclass
 from typing import TextIO
 
-import polars as pl
-
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from analysis.schemas import ledger as schema
@@ -73,9 +71,9 @@ def lines(run: Loaded, transaction: int | None, terminal: Terminal) -> list[str]
         out += ["", "The run has no transactions."]
     else:
         out += ["", *_transaction(run, transaction, terminal)]
-    out += ["", *_top("Bytes written in the run", _written(run), terminal)]
-    if nobody := _nobody(run):
-        out += ["", *_top("Of these for no transaction", nobody, terminal)]
+    out += ["", *_top("Bytes written in the run", run.written(), terminal)]
+    if none := run.for_none():
+        out += ["", *_top("Of these for no transaction", none, terminal)]
     if transaction is not None:
         out += ["", *_slowest(run, terminal)]
     return out
@@ -114,23 +112,6 @@ def _draw(node: Node, start: int, here: str, below: str, terminal: Terminal, out
     for child in node.children:
         mark, under = (last, "   ") if child is node.children[-1] else (branch, bar)
         _draw(child, start, below + mark, below + under, terminal, out)
-
-
-def _written(run: Loaded) -> dict[str, float]:
-    """Return the bytes of each label."""
-    sums = run["pieces"].group_by("label").agg(pl.col("bytes").sum())
-    return dict(zip(sums["label"].cast(pl.String).to_list(), sums["bytes"].to_list(), strict=True))
-
-
-def _nobody(run: Loaded) -> dict[str, float]:
-    """Return the bytes written without a transaction, by reason."""
-    whole = run["ledger"].select("command", "no_transaction", share=pl.lit(1.0))
-    parts = pl.concat([whole, run["shares"].select("command", "no_transaction", "share")]).drop_nulls()
-    size = run["pieces"].group_by("command").agg(pl.col("bytes").sum())
-    each = parts.join(size, on="command").select(
-        pl.col("no_transaction").cast(pl.String), pl.col("share") * pl.col("bytes")
-    )
-    return dict(each.group_by("no_transaction").agg(pl.col("share").sum()).rows())
 
 
 def _top(title: str, sizes: dict[str, float], terminal: Terminal) -> list[str]:

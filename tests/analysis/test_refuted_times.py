@@ -240,4 +240,4 @@ def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: 
     assert any("1 calls of SQLite failed: first call 7" in reason for reason in found), found
     told = summary.build(run, report_tables.build(run), found)
     assert told["failures"] == {"syncs": 0, "calls": 1, "commands": 0}
-    assert terminal.refused(told)[0] == "ended with an error: 1 calls"
+    assert terminal.faults(told)[0] == "ended with an error: 1 calls"

@@ -80,7 +80,7 @@ REFUSED = {
 def rows(trace: blktrace.Trace) -> list[tuple[object, ...]]:
     """Return the commands of a trace as COMMANDS has them."""
     columns = ("dev", "rwbs", "sectors", "comm", "begin_ns", "end_ns")
-    found = trace.found.commands.select(columns).iter_rows()
+    found = trace.traced.commands.select(columns).iter_rows()
     return [(*row[:4], *(None if time is None else time / US for time in row[4:])) for row in found]
 
 
@@ -92,7 +92,7 @@ def test_every_trace_is_tried() -> None:
 def test_its_commands_are_the_devices(name: str) -> None:
     trace = blktrace.read(str(TRACES / name))
     assert rows(trace) == COMMANDS[name]
-    assert any(lack.startswith(SAID.get(name, "")) for lack in (*trace.said, ""))
+    assert any(lack.startswith(SAID.get(name, "")) for lack in (*trace.gaps, ""))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -103,7 +103,7 @@ def test_what_is_no_trace_is_refused_with_its_line(name: str) -> None:
 
 def test_devices_have_lanes_and_facts_of_their_own() -> None:
     trace = blktrace.read(str(TRACES / "stack-three-devices.txt"))
-    assert trace.lanes == (
+    assert tuple(trace.colors) == (
         *(
             "249:0 dd write",
             "249:0 dd2 read, no end",
@@ -112,7 +112,7 @@ def test_devices_have_lanes_and_facts_of_their_own() -> None:
             "8:16 kworker write",
         ),
     )
-    assert blktrace.said(trace)["facts"].count(" of device ") == 3
+    assert len(blktrace.facts(trace)) == 3
 
 
 def test_the_csv_has_commands_and_orphans(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ FORMATS = {
 def test_a_format_of_blkparses_is_read_back(form: str, tmp_path: Path) -> None:
     line, trace = FORMATS[form], tmp_path / "t"
     trace.write_text(f"{line.format(a='D', e=0)}\n{line.format(a='C', e=-5)}\n{line.format(a='P', e=0)}\n")
-    found = blktrace.read(str(trace), form).found.commands
+    found = blktrace.read(str(trace), form).traced.commands
     assert found.select("dev", "sector", "sectors", "begin_ns", "tid", "result").rows() == [
         ("8:0", 64, 8, 1_000_002_000, 7, 5)
     ]
@@ -174,7 +174,7 @@ def test_a_note_among_lines_of_a_format_is_no_command(tmp_path: Path) -> None:
     note = "253,0    0        0     0.000000000   252 1,0  m   N commitpath <b> note\n"
     trace = tmp_path / "t"
     trace.write_text(f"{note}{line.format(a='D', e=0)}\n{note}{line.format(a='C', e=0)}\n")
-    assert blktrace.read(str(trace), form).found.commands.height == 1
+    assert blktrace.read(str(trace), form).traced.commands.height == 1
 
 
 @pytest.mark.parametrize("given", ["dump", "text", "format"])
@@ -187,8 +187,8 @@ def test_what_blkparse_makes_of_a_trace_says_the_same(given: str, tmp_path: Path
     )
     if given != "dump":
         (tmp_path / "t").write_bytes(done.stdout)
-    own = blktrace.read(str(folder / "nullb0")).found.commands
-    found = blktrace.read(str(tmp_path / "t"), form if given == "format" else "").found.commands
+    own = blktrace.read(str(folder / "nullb0")).traced.commands
+    found = blktrace.read(str(tmp_path / "t"), form if given == "format" else "").traced.commands
     same = ["sector", "sectors", "rwbs", "kind", "comm", "tid", "result"]
     assert found.select(same).equals(own.select(same))
     for name in ("queue_ns", "end_ns"):
@@ -257,10 +257,10 @@ def test_a_line_that_is_cut_short_is_left_out(last: str, tmp_path: Path) -> None
     without = rows(read(before))
     for length in range(1, len(last)):
         trace = read(before + last[:length])
-        assert (rows(trace), trace.found.orphans.height) == (without, 0), last[:length]
-        assert trace.said[0] == CUT
+        assert (rows(trace), trace.traced.orphans.height) == (without, 0), last[:length]
+        assert trace.gaps[0] == CUT
     whole = read(before + last)
-    assert CUT not in whole.said and whole.shown.height == 2
+    assert CUT not in whole.gaps and whole.shown.height == 2
     assert rows(whole) == rows(read(f"{before}{last}\n"))
 
 
@@ -279,7 +279,7 @@ LOST = {
 def test_events_that_the_tracer_lost_are_told(lines: str, first: bool, tmp_path: Path) -> None:
     text = LAST["app-7 [001] d..1 1.000003: block_rq_issue: 8,0 R 4096 () 5000 + 1024 none,0,0 [app]"]
     (tmp_path / "t").write_text(f"{lines}\n{text}" if first else f"{text}{lines}\n")
-    said = blktrace.read(str(tmp_path / "t")).said
+    said = blktrace.read(str(tmp_path / "t")).gaps
     assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in said
 
 

@@ -46,24 +46,24 @@ def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) 
     queue = trace.commands["queue_ns"].drop_nulls()
     assert queue.len() > told.filter(pl.col("kind") != "flush").height * 0.9
     assert (trace.commands["begin_ns"] >= trace.commands["queue_ns"]).drop_nulls().all()
-    assert trace.said == ()
+    assert trace.gaps == ()
 
 
 def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "nullb0.blktrace.0").rename(tmp_path / "nullb0.blktrace.2")
     told = "there is no nullb0.blktrace.0, nullb0.blktrace.1: what these CPUs did is missing"
-    assert blktrace.read(str(prefix)).said == (told,)
+    assert blktrace.read(str(prefix)).gaps == (told,)
     text = tmp_path / "trace.txt"
     lines = (
         f"8,0 0 {n} 0.00000000{n} 7 {what} [x]\n" for n, what in enumerate(("D WS 8 + 8", "C WS 8 + 8"), 1)
     )
     text.write_text("".join(lines))
     # a text does not say of which version the records were
-    assert not any("FUA" in one for one in blktrace.read(str(text)).said)
+    assert not any("FUA" in one for one in blktrace.read(str(text)).gaps)
     records = (TRACES / "passthrough.blktrace.0").read_bytes()
     for name in ("trace.bin", "sda.blktrace.0"):
         (tmp_path / name).write_bytes(records)
-        said = blktrace.read(str(tmp_path / name)).said
+        said = blktrace.read(str(tmp_path / name)).gaps
         assert said[-1].startswith("no write is marked FUA: either")
 
 
@@ -76,14 +76,14 @@ def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None
         # counted from the trace's begin
         one, other = of_text.commands[column], of_files.commands[column]
         assert (other - one).drop_nulls().n_unique() == 1
-    assert of_text.lanes == of_files.lanes
+    assert list(of_text.colors) == list(of_files.colors)
 
 
 def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
     trace = blktrace.read(str(prefix))
-    assert set(trace.lanes) == set(trace.commands["lane"])
-    assert "fio read" in trace.lanes and any(lane.endswith(" flush") for lane in trace.lanes)
-    assert "It does not show which statement" in blktrace.said(trace)["notice"]
+    assert set(trace.colors) == set(trace.commands["lane"])
+    assert "fio read" in trace.colors and any(lane.endswith(" flush") for lane in trace.colors)
+    assert "It does not show which statement" in blktrace.notice(trace)
 
 
 def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
     assert trace.commands["kind"].to_list() == ["flush", "discard", "write FUA"]
     assert trace.commands["comm"].to_list() == ["a b] c", "x", "x"]
     assert trace.commands["result"].to_list() == [0, None, 5]
-    assert trace.said == (
+    assert trace.gaps == (
         "1 command has no completion in the trace: shown without a length",
         "1 completion has no issue in the trace: shown without a length",
         "1 command failed: 1 with EIO",
