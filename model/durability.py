@@ -42,7 +42,7 @@ def rule(engine: str, settings: Mapping[str, Any], mount_options: Iterable[str])
 
     Raises KeyError for a value that the engine does not have, and for one that is missing.
     """
-    process, system = engines.of(engine).survives(settings)
+    process, system = engines.by_name(engine).survives(settings)
     return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
 
 
@@ -50,7 +50,7 @@ def of(cell: Cell) -> Durability:
     """Return what survives in `cell` (cell.json)."""
     options = [*cell.profiles["fs"].get("mount", []), *cell.mount_options.split(",")]
     engine = cell.engine
-    return rule(engine, engines.of(engine).requested(cell), options)
+    return rule(engine, engines.by_name(engine).requested(cell), options)
 
 
 def in_effect(manifest: Mapping[str, Any]) -> Durability:

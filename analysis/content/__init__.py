@@ -133,7 +133,7 @@ def _findings(engine: str, filesystem: str, evidence: Evidence) -> list[Finding]
     ]
     labels = [label for module in modules for label in module.SEALED]
     if engine in engines.names() and not _has_reader(engine):
-        labels += [label for label, _ in engines.of(engine).FILES.values()]
+        labels += [label for label, _ in engines.by_name(engine).FILES.values()]
     may = ~np.isin(evidence.units.label, [LABELS.index(label) for label in labels])
     findings: list[Finding] = [finding for module in modules for finding in module.read(evidence)]
     return [

@@ -154,7 +154,7 @@ def _effective(cell: Cell, summary: Document, manifest: Document, host: Document
     profiles, mount = cell.profiles, manifest["filesystem"]["mount"] or {}
     ran = engines.name_in(manifest)
     contradictions += _differ("engine", cell=cell.engine, manifest=ran)
-    effective, engine = manifest[ran]["effective"], engines.of(ran)
+    effective, engine = manifest[ran]["effective"], engines.by_name(ran)
     driver = {axis: manifest["driver"][axis] for axis in AXES if axis in manifest["driver"]}
     asked = {axis: cell.value(axis) for axis in AXES if cell.has(axis)}
     for wanted, had in ((engine.requested(cell), effective), (asked, driver)):
@@ -180,7 +180,7 @@ def _unasked(cell: Cell, summary: Document, manifest: Document, host: Document) 
     unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
     contradictions = [f"mount option {option}: in effect, and not requested" for option in unasked]
     ran = engines.name_in(manifest)
-    engine = engines.of(ran)
+    engine = engines.by_name(ran)
     each = [one.get(engine.PROPERTIES, {}) for one in manifest[ran].get("databases", [manifest[ran]])]
     return contradictions + [
         f"{engine.TITLE}'s {name}: in effect {had[name]!r}, and not requested"

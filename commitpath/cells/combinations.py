@@ -176,7 +176,7 @@ def check_cache(cell: Cell) -> None:
             f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
             "the cache would drop these; use CRASH=none"
         )
-    if not engines.of(cell.engine).LOGS_CALLS:
+    if not engines.by_name(cell.engine).LOGS_CALLS:
         raise BadInputError(
             f"CACHE=cold: ENGINE={cell.engine} does not know how many rows it changes, so that the rows "
             "before the run are only known by a scan; use ENGINE=sqlite"

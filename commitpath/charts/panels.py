@@ -151,7 +151,7 @@ def settings(bar: Bar) -> str:
     engine = str(bar.cell.engine)
     if not engines.lacking(engine) & {"journal_mode", "synchronous"}:
         return f"{bar.cell.journal_mode}/{bar.cell.synchronous}".upper()
-    requested = engines.of(engine).requested(bar.cell)
+    requested = engines.by_name(engine).requested(bar.cell)
     known = axes()
     own = [f"{name}={v}" for name, v in requested.items() if v != known[name].spec["default"]]
     return " ".join([engine.upper(), *own])

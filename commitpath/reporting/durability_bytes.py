@@ -131,7 +131,7 @@ def name_of(settings: Mapping[str, str], every: Sequence[Mapping[str, str]]) -> 
     varied = [axis for axis in settings if axis in engines.axes() and len({other[axis] for other in own}) > 1]
     words = "/".join(settings[axis].upper() for axis in WORDS if axis in varied)
     others = [f"{axis}={settings[axis]}" for axis in varied if axis not in WORDS and settings[axis]]
-    engine = [engines.of(settings[ENGINE]).TITLE] if ENGINE in settings else []
+    engine = [engines.by_name(settings[ENGINE]).TITLE] if ENGINE in settings else []
     return " ".join([*engine, *([words] if words else []), *others])
 
 

@@ -129,8 +129,8 @@ def color(settings: Mapping[str, str]) -> str:
     """Return the colour of a mark: of its journal mode, or of the first file that only its engine has."""
     if mode := settings.get(COLOR):
         return look.color(mode.upper())
-    own = engines.of(settings[ENGINE]).FILES if ENGINE in settings else {}
-    colors = [ink for role, (_, ink) in own.items() if role not in engines.of(FIRST_ENGINE).FILES]
+    own = engines.by_name(settings[ENGINE]).FILES if ENGINE in settings else {}
+    colors = [ink for role, (_, ink) in own.items() if role not in engines.by_name(FIRST_ENGINE).FILES]
     return colors[0] if colors else style.SQL
 
 

@@ -61,7 +61,7 @@ def _profile(cell: Cell, name: str) -> Profile:
 
 def _engine(cell: Cell) -> list[Expected]:
     name, workload = cell.engine, _profile(cell, "workload")
-    engine = engines.of(name)
+    engine = engines.by_name(name)
     found = [Expected(WORKLOAD, axis, word(cell.value(axis))) for axis in AXES if cell.has(axis)]
     if cell.has("pace"):
         found.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell.pace))))

@@ -51,7 +51,7 @@ def test_sqlite_holds_it(workload: str, size: int) -> None:
         database.execute(SAMPLE)
         database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made.rows)
     assert states[0] == hashes.table(database, again.TABLE)
-    render = engines.of("sqlite").rendered
+    render = engines.by_name("sqlite").rendered
     for number, transaction in enumerate(workloads.again(again, options, PHASES[workload]), 1):
         database.executescript(render(transaction, again.TEXTS).decode())
         assert states[number] == hashes.table(database, again.TABLE), (number, transaction[0].kind)

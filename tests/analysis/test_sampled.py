@@ -31,7 +31,7 @@ def database(path: Path, cell: Cell, transactions: int) -> None:
     options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
     again = workloads.find(cell.profiles["workload"]["driver_workload"])
     assert again
-    made, render = sqlite3.connect(path, isolation_level=None), engines.of("sqlite").rendered
+    made, render = sqlite3.connect(path, isolation_level=None), engines.by_name("sqlite").rendered
     made.execute("CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL)")
     made.execute("BEGIN")
     rows = [("i" * options.value_size,)] * options.rows

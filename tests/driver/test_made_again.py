@@ -31,7 +31,7 @@ def test_it_is_what_the_driver_renders(driver, name, rows, n, value_size, seed, 
     ran = phases.split(",") if phases else list(workload.PHASES)
     options = Options(rows, n, value_size, seed)
     made = list(workloads.again(workload, options, ran))
-    text = b"".join(engines.of("sqlite").rendered(one, workload.TEXTS) for one in made)
+    text = b"".join(engines.by_name("sqlite").rendered(one, workload.TEXTS) for one in made)
     data = driver.rendered()
     assert hashlib.sha256(text).digest() == hashlib.sha256(data).digest(), (text[:300], data[:300])
     table = Table(rows)

@@ -177,7 +177,7 @@ def write(path: Path, content: dict[str, Any]) -> None:
 def manifest(cell: Cell) -> dict[str, Any]:
     """The parts of a manifest that reporting reads."""
     name = cell.engine
-    engine = engines.of(name)
+    engine = engines.by_name(name)
     told = {"version": engine.release(cell) or "1.23", "effective": engine.requested(cell)}
     if name == identity.FIRST_ENGINE:
         told["compile_options"] = ["THREADSAFE=1"]

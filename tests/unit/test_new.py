@@ -42,7 +42,7 @@ from analysis.checks import rendered as as_timed
 from model import engines, workloads
 from model.workloads import Options
 
-engine, (name, folder) = engines.of("flatdb"), sys.argv[1:]
+engine, (name, folder) = engines.by_name("flatdb"), sys.argv[1:]
 content = open(f"{folder}/rendered", "rb").read()
 given = list(engine.transactions(io.BytesIO(content)))
 ops = [row["op"] for row in csv.DictReader(open(f"{folder}/transactions.csv"))]
