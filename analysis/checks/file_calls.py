@@ -10,7 +10,7 @@ from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE
 from analysis.ledger.pieces import OF_ROLE
 from base.arrays import ints
-from model.filesystems import find
+from model import filesystems
 
 
 def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
@@ -62,7 +62,7 @@ def _moved_wrongly(made: Ledger) -> pl.DataFrame:
     changes them, and little of a segment changes before it is written elsewhere.
     """
     moved = made.pieces.filter(pl.col("moved"))
-    if moved.is_empty() or not find(made.given.layout.filesystem).collects:
+    if moved.is_empty() or not filesystems.by_name(made.given.layout.filesystem).collects:
         return moved
     page = pl.col("offset") // PAGE
     written = made.pieces.filter(pl.col("vfs_call").is_not_null()).group_by("vfs_call", page=page)

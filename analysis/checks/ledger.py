@@ -20,7 +20,7 @@ from analysis.ledger.files import pages as blocks
 from analysis.ledger.pieces import OF_ROLE
 from analysis.schemas.ledger import LABELS, WAITS
 from base.arrays import Bools, Ints, LastBefore, at, ints
-from model.filesystems import find
+from model import filesystems
 
 UNATTRIBUTED_LIMIT = 0.001
 
@@ -81,7 +81,7 @@ def places(made: Ledger) -> list[str]:
     sector = np.maximum(np.r_[begin, block * PAGE_SECTORS], begin[row])
     region, label = layout.label(sector), ints(pieces["label"].to_physical())[row]
     # outside all regions: files, and metadata that a filesystem keeps in pages of its own inodes
-    own_labels = [name for name in find(layout.filesystem).inodes.values() if name]
+    own_labels = [name for name in filesystems.by_name(layout.filesystem).inodes.values() if name]
     in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own_labels)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
     # a block of the filesystem that was freed or reused later: its content showed its type
@@ -110,7 +110,7 @@ def _before_metadata(made: Ledger, sector: Ints, row: Ints) -> Bools:
     end = np.full(sector.size, np.iinfo(np.int64).max)
     last = at(written, LastBefore(home, written).find(sector // PAGE_SECTORS, end))
     before: Bools = queued[ints(made.pieces["command"])[row]] < last
-    if not find(made.given.layout.filesystem).copies_have_homes:
+    if not filesystems.by_name(made.given.layout.filesystem).copies_have_homes:
         before |= last < 0
     return before
 

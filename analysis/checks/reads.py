@@ -13,7 +13,7 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
 from analysis.schemas.ledger import LABELS
 from base.arrays import ints
-from model.filesystems import find
+from model import filesystems
 
 UNATTRIBUTED_LIMIT = 0.001
 
@@ -44,7 +44,7 @@ def places(made: Ledger) -> list[str]:
     layout, reads = made.given.layout, made.reads
     sector, label = ints(reads["sector"]), ints(reads["label"].to_physical())
     region = layout.label(sector)
-    own = [name for name in find(layout.filesystem).inodes.values() if name]
+    own = [name for name in filesystems.by_name(layout.filesystem).inodes.values() if name]
     in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
     wrong &= ~layout.may_change(sector)

@@ -20,7 +20,7 @@ def transactions(run: Run) -> list[str]:
     Skipped for workloads that have no generator in Python (model/workloads).
     """
     given, config = run.driver.rendered, run.driver.config["driver"]
-    workload = workloads.find(str(config.get("workload")))
+    workload = workloads.by_name(str(config.get("workload")))
     if workload is None or given is None or not given.count or not config.keys() >= set(Options._fields):
         return []
     options = Options(*(config[name] for name in Options._fields))

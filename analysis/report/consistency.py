@@ -108,7 +108,7 @@ def _emptied(cell: Cell) -> list[str]:
         if key not in profiles.get(axis, {})
     ]
     try:
-        driver = devices.of(cell)
+        driver = devices.device_of(cell)
     except devices.UnknownDriverError as error:
         return [*missing, f"cell: {error}"]
     device, modelled = profiles.get("device", {}), driver.modelled if driver else ()
@@ -128,7 +128,7 @@ def _profiles(cell: Cell, summary: Document, manifest: Document, host: Document)
             contradictions += _differ(f"profile of {axis}", axis=name, content=same[0])
     fs, workload = profiles["fs"], profiles["workload"]
     kind, _, data = cell.fs.partition("-")
-    filesystem = filesystems.find(kind) if kind in filesystems.names() else None
+    filesystem = filesystems.by_name(kind) if kind in filesystems.names() else None
     if filesystem:
         contradictions += _differ("filesystem", axis=kind, profile=fs["type"])
     if filesystem and filesystem.data_mode and data in DATA_MODES:

@@ -139,7 +139,7 @@ def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:
 def fits_any_kernel(device: str) -> bool:
     """Whether a device profile needs no kernel module of ours on the virtual board."""
     driver = load_profile("device", device)["driver"]
-    return devices.find(driver).made and not has_module(driver_folder(driver))
+    return devices.by_name(driver).made and not has_module(driver_folder(driver))
 
 
 def check_combination(cell: Cell) -> None:
@@ -151,7 +151,7 @@ def check_combination(cell: Cell) -> None:
         )
     filesystem_options.check(cell)
     check_cache(cell)
-    made = devices.find(cell.profiles["device"]["driver"]).made
+    made = devices.by_name(cell.profiles["device"]["driver"]).made
     if cell.board == "virtual" and not made:
         raise BadInputError(f"DEVICE={cell.device}: only a lab board has a device of its own")
     if cell.board != "virtual" and made:

@@ -58,14 +58,14 @@ def _modules() -> dict[str, Device]:
     return {name: importlib.import_module(f"{__name__}.{name}").DEVICE for name in names()}
 
 
-def find(driver: str) -> Device:
+def by_name(driver: str) -> Device:
     """The driver of that name. Raises UnknownDriverError."""
     if driver not in names():
         raise UnknownDriverError(driver)
     return _modules()[driver]
 
 
-def of(cell: Cell) -> Device | None:
+def device_of(cell: Cell) -> Device | None:
     """The driver of a cell's device, None where the cell names none. Raises UnknownDriverError."""
     driver = cell.profiles.get("device", {}).get("driver")
-    return None if driver is None else find(str(driver))
+    return None if driver is None else by_name(str(driver))

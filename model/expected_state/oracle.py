@@ -23,7 +23,7 @@ def can_tell(workload: Mapping[str, Any]) -> bool:
     """Whether a workload's profile is of SQL that a cell has, or of transactions that are made again, on a
     table that is known whole."""
     name = str(workload["driver_workload"])
-    return name == _SQL or hasattr(workloads.find(name), "row")
+    return name == _SQL or hasattr(workloads.by_name(name), "row")
 
 
 def is_played(cell: Cell) -> bool:
@@ -56,7 +56,7 @@ def size(cell: Cell) -> int:
 
 def table(cell: Cell) -> str | None:
     """Return the table whose rows are known; None: all that there is is."""
-    found = workloads.find(str(cell.profiles["workload"]["driver_workload"]))
+    found = workloads.by_name(str(cell.profiles["workload"]["driver_workload"]))
     return None if is_played(cell) or found is None else found.TABLE
 
 
@@ -65,7 +65,7 @@ def after_each(cell: Cell, phases: list[str]) -> list[Held]:
 
     Raises ValueError where the cell's workload is not made again.
     """
-    workload = workloads.find(name := str(cell.profiles["workload"]["driver_workload"]))
+    workload = workloads.by_name(name := str(cell.profiles["workload"]["driver_workload"]))
     if workload is None or not can_tell(cell.profiles["workload"]):
         raise ValueError(f"the rows of {name} are not known")
     options = Options(cell.rows, cell.n, cell.value_size, cell.seed)

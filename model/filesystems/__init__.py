@@ -106,7 +106,7 @@ def names() -> tuple[str, ...]:
 
 
 @functools.cache
-def find(kind: str) -> Filesystem:
+def by_name(kind: str) -> Filesystem:
     """The filesystem of that name. Raises UnknownFilesystemError."""
     if kind not in names():
         raise UnknownFilesystemError("model/filesystems", "", f"no filesystem {kind!r}", ", ".join(names()))
@@ -116,18 +116,18 @@ def find(kind: str) -> Filesystem:
 
 def signatures() -> list[str]:
     """What blkid may call a filesystem that commitpath made."""
-    return sorted({name for kind in names() for name in find(kind).signatures})
+    return sorted({name for kind in names() for name in by_name(kind).signatures})
 
 
 @functools.cache
 def errors() -> re.Pattern[str]:
     """By which any filesystem, a board's root among them, says that something is wrong."""
-    return re.compile("|".join(find(kind).errors for kind in names()))
+    return re.compile("|".join(by_name(kind).errors for kind in names()))
 
 
 def colors() -> dict[str, str]:
     """The colours of all filesystems in a paper's figures."""
-    return {name: color for kind in names() for name, color in find(kind).colors.items()}
+    return {name: color for kind in names() for name, color in by_name(kind).colors.items()}
 
 
 def words(bits: int, names: tuple[str, ...]) -> str:

@@ -93,7 +93,7 @@ def _filesystem(cell: Cell) -> list[Expected]:
 
 
 def _device(cell: Cell) -> list[Expected]:
-    device, driver = _profile(cell, "device"), devices.of(cell)
+    device, driver = _profile(cell, "device"), devices.device_of(cell)
     requested = {**device.get("geometry", {}), **device.get("timing", {})}
     if driver is not None and "size_mib" in device:
         requested |= driver.size(device["size_mib"])

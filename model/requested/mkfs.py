@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
+from model import filesystems
 from model.cell import Cell
-from model.filesystems import Superblock, find
+from model.filesystems import Superblock
 
 
 def patterns(kind: str) -> list[str]:
     """What a word of `words` must match as a whole."""
-    return [re.escape(option) + value for option, value in find(kind).mkfs.allowed.items()]
+    return [re.escape(option) + value for option, value in filesystems.by_name(kind).mkfs.allowed.items()]
 
 
 def allowed(kind: str) -> str:
     """The options that mkfs may be given, in words."""
-    return " ".join(sorted(find(kind).mkfs.allowed))
+    return " ".join(sorted(filesystems.by_name(kind).mkfs.allowed))
 
 
 def refused(kind: str, options: str) -> list[str]:
@@ -29,7 +30,7 @@ def refused(kind: str, options: str) -> list[str]:
 
 def words(kind: str, options: str) -> list[str]:
     """Options as mkfs takes them, each with its value in one word: none can stand for a device."""
-    given, flags = iter(options.split()), find(kind).mkfs.flags
+    given, flags = iter(options.split()), filesystems.by_name(kind).mkfs.flags
     return [word if word in flags or len(word) > 2 else word + next(given, "") for word in given]
 
 
@@ -38,7 +39,7 @@ def parts(kind: str, options: str) -> list[str]:
     return [
         f"{word[:2]} {value}".rstrip()
         for word in words(kind, options)
-        for value in (word[2:].split(",") if word not in find(kind).mkfs.flags else [""])
+        for value in (word[2:].split(",") if word not in filesystems.by_name(kind).mkfs.flags else [""])
     ]
 
 
@@ -46,12 +47,12 @@ def journalled(cell: Cell) -> bool:
     """Return whether a cell's filesystem is made with what it has of a journal."""
     fs = cell.profiles["fs"]
     given = parts(fs["type"], " ".join([*fs.get("mkfs", ()), cell.mkfs_options]))
-    return not any(re.fullmatch(find(fs["type"]).unjournalled, part) for part in given)
+    return not any(re.fullmatch(filesystems.by_name(fs["type"]).unjournalled, part) for part in given)
 
 
 def asked(kind: str, options: str) -> dict[str, str]:
     """Options that leave a trace and their values, as mkfs takes those that are there twice."""
-    how = find(kind).mkfs
+    how = filesystems.by_name(kind).mkfs
     found: dict[str, str] = {}
     for word in words(kind, options):
         if word in how.flags or re.fullmatch(how.untraced, word):
@@ -69,5 +70,5 @@ def asked(kind: str, options: str) -> dict[str, str]:
 
 def effective(kind: str, name: str, value: str, superblock: Superblock) -> str | None:
     """What is in effect of an option and its value (`asked`); None: it cannot be told."""
-    read = find(kind).mkfs.read_back.get(name)
+    read = filesystems.by_name(kind).mkfs.read_back.get(name)
     return read(value, superblock) if read else None

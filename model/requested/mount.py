@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from model.filesystems import find
+from model import filesystems
 
 # mount(8), filesystem-independent options
 _COMMON = ("(no|rel|strict)atime", "(no)?lazytime", "(no)?diratime", "sync", "dirsync")
@@ -18,7 +18,7 @@ _COMMON = ("(no|rel|strict)atime", "(no)?lazytime", "(no)?diratime", "sync", "di
 
 def patterns(kind: str) -> list[str]:
     """What each option must match as a whole."""
-    return [*_COMMON, *find(kind).mount]
+    return [*_COMMON, *filesystems.by_name(kind).mount]
 
 
 def key(kind: str, option: str) -> str:

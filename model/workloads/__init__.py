@@ -108,11 +108,11 @@ def phases(profile: Mapping[str, Any]) -> tuple[str, ...]:
     name = str(profile["driver_workload"])
     if name == "sql":
         return ()
-    workload = find(name) or find("apsys17")
+    workload = by_name(name) or by_name("apsys17")
     return workload.PHASES if workload else ()
 
 
-def find(name: str) -> Workload | None:
+def by_name(name: str) -> Workload | None:
     """Return a workload by the driver's name of it; None: it is not made again."""
     return cast("Workload", importlib.import_module(f"{__name__}.{name}")) if name in names() else None
 

@@ -318,7 +318,7 @@ def _made(n: int) -> list[tuple[bytes, int]]:
 
 def apsys17() -> workloads.Workload:
     """The workload of a made-up run."""
-    found = workloads.find("apsys17")
+    found = workloads.by_name("apsys17")
     assert found
     return found
 

@@ -39,7 +39,7 @@ def cell(workload: str, **values: int) -> Cell:
 def test_sqlite_holds_it(workload: str, size: int) -> None:
     made = cell(workload, value_size=size)
     states = oracle.after_each(made, PHASES[workload])
-    again = workloads.find(workload)
+    again = workloads.by_name(workload)
     assert again
     options = Options(made.rows, made.n, size, made.seed)
     database = sqlite3.connect(":memory:", isolation_level=None)

@@ -29,7 +29,7 @@ SAMPLED = 10
 def database(path: Path, cell: Cell, transactions: int) -> None:
     """Make the database of a cell's run as it is after so many transactions."""
     options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
-    again = workloads.find(cell.profiles["workload"]["driver_workload"])
+    again = workloads.by_name(cell.profiles["workload"]["driver_workload"])
     assert again
     made, render = sqlite3.connect(path, isolation_level=None), engines.by_name("sqlite").rendered
     made.execute("CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL)")

@@ -68,7 +68,7 @@ def test_engines_do_the_same(tmp_path, workload):
         read = [(row["phase"], row["op"], row["rows"], row["bytes"]) for row in rows]
         left = workloads.Table(50, adds)
         for one in workloads.again(
-            workloads.find(workload), Options(50, 200, 3072, 1), list(config["transactions"])
+            workloads.by_name(workload), Options(50, 200, 3072, 1), list(config["transactions"])
         ):
             left.apply(one)
         assert config["rows_after"] == left.rows

@@ -243,6 +243,6 @@ def crash(
 
 def parameters(device: Mapping[str, Any]) -> dict[str, str]:
     """A device's attributes as its driver shows them."""
-    size = devices.of(some_cell(profiles={"device": device})).size(device["size_mib"])
+    size = devices.device_of(some_cell(profiles={"device": device})).size(device["size_mib"])
     told = {**device["geometry"], **device["timing"], **size, "power": 1}
     return {name: str(value) for name, value in told.items()}

@@ -165,7 +165,7 @@ def test_the_checks_know_every_part(tree: Path) -> None:
     line = [sys.executable, "-c", "from analysis import observers as o\n"]
     line[-1] += "from model import devices, engines, filesystems\n"
     line[-1] += (
-        "devices.find('toydrv'), engines.by_name('toydb'), filesystems.find('toyfs'), o.find('toyeye')"
+        "devices.by_name('toydrv'), engines.by_name('toydb'), filesystems.by_name('toyfs'), o.find('toyeye')"
     )
     line[-1] += MANIFESTS
     subprocess.run(line, cwd=tree, env={**os.environ, "PYTHONPATH": ""}, check=True)
