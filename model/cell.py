@@ -1,6 +1,6 @@
 """Cells: one complete configuration of a run, with a field for each axis of experiments/schema.yml.
 
-docs/reference/formats.md describes the document under cell.json. `of` makes a cell from it.
+docs/reference/formats.md describes the document under cell.json. `from_document` makes a cell from it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ _NO_AXES = {"profiles", *_OF_COMMAND, "others", "absent"}
 AXES: dict[str, type] = {one.name: one.type for one in fields(Cell) if one.name not in _NO_AXES}  # type: ignore[misc]
 
 
-def of(document: Mapping[str, Any]) -> Cell:
+def from_document(document: Mapping[str, Any]) -> Cell:
     """Return the cell of a document, stored or not. An axis that it lacks has the schema's default.
 
     Raises BadInputError for an axis of another type. Whether a board could run it is not checked.

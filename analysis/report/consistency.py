@@ -42,7 +42,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
     For a rejected run only identities are compared: other differences may be the reason for rejection.
     The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
     """
-    configuration = cells.of(cell)
+    configuration = cells.from_document(cell)
     contradictions = _one_run(summary, manifest, host)
     if summary["status"] != "ok":
         return contradictions

@@ -40,7 +40,7 @@ def of(path: Path, stored: dict[str, Any]) -> Cell:
     _check_profiles(path, stored)
     for name, kind in cells.mistyped(stored):
         raise BadInput(path, name, repr(stored[name])[:SHOWN], kind)
-    return cells.of(stored)
+    return cells.from_document(stored)
 
 
 def _check_profiles(path: Path, stored: dict[str, Any]) -> None:
