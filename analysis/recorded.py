@@ -139,7 +139,7 @@ class Recorded:
     @property
     def expected(self) -> list[Expected]:
         """The settings that the cell requests, and those that only its plan requests."""
-        own = expected.of(self.cell)
+        own = expected.settings(self.cell)
         planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
         return own + [one for one in planned if one not in own]
 

@@ -46,7 +46,7 @@ def rule(engine: str, settings: Mapping[str, Any], mount_options: Iterable[str])
     return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
 
 
-def of(cell: Cell) -> Durability:
+def promised(cell: Cell) -> Durability:
     """Return what survives in `cell` (cell.json)."""
     options = [*cell.profiles["fs"].get("mount", []), *cell.mount_options.split(",")]
     engine = cell.engine

@@ -77,7 +77,7 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
 
 def _survives(run: Stored) -> durability.Durability:
     try:
-        return durability.of(run.cell)
+        return durability.promised(run.cell)
     except (KeyError, TypeError, AttributeError):
         path = run.folder / "cell.json"
         raise BadInput(path, "", "its engine has no such settings", "a cell as it was stored") from None

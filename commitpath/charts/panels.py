@@ -66,7 +66,7 @@ def base_of(panel: Panel, bar: Bar) -> Bar:
 
 def unequal(a: Value, b: Value) -> tuple[str, ...]:
     """Marks of what is unequal between two values: durability, number of transactions."""
-    survives = (durability.of(value.bar.cell) for value in (a, b))
+    survives = (durability.promised(value.bar.cell) for value in (a, b))
     marks = [UNDURABLE] if durability.differences(*survives) else []
     counts = {a.transactions, b.transactions} - {None}
     return tuple([*marks, UNCOUNTED] if len(counts) > 1 else marks)
@@ -140,7 +140,7 @@ def survival(values: list[Value]) -> str:
     """What survives a power failure, for each journal mode and sync mode of a figure."""
     texts: dict[str, dict[str, None]] = {}
     for value in values:
-        power = dict(durability.of(value.bar.cell).rows())["a power failure"]
+        power = dict(durability.promised(value.bar.cell).rows())["a power failure"]
         texts.setdefault(SHORT[power], {})[settings(value.bar)] = None
     return "After a power failure: " + "; ".join(f"{', '.join(who)}: {text}" for text, who in texts.items())
 

@@ -86,7 +86,7 @@ def plan(
     The first has the device as the window began and the last as it ended, each with all that it was given:
     what they find is known.
     """
-    commands = Commands(entries, Cache.of(cell.profiles["device"]))
+    commands = Commands(entries, Cache.from_profile(cell.profiles["device"]))
     first, last = commands.arrived(window[0]), commands.arrived(window[1])
     if first == last:
         return []

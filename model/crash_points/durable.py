@@ -30,7 +30,7 @@ class Cache:
     ignores: frozenset[str] = frozenset()  # flush, fua
 
     @classmethod
-    def of(cls, profile: Mapping[str, Any]) -> Cache:
+    def from_profile(cls, profile: Mapping[str, Any]) -> Cache:
         """Return that of a profile (experiments/device/*.yml). Raises KeyError where it does not say."""
         has = profile["geometry"]
         return cls(

@@ -135,14 +135,14 @@ class Memory:
         )
 
 
-def of(ran: Ran) -> Memory | None:
+def memory(ran: Ran) -> Memory | None:
     """Return the calls to the file that a run had in persistent memory; None where it had none, or they were
     not noted."""
     calls = _noted(ran)
     return None if calls is None else Memory(calls)
 
 
-def of_each(ran: Ran) -> list[Memory]:
+def memories(ran: Ran) -> list[Memory]:
     """Return likewise, of a run with several databases, which each have such a file, one for each."""
     calls = _noted(ran)
     if calls is None:

@@ -48,11 +48,11 @@ class Moment(NamedTuple):
 def plan(cell: Cell, entries: np.ndarray, ran: Ran) -> list[Trial]:
     """Return the trials of a run, by the moments of their cuts; the first has all as the run's window begins,
     and the last as it ends."""
-    memory = lines.of(ran)
+    memory = lines.memory(ran)
     if memory is None or not len(memory):
-        logged = Commands(entries, Cache.of(cell.profiles["device"]))
+        logged = Commands(entries, Cache.from_profile(cell.profiles["device"]))
         return cuts.plan(cell, entries, ran.window, unsynced.behind(cell, logged, ran))
-    commands = Commands(entries, Cache.of(cell.profiles["device"]))
+    commands = Commands(entries, Cache.from_profile(cell.profiles["device"]))
     first, last = (commands.arrived(edge) for edge in ran.window)
     if first == last:
         return []

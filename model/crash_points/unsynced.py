@@ -35,7 +35,7 @@ class Unsynced(NamedTuple):
 
 def behind(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
     """Return those of a run; where the settings promise nothing of each transaction there are none."""
-    survives = durability.of(cell)
+    survives = durability.promised(cell)
     promise = survives.power if cell.crash == "power" else survives.system
     if MOST_LOST.get(promise) is None:
         return Unsynced([], [])

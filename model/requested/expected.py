@@ -49,7 +49,7 @@ def steps(cell: Cell, trials: bool = False) -> dict[str, str]:
     return {step.format(load=cell.load): "ok" for step in names}
 
 
-def of(cell: Cell) -> list[Expected]:
+def settings(cell: Cell) -> list[Expected]:
     """Return every setting that a cell requests; of what it does not say, none."""
     driver = cell.load == identity.DRIVER
     return [*(_engine(cell) if driver else []), *_filesystem(cell), *_device(cell), *_board(cell)]

@@ -19,7 +19,7 @@ from model.statements.tracefile import Entry, Trace
 from model.synthetic.draw import TEXTS, Drawn, Made, transactions, turns
 from model.synthetic.spec import Spec, rows_before, shares
 from model.synthetic.spec import check as check
-from model.synthetic.spec import of as of
+from model.synthetic.spec import from_profile as from_profile
 from model.workloads import Random
 
 # A row is longer than half of what a leaf page holds, whatever its text: one to a page.
@@ -45,7 +45,7 @@ def parts(text: str) -> SqlFile:
     """
     try:
         given = json.loads(text)
-        most, seed, spec = int(given.pop("most", 0)) or None, int(given.pop("seed")), of(given)
+        most, seed, spec = int(given.pop("most", 0)) or None, int(given.pop("seed")), from_profile(given)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise SqlFileError(f"{text[:60]!r} has not the measures of a trace") from None
     found = tracefile.parts(tracefile.write(trace(spec, seed)))

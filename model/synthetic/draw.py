@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     seed: int
     database: int
 
-    def of(self, stream: int) -> Random:
+    def stream(self, stream: int) -> Random:
         """Return those of a stream."""
         return Random(self.seed, stream + self.database * (TURNS + 1))
 
@@ -45,7 +45,7 @@ def turns(spec: Spec, seed: int) -> list[int]:
 def transactions(spec: Spec, drawn: Drawn) -> list[Made]:
     """Return the transactions of a database, in their order. Raises SqlFileError for measures that no trace
     has."""
-    shapes, draw = kinds(spec, drawn), drawn.of(SIZES)
+    shapes, draw = kinds(spec, drawn), drawn.stream(SIZES)
     statements = iter(shares(draw, spec.statements, spec.batches))
     counts = iter(shares(draw, spec.page_writes, spec.updates))
     lengths = [next(statements) if batch else 1 for batch, _ in shapes]
@@ -68,7 +68,7 @@ def kinds(spec: Spec, drawn: Drawn) -> list[tuple[bool, bool]]:
     alone = min(reads, spec.alone)
     found = [(False, i < alone) for i in range(spec.alone)]
     found += [(True, i < reads - alone) for i in range(spec.batches)]
-    return shuffled(drawn.of(KINDS), found)
+    return shuffled(drawn.stream(KINDS), found)
 
 
 def shares(draw: Random, total: int, parts: int) -> list[int]:
@@ -87,7 +87,7 @@ def written_rows(spec: Spec, drawn: Drawn, counts: list[int]) -> tuple[list[list
     """
     first = rows_before(spec)
     grown = max(0, spec.pages - first - 2)
-    draw, makes = drawn.of(PAGES), growth(spec, drawn, counts, grown)
+    draw, makes = drawn.stream(PAGES), growth(spec, drawn, counts, grown)
     order = shuffled(draw, list(range(1, first + 1)))[: spec.pages - grown - 2 * bool(grown)]
     for row, number in enumerate(sorted(makes), first + 1):
         order.insert(sum(counts[:number]) * spec.pages // spec.page_writes, row)
@@ -125,7 +125,7 @@ def growth(spec: Spec, drawn: Drawn, counts: list[int], grown: int) -> set[int]:
         raise SqlFileError(
             f"{spec.title}: {grown} pages are to come, and {len(able)} transactions write {1 + BESIDES} pages"
         )
-    return set(shuffled(drawn.of(GROWTH), able)[:grown])
+    return set(shuffled(drawn.stream(GROWTH), able)[:grown])
 
 
 def cover(draw: Random, chosen: list[list[int]], order: list[int], first: int) -> None:

@@ -42,7 +42,7 @@ class Spec(NamedTuple):
         return self.batches + self.alone
 
 
-def of(profile: Mapping[str, Any]) -> Spec:
+def from_profile(profile: Mapping[str, Any]) -> Spec:
     """Return the measures that a profile has; `told` is what the study says besides."""
     return Spec(**{name: value for name, value in profile.items() if name != "told"})
 

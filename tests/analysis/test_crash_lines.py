@@ -102,16 +102,16 @@ def test_what_device_and_memory_keep_are_apart() -> None:
     ],
 )
 def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[int, int]) -> None:
-    memory = lines.of(ran())
+    memory = lines.memory(ran())
     assert memory is not None and len(memory) == 13
     # the first 6 bytes of line 16 are not the record's: the word is
     assert memory.calls(moment) == calls and memory.losable(moment) == losable
 
 
 def board(shift: int = 0) -> tuple[Commands, Memory]:
-    memory = lines.of(ran(shift))
+    memory = lines.memory(ran(shift))
     assert memory is not None
-    return Commands(entries(), Cache.of(cell().profiles["device"])), memory
+    return Commands(entries(), Cache.from_profile(cell().profiles["device"])), memory
 
 
 def place(one: Trial, shift: int = 0) -> Trial | None:

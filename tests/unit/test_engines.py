@@ -116,7 +116,7 @@ def test_files_by_name(name: str, role: str) -> None:
 @pytest.mark.parametrize("engine", ["ssl", "ppl"])
 @pytest.mark.parametrize(("medium", "system"), [("fdatasync", ALL), ("msync", ALL), ("pcm", ALL)])
 def test_what_survives_in_a_log(engine: str, medium: str, system: str) -> None:
-    found = durability.of(make_cell({"ENGINE": engine, "LOG_MEDIUM": medium}))
+    found = durability.promised(make_cell({"ENGINE": engine, "LOG_MEDIUM": medium}))
     assert (found.process, found.system, found.power) == (ALL, system, system)
 
 
