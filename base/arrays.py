@@ -152,7 +152,7 @@ class LastBefore:
         self._known = keys.compress(new)
         self._composite = np.sort((np.cumsum(new) - 1 << _RANK) | by_key)
 
-    def last(self, keys: Ints, times: Ints, rows: Ints | None = None) -> Ints:
+    def event(self, keys: Ints, times: Ints, rows: Ints | None = None) -> Ints:
         """Return the number of the last event of each key at or before each time, or -1.
 
         With `rows` the time of a key is that of its row: quicker where `times` ascend and
@@ -184,7 +184,7 @@ class LastBefore:
 
 def first_after(keys: Ints, times: Ints, event_keys: Ints, event_times: Ints) -> Ints:
     """Return the time of the first event of each key at or after each time, or the largest int64."""
-    last = LastBefore(event_keys, -event_times).last(keys, -times)
+    last = LastBefore(event_keys, -event_times).event(keys, -times)
     never = np.iinfo(np.int64).max
     found: Ints = np.r_[event_times, never][last]
     return found

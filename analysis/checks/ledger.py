@@ -108,7 +108,7 @@ def _before_metadata(made: Ledger, sector: Ints, row: Ints) -> Bools:
     of, home = blocks(ints(metadata["home"]) * SECTOR, ints(metadata["bytes"]))
     written = queued[ints(metadata["command"])[of]]
     end = np.full(sector.size, np.iinfo(np.int64).max)
-    last = at(written, LastBefore(home, written).last(sector // PAGE_SECTORS, end))
+    last = at(written, LastBefore(home, written).event(sector // PAGE_SECTORS, end))
     before: Bools = queued[ints(made.pieces["command"])[row]] < last
     if not filesystems.by_name(made.given.layout.filesystem).copies_have_homes:
         before |= last < 0

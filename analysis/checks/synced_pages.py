@@ -73,7 +73,7 @@ def _removed(vfs: pl.DataFrame, inode: Ints, page: Ints, begin: Ints, end: Ints)
     following = LastBefore(files, -times)
     removed, left, since = np.zeros(inode.size, bool), np.arange(inode.size), begin
     while left.size:
-        place = following.last(inode[left], -since)
+        place = following.event(inode[left], -since)
         there = (place >= 0) & (at(times, place) < end[left])
         left, place = left[there], place[there]
         gone = page[left] * PAGE >= sizes[place]

@@ -41,8 +41,8 @@ def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
         at = HEADER + frame * length - begin
         which = np.flatnonzero((frame >= 0) & (at >= 0) & (at < BLOCK))
         key = (of_wal.inode[which] << _FRAMES) | frame[which]
-        last = ended.last(key, written.queued[units[which]])
-        same = (last >= 0) & (last == begun.last(key, written.done[units[which]]))
+        last = ended.event(key, written.queued[units[which]])
+        same = (last >= 0) & (last == begun.event(key, written.done[units[which]]))
         which, last = which[same], last[same]
         sector = blocks.sectors[of_wal.row[which], at[which] // SECTOR]
         raw = blocks.log[sector[:, None], (at[which] % SECTOR)[:, None] + np.arange(4)]

@@ -40,7 +40,7 @@ def missing(calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
     )
     key, time = _written(kept)
     wanted_key = (ints(wanted["page"]) << _PLACES) | (ints(wanted["offset"]) % SECTOR)
-    last = LastBefore(key, time).last(wanted_key, ints(wanted["synced"]))
+    last = LastBefore(key, time).event(wanted_key, ints(wanted["synced"]))
     since = np.r_[time, -1][last]
     gone = (last < 0) | (since < ints(wanted["begin_ns"]) - _TICKS_NS)
     return wanted.filter(pl.Series(gone)).drop("synced")

@@ -22,7 +22,7 @@ class Lanes:
 
     def find(self, times: Ints, tids: Ints) -> Ints:
         """Return the row that each thread was in at each time, -1 for none."""
-        found = self.last.last(tids, times)
+        found = self.last.event(tids, times)
         return np.where(times < np.r_[self.ends, -1].take(found), np.r_[self.rows, -1].take(found), -1)
 
 
