@@ -96,7 +96,7 @@ def _compared(
 ) -> list[str]:
     config, table = run.driver.config, Table(options.rows, run.driver.engine.ADDS_MISSING)
     digest, due = hashlib.sha256(), list[int]()
-    for transaction in workloads.again(workload, options, phases):
+    for transaction in workloads.transactions(workload, options, phases):
         digest.update(run.driver.engine.rendered(transaction, workload.TEXTS))
         due.append(table.apply(transaction))
     reasons = []

@@ -15,7 +15,7 @@ from analysis.run_files.stored import Stored
 from analysis.schemas import events
 from analysis.schemas.ledger import LABELS, WAITS
 from base.errors import BadInput
-from base.identity import asked
+from base.identity import settings
 from model import durability, engines
 from model.cell import AXES, Cell
 
@@ -143,7 +143,7 @@ def _profiles(a: Cell, b: Cell) -> list[str]:
             continue
         values = []
         for profile in (a.profiles[axis], b.profiles[axis]):
-            values.append(dict(_settings(asked(profile))))
+            values.append(dict(_settings(settings(profile))))
         differs = [
             path
             for path in dict.fromkeys([*values[0], *values[1]])
@@ -170,7 +170,7 @@ def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[st
 
 
 def _lacking(cell: Cell) -> frozenset[str]:
-    return engines.lacking(cell.engine)
+    return engines.unused_axes(cell.engine)
 
 
 def _short(value: Any) -> str:

@@ -87,7 +87,7 @@ def render(
         }
         for name in ORDER
     ]
-    without = {*engines.lacking(run.cell.engine), *unused(run.cell)}
+    without = {*engines.unused_axes(run.cell.engine), *unused(run.cell)}
     axes = {key: value for key, value in run.cell.axes() if key not in without}
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(

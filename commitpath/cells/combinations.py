@@ -54,7 +54,7 @@ def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | Non
             raise BadInputError(
                 f"{name.upper()}={cell.value(name)}: FS={cell.fs} has no {needed}; use FS={' or '.join(have)}"
             )
-    for name in sorted(engines.lacking(engine)):
+    for name in sorted(engines.unused_axes(engine)):
         if variable := axes()[name].among(variables):
             of = axes()[name].spec["x-of"]
             raise BadInputError(f"{variable}: a setting of {of}, which ENGINE={engine} does not have")
@@ -100,7 +100,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if in_memory := persistent_memory.asked(cell):
         needed.append((in_memory[0], load_yaml(given.OPTIONS)["persistent"]))
     for variable, options in needed:
-        if missing := given.lacking(kernel, options):
+        if missing := given.missing_options(kernel, options):
             raise BadInputError(f"{variable}: {name} lacks {missing} in its config")
     if not mounts(kernel, fs):
         fit = [each for each in axes()["fs"].files() if mounts(kernel, load_profile("fs", each))]
@@ -118,7 +118,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if not cell.probes:
         return
     for each in watching(cell):
-        if missing := given.lacking(kernel, observers.profiles()[each].get("options", [])):
+        if missing := given.missing_options(kernel, observers.profiles()[each].get("options", [])):
             raise BadInputError(
                 f"PROBES={cell.probes}: {name} lacks {missing} in its config, which the observer {each} "
                 f"needs (experiments/observer/{each}.yml); use PROBES=none"

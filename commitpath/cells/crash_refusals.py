@@ -43,8 +43,8 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
             f"(workloads/engines/{cell.engine}/trials/)"
         )
     workload = axes()["workload"].files()
-    if not oracle.can_tell(cell.profiles["workload"]):
-        fit = [name for name in workload if oracle.can_tell(load_profile("workload", name))]
+    if not oracle.is_known(cell.profiles["workload"]):
+        fit = [name for name in workload if oracle.is_known(load_profile("workload", name))]
         raise BadInputError(
             f"{asked}: which rows WORKLOAD={cell.workload} leaves is not known beforehand; "
             f"use WORKLOAD={' or '.join(fit)}"

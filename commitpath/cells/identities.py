@@ -49,7 +49,7 @@ def other_profiles(cell: Cell) -> list[str]:
         for axis in cell.profiles
         if axis in known
         and cell.value(axis) in known[axis].files()
-        and identity.asked(cell.profiles[axis]) != identity.asked(load_profile(axis, cell.value(axis)))
+        and identity.settings(cell.profiles[axis]) != identity.settings(load_profile(axis, cell.value(axis)))
     ]
 
 

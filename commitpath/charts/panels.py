@@ -149,7 +149,7 @@ def settings(bar: Bar) -> str:
     """`WAL/FULL`: the settings that durability depends on; of another engine its name, and its own that are
     not at their default."""
     engine = str(bar.cell.engine)
-    if not engines.lacking(engine) & {"journal_mode", "synchronous"}:
+    if not engines.unused_axes(engine) & {"journal_mode", "synchronous"}:
         return f"{bar.cell.journal_mode}/{bar.cell.synchronous}".upper()
     requested = engines.by_name(engine).requested(bar.cell)
     known = axes()

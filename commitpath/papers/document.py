@@ -169,7 +169,7 @@ def settings(cell: Cell) -> dict[str, Any]:
     Axes that its engine lacks are omitted.
     """
     named = ("fs", "journal_mode", "synchronous", "sqlite")
-    own = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell.engine)]
+    own = [(name, axis) for name, axis in axes().items() if name not in engines.unused_axes(cell.engine)]
     return {
         name: cell.value(name)
         for name, axis in own

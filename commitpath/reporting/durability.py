@@ -106,7 +106,7 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
     for cell in planned.values():
         runs = results.find(cell)
         trials = Trials.of(runs.runs, failure)
-        lacking = engines.lacking(cell.engine) & {*varied}
+        lacking = engines.unused_axes(cell.engine) & {*varied}
         settings = {axis: "" if axis in lacking else str(cell.value(axis)) for axis in varied}
         if trials is None:
             missing.setdefault(runs.reason or "its runs have no trials", []).append(settings)

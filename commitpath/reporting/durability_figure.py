@@ -153,7 +153,7 @@ def handles(found: Found) -> list[Line2D]:
                 ink, marker, name = color({axis: value}), "o", value
                 if axis == SHAPE:
                     ink, marker, name = style.SQL, shape({axis: value})[0], f"{axis} {value}"
-                elif axis == ENGINE and SHAPE in engines.lacking(value):
+                elif axis == ENGINE and SHAPE in engines.unused_axes(value):
                     marker = SHAPELESS
                 made.append(Line2D([], [], color=ink, marker=marker, linestyle="", label=name))
     return made

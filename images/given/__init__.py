@@ -49,7 +49,7 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     place = Path(path).expanduser().absolute()
     try:
         found: Found = importlib.import_module(f"{__name__}.{kind}").look(place)
-        if missing := _lacking(found, load_yaml(OPTIONS)["board"]):
+        if missing := _missing(found, load_yaml(OPTIONS)["board"]):
             shown = OPTIONS.relative_to(ROOT)
             raise BadInputError(f"its config lacks {missing}, which the virtual board needs ({shown})")
     except BadInputError as error:
@@ -61,11 +61,11 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     return f"{kind}:{found.content[:DIGITS]}", profile
 
 
-def lacking(profile: Mapping[str, Any], options: Iterable[str]) -> str:
+def missing_options(profile: Mapping[str, Any], options: Iterable[str]) -> str:
     """Return the options that a user's kernel lacks, in words; empty for other kernels, which have no
     config."""
     kind = kind_of(profile)
-    return _lacking(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
+    return _missing(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
 
 
 def _takes_none_of_ours(config: str) -> str | None:
@@ -79,7 +79,7 @@ def _takes_none_of_ours(config: str) -> str | None:
     return None
 
 
-def _lacking(found: Found, options: Iterable[str]) -> str:
+def _missing(found: Found, options: Iterable[str]) -> str:
     has = set(re.findall(r"^CONFIG_(\w+)=[ym]$", found.config, re.MULTILINE))
     return ", ".join(f"CONFIG_{option}" for option in options if option not in has)
 

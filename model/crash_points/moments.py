@@ -51,7 +51,7 @@ def plan(cell: Cell, entries: np.ndarray, ran: Ran) -> list[Trial]:
     memory = lines.memory(ran)
     if memory is None or not len(memory):
         logged = Commands(entries, Cache.from_profile(cell.profiles["device"]))
-        return cuts.plan(cell, entries, ran.window, unsynced.behind(cell, logged, ran))
+        return cuts.plan(cell, entries, ran.window, unsynced.crash_points(cell, logged, ran))
     commands = Commands(entries, Cache.from_profile(cell.profiles["device"]))
     first, last = (commands.arrived(edge) for edge in ran.window)
     if first == last:

@@ -33,7 +33,7 @@ class Unsynced(NamedTuple):
     fewer: list[int]
 
 
-def behind(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
+def crash_points(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
     """Return those of a run; where the settings promise nothing of each transaction there are none."""
     survives = durability.promised(cell)
     promise = survives.power if cell.crash == "power" else survives.system

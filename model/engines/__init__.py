@@ -154,7 +154,7 @@ def axes() -> frozenset[str]:
 
 
 @functools.cache
-def lacking(name: str) -> frozenset[str]:
+def unused_axes(name: str) -> frozenset[str]:
     """Return the engine axes that have no effect with an engine; none for an unknown engine.
 
     Cells have values of these axes, too.

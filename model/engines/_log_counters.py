@@ -42,13 +42,13 @@ def number(properties: Mapping[str, Any], name: str) -> int:
 
 
 class Counts:
-    """The counters as numbers, in `of` by name. Raises ValueError for one that is not a number."""
+    """The counters as numbers, in `by_name`. Raises ValueError for one that is not a number."""
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
         reasons = [name for name in properties if name.startswith(CHECKPOINTS)]
         self.recovery = properties.get("recovery")
-        self.of = {name: number(properties, name) for name in (*_NUMBERS, *reasons)}
-        self.reasons = {name.removeprefix(CHECKPOINTS): self.of[name] for name in reasons}
+        self.by_name = {name: number(properties, name) for name in (*_NUMBERS, *reasons)}
+        self.reasons = {name.removeprefix(CHECKPOINTS): self.by_name[name] for name in reasons}
         self.checkpoints = sum(self.reasons.values())
 
     def commits(self, others: Collection[str]) -> int:
@@ -56,52 +56,58 @@ class Counts:
         return sum(count for reason, count in self.reasons.items() if reason not in others)
 
 
-def disagree(counts: Counts, settings: Mapping[str, Any], others: Collection[str], ran: int) -> list[str]:
+def contradictions(
+    counts: Counts, settings: Mapping[str, Any], others: Collection[str], ran: int
+) -> list[str]:
     """Return how the counters contradict each other.
 
     others: reasons of checkpoints that are not commits. ran: number of transactions.
     """
-    of, made, commits = counts.of, counts.checkpoints, counts.commits(others)
+    numbers, made, commits = counts.by_name, counts.checkpoints, counts.commits(others)
     reasons = list[str]()
 
     def same(name: str, source: str, number: int) -> None:
-        if of[name] != number:
-            reasons.append(f"{name}: {of[name]}, but {source} {number}")
+        if numbers[name] != number:
+            reasons.append(f"{name}: {numbers[name]}, but {source} {number}")
 
     def within(name: str, least: int, most: int) -> None:
-        if not least <= of[name] <= most:
-            reasons.append(f"{name}: {of[name]}, not {least} to {most} as the other counters require")
+        if not least <= numbers[name] <= most:
+            reasons.append(f"{name}: {numbers[name]}, not {least} to {most} as the other counters require")
 
-    same("transactions", "logged ones and commits by a checkpoint are", of["logged transactions"] + commits)
+    same(
+        "transactions",
+        "logged ones and commits by a checkpoint are",
+        numbers["logged transactions"] + commits,
+    )
     within("transactions", 0, ran)
     if settings.get("checkpoint_write", "wal") == "wal":
         same("WAL syncs", "checkpoints are", made)
-        same("database pages", "WAL pages are", of["WAL pages"])
+        same("database pages", "WAL pages are", numbers["WAL pages"])
     else:
-        within("database pages", of["WAL pages"], of["dirty pages of checkpoints"] + made)
+        within("database pages", numbers["WAL pages"], numbers["dirty pages of checkpoints"] + made)
     same("database syncs", "checkpoints are", made)
     # page 1 has the mark and is written even if clean. The pages that a checkpoint commits are not dirty yet,
     # unless it has only these.
     own = counts.commits((*others, *_MERGES))
-    least = 0 if own else max(of["database pages"] - made, 0)
-    within("dirty pages of checkpoints", least, of["database pages"])
-    least = -(-of["dirty pages of checkpoints"] // made) if made else 0
-    within("most dirty pages of one", least, of["dirty pages of checkpoints"])
-    least = -(-of["time of checkpoints, ns"] // made) if made else 0
-    within("longest checkpoint, ns", least, of["time of checkpoints, ns"])
+    least = 0 if own else max(numbers["database pages"] - made, 0)
+    within("dirty pages of checkpoints", least, numbers["database pages"])
+    least = -(-numbers["dirty pages of checkpoints"] // made) if made else 0
+    within("most dirty pages of one", least, numbers["dirty pages of checkpoints"])
+    least = -(-numbers["time of checkpoints, ns"] // made) if made else 0
+    within("longest checkpoint, ns", least, numbers["time of checkpoints, ns"])
     # the opening syncs the log that it makes
-    each = of["logged transactions"] if settings.get("synchronous", "full") == "full" else 0
+    each = numbers["logged transactions"] if settings.get("synchronous", "full") == "full" else 0
     syncs = 0 if settings["log_medium"] == "pcm" else each + made + 1
     same("log syncs", f"the logged transactions require with {settings['log_medium']}", syncs)
-    if counts.recovery not in _CLOSED or of["transactions executed again"]:
+    if counts.recovery not in _CLOSED or numbers["transactions executed again"]:
         reasons.append(
-            f"its opening found '{counts.recovery}' and executed {of['transactions executed again']} "
+            f"its opening found '{counts.recovery}' and executed {numbers['transactions executed again']} "
             "transactions again, but the database had been closed"
         )
     return reasons
 
 
-def called(
+def contradicted_calls(
     counts: Counts, settings: Mapping[str, Any], calls: pl.DataFrame, log: str, pages: str
 ) -> list[str]:
     """Return how the counters contradict the calls.
@@ -122,7 +128,7 @@ def called(
         "database pages": of("database", is_write) - close,
         "database syncs": of("database", is_sync) - close,
     }
-    return differences({name: (counts.of[name], number) for name, number in made.items()})
+    return differences({name: (counts.by_name[name], number) for name, number in made.items()})
 
 
 def differences(numbers: Mapping[str, tuple[int, int]]) -> list[str]:
@@ -139,7 +145,7 @@ def least_written(counts: Counts, settings: Mapping[str, Any]) -> int:
     page = int(settings["page_size"])
     durable = settings["log_medium"] != "pcm" and settings.get("synchronous", "full") == "full"
     return (
-        counts.of["database pages"] * page
-        + counts.of["WAL pages"] * (_FRAME_HEADER + page)
-        + (counts.of["log bytes"] if durable else 0)
+        counts.by_name["database pages"] * page
+        + counts.by_name["WAL pages"] * (_FRAME_HEADER + page)
+        + (counts.by_name["log bytes"] if durable else 0)
     )

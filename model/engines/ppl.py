@@ -102,15 +102,15 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
         )
     except ValueError as error:
         return [str(error)]
-    reasons = _log_counters.disagree(counts, settings, _NOT_COMMITS, ran)
-    logged = counts.of["logged transactions"]
+    reasons = _log_counters.contradictions(counts, settings, _NOT_COMMITS, ran)
+    logged = counts.by_name["logged transactions"]
     if not logged <= records or (records > 0) != (logged > 0):
         reasons.append(f"page records: {records}, but {logged} transactions were logged")
-    if merged > counts.of["WAL pages"]:
-        reasons.append(f"merged pages: {merged}, but WAL pages are {counts.of['WAL pages']}")
+    if merged > counts.by_name["WAL pages"]:
+        reasons.append(f"merged pages: {merged}, but WAL pages are {counts.by_name['WAL pages']}")
     if calls is None:
         return reasons
-    reasons += _log_counters.called(counts, settings, calls, "pages", "merge")
+    reasons += _log_counters.contradicted_calls(counts, settings, calls, "pages", "merge")
     is_write = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "pages")
     written = calls.filter(is_write)
     # zeroing a sector's header is not a record
@@ -120,7 +120,7 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
         "page records": (records, written.filter(record).height),
         "logged transactions": (logged, written.filter(word).height),
     }
-    made["log bytes"] = (counts.of["log bytes"], int(written.filter(record | word)["bytes"].sum()))
+    made["log bytes"] = (counts.by_name["log bytes"], int(written.filter(record | word)["bytes"].sum()))
     return reasons + _log_counters.differences(made)
 
 

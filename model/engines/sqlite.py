@@ -197,7 +197,7 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         yield transaction
 
 
-transactions_of_file = sqlfile.of_rendered
+transactions_of_file = sqlfile.rendered_transactions
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:

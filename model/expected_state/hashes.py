@@ -35,7 +35,7 @@ class Held(NamedTuple):
     hash: int
 
 
-def of_row(values: Sequence[Value]) -> int:
+def row_hash(values: Sequence[Value]) -> int:
     """Return the hash of a row."""
     found = _BEGIN
     for value in values:
@@ -82,7 +82,7 @@ class Looks:
             for row in self.database.execute(query):
                 # a blob equals the text of its bytes, and 1 equals 1.0
                 key = (row, *map(type, row))
-                now[key] = found = self._known.get(key) or of_row(row)
+                now[key] = found = self._known.get(key) or row_hash(row)
                 total += found
                 rows += 1
         self._known = now

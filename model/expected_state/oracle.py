@@ -19,7 +19,7 @@ from model.workloads import Options
 _SQL = "sql"
 
 
-def can_tell(workload: Mapping[str, Any]) -> bool:
+def is_known(workload: Mapping[str, Any]) -> bool:
     """Whether a workload's profile is of SQL that a cell has, or of transactions that are made again, on a
     table that is known whole."""
     name = str(workload["driver_workload"])
@@ -66,17 +66,17 @@ def after_each(cell: Cell, phases: list[str]) -> list[Held]:
     Raises ValueError where the cell's workload is not made again.
     """
     workload = workloads.by_name(name := str(cell.profiles["workload"]["driver_workload"]))
-    if workload is None or not can_tell(cell.profiles["workload"]):
+    if workload is None or not is_known(cell.profiles["workload"]):
         raise ValueError(f"the rows of {name} are not known")
     options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
 
     def of(key: int, value: bytes) -> int:
-        return hashes.of_row(workload.row(key, Text(value)))
+        return hashes.row_hash(workload.row(key, Text(value)))
 
     rows = dict(workload.filled(options))
     total = sum(of(key, value) for key, value in rows.items()) & (1 << 64) - 1
     found = [Held(len(rows), total)]
-    for transaction in workloads.again(workload, options, phases):
+    for transaction in workloads.transactions(workload, options, phases):
         for kind, key, value in transaction:
             there = key in rows
             if not operations.kinds()[kind].mutates or there == (kind == "insert"):

@@ -81,7 +81,8 @@ def _filesystem(cell: Cell) -> list[Expected]:
         found.append(Expected(FILESYSTEM, "type", word(kind)))
         made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.mkfs_options or "")])
         found += [
-            Expected(FILESYSTEM, f"mkfs {name}", value) for name, value in mkfs.asked(str(kind), made).items()
+            Expected(FILESYSTEM, f"mkfs {name}", value)
+            for name, value in mkfs.requested(str(kind), made).items()
         ]
     options = [*map(str, fs.get("mount", [])), *str(cell.mount_options or "").split(",")]
     for option in options:

@@ -50,7 +50,7 @@ def journalled(cell: Cell) -> bool:
     return not any(re.fullmatch(filesystems.by_name(fs["type"]).unjournalled, part) for part in given)
 
 
-def asked(kind: str, options: str) -> dict[str, str]:
+def requested(kind: str, options: str) -> dict[str, str]:
     """Options that leave a trace and their values, as mkfs takes those that are there twice."""
     how = filesystems.by_name(kind).mkfs
     found: dict[str, str] = {}
@@ -69,6 +69,6 @@ def asked(kind: str, options: str) -> dict[str, str]:
 
 
 def effective(kind: str, name: str, value: str, superblock: Superblock) -> str | None:
-    """What is in effect of an option and its value (`asked`); None: it cannot be told."""
+    """What is in effect of an option and its value (`requested`); None: it cannot be told."""
     read = filesystems.by_name(kind).mkfs.read_back.get(name)
     return read(value, superblock) if read else None

@@ -256,7 +256,7 @@ def rendered(given: Iterable[Statement]) -> bytes:
     return b"".join(f"{one.text}\n".encode() for one in given)
 
 
-def of_rendered(file: BinaryIO) -> Iterator[Transaction]:
+def rendered_transactions(file: BinaryIO) -> Iterator[Transaction]:
     """Yield a transaction for each in rendered.gz. Raises ValueError with the place that is none."""
     try:
         text = file.read().decode()

@@ -117,7 +117,7 @@ def by_name(name: str) -> Workload | None:
     return cast("Workload", importlib.import_module(f"{__name__}.{name}")) if name in names() else None
 
 
-def again(workload: Workload, options: Options, phases: list[str]) -> Iterator[tuple[Operation, ...]]:
+def transactions(workload: Workload, options: Options, phases: list[str]) -> Iterator[tuple[Operation, ...]]:
     """Yield the transactions of a run of some phases. Raises ValueError where no run has such options."""
     last_key = options.rows
     for stream, name in enumerate(workload.PHASES):

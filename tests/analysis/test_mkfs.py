@@ -23,7 +23,7 @@ def compare(kind: str, options: str, superblock: dict[str, str]) -> list[tuple[s
     """(option, requested, in effect) of each option."""
     return [
         (name, value, mkfs.effective(kind, name, value, superblock))
-        for name, value in mkfs.asked(kind, options).items()
+        for name, value in mkfs.requested(kind, options).items()
     ]
 
 

@@ -36,7 +36,7 @@ def database(path: Path, cell: Cell, transactions: int) -> None:
     made.execute("BEGIN")
     rows = [("i" * options.value_size,)] * options.rows
     made.executemany("INSERT INTO sample(value) VALUES(?)", rows)
-    for transaction in [*workloads.again(again, options, PHASES)][:transactions]:
+    for transaction in [*workloads.transactions(again, options, PHASES)][:transactions]:
         made.execute(render(transaction, again.TEXTS).decode())
     made.execute("COMMIT")
     made.close()

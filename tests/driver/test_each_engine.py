@@ -67,7 +67,7 @@ def test_engines_do_the_same(tmp_path, workload):
             assert {row["op"] for row in rows if row["changes"]} <= {"insert", "read"}
         read = [(row["phase"], row["op"], row["rows"], row["bytes"]) for row in rows]
         left = workloads.Table(50, adds)
-        for one in workloads.again(
+        for one in workloads.transactions(
             workloads.by_name(workload), Options(50, 200, 3072, 1), list(config["transactions"])
         ):
             left.apply(one)

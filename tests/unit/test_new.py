@@ -48,7 +48,7 @@ given = list(engine.transactions(io.BytesIO(content)))
 ops = [row["op"] for row in csv.DictReader(open(f"{folder}/transactions.csv"))]
 assert len(given) == len(ops) and all(map(as_timed.is_one_of, ops, given)), ops
 workload = workloads.by_name(name)
-made = list(workloads.again(workload, Options(50, 10, 3072, 1), list(workload.PHASES)))
+made = list(workloads.transactions(workload, Options(50, 10, 3072, 1), list(workload.PHASES)))
 assert b"".join(engine.rendered(one, workload.TEXTS) for one in made) == content
 table = workloads.Table(50, engine.ADDS_MISSING)
 for one in made:
