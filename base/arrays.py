@@ -4,8 +4,6 @@ All times and keys are int64 unless said otherwise; -1 stands for "none". What i
 with `take` and `compress`: they are three times as quick as brackets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

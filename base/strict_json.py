@@ -1,7 +1,5 @@
 """JSON that any reader reads alike: each name once, numbers of 64 bits, text that is Unicode."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Make text from other sources safe for a terminal; suggest near matches."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

@@ -9,8 +9,6 @@ A filesystem's data mode does not enter: an engine syncs what it relies on, and 
 each of them. Where it does not sync (OFF), the database may be corrupt in all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Operations and their kinds, from the table that the driver is built with (workloads/operations.yml)."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """PACE: when each transaction of a run is due."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

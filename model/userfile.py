@@ -3,8 +3,6 @@
 It is a user's (FILE), or what a synthetic trace is made from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@ that no FLUSH stands behind, or fewer than behind most (unsynced.py): no seed is
 splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 

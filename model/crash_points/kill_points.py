@@ -10,8 +10,6 @@ A write that is killed ends between two pages of the kernel's: generic_perform_w
 for a fatal signal before each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

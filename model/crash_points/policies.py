@@ -1,7 +1,5 @@
 """The kinds of failure, what a device may do with what it may lose, and where trials are kept."""
 
-from __future__ import annotations
-
 EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
 TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
 # A cache that writes in the order in which it was given loses the newest, and may tear the last that it kept;

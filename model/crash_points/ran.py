@@ -1,7 +1,5 @@
 """What the crash points of a run are chosen from: the tables of its driver."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import polars as pl

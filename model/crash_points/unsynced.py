@@ -8,8 +8,6 @@ several syncs; for CRASH=os the number of writes shows nothing of the kind. Such
 finding one must not depend on the seed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ to another is in playbooks/devices/<driver>.sh (what a board does with it), imag
 (profiles). Nothing lists them.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Engines: facts that the plan and the analysis use, in a module of the engine's name."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import re

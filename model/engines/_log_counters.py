@@ -8,8 +8,6 @@ come before logging begins, and of the close, which come after the counters are 
 Held in 222 runs of the two engines, with baseline runs and crash trials; 26 runs had calls.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any

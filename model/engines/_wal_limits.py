@@ -6,8 +6,6 @@ journal_size_limit and the frames (sqlite3WalFrames, walLimitSize). A limit of 0
 negative one the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

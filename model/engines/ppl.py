@@ -4,8 +4,6 @@ It logs page records instead of statements, and is otherwise as SQLite/SSL. A co
 records are, or the pages of the merge or checkpoint made instead of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any

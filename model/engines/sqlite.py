@@ -16,8 +16,6 @@ Sources, in SQLite's documentation unless noted:
   from FULL on, PERSIST from NORMAL on).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO

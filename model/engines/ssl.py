@@ -7,8 +7,6 @@ checkpoint, a power cut leaves the first ones, up to an incomplete one. With pcm
 memory: the driver maps it with MAP_SYNC, or the run is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Set
 from typing import Any

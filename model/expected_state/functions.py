@@ -1,7 +1,5 @@
 """SQLite's functions that do not give the same each time: made to tell when they are called."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from typing import Any

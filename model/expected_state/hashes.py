@@ -1,8 +1,6 @@
 """The hash of rows that boards have of a database that came up (workloads/trials/recovered.h), and which rows
 that is: those of a table that is known, or all that there is."""
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 import struct

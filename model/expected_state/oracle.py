@@ -4,8 +4,6 @@ The rows are the workload's own, made again (model/workloads/), or those that SQ
 cell's SQL (replayed.py); no byte of what the board did enters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ statements do to one database in memory, within so much time and memory; no file
 written.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ Where another release would give other rows, the run's ends tell (checks/crash.p
 its own that can do no harm (player.py).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import signal

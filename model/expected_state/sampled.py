@@ -6,8 +6,6 @@ the host looks at a copy with the same program and the same release
 once more: the SQLite of this Python.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import sqlite3

@@ -6,8 +6,6 @@ Filesystem. Whatever else differs from one filesystem to another is in playbooks
 options in an experiment). Nothing lists them.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import re

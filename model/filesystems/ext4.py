@@ -1,8 +1,6 @@
 """ext4: `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of
 the journal's inode, of the file of orphans, and of every directory and file."""
 
-from __future__ import annotations
-
 from model.filesystems import Filesystem, Mkfs, Superblock, features, number, several
 
 _DATA_MODES = {

@@ -1,7 +1,5 @@
 """F2FS: `superblock.txt` is what dump.f2fs -d 1 prints."""
 
-from __future__ import annotations
-
 from model.filesystems import Filesystem, Mkfs, features, number, several
 
 _NUMBER = r"[0-9]+"

@@ -6,8 +6,6 @@ The log and metadata are written from buffers that belong to no page of any file
 on the device that says what they are. A copy in the log does not say what it is of.
 """
 
-from __future__ import annotations
-
 import re
 
 from model.filesystems import Filesystem, Mkfs, ReadBack, Superblock, number

@@ -1,7 +1,5 @@
 """What a cell requests that can be read back: the settings that a plan expects, and a check compares."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from base import identity

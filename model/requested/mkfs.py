@@ -1,7 +1,5 @@
 """What may be requested of mkfs, and whether it made that: read back from the superblock."""
 
-from __future__ import annotations
-
 import re
 
 from model import filesystems

@@ -6,8 +6,6 @@ device (loop, journal_dev), lets the kernel panic (errors=panic, abort), mounts 
 model/filesystems/.
 """
 
-from __future__ import annotations
-
 import re
 
 from model import filesystems

@@ -1,7 +1,5 @@
 """Values of a cell as they are compared and shown, and the probes that it asks for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from model.cell import Cell

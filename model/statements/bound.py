@@ -1,7 +1,5 @@
 """Typed values of a statement's parameters, and the statement with them in their places."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """What becomes of a program's PRAGMAs when its statements are recorded (docs/how-to/trace.md)."""
 
-from __future__ import annotations
-
 from model.statements import sqlfile
 
 # They change which rows statements leave, or are work that a program gives SQLite: a trace has them.

@@ -1,7 +1,5 @@
 """A recording (workloads/engines/*/preload/record.c), made a trace."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """The SQL that the driver renders: what a line of it does, and how many bytes of values it carries."""
 
-from __future__ import annotations
-
 import re
 
 from model.operations import Transaction

@@ -1,7 +1,5 @@
 """A user's SQL file (WORKLOAD=sql): what makes its database, and its transactions."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Read and write a trace of a program's SQL (docs/how-to/trace.md), and make the SQL that is run."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -4,8 +4,6 @@ All that is known of such a trace are numbers, so what is made here is no app's:
 page, of which a transaction writes as many as it is to write pages.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Which rows each transaction of a synthetic trace reads or writes."""
 
-from __future__ import annotations
-
 import bisect
 import itertools
 from typing import NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """What a trace is when it runs: on SQLite, in WAL mode, by the frames of its log."""
 
-from __future__ import annotations
-
 import sqlite3
 import struct
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The measures of a trace, as experiments/workload/ has them (`synthetic`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_type_hints
 

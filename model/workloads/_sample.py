@@ -1,7 +1,5 @@
 """The table `sample` of workloads/workloads/sample.c."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """workloads/workloads/mobibench.c: inserts, updates and deletes of values of 100 letters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from model.workloads import Operation, Phase
