@@ -187,7 +187,7 @@ def roles(engine: Engine) -> tuple[str, ...]:
 
 def label_of_another(label: str, engine: Engine) -> bool:
     """Return whether only other engines have pages with this label."""
-    return label in labels() and label not in {own for own, _ in engine.FILES.values()}
+    return label in labels() and label not in {name for name, _ in engine.FILES.values()}
 
 
 def known_role(name: str, databases: Collection[str]) -> str | None:

@@ -39,14 +39,14 @@ def number(properties: Mapping[str, Any], name: str) -> int:
     return int(text)
 
 
-class Counts:
-    """The counters as numbers, in `by_name`. Raises ValueError for one that is not a number."""
+class Counts(dict[str, int]):
+    """The counters as numbers, by name. Raises ValueError for one that is not a number."""
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
         reasons = [name for name in properties if name.startswith(CHECKPOINTS)]
+        super().__init__({name: number(properties, name) for name in (*_NUMBERS, *reasons)})
         self.recovery = properties.get("recovery")
-        self.by_name = {name: number(properties, name) for name in (*_NUMBERS, *reasons)}
-        self.reasons = {name.removeprefix(CHECKPOINTS): self.by_name[name] for name in reasons}
+        self.reasons = {name.removeprefix(CHECKPOINTS): self[name] for name in reasons}
         self.checkpoints = sum(self.reasons.values())
 
     def commits(self, others: Collection[str]) -> int:
@@ -61,45 +61,45 @@ def contradictions(
 
     others: reasons of checkpoints that are not commits. ran: number of transactions.
     """
-    numbers, made, commits = counts.by_name, counts.checkpoints, counts.commits(others)
+    made, commits = counts.checkpoints, counts.commits(others)
     reasons = list[str]()
 
     def same(name: str, source: str, number: int) -> None:
-        if numbers[name] != number:
-            reasons.append(f"{name}: {numbers[name]}, but {source} {number}")
+        if counts[name] != number:
+            reasons.append(f"{name}: {counts[name]}, but {source} {number}")
 
     def within(name: str, least: int, most: int) -> None:
-        if not least <= numbers[name] <= most:
-            reasons.append(f"{name}: {numbers[name]}, not {least} to {most} as the other counters require")
+        if not least <= counts[name] <= most:
+            reasons.append(f"{name}: {counts[name]}, not {least} to {most} as the other counters require")
 
     same(
         "transactions",
         "logged ones and commits by a checkpoint are",
-        numbers["logged transactions"] + commits,
+        counts["logged transactions"] + commits,
     )
     within("transactions", 0, ran)
     if settings.get("checkpoint_write", "wal") == "wal":
         same("WAL syncs", "checkpoints are", made)
-        same("database pages", "WAL pages are", numbers["WAL pages"])
+        same("database pages", "WAL pages are", counts["WAL pages"])
     else:
-        within("database pages", numbers["WAL pages"], numbers["dirty pages of checkpoints"] + made)
+        within("database pages", counts["WAL pages"], counts["dirty pages of checkpoints"] + made)
     same("database syncs", "checkpoints are", made)
     # page 1 has the mark and is written even if clean. The pages that a checkpoint commits are not dirty yet,
     # unless it has only these.
     own = counts.commits((*others, *_MERGES))
-    least = 0 if own else max(numbers["database pages"] - made, 0)
-    within("dirty pages of checkpoints", least, numbers["database pages"])
-    least = -(-numbers["dirty pages of checkpoints"] // made) if made else 0
-    within("most dirty pages of one", least, numbers["dirty pages of checkpoints"])
-    least = -(-numbers["time of checkpoints, ns"] // made) if made else 0
-    within("longest checkpoint, ns", least, numbers["time of checkpoints, ns"])
+    least = 0 if own else max(counts["database pages"] - made, 0)
+    within("dirty pages of checkpoints", least, counts["database pages"])
+    least = -(-counts["dirty pages of checkpoints"] // made) if made else 0
+    within("most dirty pages of one", least, counts["dirty pages of checkpoints"])
+    least = -(-counts["time of checkpoints, ns"] // made) if made else 0
+    within("longest checkpoint, ns", least, counts["time of checkpoints, ns"])
     # the opening syncs the log that it makes
-    each = numbers["logged transactions"] if settings.get("synchronous", "full") == "full" else 0
+    each = counts["logged transactions"] if settings.get("synchronous", "full") == "full" else 0
     syncs = 0 if settings["log_medium"] == "pcm" else each + made + 1
     same("log syncs", f"the logged transactions require with {settings['log_medium']}", syncs)
-    if counts.recovery not in _CLOSED or numbers["transactions executed again"]:
+    if counts.recovery not in _CLOSED or counts["transactions executed again"]:
         reasons.append(
-            f"its opening found '{counts.recovery}' and executed {numbers['transactions executed again']} "
+            f"its opening found '{counts.recovery}' and executed {counts['transactions executed again']} "
             "transactions again, but the database had been closed"
         )
     return reasons
@@ -115,18 +115,18 @@ def contradicted_calls(
     is_write = pl.col("op").is_in(["write", "copy"])
     is_sync = pl.col("op").is_in(["sync", "msync"])
 
-    def of(file: str, what: pl.Expr) -> int:
-        return calls.filter((pl.col("file") == file) & what).height
+    def number_of(file: str, kind: pl.Expr) -> int:
+        return calls.filter((pl.col("file") == file) & kind).height
 
     opening, close = int(settings["log_medium"] != "pcm"), 1
     made = {
-        "log syncs": of(log, is_sync) + opening,
-        "WAL pages": of(pages, is_write & (pl.col("bytes") > WAL_HEADER)),
-        "WAL syncs": of(pages, is_sync) - close,
-        "database pages": of("database", is_write) - close,
-        "database syncs": of("database", is_sync) - close,
+        "log syncs": number_of(log, is_sync) + opening,
+        "WAL pages": number_of(pages, is_write & (pl.col("bytes") > WAL_HEADER)),
+        "WAL syncs": number_of(pages, is_sync) - close,
+        "database pages": number_of("database", is_write) - close,
+        "database syncs": number_of("database", is_sync) - close,
     }
-    return differences({name: (counts.by_name[name], number) for name, number in made.items()})
+    return differences({name: (counts[name], number) for name, number in made.items()})
 
 
 def differences(numbers: Mapping[str, tuple[int, int]]) -> list[str]:
@@ -143,7 +143,7 @@ def least_written(counts: Counts, settings: Mapping[str, Any]) -> int:
     page = int(settings["page_size"])
     durable = settings["log_medium"] != "pcm" and settings.get("synchronous", "full") == "full"
     return (
-        counts.by_name["database pages"] * page
-        + counts.by_name["WAL pages"] * (_FRAME_HEADER + page)
-        + (counts.by_name["log bytes"] if durable else 0)
+        counts["database pages"] * page
+        + counts["WAL pages"] * (_FRAME_HEADER + page)
+        + (counts["log bytes"] if durable else 0)
     )

@@ -140,18 +140,18 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
     room, full = settings["log_size"] - RECORDS, counts.reasons.get("log full", 0)
     least = -(-room * settings["log_full"] // 100)
     most = full * room + (counts.checkpoints - full) * least
-    if not full * least <= counts.by_name["log bytes"] <= most:
+    if not full * least <= counts["log bytes"] <= most:
         reasons.append(
-            f"log bytes: {counts.by_name['log bytes']}, but {counts.checkpoints} checkpoints, {full} of them "
+            f"log bytes: {counts['log bytes']}, but {counts.checkpoints} checkpoints, {full} of them "
             f"for a full log, make {full * least} to {most}"
         )
     dirty = counts.reasons.get("dirty pages", 0)
-    if dirty and not 0 < settings["dirty_pages"] < counts.by_name["most dirty pages of one"]:
+    if dirty and not 0 < settings["dirty_pages"] < counts["most dirty pages of one"]:
         reasons.append(
             f"checkpoints: dirty pages: {dirty}, but none had more than {settings['dirty_pages']} dirty pages"
         )
     stored = config["properties"].get("PCM bytes")
-    expected = counts.by_name["log bytes"] + _HEADER * (counts.checkpoints + 1)
+    expected = counts["log bytes"] + _HEADER * (counts.checkpoints + 1)
     if settings["log_medium"] == "pcm" and stored != str(expected):
         reasons.append(f"PCM bytes: {stored}, but log bytes and headers are {expected}")
     if calls is None:
@@ -162,9 +162,7 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
     ends = (records["offset"] + records["bytes"] - RECORDS) * 100
     filled = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
     made = {"logged transactions": records.height, "log bytes": int(records["bytes"].sum())}
-    reasons += _log_counters.differences(
-        {name: (counts.by_name[name], number) for name, number in made.items()}
-    )
+    reasons += _log_counters.differences({name: (counts[name], number) for name, number in made.items()})
     if full != filled.sum():
         reasons.append(f"checkpoints: log full: {full}, but its calls filled the log {filled.sum()} times")
     return reasons
@@ -231,8 +229,8 @@ def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bo
 
 def requested(cell: Cell) -> dict[str, Any]:
     """Return the settings that a cell has; `synchronous` only if it is not the default."""
-    asked = {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
-    return asked | ({_SYNCHRONOUS: cell.synchronous} if cell.synchronous != "full" else {})
+    settings = {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
+    return settings | ({_SYNCHRONOUS: cell.synchronous} if cell.synchronous != "full" else {})
 
 
 release = sqlite.release
