@@ -88,13 +88,14 @@ class Cell:
 
     def document(self) -> dict[str, Any]:
         """Return cell.json's object, or watch.json's, in its order and without `at_default`."""
-        own = {name: getattr(self, name) for name in _OF_COMMAND} if self.load == identity.COMMAND else {}
-        return dict(sorted({**dict(self.axes()), **own, "profiles": self.profiles}.items()))
+        names = _OF_COMMAND if self.load == identity.COMMAND else ()
+        more = {name: getattr(self, name) for name in names}
+        return dict(sorted({**dict(self.axes()), **more, "profiles": self.profiles}.items()))
 
 
 _NO_AXES = {"profiles", *_OF_COMMAND, "others", "absent"}
 # Axes in the schema's order, and the type of each.
-AXES: dict[str, type] = {one.name: one.type for one in fields(Cell) if one.name not in _NO_AXES}  # type: ignore[misc]
+AXES: dict[str, type] = {axis.name: axis.type for axis in fields(Cell) if axis.name not in _NO_AXES}  # type: ignore[misc]
 
 
 def from_document(document: Mapping[str, Any]) -> Cell:
@@ -106,14 +107,11 @@ def from_document(document: Mapping[str, Any]) -> Cell:
     values = {name: document.get(name, specs[name]["default"]) for name in AXES}
     for name, kind in mistyped(document):
         raise BadInputError(f"cell: {name}: {document[name]!r} is not {kind}")
-    without = {*AXES, "profiles", "at_default"}
-    own = {}
-    if identity.load(document) == identity.COMMAND:
-        own = {name: document[name] for name in _OF_COMMAND if name in document}
-        without |= set(_OF_COMMAND)
+    names = _OF_COMMAND if identity.load(document) == identity.COMMAND else ()
+    without = {*AXES, *names, "profiles", "at_default"}
     return Cell(
         **values,
-        **own,
+        **{name: document[name] for name in names if name in document},
         profiles=document["profiles"],
         others={name: value for name, value in document.items() if name not in without},
         absent=frozenset(AXES.keys() - document.keys()),
@@ -121,7 +119,7 @@ def from_document(document: Mapping[str, Any]) -> Cell:
 
 
 def mistyped(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (axis, what it must be) of each axis in a document whose value has another type."""
+    """Yield (axis, required type in words) of each axis of another type in a document."""
     for name, kind in AXES.items():
         if type(document.get(name, kind())) is not kind:
             yield name, "a whole number" if kind is int else "text"

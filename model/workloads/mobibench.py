@@ -11,17 +11,16 @@ TEXTS = {
     "delete": "DELETE FROM tblMyList WHERE id=%k;",
     "read": "SELECT Value FROM tblMyList WHERE id=%k;",
 }
-_REPEATED = 10
 
 
-def _value(letters: bytes) -> bytes:
-    return b"".join(letters[place : place + 1] * _REPEATED for place in range(len(letters)))
+def _value(letters: str) -> bytes:
+    return "".join(letter * 10 for letter in letters).encode()
 
 
 def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
     """Yield the transactions of a phase."""
     n = phase.options.n
-    inserted, updated = _value(b"abcdefghij"), _value(b"fghijabcde")
+    inserted, updated = _value("abcdefghij"), _value("fghijabcde")
     for number in range(n):
         if phase.name == "insert":
             yield (Operation("insert", 1 + number, inserted),)
