@@ -112,16 +112,15 @@ class Machine:
             QEMU,
             *self.cpu_arguments(),
             *("-m", f"{self.memory_mib + self.persistent_mib}M"),
-            *(
-                "-object",
-                f"memory-backend-file,id=ram,size={self.memory_mib + self.persistent_mib}M,"
-                f"mem-path=memory/{self.ram.name},"
-                f"share={'on' if self.shared else 'off'}",
-            ),
+            "-object",
+            f"memory-backend-file,id=ram,size={self.memory_mib + self.persistent_mib}M,"
+            f"mem-path=memory/{self.ram.name},share={'on' if self.shared else 'off'}",
             *self.time_arguments(),
             *("-seed", "1"),
             *("-kernel", "image/vmlinuz", "-initrd", "image/initrd"),
-            *self.boot_arguments(),
+            *("-append", f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"),
+            # QEMU's own device tree has no persistent memory
+            *(("-dtb", TREE) if self.persistent_mib else ()),
             *("-nodefaults", "-no-reboot", "-display", "none"),
             *("-serial", "file:serial.log"),
             *("-qmp", "unix:qmp,server=on,wait=off"),
@@ -138,12 +137,6 @@ class Machine:
             *("-fw_cfg", "name=opt/commitpath/authorized_keys,file=keys/id.pub"),
             *("-fw_cfg", "name=opt/commitpath/cell,file=cell"),
         ]
-
-    def boot_arguments(self) -> list[str]:
-        """Return options for the kernel's command line, and for a device tree if QEMU's own does not
-        suffice."""
-        words = f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"
-        return ["-append", words, *(["-dtb", TREE] if self.persistent_mib else [])]
 
     def write_tree(self) -> None:
         """Write the device tree of a machine with persistent memory, made from QEMU's own."""
