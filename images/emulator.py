@@ -25,15 +25,15 @@ OF_STOCK = 0.6
 def patch() -> tuple[str, Path]:
     """Return Debian's version of the installed QEMU and its patch. LabError if there is none."""
     output = qemu.qemu_version()
-    found = DEBIANS.fullmatch(output)
-    if not found:
+    match = DEBIANS.fullmatch(output)
+    if not match:
         raise LabError(f"the emulator is built from Debian's QEMU, but the installed one is {output!r}")
-    release = ".".join(found[1].split(".")[:2])
+    release = ".".join(match[1].split(".")[:2])
     path = FOLDER / f"{release}.patch"
     if not path.is_file():
-        known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.patch")))
-        raise LabError(f"there is no patch for QEMU {found[1]}, only for {known}; boards use Debian's")
-    return found[2], path
+        releases = ", ".join(sorted(path.stem for path in FOLDER.glob("*.patch")))
+        raise LabError(f"there is no patch for QEMU {match[1]}, only for {releases}; boards use Debian's")
+    return match[2], path
 
 
 def folder() -> Path:
@@ -46,8 +46,8 @@ def folder() -> Path:
 def instructions() -> str:
     """Return the host CPU's features as listed by its kernel: x86's flags, ARM's Features."""
     output = Path("/proc/cpuinfo").read_text()
-    found = re.search(r"^(flags|Features)\s*:(.*)$", output, re.MULTILINE)
-    return " ".join(sorted(found[2].split())) if found else output
+    match = re.search(r"^(flags|Features)\s*:(.*)$", output, re.MULTILINE)
+    return " ".join(sorted(match[2].split())) if match else output
 
 
 def build() -> Path:
@@ -81,7 +81,7 @@ def chosen() -> str:
     choice = os.environ.get("COMMITPATH_EMULATOR")
     if choice not in (None, "", "own", "stock"):
         raise BadInputError(f"COMMITPATH_EMULATOR={choice}: must be own or stock")
-    found = None if choice == "stock" else built()
-    if choice == "own" and not found:
+    program = None if choice == "stock" else built()
+    if choice == "own" and not program:
         raise BadInputError("EMULATOR=own: not built; `make emulator` builds it")
-    return str(found or qemu.QEMU)
+    return str(program or qemu.QEMU)

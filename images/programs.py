@@ -23,9 +23,9 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
     """Return an engine's release compiled for the board (separately, as the driver's files change more
     often), or for this host without a build root."""
     sources, by = artifacts.release(engine, version), root.name if root else hosts_compiler()
-    own = artifacts.WORKLOADS / "engines" / engine
+    folder = artifacts.WORKLOADS / "engines" / engine
     rules = [artifacts.WORKLOADS / name for name in ("Makefile", "operations.mk")]
-    rules += [*own.glob("*.mk"), *own.glob("extensions/*")]
+    rules += [*folder.glob("*.mk"), *folder.glob("extensions/*")]
     files = list(sources.glob("**/*.c"))
     path = artifacts.CACHE / f"{engine}-{version}-{artifacts.hash_of(version, by, files=[*rules, *files])}.o"
 
@@ -200,10 +200,10 @@ def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapp
     relative, as the folder has another name in the build root."""
     if root:
         place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
-        own = {"CC": "aarch64-linux-gnu-gcc"}
+        settings = {"CC": "aarch64-linux-gnu-gcc"}
     else:
         # settings of an outer make must not apply
         place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
         # little work: with -O0 an engine compiles in 4 s of CPU time, with -O1 in 13
-        own = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
-    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]
+        settings = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
+    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**settings, **variables}.items())]

@@ -140,19 +140,19 @@ class Machine:
 
     def write_tree(self) -> None:
         """Write the device tree of a machine with persistent memory, made from QEMU's own."""
-        own = self.folder / "own.dtb"
+        own_tree = self.folder / "own.dtb"
         machine, *more = self.cpu_arguments()[1:]
-        machine = f"{machine.replace('memory-backend=ram,', '')},dumpdtb={own.name}"
+        machine = f"{machine.replace('memory-backend=ram,', '')},dumpdtb={own_tree.name}"
         line = [QEMU, "-machine", machine, *more, "-m", f"{self.memory_mib + self.persistent_mib}M"]
         line += ["-nodefaults", "-display", "none"]
         done = subprocess.run(
             line, executable=self.executable(), cwd=self.folder, capture_output=True, text=True, check=False
         )
-        if done.returncode or not own.is_file():
+        if done.returncode or not own_tree.is_file():
             errors = done.stderr.strip().splitlines() or ["nothing"]
             raise LabError(f"QEMU gives no device tree: {errors[-1]}")
         sizes = (self.memory_mib << 20, self.persistent_mib << 20)
-        tree = devicetree.with_persistent_memory(own.read_bytes(), MEMORY_AT, *sizes)
+        tree = devicetree.with_persistent_memory(own_tree.read_bytes(), MEMORY_AT, *sizes)
         (self.folder / TREE).write_bytes(tree)
 
     def cpu_arguments(self) -> list[str]:

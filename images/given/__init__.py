@@ -82,8 +82,7 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
 
 
 def missing_options(profile: Mapping[str, Any], options: Iterable[str]) -> str:
-    """Return the options that a user's kernel lacks, in words; empty for other kernels, which have no
-    config."""
+    """Return the options that a user's kernel lacks, as text; empty for other kernels."""
     kind = kind_of(profile)
     return _missing(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
 

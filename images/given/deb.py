@@ -119,10 +119,10 @@ def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
     while wanted:
         name = wanted.pop()
         # kbuild's programs run on this host
-        known = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
+        architectures = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
         for other in sorted(path.parent.glob(f"{glob_of(name)}_*.deb")):
             fields = control(other)
-            if fields["Version"] == version and fields["Architecture"] in known:
+            if fields["Version"] == version and fields["Architecture"] in architectures:
                 found[name] = other
                 more = TOOLS.findall(fields["Depends"])
                 wanted += [name for name in more if name not in found and name not in wanted]

@@ -67,8 +67,8 @@ class Commands:
 
     def barriers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the FLUSHes and FUA writes from `first` to before `last`."""
-        found = np.flatnonzero(self.is_flush[first:last] | self.is_fua[first:last]) + first
-        return [int(number) for number in found]
+        numbers = np.flatnonzero(self.is_flush[first:last] | self.is_fua[first:last]) + first
+        return [int(number) for number in numbers]
 
     def losable(self, moment: int) -> Ints:
         """Return the numbers of the changes that a cut may take, ascending."""

@@ -1,4 +1,4 @@
-"""Choose the power cuts of a run, also of one whose engine has a file in persistent memory (lines.py).
+"""Choose the power cuts of a run, also with a file in persistent memory (lines.py).
 
 Many commits to such memory send the device no command. A crash point is therefore before, during or after a
 command, as without it (cuts.py), or a call to that file. At most a third of CUTS are before and after a FLUSH

@@ -75,21 +75,21 @@ def _engine(cell: Cell) -> list[Expected]:
 
 
 def _filesystem(cell: Cell) -> list[Expected]:
-    fs, found = _profile(cell, "fs"), []
+    fs, expected = _profile(cell, "fs"), []
     if (kind := fs.get("type")) is not None:
-        found.append(Expected(FILESYSTEM, "type", word(kind)))
+        expected.append(Expected(FILESYSTEM, "type", word(kind)))
         made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.mkfs_options or "")])
-        found += [
+        expected += [
             Expected(FILESYSTEM, f"mkfs {name}", value)
             for name, value in mkfs.requested(str(kind), made).items()
         ]
     options = [*map(str, fs.get("mount", [])), *str(cell.mount_options or "").split(",")]
     for option in options:
         if option.startswith("data="):
-            found.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
+            expected.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
         elif option not in _ALWAYS:
-            found.append(Expected(FILESYSTEM, f"option {option}", option))
-    return found
+            expected.append(Expected(FILESYSTEM, f"option {option}", option))
+    return expected
 
 
 def _device(cell: Cell) -> list[Expected]:
@@ -101,12 +101,12 @@ def _device(cell: Cell) -> list[Expected]:
 
 
 def _board(cell: Cell) -> list[Expected]:
-    found = [Expected(BOARD, "clock", cell.clock)]
+    expected = [Expected(BOARD, "clock", cell.clock)]
     if cell.clock == VIRTUAL:
-        found.append(Expected(BOARD, "cpu_ns", word(cell.cpu_ns)))
+        expected.append(Expected(BOARD, "cpu_ns", word(cell.cpu_ns)))
     if cell.board == VIRTUAL:
-        found += _kernel(cell)
-    return found
+        expected += _kernel(cell)
+    return expected
 
 
 def _kernel(cell: Cell) -> list[Expected]:

@@ -98,25 +98,25 @@ def _making(schema: Iterable[Statement], where: str) -> Iterator[Statement]:
     omitted. Raises SqlFileError for several transactions.
     """
     begun = dict[int, Statement]()  # by database
-    for one in schema:
-        refuse(one, MAKING)
-        word, begin = one.words[0], begun.get(one.database)
-        if word == "PRAGMA" and "FOREIGN_KEYS" in one.words:
-            if not _OFF & set(one.words):
+    for statement in schema:
+        refuse(statement, MAKING)
+        word, begin = statement.words[0], begun.get(statement.database)
+        if word == "PRAGMA" and "FOREIGN_KEYS" in statement.words:
+            if not _OFF & set(statement.words):
                 raise SqlFileError(
-                    f"line {one.line}: PRAGMA foreign_keys {where}: there it may be OFF alone, as all is one "
-                    "transaction, in which SQLite turns on none"
+                    f"line {statement.line}: PRAGMA foreign_keys {where}: there it may be OFF alone, "
+                    "as all is one transaction, in which SQLite turns on none"
                 )
         elif word == "BEGIN" and begin is None:
-            begun[one.database] = one
+            begun[statement.database] = statement
         elif word in ("COMMIT", "END") and begin is not None:
-            del begun[one.database]
+            del begun[statement.database]
         elif word in _CONTROL or word == "VACUUM":
-            raise SqlFileError(f"line {one.line}: {word} {where}: all that is there is one transaction")
+            raise SqlFileError(f"line {statement.line}: {word} {where}: all that is there is one transaction")
         else:
-            yield one
-    for one in begun.values():
-        raise SqlFileError(f"line {one.line}: BEGIN {where} without a COMMIT or END there")
+            yield statement
+    for statement in begun.values():
+        raise SqlFileError(f"line {statement.line}: BEGIN {where} without a COMMIT or END there")
 
 
 def statements(text: str, line: int) -> Iterator[Statement]:
@@ -152,30 +152,32 @@ def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
     several databases come in order of their ends. Raises SqlFileError for invalid ones.
     """
     begun = dict[int, list[Statement]]()  # by database
-    for one in given:
-        refuse(one)
-        word, inside = one.words[0], begun.get(one.database, [])
-        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in one.words[1:3])
+    for statement in given:
+        refuse(statement)
+        word, inside = statement.words[0], begun.get(statement.database, [])
+        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in statement.words[1:3])
         if word == "BEGIN" and inside:
-            raise SqlFileError(f"line {one.line}: BEGIN within the transaction of line {inside[0].line}")
+            raise SqlFileError(
+                f"line {statement.line}: BEGIN within the transaction of line {inside[0].line}"
+            )
         if word in _CONTROL - {"BEGIN"} and not inside:
-            raise SqlFileError(f"line {one.line}: {word} without a BEGIN before it")
+            raise SqlFileError(f"line {statement.line}: {word} without a BEGIN before it")
         if word == "BEGIN" or inside:
-            inside.append(one)
-            begun[one.database] = inside
+            inside.append(statement)
+            begun[statement.database] = inside
             if ends:
-                yield _joined(begun.pop(one.database))
+                yield _joined(begun.pop(statement.database))
         else:
-            yield one
+            yield statement
     for inside in begun.values():
         raise SqlFileError(f"line {inside[0].line}: BEGIN without a COMMIT, END or ROLLBACK after it")
 
 
 def _joined(parts: list[Statement]) -> Statement:
     text, line = "", parts[0].line
-    for one in parts:
-        text += "\n" * (one.line - line) + one.text
-        line = one.line + one.text.count("\n")
+    for statement in parts:
+        text += "\n" * (statement.line - line) + statement.text
+        line = statement.line + statement.text.count("\n")
     return parts[0]._replace(text=text)
 
 
@@ -188,9 +190,9 @@ def _words(text: str) -> Iterator[str]:
     return (token[0] for token in _TOKEN.finditer(text) if not token["blank"])
 
 
-def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
+def refuse(statement: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
     """Raise SqlFileError for a statement that a workload cannot have."""
-    words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
+    words, where = [word.strip("\"'`[]").lower() for word in statement.words], f"line {statement.line}: "
     if words[0] == "explain":
         # most PRAGMAs act when they are prepared, even after EXPLAIN
         words = words[3:] if words[1:3] == ["query", "plan"] else words[1:]
@@ -207,7 +209,7 @@ def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
         raise SqlFileError(f"{where}{words[0].upper()}: a statement is of one database")
     if any(
         bracket == "(" and called.strip('"`[]').lower() == "load_extension"
-        for called, bracket in pairwise(_words(one.text))
+        for called, bracket in pairwise(_words(statement.text))
     ):
         raise SqlFileError(f"{where}load_extension: what it loads would run in the driver")
     if words[0] == ".":
@@ -219,38 +221,40 @@ def name(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def is_ordered(one: Statement) -> bool:
+def is_ordered(statement: Statement) -> bool:
     """Return whether a transaction makes only the calls of a commit."""
-    words = {part.words[0] for part in statements(one.text, 1)}
+    words = {part.words[0] for part in statements(statement.text, 1)}
     return not words & {"ROLLBACK", "VACUUM", "PRAGMA"}
 
 
 def vacuum(given: Iterable[Statement]) -> int | None:
     """Return the line of the first VACUUM, None if there is none."""
-    return next((one.line for one in given if one.words[0] == "VACUUM"), None)
+    return next((statement.line for statement in given if statement.words[0] == "VACUUM"), None)
 
 
 def pack(given: Sequence[Statement], timed: bool = False) -> bytes:
     """Return the statements for workloads/workloads/sql.c. timed: with the times of a recording."""
     due = due_ns(given) if timed else [None] * len(given)
     each = zip(given, due, strict=True)
-    return b"".join(f"{one.line}{_numbers(one, due)}\n{one.text}\0".encode() for one, due in each)
+    return b"".join(
+        f"{statement.line}{_numbers(statement, due)}\n{statement.text}\0".encode() for statement, due in each
+    )
 
 
 def due_ns(given: Sequence[Statement]) -> list[int]:
     """Return when each transaction of a recording begins, in ns after the first, not below 0."""
-    recorded = [one.recorded_ns or 0 for one in given]
+    recorded = [statement.recorded_ns or 0 for statement in given]
     return [max(time - recorded[0], 0) for time in recorded]
 
 
-def _numbers(one: Statement, due: int | None) -> str:
-    database = f" {one.database + 1}" if one.database or due is not None else ""
+def _numbers(statement: Statement, due: int | None) -> str:
+    database = f" {statement.database + 1}" if statement.database or due is not None else ""
     return database if due is None else f"{database} {due}"
 
 
 def rendered(given: Iterable[Statement]) -> bytes:
     """Return the content of rendered.gz: each statement with a newline."""
-    return b"".join(f"{one.text}\n".encode() for one in given)
+    return b"".join(f"{statement.text}\n".encode() for statement in given)
 
 
 def rendered_transactions(file: BinaryIO) -> Iterator[Transaction]:

@@ -51,9 +51,9 @@ def shares(spec: Spec) -> list[Spec]:
     def share(total: int, number: int) -> int:
         return total * (number + 1) // spec.databases - total * number // spec.databases
 
-    each = spec._replace(megabytes=spec.megabytes / spec.databases, databases=1)
+    each = spec._asdict() | {"megabytes": spec.megabytes / spec.databases, "databases": 1}
     return [
-        each._replace(**{name: share(getattr(spec, name), number) for name in _COUNTED})
+        Spec(**each | {name: share(getattr(spec, name), number) for name in _COUNTED})
         for number in range(spec.databases)
     ]
 
