@@ -29,10 +29,10 @@ from analysis.adapters.trials import Board
 from analysis.crash.reorder import Stretch, stretches
 from analysis.recorded import Recorded
 from model.crash_points import cuts, lines, moments, policies
-from model.crash_points.cuts import Trial
+from model.crash_points.cuts import WHERE, Trial
 from model.crash_points.durable import Cache, Commands
 from model.crash_points.lines import Memory
-from model.crash_points.moments import WHERE, Moment
+from model.crash_points.moments import Moment
 
 # The shortest interval between two timer-driven stretches.
 CLOCK_NS = 1_000_000_000

@@ -75,7 +75,7 @@ def test_moments_are_of_commands_and_of_calls() -> None:
     assert plan[-1].memory == lines.State(13, lines.GONE, 0)
     of_calls = [one for one in plan if one.call is not None]
     # a third, and of those between some
-    assert 20 < len(of_calls) < 40 and {one.where for one in of_calls} == {*moments.WHERE}
+    assert 20 < len(of_calls) < 40 and {one.where for one in of_calls} == {*cuts.WHERE}
     assert {one.memory.policy for one in plan if one.memory} == {*lines.CHOICES, lines.GONE, lines.THERE}
     assert len({one.line() for one in plan}) > 40
 
