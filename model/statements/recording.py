@@ -72,7 +72,7 @@ def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
 
 def _blocks(text: str) -> Iterator[list[tuple[str, Entry]]]:
     """Yield the transactions: (path, statement) of each statement."""
-    for part in re.split("^transaction .*\n", text, flags=re.MULTILINE):
+    for part in re.split(r"^transaction .*(?:\n|\Z)", text, flags=re.MULTILINE):
         block = list[tuple[str, Entry]]()
         for line in part.splitlines():
             words = tracefile.words(line)
