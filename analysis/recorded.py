@@ -135,7 +135,7 @@ class Recorded:
     @property
     def expected(self) -> list[Expected]:
         """The settings that the cell requests, and those that only its plan requests."""
-        requested = expected.of(self.cell)
+        requested = expected.settings(self.cell)
         planned = [Expected(**setting) for setting in self.plan["expected"]] if self.plan else []
         return requested + [setting for setting in planned if setting not in requested]
 

@@ -1,10 +1,8 @@
-"""Searching and measuring with sorted arrays: what the ledger's modules share.
+"""Search and measure with sorted arrays and intervals.
 
-All times and keys are int64 unless said otherwise; -1 stands for "none". What is long is indexed
-with `take` and `compress`: they are three times as quick as brackets.
+All times and keys are int64 unless noted; -1 stands for "none". Long arrays are indexed with `take` and
+`compress`, which are three times as fast as brackets.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +15,7 @@ Bools = NDArray[np.bool_]
 
 _RANK = 32  # bits of a composite key that hold the rank of a time
 _RANKS = (1 << _RANK) - 1
-_FEW = 100  # edges that are searched in less time than values are sorted in
+_FEW = 100  # so few edges are searched faster than values are sorted
 
 
 class Intervals(NamedTuple):
@@ -36,25 +34,25 @@ def at(column: Ints, rows: Ints) -> Ints:
     """Return column[rows], -1 where a row is -1."""
     if not column.size:
         return np.full(rows.shape, -1, np.int64)
-    found, none = column.take(rows, mode="clip"), rows < 0
-    return np.where(none, -1, found) if none.any() else found
+    values, none = column.take(rows, mode="clip"), rows < 0
+    return np.where(none, -1, values) if none.any() else values
 
 
 def distinct(values: np.ndarray) -> list[int]:
-    """Return the values there are, ascending; quick where it is one."""
+    """Return the distinct values, ascending; fast if there is one."""
     if values.size and (values == values[0]).all():
         return [int(values[0])]
     return [int(value) for value in unique(values)]
 
 
 def unique(values: np.ndarray) -> np.ndarray:
-    """Return the values there are, ascending. (numpy.unique loads numpy.ma first: 40 ms.)"""
+    """Return the distinct values, ascending. (numpy.unique loads numpy.ma first: 40 ms.)"""
     ordered = np.sort(values)
     return ordered[np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])] if ordered.size else ordered
 
 
 def pairs(ones: Ints, others: Ints) -> tuple[Ints, Ints]:
-    """Return the different pairs there are, ascending; both are below 2**31."""
+    """Return the distinct pairs, ascending; both values are below 2**31."""
     both = unique(ones << _RANK | others)
     return both >> _RANK, both & _RANKS
 
@@ -67,9 +65,8 @@ def ascending(values: np.ndarray) -> bool:
 def preceding(edges: Ints, values: Ints) -> Ints:
     """Return how many of the ascending edges are at or before each value.
 
-    It is numpy.searchsorted, side "right", in a tenth to three quarters of its time: values that
-    do not ascend are searched for in their order, unless the edges are few, and those that do are
-    counted between edges that are few, or merged with them.
+    The result of numpy.searchsorted, side "right", in a tenth to three quarters of its time: unsorted values
+    are sorted first, unless there are few edges; sorted ones are counted between few edges, or merged.
     """
     if not values.size or not edges.size:
         return np.zeros(values.shape, np.int64)
@@ -77,9 +74,9 @@ def preceding(edges: Ints, values: Ints) -> Ints:
         if edges.size <= _FEW:
             return np.searchsorted(edges, values, side="right")
         order = np.argsort(values)
-        found = np.empty(values.size, np.int64)
-        found[order] = np.searchsorted(edges, values.take(order), side="right")
-        return found
+        counts = np.empty(values.size, np.int64)
+        counts[order] = np.searchsorted(edges, values.take(order), side="right")
+        return counts
     low, high = np.searchsorted(edges, [values[0], values[-1]], side="right").tolist()
     near = edges[low:high]
     if near.size < values.size // 8:
@@ -93,7 +90,7 @@ def preceding(edges: Ints, values: Ints) -> Ints:
 
 
 def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
-    """Return for each time the row of the disjoint, ascending intervals it lies in, or -1."""
+    """Return for each time the row of its interval, or -1; the intervals are disjoint and ascending."""
     if not begins.size:
         return np.full(times.shape, -1, np.int64)
     row = preceding(begins, times) - 1
@@ -101,7 +98,7 @@ def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
 
 
 def union(parts: Sequence[Intervals]) -> Intervals:
-    """Return what lies in any of the parts, whose intervals may overlap and be in any order."""
+    """Return the union of the parts; their intervals may overlap and have any order."""
     begins, ends = (np.concatenate(edges) for edges in zip(*parts, strict=True))
     if not ascending(begins):
         order = np.argsort(begins, kind="stable")
@@ -121,9 +118,9 @@ def length_within(covered: Intervals, begins: Ints, ends: Ints) -> Ints:
 
     def before(times: Ints) -> Ints:
         last = preceding(covered.begins, times) - 1
-        found: Ints = total.take(last) - np.maximum(covered.ends.take(last) - times, 0)
-        found[last < 0] = 0
-        return found
+        length: Ints = total.take(last) - np.maximum(covered.ends.take(last) - times, 0)
+        length[last < 0] = 0
+        return length
 
     return before(ends) - before(begins)
 
@@ -152,11 +149,10 @@ class LastBefore:
         self._known = keys.compress(new)
         self._composite = np.sort((np.cumsum(new) - 1 << _RANK) | by_key)
 
-    def find(self, keys: Ints, times: Ints, rows: Ints | None = None) -> Ints:
+    def event(self, keys: Ints, times: Ints, rows: Ints | None = None) -> Ints:
         """Return the number of the last event of each key at or before each time, or -1.
 
-        With `rows` the time of a key is that of its row: quicker where `times` ascend and
-        times[rows] do not.
+        rows: the row in `times` of each key; faster if `times` ascend and times[rows] do not.
         """
         if not self._known.size:
             return np.full(keys.shape, -1, np.int64)
@@ -165,12 +161,11 @@ class LastBefore:
         wanted = (dense << _RANK) | (rank if rows is None else rank.take(rows))
         at = np.maximum(preceding(self._composite, wanted - 1) - 1, 0)
         event = self._composite.take(at)
-        found = (event >> _RANK == dense) & (event < wanted) & (self._known.take(dense) == keys)
-        return np.where(found, self._numbers(event), -1)
+        exists = (event >> _RANK == dense) & (event < wanted) & (self._known.take(dense) == keys)
+        return np.where(exists, self._numbers(event), -1)
 
     def last_of_each(self, time: int) -> Ints:
-        """Return the numbers of the events that can still be found from `time` on: the last of
-        each key up to then, and all later ones."""
+        """Return the numbers of the last event of each key up to `time`, and of all later ones."""
         late = np.searchsorted(self._times, time, side="right")
         key, rank = self._composite >> _RANK, self._composite & _RANKS
         hidden = np.zeros(key.size, bool)
@@ -184,7 +179,6 @@ class LastBefore:
 
 def first_after(keys: Ints, times: Ints, event_keys: Ints, event_times: Ints) -> Ints:
     """Return the time of the first event of each key at or after each time, or the largest int64."""
-    last = LastBefore(event_keys, -event_times).find(keys, -times)
-    never = np.iinfo(np.int64).max
-    found: Ints = np.r_[event_times, never][last]
-    return found
+    last = LastBefore(event_keys, -event_times).event(keys, -times)
+    firsts: Ints = np.r_[event_times, np.iinfo(np.int64).max][last]
+    return firsts

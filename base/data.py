@@ -87,12 +87,12 @@ def load_yaml(path: Path) -> Any:
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f":{where.line + 1}" if where else ""
-        what = getattr(error, "problem", None) or "not YAML"
-        raise BadInputError(f"{path}{line}: {what}") from error
+        fault = getattr(error, "problem", None) or "not YAML"
+        raise BadInputError(f"{path}{line}: {fault}") from error
     except (ValueError, RecursionError) as error:
         # an impossible date, a number with thousands of digits, or lists nested too deeply
-        what = "too deep" if isinstance(error, RecursionError) else str(error)
-        raise BadInputError(f"{path}: {what}") from error
+        fault = "too deep" if isinstance(error, RecursionError) else str(error)
+        raise BadInputError(f"{path}: {fault}") from error
 
 
 def load_mapping(path: Path) -> dict[str, Any]:

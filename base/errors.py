@@ -1,7 +1,5 @@
 """Errors that end a command: one clear line and an exit code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from base.text import printable

@@ -41,7 +41,7 @@ def digest(value: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def asked(profile: Mapping[str, Any]) -> dict[str, Any]:
+def settings(profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of a profile that change a run."""
     return {name: value for name, value in profile.items() if name not in (*PROSE, *NO_SETTINGS)}
 
@@ -51,7 +51,7 @@ def contents(profiles: Mapping[str, Any]) -> dict[str, str]:
 
     The profile's name does not identify it: its file may be edited, and another lab has its own.
     """
-    return {axis: digest(asked(profile)) for axis, profile in sorted(profiles.items())}
+    return {axis: digest(settings(profile)) for axis, profile in sorted(profiles.items())}
 
 
 def load(cell: Document) -> str:

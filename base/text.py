@@ -1,7 +1,5 @@
 """Make text from other sources safe for a terminal; suggest near matches."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 
@@ -34,6 +32,6 @@ def did_you_mean(text: str, choices: Iterable[str]) -> str:
     """Return `did you mean …? ` with the nearest choice, or nothing if none is near or TEXT is a number."""
     if text.lstrip("+-").isdecimal():
         return ""
-    known = {choice.casefold(): choice for choice in choices}
-    near = difflib.get_close_matches(text.casefold(), known, 1)
-    return f"did you mean {known[near[0]]}? " if near else ""
+    names = {choice.casefold(): choice for choice in choices}
+    near = difflib.get_close_matches(text.casefold(), names, 1)
+    return f"did you mean {names[near[0]]}? " if near else ""

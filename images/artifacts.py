@@ -37,7 +37,7 @@ ERROR_LINE = re.compile(r"^(E|Err):|No space left|File too large|File size limit
 def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
     """Return 12 hex digits of the SHA-256 of texts and of files' names and contents.
 
-    Neither folders nor the order of files count: a cache elsewhere has the same names.
+    It does not depend on folders or the order of files: a cache elsewhere has the same names.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -72,8 +72,7 @@ def need_space(mib: int, what: str) -> None:
 def whole(folder: Path, what: str, mode: int = scratch.OPEN) -> Iterator[Path]:
     """Yield a folder to fill, which becomes FOLDER if the block succeeds and is deleted otherwise.
 
-    A failure on a full disk is reported as such, whatever the error: a board whose memory file
-    cannot grow dies of a bus error.
+    Any error on a full disk is reported as such: if its memory file cannot grow, a board dies of a bus error.
     """
     with scratch.folder(folder.parent, folder.name, mode) as part:
         try:
@@ -88,6 +87,11 @@ def whole(folder: Path, what: str, mode: int = scratch.OPEN) -> Iterator[Path]:
 def work_folder() -> contextlib.AbstractContextManager[Path]:
     """Yield a temporary folder on the cache's disk to build in."""
     return scratch.folder(CACHE, "build")
+
+
+def ensure_debian(path: Path, what: str, mib: int, script: str, *arguments: str) -> Path:
+    """Return PATH, which a script of images/ makes from Debian packages if it is missing."""
+    return ensure(path, what, lambda: build_debian(script, path, *arguments), mib)
 
 
 def build_debian(script: str, path: Path, *arguments: str) -> None:
@@ -166,20 +170,14 @@ def userland(extra: Iterable[str] = ()) -> Path:
 
     extra: further Debian packages. BadInputError if one does not exist.
     """
-    inputs = [
-        IMAGES / name
-        for name in ("packages.txt", "build-userland.sh", "userland-hook.sh", "inittab", "board-rc.sh")
-    ]
+    names = ("packages.txt", "build-userland.sh", "userland-hook.sh", "inittab", "board-rc.sh")
     more = ",".join([*packages("fs", "observer"), *extra])
-    path = CACHE / f"userland-{hash_of(more, files=inputs)}"
+    path = CACHE / f"userland-{hash_of(more, files=[IMAGES / name for name in names])}"
     if extra and not path.exists():
         check_packages(extra)
-    return ensure(
-        path,
-        "build the board's userland (Debian 13, arm64)",
-        lambda: build_debian("build-userland.sh", path, more),
-        mib=1000,  # measured: 240 as a tar, as much for the packages while it is built
-    )
+    # measured: 240 MiB as a tar, as much for the packages while it is built
+    what = "build the board's userland (Debian 13, arm64)"
+    return ensure_debian(path, what, 1000, "build-userland.sh", more)
 
 
 def kernel(profile: Mapping[str, Any]) -> Path:
@@ -191,12 +189,9 @@ def kernel(profile: Mapping[str, Any]) -> Path:
     words = [suite, "frozen"] if profile.get("frozen") else [suite]
     inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh", "deb.sh", "unneeded.txt")]
     path = CACHE / f"kernel-{release}-{hash_of(*words, files=inputs)}"
-    return ensure(
-        path,
-        f"fetch the kernel {release} (Debian's {suite})",
-        lambda: build_debian("kernels/debian.sh", path, *words),
-        mib=1200,  # measured: 180 to 280, and thrice that while it is unpacked
-    )
+    # measured: 180 to 280 MiB, and thrice that while it is unpacked
+    what = f"fetch the kernel {release} (Debian's {suite})"
+    return ensure_debian(path, what, 1200, "kernels/debian.sh", *words)
 
 
 def check_packages(names: Iterable[str]) -> None:
@@ -259,12 +254,9 @@ def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
     of_board, of_kernel = userland(extra), kernel(profile)
     inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh", "initramfs-modules.sh")]
     path = CACHE / f"image-{label(profile)}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
-    return ensure(
-        path,
-        f"make the board's image with the kernel {profile['release']}",
-        lambda: build_debian("build-image.sh", path, str(of_board), str(of_kernel)),
-        mib=1500,  # measured: 350 for the root, as much for its image while it is made
-    )
+    # measured: 350 MiB for the root, as much for its image while it is made
+    what = f"make the board's image with the kernel {profile['release']}"
+    return ensure_debian(path, what, 1500, "build-image.sh", str(of_board), str(of_kernel))
 
 
 def build_root() -> Path:
@@ -275,12 +267,8 @@ def build_root() -> Path:
     """
     more = packages("engine")
     path = CACHE / f"build-root-{hash_of(*more, files=[IMAGES / 'build-root.sh'])}"
-    return ensure(
-        path,
-        "build the build root (compilers, libraries)",
-        lambda: build_debian("build-root.sh", path, *more),
-        mib=2000,  # measured: 690, plus the packages
-    )
+    # measured: 690 MiB, plus the packages
+    return ensure_debian(path, "build the build root (compilers, libraries)", 2000, "build-root.sh", *more)
 
 
 def release(engine: str, version: str) -> Path:
@@ -293,12 +281,8 @@ def release(engine: str, version: str) -> Path:
             command = ["env", f"TMPDIR={work}", sys.executable, str(fetch), version, str(path)]
             run(command, f"{engine}-{version}")
 
-    return ensure(
-        path,
-        f"fetch {engine} {version}",
-        build,
-        mib=200,  # measured: 13 MB of source, 60 MB while it is merged into one file
-    )
+    # measured: 13 MB of source, 60 MB while it is merged into one file
+    return ensure(path, f"fetch {engine} {version}", build, mib=200)
 
 
 def build_folder(

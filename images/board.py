@@ -69,30 +69,33 @@ class VirtualBoard:
         self, clock: str, ram: Path | None = None
     ) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
         """Boot and wait for SSH. clock: `provision`, `real` or `kvm`."""
-        with self.work_folder() as folder:
-            port = free_port()
-            machine = self.machine(folder, clock, ram or folder / "ram", True, port)
-            machine.write_cell(REHEARSAL)
-            login = Login(port, self.keys)
-            with qemu.running(machine) as process, booted(machine, process) as monitor:
-                wait_until("SSH answers", SSH_LIMIT_SECONDS, process, machine, lambda: answers(login))
-                yield login, machine, monitor
+        with (
+            self.reachable(clock, ram) as (login, machine),
+            qemu.running(machine) as process,
+            booted(machine, process) as monitor,
+        ):
+            wait_until("SSH answers", SSH_LIMIT_SECONDS, process, machine, lambda: answers(login))
+            yield login, machine, monitor
 
     @contextmanager
     def resumed(
         self, saved: Path, ram: Path | None = None
     ) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
         """Continue from a snapshot by save_reachable, with a copy of its memory, and wait for SSH."""
-        with self.work_folder() as folder:
-            ram = ram or folder / "ram"
-            copy_memory(saved, ram)
-            port = free_port()
-            machine = self.machine(folder, "provision", ram, True, port)
-            machine.write_cell(REHEARSAL)
-            login = Login(port, self.keys)
+        with self.reachable("provision", ram) as (login, machine):
+            copy_memory(saved, machine.ram)
             with self.restored(saved, machine) as (process, monitor):
                 wait_until("SSH answers", SSH_LIMIT_SECONDS, process, machine, lambda: answers(login))
                 yield login, machine, monitor
+
+    @contextmanager
+    def reachable(self, clock: str, ram: Path | None) -> Iterator[tuple[Login, qemu.Machine]]:
+        """Yield a machine with an SSH port and the rehearsal in place of a cell; ram: default a new file."""
+        with self.work_folder() as folder:
+            port = free_port()
+            machine = self.machine(folder, clock, ram or folder / "ram", True, port)
+            machine.write_cell(REHEARSAL)
+            yield Login(port, self.keys), machine
 
     def save_reachable(
         self, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path

@@ -30,12 +30,12 @@ def with_persistent_memory(tree: bytes, begin: int, kernels: int, persistent: in
     chosen = _begin("chosen")
     if not nodes.endswith(_LAST) or nodes.count(chosen) != 1 or tree[reserved_at:][:16] != _NO_RESERVED:
         raise LabError("QEMU's device tree is not as expected: its end, its node /chosen or reserved memory")
-    own = ("linux,usable-memory-range", "compatible", "reg")
+    property_names = ("linux,usable-memory-range", "compatible", "reg")
     at_name = {}
-    for name in own:
+    for name in property_names:
         at_name[name] = len(names)
         names += name.encode() + b"\0"
-    usable = _property(at_name[own[0]], struct.pack(">2Q", begin, kernels))
+    usable = _property(at_name[property_names[0]], struct.pack(">2Q", begin, kernels))
     region = _begin(f"persistent-memory@{begin + kernels:x}")
     region += _property(at_name["compatible"], b"pmem-region\0")
     region += _property(at_name["reg"], struct.pack(">2Q", begin + kernels, persistent))

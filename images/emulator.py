@@ -5,6 +5,7 @@ docs/explanation/emulator.md. No command requires it. COMMITPATH_EMULATOR (EMULA
 chooses own or stock; by default, own if it is built.
 """
 
+import contextlib
 import functools
 import os
 import re
@@ -24,15 +25,15 @@ OF_STOCK = 0.6
 def patch() -> tuple[str, Path]:
     """Return Debian's version of the installed QEMU and its patch. LabError if there is none."""
     output = qemu.qemu_version()
-    found = DEBIANS.fullmatch(output)
-    if not found:
+    match = DEBIANS.fullmatch(output)
+    if not match:
         raise LabError(f"the emulator is built from Debian's QEMU, but the installed one is {output!r}")
-    release = ".".join(found[1].split(".")[:2])
+    release = ".".join(match[1].split(".")[:2])
     path = FOLDER / f"{release}.patch"
     if not path.is_file():
-        known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.patch")))
-        raise LabError(f"there is no patch for QEMU {found[1]}, only for {known}; boards use Debian's")
-    return found[2], path
+        releases = ", ".join(sorted(path.stem for path in FOLDER.glob("*.patch")))
+        raise LabError(f"there is no patch for QEMU {match[1]}, only for {releases}; boards use Debian's")
+    return match[2], path
 
 
 def folder() -> Path:
@@ -45,8 +46,8 @@ def folder() -> Path:
 def instructions() -> str:
     """Return the host CPU's features as listed by its kernel: x86's flags, ARM's Features."""
     output = Path("/proc/cpuinfo").read_text()
-    found = re.search(r"^(flags|Features)\s*:(.*)$", output, re.MULTILINE)
-    return " ".join(sorted(found[2].split())) if found else output
+    match = re.search(r"^(flags|Features)\s*:(.*)$", output, re.MULTILINE)
+    return " ".join(sorted(match[2].split())) if match else output
 
 
 def build() -> Path:
@@ -54,29 +55,24 @@ def build() -> Path:
     (version, path), made = patch(), folder()
     # its version output keeps the package's version
     name = f"Debian {version}, commitpath {made.name.rpartition('-')[2]}"
-    return artifacts.ensure(
-        made,
-        "build QEMU with our patch (up to 10 minutes on 2 CPUs)",
-        lambda: artifacts.build_debian("patched-qemu/build.sh", made, version, str(path), name),
-        mib=4000,  # measured: 2600 while it is built, 12 afterwards
-    )
+    # measured: 2600 MiB while it is built, 12 afterwards
+    what = "build QEMU with our patch (up to 10 minutes on 2 CPUs)"
+    return artifacts.ensure_debian(made, what, 4000, "patched-qemu/build.sh", version, str(path), name)
 
 
 def built() -> Path | None:
     """Return the patched QEMU if it is built."""
-    try:
+    with contextlib.suppress(LabError):
         program = folder() / qemu.QEMU
-    except LabError:
-        return None
-    return program if program.exists() else None
+        return program if program.exists() else None
+    return None
 
 
 def can_be_built() -> bool:
     """Return whether it is missing and there is a patch for the installed QEMU."""
-    try:
+    with contextlib.suppress(LabError):
         return not (folder() / qemu.QEMU).exists()
-    except LabError:
-        return False
+    return False
 
 
 @functools.cache
@@ -85,7 +81,7 @@ def chosen() -> str:
     choice = os.environ.get("COMMITPATH_EMULATOR")
     if choice not in (None, "", "own", "stock"):
         raise BadInputError(f"COMMITPATH_EMULATOR={choice}: must be own or stock")
-    found = None if choice == "stock" else built()
-    if choice == "own" and not found:
+    program = None if choice == "stock" else built()
+    if choice == "own" and not program:
         raise BadInputError("EMULATOR=own: not built; `make emulator` builds it")
-    return str(found or qemu.QEMU)
+    return str(program or qemu.QEMU)

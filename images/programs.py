@@ -23,9 +23,9 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
     """Return an engine's release compiled for the board (separately, as the driver's files change more
     often), or for this host without a build root."""
     sources, by = artifacts.release(engine, version), root.name if root else hosts_compiler()
-    own = artifacts.WORKLOADS / "engines" / engine
+    folder = artifacts.WORKLOADS / "engines" / engine
     rules = [artifacts.WORKLOADS / name for name in ("Makefile", "operations.mk")]
-    rules += [*own.glob("*.mk"), *own.glob("extensions/*")]
+    rules += [*folder.glob("*.mk"), *folder.glob("extensions/*")]
     files = list(sources.glob("**/*.c"))
     path = artifacts.CACHE / f"{engine}-{version}-{artifacts.hash_of(version, by, files=[*rules, *files])}.o"
 
@@ -75,22 +75,19 @@ def made_of(engine: str) -> list[str]:
     return [engine, *made_of(profile["made_of"])] if "made_of" in profile else [engine]
 
 
+def sources_in(folders: Iterable[str]) -> list[Path]:
+    """Return the sources in folders of workloads/, and the table of operations."""
+    paths = [path for folder in folders for path in (artifacts.WORKLOADS / folder).iterdir()]
+    sources = [path for path in paths if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"]
+    return [*sources, artifacts.WORKLOADS / "operations.yml"]
+
+
 def driver(cell: Cell) -> Path:
     """Return the driver for the board, linked with the cell's engine."""
     engine, root = cell.engine, artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
-    sources = [
-        path
-        for folder in (
-            artifacts.WORKLOADS,
-            artifacts.WORKLOADS / "workloads",
-            *(artifacts.WORKLOADS / "engines" / part for part in parts),
-        )
-        for path in folder.iterdir()
-        if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
-    ]
-    sources.append(artifacts.WORKLOADS / "operations.yml")
+    sources = sources_in(["", "workloads", *(f"engines/{part}" for part in parts)])
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
     if axis := profile.get("release"):
@@ -114,26 +111,18 @@ def driver(cell: Cell) -> Path:
 
 def trials_folders(engine: str) -> list[Path]:
     """Return the folders with an engine's checks of recovered databases, including those of its parts."""
-    folders = [artifacts.WORKLOADS / "engines" / one / "trials" for one in made_of(engine)]
+    folders = [artifacts.WORKLOADS / "engines" / part / "trials" for part in made_of(engine)]
     return [folder for folder in folders if folder.is_dir()]
 
 
 def trials(cell: Cell, here: bool = False) -> Path:
-    """Return the program that checks recovered databases, linked with the cell's engine: for the board or,
-    with
-    `here`, for this host."""
+    """Return the program that checks recovered databases, linked with the cell's engine: for the board, or
+    with `here` for this host."""
     engine, root = cell.engine, None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     engines = made_of(engine)
-    parts = [artifacts.WORKLOADS, *(artifacts.WORKLOADS / name for name in ("trials", "workloads"))]
-    parts += [*(artifacts.WORKLOADS / "engines" / one for one in engines), *trials_folders(engine)]
-    sources = [
-        path
-        for folder in parts
-        for path in folder.iterdir()
-        if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
-    ]
-    sources.append(artifacts.WORKLOADS / "operations.yml")
+    folders = ["", "trials", "workloads", *(f"engines/{part}" for part in engines)]
+    sources = sources_in([*folders, *map(str, trials_folders(engine))])
     version = cell.value(profile["release"])
     name = version if len(engines) == 1 else f"{engine}-{version}"
     # stripped, it has a fifth of the size
@@ -211,10 +200,10 @@ def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapp
     relative, as the folder has another name in the build root."""
     if root:
         place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
-        own = {"CC": "aarch64-linux-gnu-gcc"}
+        settings = {"CC": "aarch64-linux-gnu-gcc"}
     else:
         # settings of an outer make must not apply
         place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
         # little work: with -O0 an engine compiles in 4 s of CPU time, with -O1 in 13
-        own = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
-    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]
+        settings = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
+    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**settings, **variables}.items())]

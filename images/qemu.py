@@ -112,16 +112,15 @@ class Machine:
             QEMU,
             *self.cpu_arguments(),
             *("-m", f"{self.memory_mib + self.persistent_mib}M"),
-            *(
-                "-object",
-                f"memory-backend-file,id=ram,size={self.memory_mib + self.persistent_mib}M,"
-                f"mem-path=memory/{self.ram.name},"
-                f"share={'on' if self.shared else 'off'}",
-            ),
+            "-object",
+            f"memory-backend-file,id=ram,size={self.memory_mib + self.persistent_mib}M,"
+            f"mem-path=memory/{self.ram.name},share={'on' if self.shared else 'off'}",
             *self.time_arguments(),
             *("-seed", "1"),
             *("-kernel", "image/vmlinuz", "-initrd", "image/initrd"),
-            *self.boot_arguments(),
+            *("-append", f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"),
+            # QEMU's own device tree has no persistent memory
+            *(("-dtb", TREE) if self.persistent_mib else ()),
             *("-nodefaults", "-no-reboot", "-display", "none"),
             *("-serial", "file:serial.log"),
             *("-qmp", "unix:qmp,server=on,wait=off"),
@@ -139,27 +138,21 @@ class Machine:
             *("-fw_cfg", "name=opt/commitpath/cell,file=cell"),
         ]
 
-    def boot_arguments(self) -> list[str]:
-        """Return options for the kernel's command line, and for a device tree if QEMU's own does not
-        suffice."""
-        words = f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"
-        return ["-append", words, *(["-dtb", TREE] if self.persistent_mib else [])]
-
     def write_tree(self) -> None:
         """Write the device tree of a machine with persistent memory, made from QEMU's own."""
-        own = self.folder / "own.dtb"
+        own_tree = self.folder / "own.dtb"
         machine, *more = self.cpu_arguments()[1:]
-        machine = f"{machine.replace('memory-backend=ram,', '')},dumpdtb={own.name}"
+        machine = f"{machine.replace('memory-backend=ram,', '')},dumpdtb={own_tree.name}"
         line = [QEMU, "-machine", machine, *more, "-m", f"{self.memory_mib + self.persistent_mib}M"]
         line += ["-nodefaults", "-display", "none"]
         done = subprocess.run(
             line, executable=self.executable(), cwd=self.folder, capture_output=True, text=True, check=False
         )
-        if done.returncode or not own.is_file():
+        if done.returncode or not own_tree.is_file():
             errors = done.stderr.strip().splitlines() or ["nothing"]
             raise LabError(f"QEMU gives no device tree: {errors[-1]}")
         sizes = (self.memory_mib << 20, self.persistent_mib << 20)
-        tree = devicetree.with_persistent_memory(own.read_bytes(), MEMORY_AT, *sizes)
+        tree = devicetree.with_persistent_memory(own_tree.read_bytes(), MEMORY_AT, *sizes)
         (self.folder / TREE).write_bytes(tree)
 
     def cpu_arguments(self) -> list[str]:

@@ -101,10 +101,13 @@ def read_meta(folder: Path) -> dict[str, Any]:
     return {key: meta[key] for key in ("inputs", "state_xxh3", "ram_content_xxh3", "ram_bytes")}
 
 
-def fault(folder: Path) -> str | None:
-    """Return the fault of a stored snapshot, or None; ram_fault checks its memory."""
+def fault(folder: Path, memory: bool = False) -> str | None:
+    """Return the fault of a stored snapshot, or None; memory: check only its memory's content."""
     try:
         meta = read_meta(folder)
+        if memory:
+            same = content_hash(folder / "ram") == meta["ram_content_xxh3"]
+            return None if same else "its memory is not what was saved"
         if xxhash.xxh3_128_hexdigest((folder / "state").read_bytes()) != meta["state_xxh3"]:
             return "its device state is not what was saved"
         if (folder / "ram").stat().st_size != meta["ram_bytes"]:
@@ -115,13 +118,8 @@ def fault(folder: Path) -> str | None:
 
 
 def ram_fault(folder: Path) -> str | None:
-    """As fault, for the memory's content; reading it takes seconds, so it runs in parallel with a run."""
-    try:
-        if content_hash(folder / "ram") != read_meta(folder)["ram_content_xxh3"]:
-            return "its memory is not what was saved"
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return f"it is incomplete: {error}"
-    return None
+    """Return the fault of a snapshot's memory; reading it takes seconds, in parallel with a run."""
+    return fault(folder, memory=True)
 
 
 def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:

@@ -1,1 +1,1 @@
-"""What a run needs beforehand: facts of its parts, what is requested, and what is promised."""
+"""The model of a run: its configuration, facts of its parts, requested settings and promises."""

@@ -1,6 +1,6 @@
 """Cells: one complete configuration of a run, with a field for each axis of experiments/schema.yml.
 
-docs/reference/formats.md describes the document under cell.json. `of` makes a cell from it.
+docs/reference/formats.md describes the document under cell.json. `from_document` makes a cell from it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,16 +88,17 @@ class Cell:
 
     def document(self) -> dict[str, Any]:
         """Return cell.json's object, or watch.json's, in its order and without `at_default`."""
-        own = {name: getattr(self, name) for name in _OF_COMMAND} if self.load == identity.COMMAND else {}
-        return dict(sorted({**dict(self.axes()), **own, "profiles": self.profiles}.items()))
+        names = _OF_COMMAND if self.load == identity.COMMAND else ()
+        more = {name: getattr(self, name) for name in names}
+        return dict(sorted({**dict(self.axes()), **more, "profiles": self.profiles}.items()))
 
 
 _NO_AXES = {"profiles", *_OF_COMMAND, "others", "absent"}
 # Axes in the schema's order, and the type of each.
-AXES: dict[str, type] = {one.name: one.type for one in fields(Cell) if one.name not in _NO_AXES}  # type: ignore[misc]
+AXES: dict[str, type] = {axis.name: axis.type for axis in fields(Cell) if axis.name not in _NO_AXES}  # type: ignore[misc]
 
 
-def of(document: Mapping[str, Any]) -> Cell:
+def from_document(document: Mapping[str, Any]) -> Cell:
     """Return the cell of a document, stored or not. An axis that it lacks has the schema's default.
 
     Raises BadInputError for an axis of another type. Whether a board could run it is not checked.
@@ -106,14 +107,11 @@ def of(document: Mapping[str, Any]) -> Cell:
     values = {name: document.get(name, specs[name]["default"]) for name in AXES}
     for name, kind in mistyped(document):
         raise BadInputError(f"cell: {name}: {document[name]!r} is not {kind}")
-    without = {*AXES, "profiles", "at_default"}
-    own = {}
-    if identity.load(document) == identity.COMMAND:
-        own = {name: document[name] for name in _OF_COMMAND if name in document}
-        without |= set(_OF_COMMAND)
+    names = _OF_COMMAND if identity.load(document) == identity.COMMAND else ()
+    without = {*AXES, *names, "profiles", "at_default"}
     return Cell(
         **values,
-        **own,
+        **{name: document[name] for name in names if name in document},
         profiles=document["profiles"],
         others={name: value for name, value in document.items() if name not in without},
         absent=frozenset(AXES.keys() - document.keys()),
@@ -121,7 +119,7 @@ def of(document: Mapping[str, Any]) -> Cell:
 
 
 def mistyped(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (axis, what it must be) of each axis in a document whose value has another type."""
+    """Yield (axis, required type in words) of each axis of another type in a document."""
     for name, kind in AXES.items():
         if type(document.get(name, kind())) is not kind:
             yield name, "a whole number" if kind is int else "text"

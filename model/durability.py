@@ -1,15 +1,12 @@
-"""What of the committed transactions survives a failure, from settings alone: requested, or in effect.
+"""Which committed transactions survive a failure, by the requested or effective settings.
 
-What each engine promises is in its module of model/engines/, with the sources. SQLite's
-howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
-synced. The pages of Documentation/filesystems of the kernel: `nobarrier`, `barrier=0`,
-`fsync_mode=nobarrier`.
+The modules of model/engines/ have the promises of each engine, with sources. SQLite's howtocorrupt.html, 3:
+without barriers a device's volatile cache may lose or reorder synced data. The kernel's
+Documentation/filesystems: `nobarrier`, `barrier=0`, `fsync_mode=nobarrier`.
 
-A filesystem's data mode does not enter: an engine syncs what it relies on, and fsync means the same in
-each of them. Where it does not sync (OFF), the database may be corrupt in all of them.
+A filesystem's data mode has no influence: an engine syncs what it relies on, and fsync means the same in each
+mode. Without syncs (OFF), the database may be corrupt in all modes.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
@@ -26,37 +23,36 @@ NO_BARRIER = {"nobarrier", "barrier=0", "fsync_mode=nobarrier"}
 
 @dataclass(frozen=True)
 class Durability:
-    """What survives each of FAILURES: one of the texts above."""
+    """What survives each of FAILURES, in the texts of model/engines/survival.py."""
 
     process: str
     system: str
     power: str
 
     def rows(self) -> list[tuple[str, str]]:
-        """(failure, what survives it)."""
+        """Return (failure, what survives it)."""
         return list(zip(FAILURES, astuple(self), strict=True))
 
 
 def rule(engine: str, settings: Mapping[str, Any], mount_options: Iterable[str]) -> Durability:
     """Return what survives of an engine's transactions; settings by their names in config.json.
 
-    Raises KeyError for a value that the engine does not have, and for one that is missing.
+    Raises KeyError for an unknown or missing value.
     """
-    process, system = engines.of(engine).survives(settings)
+    process, system = engines.by_name(engine).survives(settings)
     return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
 
 
-def of(cell: Cell) -> Durability:
-    """Return what survives in `cell` (cell.json)."""
+def promised(cell: Cell) -> Durability:
+    """Return what survives with a cell's settings."""
     options = [*cell.profiles["fs"].get("mount", []), *cell.mount_options.split(",")]
-    engine = cell.engine
-    return rule(engine, engines.of(engine).requested(cell), options)
+    return rule(cell.engine, engines.by_name(cell.engine).requested(cell), options)
 
 
 def in_effect(manifest: Mapping[str, Any]) -> Durability:
     """Return what survives with the settings that were read back (manifest.json of an ok run).
 
-    Raises UnfitError where one of them was not, or is none of the engine's.
+    Raises UnfitError for an unknown or missing one.
     """
     engine, mount = engines.name_in(manifest), manifest["filesystem"]["mount"]
     try:

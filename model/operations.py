@@ -1,6 +1,4 @@
-"""Operations and their kinds, from the table that the driver is built with (workloads/operations.yml)."""
-
-from __future__ import annotations
+"""Kinds of operations, from the table that the driver is built with (workloads/operations.yml)."""
 
 import functools
 from typing import Any, NamedTuple
@@ -10,7 +8,7 @@ from base.paths import ROOT
 
 PATH = ROOT / "workloads/operations.yml"
 
-# Groups of a workload of SQL texts begin with a kind's name, or with one of SQL's words.
+# Names of groups of SQL begin with a kind, or with one of these words.
 _WORDS = {"select": "read"}
 
 
@@ -19,27 +17,27 @@ class Kind(NamedTuple):
 
     mutates: bool
     reads: bool
-    rows: int  # that each row it changes adds to the number there is
+    rows: int  # added to the number of rows by each changed row
     color: str
     dash: str | tuple[float, ...]  # of a line: lengths in points
 
     @property
     def line_style(self) -> Any:
-        """Return the dash as matplotlib has it."""
+        """Return the dash in matplotlib's form."""
         return self.dash if isinstance(self.dash, str) else (0, self.dash)
 
 
 class Transaction(NamedTuple):
-    """What a transaction does."""
+    """The operations of a transaction."""
 
-    operations: tuple[str, ...]  # insert, update, delete, read; of SQL also create and drop
-    batch: bool  # they are all or none; else it is one operation, by itself
-    values: int = 0  # bytes of the column values that they carry; a key to find or to make a row by is none
+    operations: tuple[str, ...]  # insert, update, delete, read; in SQL also create and drop
+    batch: bool  # several operations, all or none; else a single one
+    values: int = 0  # bytes of their column values, without keys
 
 
 @functools.cache
 def kinds() -> dict[str, Kind]:
-    """Return the kinds by name, in their order: the place of one is its number in the driver."""
+    """Return the kinds by name; a kind's place is its number in the driver."""
     table = load_yaml(PATH)
     return {
         name: Kind(**row | {"dash": row["dash"] if isinstance(row["dash"], str) else tuple(row["dash"])})
@@ -48,7 +46,7 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_name(op: str) -> str:
-    """Return the kind of an `op` of transactions.csv: itself, what a group's name begins with, or `sql`."""
+    """Return the kind of an `op` of transactions.csv: itself, the beginning of a group's name, or `sql`."""
     if op in kinds():
         return op
     word = op.partition("_")[0]
@@ -67,5 +65,5 @@ def color(op: str) -> str:
 
 
 def changing_rows() -> tuple[str, ...]:
-    """Return the kinds that change how many rows there are."""
+    """Return the kinds that change the number of rows."""
     return tuple(name for name, kind in kinds().items() if kind.rows)

@@ -1,7 +1,5 @@
 """PACE: when each transaction of a run is due."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -20,13 +18,12 @@ _UNIT_NS = {"s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 
 
 def interval_ns(pace: str) -> int:
-    """Return --pace-ns of a PACE: ns between two starts, or what stands for a word. Raises BadInput."""
+    """Return --pace-ns of a PACE: ns between two starts, or a word's number. Raises BadInput."""
     if pace in _WORDS:
         return _WORDS[pace]
-    found = _RATE.fullmatch(pace)
-    if found is None:
+    if (rate := _RATE.fullmatch(pace)) is None:
         raise BadInput("cell.json", "", f"pace is {pace!r}", "none, trace, or a rate such as 1/s or 6/min")
-    return _UNIT_NS[found[2]] // int(found[1])
+    return _UNIT_NS[rate[2]] // int(rate[1])
 
 
 def recorded_ns(cell: Cell) -> Ints | None:
@@ -41,12 +38,10 @@ def recorded_ns(cell: Cell) -> Ints | None:
 def due_ns(cell: Cell, begins: Ints) -> Ints | None:
     """Return when each transaction was due, given when each began; None without a PACE.
 
-    One that the trace does not have (phases.due) was due when it began.
+    Transactions after those of the trace were due when they began.
     """
-    pace = cell.pace
-    if pace == NONE or begins.size == 0:
+    if cell.pace == NONE or begins.size == 0:
         return None
-    recorded = recorded_ns(cell)
-    if recorded is not None:
+    if (recorded := recorded_ns(cell)) is not None:
         return ints(np.r_[begins[0] + recorded[: begins.size], begins[recorded.size :]])
-    return ints(begins[0] + np.arange(begins.size) * interval_ns(pace))
+    return ints(begins[0] + np.arange(begins.size) * interval_ns(cell.pace))

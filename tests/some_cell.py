@@ -8,4 +8,4 @@ from model.cell import Cell
 
 def some_cell(**values: Any) -> Cell:
     """Return a cell with these axes and profiles; it lacks the others, which have the schema's default."""
-    return cells.of({"profiles": {}, **values})
+    return cells.from_document({"profiles": {}, **values})

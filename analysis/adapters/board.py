@@ -15,7 +15,8 @@ from analysis.adapters import covariates, layouts
 from analysis.adapters.layout import Layout
 from analysis.run_files.reading import integer, read_document, read_pairs, read_text
 from base.errors import BadInput
-from model.filesystems import Filesystem, UnknownFilesystemError, find
+from model import filesystems
+from model.filesystems import Filesystem, UnknownFilesystemError
 
 # a line of `dmesg --raw`: it begins with its level
 _LOGGED = re.compile(r"<[0-9]{1,3}>.")
@@ -56,7 +57,7 @@ class Board:
     def filesystem(self) -> Filesystem | None:
         """The model of the filesystem under test; None if it is not supported."""
         try:
-            return find(self.mount.fs) if self.mount else None
+            return filesystems.by_name(self.mount.fs) if self.mount else None
         except UnknownFilesystemError:
             return None  # listed in `problems`
 
@@ -152,7 +153,7 @@ def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> L
     if board.mount is None:
         return None
     try:
-        filesystem = find(board.mount.fs)
+        filesystem = filesystems.by_name(board.mount.fs)
     except UnknownFilesystemError as error:
         board.problems.append(f"raw/board/mounts: {error}")
         return None

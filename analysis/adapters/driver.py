@@ -36,7 +36,7 @@ class Driver:
         """The engine that ran; unknown for a command."""
         if "command" in self.config:
             return Engine()
-        return engines.of(engines.name_in(self.config))
+        return engines.by_name(engines.name_in(self.config))
 
     @property
     def workload_phases(self) -> pl.DataFrame:
@@ -74,7 +74,7 @@ class Driver:
 def read(folder: Path) -> Driver:
     """Read raw/driver/. Raises BadInput."""
     config = _read_config(folder / "config.json")
-    engine = engines.of(engines.name_in(config))
+    engine = engines.by_name(engines.name_in(config))
     given = rendered.read(
         folder / "rendered.gz", config["sql_bytes"], engine, of_file="file" in config["driver"]
     )
@@ -99,7 +99,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     engine = engines.name_in(config)
     if engine not in engines.names():
         raise BadInput(path, "", f"engine is {engine!r}", ", ".join(engines.names()))
-    for key in (engine, engines.of(engine).PROPERTIES):
+    for key in (engine, engines.by_name(engine).PROPERTIES):
         if key not in config:
             raise BadInput(path, "", f"no object {key!r}", "see docs/reference/formats.md")
     return config

@@ -12,12 +12,12 @@ from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, at, ints
-from model.filesystems import find
+from model import filesystems
 
 
 def consistent(made: Ledger) -> list[str]:
     """Check that commit numbers have no gap, and that each commit agrees with its blocks, time and waits."""
-    if not find(made.given.layout.filesystem).commits:
+    if not filesystems.by_name(made.given.layout.filesystem).commits:
         return []
     tids = ints(made.commits["commit"])
     gaps = np.flatnonzero(np.diff(tids) != 1)

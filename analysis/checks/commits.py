@@ -13,7 +13,7 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids
 from analysis.run import Run
 from base.arrays import Intervals, inside, ints, union
-from model.filesystems import find
+from model import filesystems
 
 # The kernel rounds commit times to jiffies of 4 ms.
 _ROUNDED = 0.99
@@ -28,7 +28,7 @@ def asked_for(made: Ledger, options: tuple[str, ...]) -> list[str]:
 
     options: of /proc/mounts.
     """
-    filesystem, few = find(made.given.layout.filesystem), made.few
+    filesystem, few = filesystems.by_name(made.given.layout.filesystem), made.few
     if not filesystem.commits:
         return []
     intervals = [

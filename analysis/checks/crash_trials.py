@@ -68,7 +68,7 @@ def outcomes(run: Run) -> list[str]:
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
     ]
     ignores_flush = bool(run.cell.profiles["device"].get("ignores"))
-    recoveries = engines.of(run.cell.engine).RECOVERIES
+    recoveries = engines.by_name(run.cell.engine).RECOVERIES
     return reasons + _recovered(recoveries, run.judged, ignores_flush)
 
 
@@ -110,7 +110,7 @@ def sampled_databases(run: Run) -> list[str]:
         int(path.name): path for place in trials.raw_folders(run.folder) for path in sampled.folders(place)
     }
     count = run.cell.cuts if run.kills is None else len(kills.planned(run))
-    of_any, table = engines.of(run.cell.engine).OF_ANY_SQLITE, oracle.table(run.cell)
+    of_any, table = engines.by_name(run.cell.engine).OF_ANY_SQLITE, oracle.table(run.cell)
     reasons = []
     for number in sampled.numbers(run.cell, count):
         row = rows.get(number)

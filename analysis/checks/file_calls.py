@@ -15,7 +15,6 @@ from analysis.ledger.timeline import edges
 from analysis.run import Run
 from base.arrays import inside, ints
 from model import filesystems
-from model.filesystems import find
 
 
 def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
@@ -67,7 +66,7 @@ def _moved_wrongly(made: Ledger) -> pl.DataFrame:
     changes them, and little of a segment changes before it is written elsewhere.
     """
     moved = made.pieces.filter(pl.col("moved"))
-    if moved.is_empty() or not find(made.given.layout.filesystem).collects:
+    if moved.is_empty() or not filesystems.by_name(made.given.layout.filesystem).collects:
         return moved
     page = pl.col("offset") // PAGE
     written = made.pieces.filter(pl.col("vfs_call").is_not_null()).group_by("vfs_call", page=page)

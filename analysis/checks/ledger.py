@@ -20,7 +20,7 @@ from analysis.ledger.files import pages as blocks
 from analysis.ledger.pieces import OF_ROLE
 from analysis.schemas.ledger import LABELS, WAITS
 from base.arrays import Bools, Ints, LastBefore, at, ints
-from model.filesystems import find
+from model import filesystems
 
 UNATTRIBUTED_LIMIT = 0.001
 
@@ -119,7 +119,7 @@ def _against_region(made: Ledger, region: Ints, label: Ints) -> tuple[Bools, Boo
 
     Outside are files, and metadata that a filesystem keeps in pages of its own inodes.
     """
-    own_labels = [name for name in find(made.given.layout.filesystem).inodes.values() if name]
+    own_labels = [name for name in filesystems.by_name(made.given.layout.filesystem).inodes.values() if name]
     in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own_labels)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
     return wrong, in_data
@@ -136,9 +136,9 @@ def _before_metadata(made: Ledger, sector: Ints, row: Ints) -> Bools:
     of, home = blocks(ints(metadata["home"]) * SECTOR, ints(metadata["bytes"]))
     written = queued[ints(metadata["command"])[of]]
     end = np.full(sector.size, np.iinfo(np.int64).max)
-    last = at(written, LastBefore(home, written).find(sector // PAGE_SECTORS, end))
+    last = at(written, LastBefore(home, written).event(sector // PAGE_SECTORS, end))
     before: Bools = queued[ints(made.pieces["command"])[row]] < last
-    if not find(made.given.layout.filesystem).copies_have_homes:
+    if not filesystems.by_name(made.given.layout.filesystem).copies_have_homes:
         before |= last < 0
     return before
 

@@ -208,7 +208,7 @@ def device_lost_nothing(run: Run) -> list[str]:
 
     A long run without probes has no ledger. Its log may lose commands and is then not compared.
     """
-    device = devices.of(run.cell)
+    device = devices.device_of(run.cell)
     if device is not None and device.counts and not run.board.device_time:
         return ["raw/board/device_time.txt is missing"]
     entries = run.board.device_time.get("log_entries")

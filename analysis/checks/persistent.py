@@ -41,7 +41,7 @@ def cleaned(run: Run) -> list[str]:
     for who, ran in (("", run.driver), ("the baseline run's ", run.twin.driver if run.twin else None)):
         if ran is None:
             continue
-        memories = lines.of_each(ran)
+        memories = lines.memories(ran)
         if not any(lines.CLEAN in memory.op for memory in memories):
             continue
         ends = ran.transactions["end_ns"].to_list()
@@ -110,7 +110,7 @@ def _wrong(driver: Driver) -> Iterator[str]:
 def _as_called(driver: Driver, line: int) -> Iterator[str]:
     """Yield a message if a transaction's lines or bytes differ from those its calls cleaned."""
     table = driver.persistent
-    each = [cleans for memory in lines.of_each(driver) if len(cleans := _cleans(memory))]
+    each = [cleans for memory in lines.memories(driver) if len(cleans := _cleans(memory))]
     if table is None or not each or line < 1:
         return
     calls = np.concatenate(each)

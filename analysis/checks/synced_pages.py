@@ -8,7 +8,7 @@ import polars as pl
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE, PAGE_BITS, pages
 from base.arrays import Bools, Ints, LastBefore, at, first_after, ints
-from model.filesystems import find
+from model import filesystems
 
 NEVER = np.iinfo(np.int64).max
 
@@ -34,7 +34,7 @@ def written_out(made: Ledger) -> list[str]:
     sync = first_after(inode, written, ints(syncs["inode"]), begins)
     due = (sync <= made.given.window[1]) & (sync < again)
     due[due] = ~_removed(made.vfs, inode[due], page[due], begin[due], sync[due])
-    due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
+    due &= (page > 0) | (not filesystems.by_name(made.given.layout.filesystem).inline_data)
     call = ints(write["call"])[row]
     end = np.full(sync.size, -1)
     end[due] = ends[np.searchsorted(begins, sync[due])]
@@ -73,7 +73,7 @@ def _removed(vfs: pl.DataFrame, inode: Ints, page: Ints, begin: Ints, end: Ints)
     following = LastBefore(files, -times)
     removed, left, since = np.zeros(inode.size, bool), np.arange(inode.size), begin
     while left.size:
-        place = following.find(inode[left], -since)
+        place = following.event(inode[left], -since)
         there = (place >= 0) & (at(times, place) < end[left])
         left, place = left[there], place[there]
         gone = page[left] * PAGE >= sizes[place]

@@ -20,7 +20,7 @@ def transactions(run: Run) -> list[str]:
     Skipped for workloads that have no generator in Python (model/workloads).
     """
     given, config = run.driver.rendered, run.driver.config["driver"]
-    workload = workloads.find(str(config.get("workload")))
+    workload = workloads.by_name(str(config.get("workload")))
     if workload is None or given is None or not given.count or not config.keys() >= set(Options._fields):
         return []
     options = Options(*(config[name] for name in Options._fields))
@@ -96,7 +96,7 @@ def _compared(
 ) -> list[str]:
     config, table = run.driver.config, Table(options.rows, run.driver.engine.ADDS_MISSING)
     digest, due = hashlib.sha256(), list[int]()
-    for transaction in workloads.again(workload, options, phases):
+    for transaction in workloads.transactions(workload, options, phases):
         digest.update(run.driver.engine.rendered(transaction, workload.TEXTS))
         due.append(table.apply(transaction))
     reasons = []

@@ -86,7 +86,7 @@ def _counted(number: int, singular: str, plural: str) -> str:
 
 def _recognised() -> tuple[set[str], str]:
     """Return the file roles and titles of the engines with databases that their first bytes identify."""
-    with_heads = [engine for engine in map(engines.of, engines.names()) if "database" in engine.HEADS]
+    with_heads = [engine for engine in map(engines.by_name, engines.names()) if "database" in engine.HEADS]
     roles = {role for engine in with_heads for role in engine.HEADS}
     return roles, " or ".join(engine.TITLE for engine in with_heads)
 

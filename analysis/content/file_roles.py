@@ -34,7 +34,7 @@ _Roles = Mapping[tuple[int, int], tuple[Ints, list[str | None]]]
 def role(head: bytes) -> str | None:
     """Return a file's role by its first bytes; `other`: not an engine's; None: zeros or unknown."""
     for name in engines.names():
-        for kind, begins in engines.of(name).HEADS.items():
+        for kind, begins in engines.by_name(name).HEADS.items():
             if head.startswith(begins):
                 return kind
     return None if not head[:MARK].strip(b"\0") else OTHER

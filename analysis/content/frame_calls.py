@@ -39,8 +39,8 @@ def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
         at = HEADER + frame * length - begin
         selected = np.flatnonzero((frame >= 0) & (at >= 0) & (at < BLOCK))
         key = (of_wal.inode[selected] << _FRAMES) | frame[selected]
-        last = ended.find(key, written.queued[units[selected]])
-        same = (last >= 0) & (last == begun.find(key, written.done[units[selected]]))
+        last = ended.event(key, written.queued[units[selected]])
+        same = (last >= 0) & (last == begun.event(key, written.done[units[selected]]))
         selected, last = selected[same], last[same]
         sector = blocks.sectors[of_wal.row[selected], at[selected] // SECTOR]
         raw = blocks.log[sector[:, None], (at[selected] % SECTOR)[:, None] + np.arange(4)]

@@ -72,7 +72,7 @@ def _databases(given: Evidence) -> list[np.ndarray]:
         return [np.ones(inode.size, bool)]
     opens = calls.filter((pl.col("op").cast(pl.String) == "open") & pl.col("database").is_not_null())
     last = LastBefore(ints(opens["inode"]), ints(opens["begin_ns"]))
-    own = at(ints(opens["database"]), last.find(inode, given.written.queued))
+    own = at(ints(opens["database"]), last.event(inode, given.written.queued))
     return [own == number for number in range(1, len(given.sizes) + 1)]
 
 
@@ -199,8 +199,8 @@ def _as_recorded(given: Evidence, pages: Versions, journal: Versions, records: r
     hashed = hashes(given.blocks.take(pages.row).view(np.uint64))
     recorded = given.units.call[journal.units[records.versions]]
     # search backwards in time: LastBefore of negated calls is the first after
-    following = at(np.arange(recorded.size), LastBefore(records.pages, -recorded).find(number, -call - 1))
-    again = LastBefore(number, -call).find(number, -call - 1)
+    following = at(np.arange(recorded.size), LastBefore(records.pages, -recorded).event(number, -call - 1))
+    again = LastBefore(number, -call).event(number, -call - 1)
     sooner = (again >= 0) & (call[again] <= at(recorded, following)) if size else np.zeros(0, bool)
     held = np.r_[hashes(records.contents), np.uint64(0)][following]
     other = (call >= 0) & (following >= 0) & ~sooner & (held != hashed)

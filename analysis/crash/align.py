@@ -29,10 +29,10 @@ from analysis.adapters.trials import Board
 from analysis.crash.reorder import Stretch, stretches
 from analysis.recorded import Recorded
 from model.crash_points import cuts, lines, moments, policies
-from model.crash_points.cuts import Trial
+from model.crash_points.cuts import WHERE, Trial
 from model.crash_points.durable import Cache, Commands
 from model.crash_points.lines import Memory
-from model.crash_points.moments import WHERE, Moment
+from model.crash_points.moments import Moment
 
 # The shortest interval between two timer-driven stretches.
 CLOCK_NS = 1_000_000_000
@@ -76,7 +76,7 @@ def timed(run: Recorded) -> Ran:
 
 def made_the_calls(run: Recorded, board: Board) -> bool:
     """Return whether a board's engine made the same calls to persistent memory as the timed run's."""
-    own, other = lines.of(board.driver), lines.of(run.timing)
+    own, other = lines.memory(board.driver), lines.memory(run.timing)
     return other is None if own is None else other is not None and own.same(other)
 
 
@@ -134,9 +134,9 @@ def may_be_unplaced(run: Recorded, board: Board, trial: Trial) -> bool:
 
 def located(run: Recorded, board: Board, planned: list[Trial]) -> list[Trial]:
     """Return the planned trials as a board's log has them, without those that are impossible there."""
-    commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
+    commands = Commands(board.log.entries, Cache.from_profile(run.cell.profiles["device"]))
     numbers, choices = ran(board).numbers, cuts.choices(run.cell, commands.cache)
-    memory = lines.of(board.driver)
+    memory = lines.memory(board.driver)
     trials = [locate(commands, numbers, choices, trial, memory) for trial in planned]
     return [trial for trial in trials if trial is not None]
 

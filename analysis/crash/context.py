@@ -125,7 +125,7 @@ def _watched(watched: Watched, board: Board, trials: list[Trial]) -> list[dict[s
         return []
     first = int(np.searchsorted(board.log.entries["begin_ns"].astype(np.int64), board.driver.window[0]))
     numbers = numbers[: devicelog.common_prefix(own, other)]
-    commands = Commands(board.log.entries, Cache.of(run.cell.profiles["device"]))
+    commands = Commands(board.log.entries, Cache.from_profile(run.cell.profiles["device"]))
     rows = []
     for trial in trials:
         of_call = trial.call is not None

@@ -181,7 +181,7 @@ def _verdict() -> pl.Expr:
 
 def promised(cell: Cell) -> str:
     """Return in words what the cell's settings promise for its failure (model/engines/survival.py)."""
-    survives = durability.of(cell)
+    survives = durability.promised(cell)
     return {PROCESS: survives.process, POWER: survives.power}.get(cell.crash, survives.system)
 
 

@@ -15,7 +15,7 @@ from analysis.run_files.stored import Stored
 from analysis.schemas import events
 from analysis.schemas.ledger import LABELS, WAITS
 from base.errors import BadInput
-from base.identity import asked
+from base.identity import settings
 from model import durability, engines
 from model.cell import AXES, Cell
 
@@ -77,7 +77,7 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
 
 def _survives(run: Stored) -> durability.Durability:
     try:
-        return durability.of(run.cell)
+        return durability.promised(run.cell)
     except (KeyError, TypeError, AttributeError):
         path = run.folder / "cell.json"
         raise BadInput(path, "", "its engine has no such settings", "a cell as it was stored") from None
@@ -140,16 +140,16 @@ def _profiles(a: Cell, b: Cell) -> list[str]:
     for axis in sorted(a.profiles.keys() & b.profiles.keys()):
         if axis in AXES and a.value(axis) != b.value(axis):
             continue
-        left, right = (dict(_settings(asked(cell.profiles[axis]))) for cell in (a, b))
+        left, right = (dict(_settings(settings(cell.profiles[axis]))) for cell in (a, b))
         differs = [path for path in dict.fromkeys([*left, *right]) if left.get(path) != right.get(path)]
         ends = [path[-1] for path in differs]
-        settings = [
+        differences = [
             f"{path[-1] if ends.count(path[-1]) == 1 else '.'.join(path)} "
             f"{left.get(path, 'none')}, {right.get(path, 'none')}"
             for path in differs
         ]
-        if settings:
-            lines.append(f"the {axis}'s profile differs: {'; '.join(settings)}")
+        if differences:
+            lines.append(f"the {axis}'s profile differs: {'; '.join(differences)}")
     return lines
 
 
@@ -165,7 +165,7 @@ def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[st
 def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
     """Return a name for each run: the axes in which the cells differ, else its id."""
     a, b = (run.cell for run in runs)
-    without = {*WORKLOAD, *(engines.lacking(a.engine) & engines.lacking(b.engine))}
+    without = {*WORKLOAD, *(engines.unused_axes(a.engine) & engines.unused_axes(b.engine))}
     keys = [
         key for key, value in a.axes() if key not in without and not (b.has(key) and b.value(key) == value)
     ]
@@ -178,7 +178,7 @@ def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
 def _name(cell: Cell, keys: list[str]) -> str:
     words = []
     for key in keys:
-        if key in engines.lacking(cell.engine):
+        if key in engines.unused_axes(cell.engine):
             continue
         value = str(cell.value(key)) if cell.has(key) else "None"
         shown = value.upper() if key in ("journal_mode", "synchronous") else value

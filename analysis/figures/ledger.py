@@ -49,7 +49,7 @@ class Bar:
     def place(self) -> tuple[str, str]:
         """The cell's mode and filesystem; the engine's name if it has no modes."""
         engine = self.cell.engine
-        mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell.journal_mode)
+        mode = engine if "journal_mode" in engines.unused_axes(engine) else str(self.cell.journal_mode)
         return mode, str(self.cell.fs)
 
     @property

@@ -11,7 +11,8 @@ from analysis import observers
 from analysis.run_files import stored
 from analysis.schemas import ledger as schema
 from base.errors import BadInput
-from model.filesystems import find, words
+from model import filesystems
+from model.filesystems import words
 
 NEEDED: dict[str, schema.Schema] = {
     "transactions": {
@@ -72,7 +73,7 @@ class Loaded:
 
     def reason(self, bits: int) -> str:
         """Return why a checkpoint was made, in the words of the run's filesystem."""
-        return words(bits, find(str(self.run.cell.profiles["fs"]["type"])).checkpoint_reasons)
+        return words(bits, filesystems.by_name(str(self.run.cell.profiles["fs"]["type"])).checkpoint_reasons)
 
     def _origin(self) -> int:
         """Return the time that the views count from: the first thing done in the window, in ns."""

@@ -41,7 +41,7 @@ class Jobs:
 
     def containing(self, time: Ints, tid: Ints) -> Ints:
         """Return the job of each thread that contains a time, or -1."""
-        last = self._last.find(tid, time)
+        last = self._last.event(tid, time)
         return np.where(time <= self._ends.take(last), last, -1)
 
 

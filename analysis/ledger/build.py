@@ -21,7 +21,7 @@ from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
 from analysis.ledger.timeline import timeline
 from base.arrays import ints
-from model.filesystems import find
+from model import filesystems
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,9 @@ def build(given: Input) -> Ledger:
     inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
     begun = ints(given.vfs["begin_ns"])
     calls = line.transaction(begun, np.full_like(begun, -1))
-    nobody = BackgroundReasons(few, given.phases, {**find(given.layout.filesystem).threads, **given.jobs})
+    nobody = BackgroundReasons(
+        few, given.phases, {**filesystems.by_name(given.layout.filesystem).threads, **given.jobs}
+    )
     causes = Causes(few, line, nobody)
     owners = contents.contents(given.vfs, calls)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)

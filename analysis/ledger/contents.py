@@ -42,7 +42,7 @@ def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
     if "database" in vfs.columns:
         page = pl.col("database").fill_null(0) * (1 << _PAGES) + page
     key = vfs.select(page).to_series()
-    last = LastBefore(ints(key.gather(logged)), logged).find(ints(key.gather(written)), written)
+    last = LastBefore(ints(key.gather(logged)), logged).event(ints(key.gather(written)), written)
     copied = np.flatnonzero(last >= 0)
     owners[written[copied]] = calls[logged[last[copied]]]
     return owners

@@ -34,7 +34,7 @@ class Named:
 
     def last_names(self, inode: Ints, time: Ints) -> Ints:
         """Return the index of the last name of each inode up to a time, or -1."""
-        return LastBefore(self.inode, self.time).find(inode, time)
+        return LastBefore(self.inode, self.time).event(inode, time)
 
 
 def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
@@ -64,7 +64,7 @@ def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
 
 def from_sync(named: Named, sync: np.ndarray) -> Named:
     """Return the names, each valid from the begin of the sync that recorded it."""
-    began = LastBefore(ints(sync["a"]), ints(sync["begin_ns"])).find(named.inode, named.time)
+    began = LastBefore(ints(sync["a"]), ints(sync["begin_ns"])).event(named.inode, named.time)
     within = began >= 0
     time = named.time.copy()
     time[within] = ints(sync["begin_ns"])[began[within]]
@@ -108,7 +108,7 @@ class Inodes:
 
         rows: indices in `time`; None: all in order.
         """
-        kinds: Ints = self._kinds.take(self._last.find(inode, time, rows))
+        kinds: Ints = self._kinds.take(self._last.event(inode, time, rows))
         return kinds
 
 
@@ -157,7 +157,7 @@ class Writers:
         rows: as in Inodes.kind.
         """
         key = (inode << PAGE_BITS) | page
-        written = at(self._call, self._last.find(key, time, rows))
+        written = at(self._call, self._last.event(key, time, rows))
         if not self._ends.size:
             return written
-        return np.where(written < 0, at(self._ends, self._last_end.find(key, time, rows)), written)
+        return np.where(written < 0, at(self._ends, self._last_end.event(key, time, rows)), written)

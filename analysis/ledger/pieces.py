@@ -18,9 +18,8 @@ from analysis.ledger.records import Columns
 from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Bools, Ints, expand
-from model import engines
+from model import engines, filesystems
 from model.block_operations import OP, READ, WRITE
-from model.filesystems import find
 
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
@@ -122,7 +121,7 @@ def _labels(
     owner: Ints, inode: Ints, page: Ints, sector: Ints, file: Ints, layout: Layout
 ) -> tuple[Ints, Ints, Ints]:
     """Return (label, index of the label it copies or -1, home sector or -1) of each piece."""
-    kind, region = find(layout.filesystem), layout.label(sector)
+    kind, region = filesystems.by_name(layout.filesystem), layout.label(sector)
     label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
     of_file, device = owner <= DIRECTORY, np.flatnonzero(owner == DEVICE)
     label = np.where(of_file, _OF_FILE.take(file), label)

@@ -21,7 +21,7 @@ def table(parts: pl.DataFrame, ledger: pl.DataFrame, off_cpu: np.ndarray) -> pl.
     """Return schema.READS. parts: its columns PARTS; off_cpu: the records of threads off the CPU."""
     commands = ledger.filter(pl.col("kind") == "read")
     tid, complete = ints(commands["tid"].fill_null(-1)), ints(commands["complete_ns"])
-    last = LastBefore(ints(off_cpu["tid"]), ints(off_cpu["begin_ns"])).find(tid, complete)
+    last = LastBefore(ints(off_cpu["tid"]), ints(off_cpu["begin_ns"])).event(tid, complete)
     ends = np.r_[ints(off_cpu["end_ns"]), -1]
     is_recorded = pl.Series(np.isin(tid, off_cpu["tid"]))
     waited = pl.Series(ends.take(last) >= complete).set(~is_recorded, None)

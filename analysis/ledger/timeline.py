@@ -22,7 +22,7 @@ class Lanes:
 
     def rows_at(self, times: Ints, tids: Ints) -> Ints:
         """Return the row that each thread was in at each time, -1 for none."""
-        interval = self.last.find(tids, times)
+        interval = self.last.event(tids, times)
         return np.where(times < np.r_[self.ends, -1].take(interval), np.r_[self.rows, -1].take(interval), -1)
 
 

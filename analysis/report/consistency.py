@@ -27,7 +27,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
     """
     if summary["status"] != "ok":
         return []
-    configuration = cells.of(cell)
+    configuration = cells.from_document(cell)
     return [
         *_model(configuration),
         *_unrequested(configuration, manifest),
@@ -45,7 +45,7 @@ def workloads() -> dict[str, str]:
 
 def _model(cell: Cell) -> list[str]:
     """Check that the device's profile has each part of its model: a missing one is not requested."""
-    driver, profile = devices.of(cell), cell.profiles.get("device", {})
+    driver, profile = devices.device_of(cell), cell.profiles.get("device", {})
     parts = driver.modelled if driver else ()
     return [f"cell: the {part} of the device is empty" for part in parts if not profile.get(part)]
 
@@ -56,7 +56,7 @@ def _unrequested(cell: Cell, manifest: Document) -> list[str]:
     requested = {*cell.profiles["fs"]["mount"], *cell.mount_options.split(",")}
     options = [] if NO_BARRIER & requested else sorted(NO_BARRIER & set(mount.get("options", [])))
     ran = engines.name_in(manifest)
-    engine = engines.of(ran)
+    engine = engines.by_name(ran)
     databases = [
         database.get(engine.PROPERTIES, {}) for database in manifest[ran].get("databases", [manifest[ran]])
     ]

@@ -76,7 +76,7 @@ def render(
         }
         for name, (title, caption) in CAPTIONS.items()
     ]
-    without = {*engines.lacking(run.cell.engine), *unused(run.cell)}
+    without = {*engines.unused_axes(run.cell.engine), *unused(run.cell)}
     axes = {key: value for key, value in run.cell.axes() if key not in without}
     order = [*(key for key in FIRST if key in axes), *sorted(axes.keys() - set(FIRST))]
     return template.render(

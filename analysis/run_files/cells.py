@@ -41,4 +41,4 @@ def parse(path: Path, stored: dict[str, Any]) -> Cell:
         raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")
     for name, kind in cells.mistyped(stored):
         raise BadInput(path, name, repr(stored[name])[:SHOWN], kind)
-    return cells.of(stored)
+    return cells.from_document(stored)

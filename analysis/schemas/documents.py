@@ -48,8 +48,10 @@ def _schema() -> dict[str, Any]:
     config = schema["$defs"]["config"]["properties"]
     for engine in engines.names():
         config[engine] = {"$ref": "#/$defs/release"}
-        config[engines.of(engine).PROPERTIES] = {"$ref": "#/$defs/pairs"}
-        config["databases"]["items"]["properties"][engines.of(engine).PROPERTIES] = {"$ref": "#/$defs/pairs"}
+        config[engines.by_name(engine).PROPERTIES] = {"$ref": "#/$defs/pairs"}
+        config["databases"]["items"]["properties"][engines.by_name(engine).PROPERTIES] = {
+            "$ref": "#/$defs/pairs"
+        }
     return schema
 
 

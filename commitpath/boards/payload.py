@@ -121,7 +121,7 @@ def has_trials(cell: Cell) -> bool:
     return (
         cell.board == "virtual"
         and cell.load == identity.DRIVER
-        and (cell.crash == PROCESS or devices.find(cell.profiles["device"]["driver"]).history is not None)
+        and (cell.crash == PROCESS or devices.by_name(cell.profiles["device"]["driver"]).history is not None)
         and bool(programs.trials_folders(cell.engine))
     )
 
@@ -263,18 +263,18 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
 
 def trials_env(cell: Cell) -> dict[str, str]:
     """What a board of trials is told besides."""
-    history = devices.find(cell.profiles["device"]["driver"]).history
+    history = devices.by_name(cell.profiles["device"]["driver"]).history
     return {
         "DEVICE_CONTROL": history(DEVICE_NAME) if history else "",
         "MOUNT_OPTIONS": mount_options(cell),
-        "FSCK": filesystems.find(cell.profiles["fs"]["type"]).fsck,
+        "FSCK": filesystems.by_name(cell.profiles["fs"]["type"]).fsck,
         "FSCK_EVERY": str(FSCK_EVERY),
     }
 
 
 def rehearsed_trials(cell: Cell) -> str:
     """What a rehearsal is told besides on a board that may be one of trials."""
-    fsck = filesystems.find(cell.profiles["fs"]["type"]).fsck
+    fsck = filesystems.by_name(cell.profiles["fs"]["type"]).fsck
     return f'FSCK={shlex.quote(fsck)}\nSTEPS="$STEPS rehearse-trials:ok"\n'
 
 

@@ -54,7 +54,7 @@ def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | Non
             raise BadInputError(
                 f"{name.upper()}={cell.value(name)}: FS={cell.fs} has no {needed}; use FS={' or '.join(have)}"
             )
-    for name in sorted(engines.lacking(engine)):
+    for name in sorted(engines.unused_axes(engine)):
         if variable := axes()[name].among(variables):
             of = axes()[name].spec["x-of"]
             raise BadInputError(f"{variable}: a setting of {of}, which ENGINE={engine} does not have")
@@ -100,7 +100,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if in_memory := persistent_memory.asked(cell):
         needed.append((in_memory[0], load_yaml(given.OPTIONS)["persistent"]))
     for variable, options in needed:
-        if missing := given.lacking(kernel, options):
+        if missing := given.missing_options(kernel, options):
             raise BadInputError(f"{variable}: {name} lacks {missing} in its config")
     if not mounts(kernel, fs):
         fit = [each for each in axes()["fs"].files() if mounts(kernel, load_profile("fs", each))]
@@ -118,7 +118,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if not cell.probes:
         return
     for each in watching(cell):
-        if missing := given.lacking(kernel, observers.profiles()[each].get("options", [])):
+        if missing := given.missing_options(kernel, observers.profiles()[each].get("options", [])):
             raise BadInputError(
                 f"PROBES={cell.probes}: {name} lacks {missing} in its config, which the observer {each} "
                 f"needs (experiments/observer/{each}.yml); use PROBES=none"
@@ -139,7 +139,7 @@ def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:
 def fits_any_kernel(device: str) -> bool:
     """Whether a device profile needs no kernel module of ours on the virtual board."""
     driver = load_profile("device", device)["driver"]
-    return devices.find(driver).made and not has_module(driver_folder(driver))
+    return devices.by_name(driver).made and not has_module(driver_folder(driver))
 
 
 def check_combination(cell: Cell) -> None:
@@ -151,7 +151,7 @@ def check_combination(cell: Cell) -> None:
         )
     filesystem_options.check(cell)
     check_cache(cell)
-    made = devices.find(cell.profiles["device"]["driver"]).made
+    made = devices.by_name(cell.profiles["device"]["driver"]).made
     if cell.board == "virtual" and not made:
         raise BadInputError(f"DEVICE={cell.device}: only a lab board has a device of its own")
     if cell.board != "virtual" and made:
@@ -176,7 +176,7 @@ def check_cache(cell: Cell) -> None:
             f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
             "the cache would drop these; use CRASH=none"
         )
-    if not engines.of(cell.engine).LOGS_CALLS:
+    if not engines.by_name(cell.engine).LOGS_CALLS:
         raise BadInputError(
             f"CACHE=cold: ENGINE={cell.engine} does not know how many rows it changes, so that the rows "
             "before the run are only known by a scan; use ENGINE=sqlite"

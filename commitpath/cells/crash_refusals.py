@@ -43,8 +43,8 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
             f"(workloads/engines/{cell.engine}/trials/)"
         )
     workload = axes()["workload"].files()
-    if not oracle.can_tell(cell.profiles["workload"]):
-        fit = [name for name in workload if oracle.can_tell(load_profile("workload", name))]
+    if not oracle.is_known(cell.profiles["workload"]):
+        fit = [name for name in workload if oracle.is_known(load_profile("workload", name))]
         raise BadInputError(
             f"{asked}: which rows WORKLOAD={cell.workload} leaves is not known beforehand; "
             f"use WORKLOAD={' or '.join(fit)}"
@@ -61,7 +61,7 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
 
 def check_history(cell: Cell, asked: str) -> None:
     """Refuse a device that cannot show what it would have kept."""
-    if devices.find(cell.profiles["device"]["driver"]).history is None:
+    if devices.by_name(cell.profiles["device"]["driver"]).history is None:
         fit = [name for name in axes()["device"].files() if keeps_history(name)]
         raise BadInputError(
             f"{asked}: DEVICE={cell.device} keeps no past states; use DEVICE={' or '.join(fit)}"
@@ -88,4 +88,4 @@ def check_ticks(cell: Cell, asked: str) -> None:
 
 def keeps_history(device: str) -> bool:
     """Whether a device profile's driver can show past states."""
-    return devices.find(load_profile("device", device)["driver"]).history is not None
+    return devices.by_name(load_profile("device", device)["driver"]).history is not None

@@ -6,8 +6,8 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from model import filesystems
 from model.cell import Cell
-from model.filesystems import find
 from model.requested import mkfs, mount
 
 # A part of the options, and the variable or file that gives it.
@@ -36,7 +36,7 @@ def check(cell: Cell) -> None:
     if conflict := _conflict(kind, parts):
         (part, source), (_, other), said = conflict
         raise BadInputError(said + (_fits(cell, part) if other.startswith("FS=") and source != other else ""))
-    for pattern, why in find(kind).unmountable.items():
+    for pattern, why in filesystems.by_name(kind).unmountable.items():
         for part, source in _like(pattern, parts):
             raise BadInputError(f"{source}: {part}: {why}, or the board cannot mount it")
 
@@ -69,7 +69,7 @@ def _made(kind: str, options: list[tuple[str, str]]) -> list[Part]:
     An option that is given twice is refused where mkfs would forget a list, or refuse it; a number may take
     the place of the file's.
     """
-    how = find(kind).mkfs
+    how = filesystems.by_name(kind).mkfs
     kept: dict[str, list[Part]] = {}
     for word, source in [(word, source) for text, source in options for word in mkfs.words(kind, text)]:
         if word in how.flags:
@@ -100,7 +100,7 @@ def _set_by(part: str) -> str:
 
 def _within(kind: str, parts: list[Part], device_mib: int) -> None:
     """Refuse a number that mkfs or the kernel refuses. device_mib: 0 where it is not known."""
-    fs = find(kind)
+    fs = filesystems.by_name(kind)
     for part, source in parts:
         for begin, (allowed, what) in fs.limits.items():
             if part.startswith(begin) and int(part.removeprefix(begin)) not in allowed:
@@ -113,7 +113,7 @@ def _within(kind: str, parts: list[Part], device_mib: int) -> None:
 def _conflict(kind: str, parts: list[Part]) -> tuple[Part, Part, str] | None:
     """Return two that exclude each other, the user's first, or one that lacks what it needs, and what is
     wrong; None where nothing is."""
-    fs = find(kind)
+    fs = filesystems.by_name(kind)
     for first, second, why in fs.excluded:
         both = [*_like(first, parts)[:1], *_like(second, parts)[:1]]
         if len(both) == 2:

@@ -77,7 +77,7 @@ def with_profiles(values: Mapping[str, Any]) -> Cell:
         axis: {name: value for name, value in profile.items() if name not in identity.NO_SETTINGS}
         for axis, profile in profiles.items()
     }
-    return cells.of({**values, "kernel": kernel, "profiles": settings})
+    return cells.from_document({**values, "kernel": kernel, "profiles": settings})
 
 
 def with_fixed(cell: Cell, variables: Mapping[str, str]) -> Cell:

@@ -35,7 +35,7 @@ def current_id(document: identity.Document, apart: Set[str] = frozenset()) -> st
     An axis that is not known here was at its default if the cell says so. apart: such axes that are
     part of the id all the same, as others have another value at their default.
     """
-    made = stored(complete(cells.of(document)))
+    made = stored(complete(cells.from_document(document)))
     unknown = set(document.get("at_default", ())) - axes().keys() - apart
     return identity.cell_id({**made, "at_default": sorted({*made["at_default"], *unknown})})
 
@@ -49,7 +49,7 @@ def other_profiles(cell: Cell) -> list[str]:
         for axis in cell.profiles
         if axis in known
         and cell.value(axis) in known[axis].files()
-        and identity.asked(cell.profiles[axis]) != identity.asked(load_profile(axis, cell.value(axis)))
+        and identity.settings(cell.profiles[axis]) != identity.settings(load_profile(axis, cell.value(axis)))
     ]
 
 

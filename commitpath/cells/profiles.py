@@ -68,7 +68,7 @@ def board_modules(cell: Cell) -> list[Path]:
 
 def logs_itself(cell: Cell) -> bool:
     """Whether the cell's device writes down each command that it gets."""
-    return devices.find(cell.profiles["device"]["driver"]).logs
+    return devices.by_name(cell.profiles["device"]["driver"]).logs
 
 
 def watching(cell: Cell) -> list[str]:

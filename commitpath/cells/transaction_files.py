@@ -68,7 +68,7 @@ def with_synthetic(cell: Cell, variables: Mapping[str, str]) -> Cell:
     """Return a cell with what its synthetic trace is made from; N may be less than its transactions."""
     measures = cell.profiles["workload"]["synthetic"]
     try:
-        synthetic.check(spec := synthetic.of(measures))
+        synthetic.check(spec := synthetic.from_profile(measures))
     except sqlfile.SqlFileError as error:
         raise BadInputError(f"experiments/workload/{cell.workload}.yml: synthetic: {error}") from None
     count = spec.transactions

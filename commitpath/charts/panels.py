@@ -68,7 +68,7 @@ def base_of(panel: Panel, bar: Bar) -> Bar:
 
 def unequal(a: Value, b: Value) -> tuple[str, ...]:
     """Return the marks of what is unequal between two values: durability, number of transactions."""
-    survives = (durability.of(value.bar.cell) for value in (a, b))
+    survives = (durability.promised(value.bar.cell) for value in (a, b))
     marks = [UNDURABLE] if durability.differences(*survives) else []
     counts = {a.transactions, b.transactions} - {None}
     return tuple([*marks, UNCOUNTED] if len(counts) > 1 else marks)
@@ -138,7 +138,7 @@ def survival(values: list[Value]) -> str:
     """Return what survives a power failure, for each journal mode and sync mode of a figure."""
     texts: dict[str, dict[str, None]] = {}
     for value in values:
-        power = dict(durability.of(value.bar.cell).rows())["a power failure"]
+        power = dict(durability.promised(value.bar.cell).rows())["a power failure"]
         texts.setdefault(SHORT[power], {})[settings(value.bar)] = None
     return "After a power failure: " + "; ".join(f"{', '.join(who)}: {text}" for text, who in texts.items())
 
@@ -146,9 +146,9 @@ def survival(values: list[Value]) -> str:
 def settings(bar: Bar) -> str:
     """Return `WAL/FULL`; for an engine without these settings its name and changed settings."""
     engine = str(bar.cell.engine)
-    if not engines.lacking(engine) & {"journal_mode", "synchronous"}:
+    if not engines.unused_axes(engine) & {"journal_mode", "synchronous"}:
         return f"{bar.cell.journal_mode}/{bar.cell.synchronous}".upper()
-    requested = engines.of(engine).requested(bar.cell)
+    requested = engines.by_name(engine).requested(bar.cell)
     changed = [
         f"{name}={value}" for name, value in requested.items() if value != axes()[name].spec["default"]
     ]

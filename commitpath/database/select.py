@@ -117,8 +117,8 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     for row, stored in found:
         apart = unknown_axes.defaults(stored) & several.get(row["lab"], set())
         now = current_id(stored, apart)
-        cell = complete(cells.of(stored))
-        without = {*engines.lacking(cell.engine)}
+        cell = complete(cells.from_document(stored))
+        without = {*engines.unused_axes(cell.engine)}
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
         kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
         runs.append(

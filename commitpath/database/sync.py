@@ -195,7 +195,7 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
         if record := sweep_state.read_state(path):
             # an older commitpath had fewer axes
-            planned = complete(cells.of(record["cell"]))
+            planned = complete(cells.from_document(record["cell"]))
             records[f"{cell_id(planned)}-{record['repeat']}"] = record | {
                 "cell": identity.canonical(stored(planned))
             }

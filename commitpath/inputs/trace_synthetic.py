@@ -31,7 +31,7 @@ def trace_synthetic(variables: dict[str, str]) -> int:
     seed = int(axis.parse(variables.get("SEED", str(axis.spec["default"])), "SEED"))
     target = places.new_file("FILE", variables["FILE"])
     profile = known[name]
-    spec = synthetic.of(profile)
+    spec = synthetic.from_profile(profile)
     notes = [
         f"SYNTHETIC: made by commitpath, WORKLOAD={name} SEED={seed}; no program did this",
         f"fitted to what is told of the trace {spec.title} (experiments/workload/{name}.yml)",

@@ -135,7 +135,7 @@ def settings(cell: Cell) -> dict[str, Any]:
     return {
         name: cell.value(name)
         for name, axis in axes().items()
-        if name not in engines.lacking(cell.engine)
+        if name not in engines.unused_axes(cell.engine)
         and (name in NAMED or cell.value(name) != axis.spec["default"])
     }
 

@@ -60,7 +60,7 @@ def value_of(value: Value) -> dict[str, Any]:
         **{"tps": number.value, "low": number.low, "high": number.high, "interval": number.interval},
         "transactions": value.transactions,
         "marks": list(value.marks),
-        "survives": dict(durability.of(bar.cell).rows()),
+        "survives": dict(durability.promised(bar.cell).rows()),
         "cell_id": cell_id(bar.cell),
         "cell": dict(bar.cell.axes()),
         "runs": [of_run(run) for run in found.runs or found.tried],

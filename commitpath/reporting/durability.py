@@ -104,7 +104,7 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
     for cell in cells:
         runs = results.find(cell)
         trials = Trials.from_runs(runs.runs, failure)
-        lacking = engines.lacking(cell.engine) & {*varied}
+        lacking = engines.unused_axes(cell.engine) & {*varied}
         settings = {axis: "" if axis in lacking else str(cell.value(axis)) for axis in varied}
         if trials is None:
             missing.setdefault(runs.reason or "its runs have no trials", []).append(settings)

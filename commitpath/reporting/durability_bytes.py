@@ -136,7 +136,7 @@ def name_of(settings: Settings, every: Sequence[Settings]) -> str:
     ]
     words = "/".join(settings[axis].upper() for axis in WORDS if axis in varied)
     others = [f"{axis}={settings[axis]}" for axis in varied if axis not in WORDS and settings[axis]]
-    engine = engines.of(settings[ENGINE]).TITLE if ENGINE in settings else ""
+    engine = engines.by_name(settings[ENGINE]).TITLE if ENGINE in settings else ""
     return " ".join(filter(None, [engine, words, *others]))
 
 

@@ -101,6 +101,6 @@ def color(row: Row) -> str:
     """Return the color of a journal mode, or of the first file that only a row's engine has."""
     if mode := row.settings.get(COLOR):
         return look.color(mode.upper())
-    files = engines.of(row.settings[ENGINE]).FILES if ENGINE in row.settings else {}
-    colors = [ink for role, (_, ink) in files.items() if role not in engines.of(FIRST_ENGINE).FILES]
+    files = engines.by_name(row.settings[ENGINE]).FILES if ENGINE in row.settings else {}
+    colors = [ink for role, (_, ink) in files.items() if role not in engines.by_name(FIRST_ENGINE).FILES]
     return colors[0] if colors else style.SQL

@@ -78,7 +78,7 @@ def device(profile: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str,
     """
     parameters: dict[str, str] = (manifest.get("device") or {}).get("parameters") or {}
     try:
-        driver = devices.find(profile["driver"])
+        driver = devices.by_name(profile["driver"])
     except devices.UnknownDriverError:
         return {}
     if not driver.made:

@@ -130,7 +130,7 @@ def written(run: Run, metric: str) -> float | None:
         told = run.document("manifest")[str(run.cell.engine)].get("properties", {})
         numbers = [int(count) for name, count in told.items() if name.startswith(CHECKPOINTS)]
         return sum(numbers) if numbers else syncs_of(RESULTS / str(run.path), "database")
-    own = {label for label, _ in engines.of(str(run.cell.engine)).FILES.values()} - {"other"}
+    own = {label for label, _ in engines.by_name(str(run.cell.engine)).FILES.values()} - {"other"}
     sums = run.summary["ledger"]["bytes"].items()
     return float(sum(size for label, size in sums if (label in own) == (metric == "pages"))) / PAGE
 

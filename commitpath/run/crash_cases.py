@@ -47,7 +47,7 @@ class Case:
     def trial(self, left: Twin) -> cuts.Trial:
         """Its trial in what a run left. BadInputError where that run has no such cut."""
         assert left.log is not None
-        commands = Commands(left.log.entries, Cache.of(self.cell.profiles["device"]))
+        commands = Commands(left.log.entries, Cache.from_profile(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, left.driver.transactions["end_ns"].to_numpy())
         may_lose = commands.losable(moment).tolist()
         kept = self.cut["keeps"]
@@ -64,7 +64,7 @@ class Case:
     def on(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
         """Its trial at that moment of a board's own run, whose clock is apart. LabError where other commands
         had come by then."""
-        commands = Commands(board.log.entries, Cache.of(self.cell.profiles["device"]))
+        commands = Commands(board.log.entries, Cache.from_profile(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
         if (arrived := commands.arrived(moment)) != trial.arrived:
             raise LabError(

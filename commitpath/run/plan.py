@@ -77,7 +77,7 @@ def make(cell: Cell, entry: Mapping[str, Any]) -> Plan:
             }
             for name, run in every.items()
         },
-        "expected": [asdict(one) for one in expected.of(cell)],
+        "expected": [asdict(one) for one in expected.settings(cell)],
     }
     return Plan(document, list(runs.values()), trials)
 

@@ -220,7 +220,7 @@ def at_most(settings: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, A
     if not most:
         return dict(settings)
     profile = load_profile("workload", str(settings.get("workload", axes()["workload"].spec["default"])))
-    made = {"n": synthetic.of(profile["synthetic"]).transactions} if "synthetic" in profile else {}
+    made = {"n": synthetic.from_profile(profile["synthetic"]).transactions} if "synthetic" in profile else {}
     whole = {**made, **settings}
     lower = {name: str(min(int(whole[name]), top)) for name, top in most.items() if name in whole}
     return {**settings, **lower}

@@ -109,9 +109,9 @@ def job(what: str, key: str, group: str = "") -> None:
         try:
             mark: dict[str, Any] = {}
             if what == "prepare":
-                prepare(cells.of(planned["cell"]), watched="+" in group)
+                prepare(cells.from_document(planned["cell"]), watched="+" in group)
             else:
-                folder = run(cells.of(planned["cell"]), planned["repeat"])
+                folder = run(cells.from_document(planned["cell"]), planned["repeat"])
                 mark["run"] = str(folder.relative_to(RESULTS))
         except (LabError, OSError, subprocess.SubprocessError) as error:
             before = read_state(failed) or {"attempts": 0}

@@ -9,18 +9,31 @@ import functools
 import importlib
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
-from images.given.found import Found
 
 FOLDER = Path(__file__).parent
 OPTIONS = ROOT / "images/kernels/options.yml"
 # hex digits of the content hash in a cell's `kernel`; its profile has all of them
 DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kernel that was inspected but not unpacked."""
+
+    what: str  # description for the reader
+    release: str  # as in `uname -r`
+    content: str  # SHA-256 in hex digits of everything that is booted
+    config: str  # its .config
+    no_modules: str | None  # why none of our modules can be built for it, or None
+
+
 # content → kernel and its place, in this process
 _SEEN: dict[str, tuple[Found, Path]] = {}
 
@@ -28,7 +41,14 @@ _SEEN: dict[str, tuple[Found, Path]] = {}
 @functools.cache
 def kinds() -> tuple[str, ...]:
     """Return every kind: the word before the colon."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", "found")))
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"))
+
+
+def release_of(text: str, where: str) -> str:
+    """Return a kernel's release after checking it, as it becomes part of a path. Raises BadInputError."""
+    if not re.fullmatch(r"[0-9][\w.+~-]*", text):
+        raise BadInputError(f"{where}: {text!r} is not a kernel release")
+    return text
 
 
 def kind_of(profile: Mapping[str, Any]) -> str | None:
@@ -49,7 +69,7 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     place = Path(path).expanduser().absolute()
     try:
         found: Found = importlib.import_module(f"{__name__}.{kind}").look(place)
-        if missing := _lacking(found, load_yaml(OPTIONS)["board"]):
+        if missing := _missing(found, load_yaml(OPTIONS)["board"]):
             shown = OPTIONS.relative_to(ROOT)
             raise BadInputError(f"its config lacks {missing}, which the virtual board needs ({shown})")
     except BadInputError as error:
@@ -61,11 +81,10 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     return f"{kind}:{found.content[:DIGITS]}", profile
 
 
-def lacking(profile: Mapping[str, Any], options: Iterable[str]) -> str:
-    """Return the options that a user's kernel lacks, in words; empty for other kernels, which have no
-    config."""
+def missing_options(profile: Mapping[str, Any], options: Iterable[str]) -> str:
+    """Return the options that a user's kernel lacks, as text; empty for other kernels."""
     kind = kind_of(profile)
-    return _lacking(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
+    return _missing(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
 
 
 def _takes_none_of_ours(config: str) -> str | None:
@@ -79,7 +98,7 @@ def _takes_none_of_ours(config: str) -> str | None:
     return None
 
 
-def _lacking(found: Found, options: Iterable[str]) -> str:
+def _missing(found: Found, options: Iterable[str]) -> str:
     has = set(re.findall(r"^CONFIG_(\w+)=[ym]$", found.config, re.MULTILINE))
     return ", ".join(f"CONFIG_{option}" for option in options if option not in has)
 

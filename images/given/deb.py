@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from base.errors import BadInputError, LabError
-from images.given.found import Found, add, release_of
+from images.given import Found, release_of
 
 FIELDS = ("Package", "Version", "Architecture", "Depends")
 # dependencies of a headers' package that build modules
@@ -34,10 +34,10 @@ def look(path: Path) -> Found:
     if fields["Architecture"] != "arm64":
         raise BadInputError(f"a package for {fields['Architecture']}; the board is arm64")
     release, config = boot_files(path)
-    digest = hashlib.sha256()
-    add(digest, path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     what = f"{fields['Package']} {fields['Version']}"
-    return Found(what, release, digest.hexdigest(), config, without_modules(path, release))
+    return Found(what, release, digest, config, without_modules(path, release))
 
 
 def parts(path: Path, found: Found) -> list[str]:
@@ -119,13 +119,13 @@ def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
     while wanted:
         name = wanted.pop()
         # kbuild's programs run on this host
-        known = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
+        architectures = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
         for other in sorted(path.parent.glob(f"{glob_of(name)}_*.deb")):
             fields = control(other)
-            if fields["Version"] == version and fields["Architecture"] in known:
+            if fields["Version"] == version and fields["Architecture"] in architectures:
                 found[name] = other
                 more = TOOLS.findall(fields["Depends"])
-                wanted += [one for one in more if one not in found and one not in wanted]
+                wanted += [name for name in more if name not in found and name not in wanted]
                 break
         else:
             return [], f"{name}_{version}_*.deb is not in the same folder"

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from base.errors import BadInputError
+from images.given import Found, release_of
 from images.given.deb import FIXDEP, MACHINES, host
-from images.given.found import Found, add, release_of
 
 IMAGE = "arch/arm64/boot/Image"
 RELEASE = "include/config/kernel.release"
@@ -58,7 +58,7 @@ def text(tree: Path, name: str, most: int = -1) -> str:
     # reading a device has no end, and a pipe would block
     if path.exists() and not path.is_file():
         raise BadInputError(f"{name} is not a file")
-        # a link may lead out of the tree; a build makes files
+    # a link may lead out of the tree; a build makes files
     if path.exists() and Path(os.path.realpath(path)) != Path(os.path.realpath(tree)) / name:
         raise BadInputError(f"{name} is a link, or in a linked folder; it must be in the tree itself")
     try:
@@ -92,7 +92,7 @@ def content(tree: Path) -> str:
     digest = hashlib.sha256()
     for path in (Path(IMAGE), Path(CONFIG), Path(SYMBOLS), *sorted(modules(tree))):
         digest.update(f"{path}\0{(tree / path).stat().st_size}\0".encode())
-        add(digest, tree / path)
+        digest.update((tree / path).read_bytes())
     return digest.hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""Where power is cut or the process killed, and what may be lost there."""
+"""Crash points: when power is cut or the process killed, and which changes may be lost."""

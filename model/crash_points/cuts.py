@@ -1,13 +1,10 @@
-"""Which cuts are tried: moments, and what the device does there with what it may lose.
+"""Choose the power cuts of a run: crash points, and the changes that the device loses at each.
 
-A moment is before a command came (`before`), at the middle of its time (`during`), or as it was done
-(`after`). Those before and after each FLUSH and each write with FUA are tried with each choice that the
-device has, and seeded ones between; CUTS bounds them. First of all come the moments behind acknowledgements
-that no FLUSH stands behind, or fewer than behind most (unsynced.py): no seed is to find them. All is drawn by
+A crash point is before a command arrives (`before`), in the middle of its time (`during`), or at its end
+(`after`). First come those of transactions with too few FLUSHes (unsynced.py), then those before and after
+each FLUSH and FUA write with each policy of the device, then seeded ones; CUTS limits them. All are drawn by
 splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,39 +18,40 @@ from model.crash_points.policies import EVERYTHING, IN_ORDER, NOTHING, REORDERED
 from model.crash_points.unsynced import Unsynced
 from model.workloads import Random
 
-# of what is tried besides FLUSH and FUA: one in so many
+# share of the cuts that are not at a FLUSH or FUA write: one in so many
 _BETWEEN = 3
 _NONE_UNSYNCED = Unsynced([], [])
-# the stream of the moments (model.workloads.Random); a trial's is its number and this
+# the stream of the crash points (model.workloads.Random); a trial's stream is its number
 STREAM = 1 << 32
+WHERE = ("before", "during", "after")
 Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One cut. Sectors of a torn write are those that were kept, counted from its first."""
+    """One cut."""
 
     number: int
-    command: int  # the one that the moment is told by
-    where: str  # before, during, after
+    command: int
+    where: str  # before, during, after the command
     moment: int  # ns
     policy: str
-    arrived: int  # commands that had come
+    arrived: int  # commands that had arrived
     losable: int  # of these, changes that a cut may take
     lost: tuple[int, ...]
-    torn: tuple[int, int] | None = None  # (command, sectors)
-    # of a cell with persistent memory: the call that the moment is told by in the place of a command, by its
-    # number in vfs.csv, and what the cut leaves there
+    torn: tuple[int, int] | None = None  # (command, sectors kept from its first on)
+    # with persistent memory: the call (number in vfs.csv) that `where` refers to, if not to a command, and
+    # the state of the memory
     call: int | None = None
     memory: State | None = None
 
     @property
     def digest(self) -> str:
-        """What a board says of its line."""
+        """Return the board's digest of its line."""
         return digest(self.line())
 
     def line(self) -> str:
-        """Its line of the board's plan (workloads/trials/trials.c)."""
+        """Return its line of the board's plan (workloads/trials/trials.c)."""
         first = self.lost[0] if self.lost else self.arrived
         words = [str(self.number), str(first)]
         gone = iter(sorted({*self.lost, self.arrived}))
@@ -68,91 +66,83 @@ class Trial:
 
 
 def digest(line: str) -> str:
-    """Return what a board says of a line of its plan: FNV-1a of 64 bits, in hex digits."""
-    found = 0xCBF29CE484222325
+    """Return the digest that a board reports for a line of its plan: FNV-1a of 64 bits, in hex digits."""
+    value = 0xCBF29CE484222325
     for byte in line.rstrip("\n").encode():
-        found = (found ^ byte) * 0x100000001B3 & ((1 << 64) - 1)
-    return f"{found:016x}"
+        value = (value ^ byte) * 0x100000001B3 & ((1 << 64) - 1)
+    return f"{value:016x}"
 
 
 def plan(
-    cell: Cell,
-    entries: np.ndarray,
-    window: tuple[int, int],
-    unsynced: Unsynced = _NONE_UNSYNCED,
+    cell: Cell, entries: np.ndarray, window: tuple[int, int], unsynced: Unsynced = _NONE_UNSYNCED
 ) -> list[Trial]:
-    """Return the trials of a run, by the moments of their cuts; window: the ns within which they are.
+    """Return the trials of a run in order of time; window: first and last ns.
 
-    The first has the device as the window began and the last as it ended, each with all that it was given:
-    what they find is known.
+    The first and the last trial lose nothing, at the begin and the end of the window: their outcome is known.
     """
-    commands = Commands(entries, Cache.of(cell.profiles["device"]))
+    commands = Commands(entries, Cache.from_profile(cell.profiles["device"]))
     first, last = commands.arrived(window[0]), commands.arrived(window[1])
     if first == last:
         return []
     policies = choices(cell, commands.cache)
     random = Random(cell.cut_seed, STREAM)
-    marked = np.flatnonzero(commands.is_flush[first:last] | commands.is_fua[first:last]) + first
     pairs = [
         (command, where, policy)
-        for command in marked.tolist()
+        for command in commands.barriers(first, last)
         for where in ("before", "after")
         for policy in differing(commands, policies, moment(commands, command, where))
     ]
     most = max(cell.cuts - 2, 0)
     suspected = list[tuple[int, str, str]]()
-    for behind, most_of_them in ((unsynced.none, most), (unsynced.fewer, most // _BETWEEN)):
+    for numbers, limit in ((unsynced.none, most), (unsynced.fewer, most // _BETWEEN)):
         # the first policy keeps the least
-        found = [
-            (one, "before", differing(commands, policies, moment(commands, one, "before"))[0])
-            for one in behind
+        points = [
+            (command, "before", differing(commands, policies, moment(commands, command, "before"))[0])
+            for command in numbers
         ]
-        suspected += drawn(found, min(len(found), most_of_them, most - len(suspected)), random)
+        suspected += drawn(points, min(limit, most - len(suspected)), random)
     most -= len(suspected)
     pairs = [pair for pair in pairs if pair not in suspected]
-    pairs = drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)
+    pairs = drawn(pairs, most - most // _BETWEEN, random)
     between = [
-        (
-            first + random.below(last - first),
-            ("before", "during", "after")[random.below(3)],
-            policies[random.below(len(policies))],
-        )
+        (first + random.below(last - first), WHERE[random.below(3)], policies[random.below(len(policies))])
         for _ in range(most - len(pairs))
     ]
-    ends = [(first, "before", EVERYTHING), (last - 1, "after", EVERYTHING)]
-    chosen = sorted([*suspected, *pairs, *between], key=lambda one: (moment(commands, *one[:2]), *one))
-    each = [ends[0], *chosen, ends[1]]
-    return [_trial(commands, number, *one, Random(cell.cut_seed, number)) for number, one in enumerate(each)]
+    chosen = sorted([*suspected, *pairs, *between], key=lambda point: (moment(commands, *point[:2]), *point))
+    points = [(first, "before", EVERYTHING), *chosen, (last - 1, "after", EVERYTHING)]
+    return [
+        _trial(commands, number, *point, Random(cell.cut_seed, number)) for number, point in enumerate(points)
+    ]
 
 
 def choices(cell: Cell, cache: Cache) -> tuple[str, ...]:
-    """Return what a device may do. Where only the kernel is gone, all that it was given arrives."""
+    """Return the policies of a device. If only the kernel crashes, it keeps everything."""
     if cell.crash == SYSTEM:
         return (EVERYTHING,)
     return REORDERED if cache.reorders else IN_ORDER
 
 
 def differing(commands: Commands, policies: tuple[str, ...], moment: int) -> tuple[str, ...]:
-    """Return which choices differ at a moment: where nothing may be lost there is one."""
+    """Return the policies that differ at a crash point: one, if nothing can be lost there."""
     return policies if commands.losable(moment).size else (EVERYTHING,)
 
 
 def drawn(every: list[Drawn], count: int, random: Random) -> list[Drawn]:
-    """Return some of a list, each at most once."""
+    """Return `count` of a list, or all if it is shorter, each at most once."""
     left = list(every)
-    for place in range(count):
+    for place in range(min(count, len(left))):
         other = place + random.below(len(left) - place)
         left[place], left[other] = left[other], left[place]
     return left[:count]
 
 
 def moment(commands: Commands, command: int, where: str) -> int:
-    """Return the ns of a cut before, during or after a command."""
+    """Return the time of a cut before, during or after a command, ns."""
     return time_of(int(commands.begin[command]), int(commands.end[command]), where)
 
 
 def time_of(begin: int, end: int, where: str) -> int:
-    """Return the moment that is told by a command that came and was done then, ns."""
+    """Return the time of a cut before, during or after what began and ended then, ns."""
     return {"before": begin - 1, "during": (begin + end) // 2, "after": end}[where]
 
 
@@ -167,14 +157,14 @@ def _trial(commands: Commands, number: int, command: int, where: str, policy: st
 def loses(
     commands: Commands, may_lose: list[int], policy: str, random: Random
 ) -> tuple[list[int], tuple[int, int] | None]:
-    """Return which changes are lost, and what of the first of them is there all the same."""
+    """Return the lost changes and, if the first of them is torn, (its number, sectors kept)."""
     count = len(may_lose)
     if not count or policy == EVERYTHING:
         return [], None
     if policy == NOTHING:
         return may_lose, None
     if policy == SUBSET:
-        return [one for one in may_lose if random.below(2)], None
+        return [number for number in may_lose if random.below(2)], None
     kept = random.below(count)
     if policy == SUFFIX:
         return may_lose[: count - kept], None

@@ -1,11 +1,9 @@
-"""What of a device's commands a power cut at a moment cannot take: from its log alone.
+"""Which of a device's commands a power cut may lose, by its log.
 
-The rule is the one of the module that makes the device (cache.c): a write is durable once it is done where
-there is no volatile cache, with FUA, or once a FLUSH is done that came after the write was done. A device
-may break it (`ignores` of its profile): it answers a FLUSH or FUA, and its cache keeps what came last.
+The rule is the device module's (cache.c). A write is durable once it is complete, if there is no volatile
+cache or it has FUA, or once a FLUSH is complete that was sent after the write was complete. A device that
+`ignores` FLUSH or FUA (its profile) loses the newest writes that fit into its cache.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,17 +19,17 @@ SECTOR = 512
 
 @dataclass(frozen=True)
 class Cache:
-    """What of a device's profile says what a cut may take."""
+    """A device's volatile cache, by its profile."""
 
-    bytes: int  # 0: none, what is done is durable
+    bytes: int  # 0: none, completed writes are durable
     reorders: bool
-    block: int  # bytes of its smallest write
-    unit: int  # bytes that it programs at once
+    block: int  # bytes of the smallest write
+    unit: int  # bytes programmed at once
     ignores: frozenset[str] = frozenset()  # flush, fua
 
     @classmethod
-    def of(cls, profile: Mapping[str, Any]) -> Cache:
-        """Return that of a profile (experiments/device/*.yml). Raises KeyError where it does not say."""
+    def from_profile(cls, profile: Mapping[str, Any]) -> "Cache":
+        """Return the cache of a profile (experiments/device/*.yml). Raises KeyError for a missing entry."""
         has = profile["geometry"]
         return cls(
             bytes=has["cache_kib"] * 1024,
@@ -56,7 +54,7 @@ class Commands:
         self.is_fua = self.is_write & (entries["operation"] & FUA > 0)
         written = np.where(self.is_write, self.sectors * SECTOR, 0)
         self._written_before = np.concatenate(([0], np.cumsum(written)))
-        # by when all up to each are done; FLUSHes by their ends, and the latest begin of those up to each
+        # when all up to each command are complete; FLUSHes by their ends, and the latest begin up to each
         self._all_done = np.maximum.accumulate(self.end)
         flushes = np.flatnonzero(self.is_flush & (self.end > 0))
         flushes = flushes[np.argsort(self.end[flushes], kind="stable")]
@@ -64,11 +62,16 @@ class Commands:
         self._flushed = np.maximum.accumulate(self.begin[flushes])
 
     def arrived(self, moment: int) -> int:
-        """How many had come by then: those with a smaller number."""
+        """Return how many had arrived: those with a smaller number."""
         return int(np.searchsorted(self.begin, moment, side="right"))
 
+    def barriers(self, first: int, last: int) -> list[int]:
+        """Return the numbers of the FLUSHes and FUA writes from `first` to before `last`."""
+        numbers = np.flatnonzero(self.is_flush[first:last] | self.is_fua[first:last]) + first
+        return [int(number) for number in numbers]
+
     def losable(self, moment: int) -> Ints:
-        """The numbers of those that a cut at that moment may take, in their order."""
+        """Return the numbers of the changes that a cut may take, ascending."""
         count = self.arrived(moment)
         first, flushed = self._first(moment, count), self._flushed_at(moment)
         end = self.end[first:count]
@@ -80,17 +83,17 @@ class Commands:
             if "fua" not in self.cache.ignores:
                 durable |= done & self.is_fua[first:count]
             if self.cache.ignores:
-                # what came after it has pushed it out
+                # later writes pushed it out
                 durable |= done & (self._behind(first, count) >= self.cache.bytes)
         return np.flatnonzero(self.changes[first:count] & ~durable) + first
 
     def _flushed_at(self, moment: int) -> int:
-        """Return what is durable by FLUSHes at a moment: all that was done by then."""
+        """Return the time up to which completed writes were durable by FLUSHes."""
         done = int(np.searchsorted(self._flush_ends, moment, side="right"))
         return int(self._flushed[done - 1]) if done and "flush" not in self.cache.ignores else -1
 
     def _first(self, moment: int, count: int) -> int:
-        """Return a number before which nothing can be lost: a run has many commands, and few at stake."""
+        """Return a number before which nothing can be lost, as a run has many commands."""
         before = moment if not self.cache.bytes or self.cache.ignores else self._flushed_at(moment)
         first = int(np.searchsorted(self._all_done, before, side="right"))
         if self.cache.bytes and self.cache.ignores:
@@ -99,6 +102,6 @@ class Commands:
         return min(first, count)
 
     def _behind(self, first: int, count: int) -> Ints:
-        """Return the bytes that were written after each of some commands, by the time that COUNT had come."""
+        """Return the bytes written after each command from `first` on, when COUNT had arrived."""
         behind: Ints = self._written_before[count] - self._written_before[first + 1 : count + 1]
         return behind

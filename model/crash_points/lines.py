@@ -1,17 +1,14 @@
-"""What a power cut may take of a file that an engine has mapped from persistent memory: what it stored there
-and did not clean, by its own calls (vfs.csv: copy, clean, delete).
+"""What a power cut may leave of a file that an engine has mapped from persistent memory.
 
-A CPU's cache gives a line of 64 bytes to the memory when it is cleaned, or at any moment before, by itself;
-and the memory takes 8 bytes at once. So of a line that was stored to since it was cleaned, each word of 8
-bytes that was stored to is as it is, or as it was cleaned. (That it is as one of two stores between is not
-tried.) What is being copied, or being cleaned, when the power is cut is not clean. A file that is deleted is
-there or gone, as nothing syncs that.
+By the engine's calls (vfs.csv: copy, clean, delete), stores that were not cleaned may be lost. A CPU's cache
+writes a line of 64 bytes to the memory when it is cleaned, or at any time before; the memory takes 8 bytes at
+once. In a line that was stored to since it was cleaned, each such word of 8 bytes is as last stored, or as
+last cleaned. (A state between two stores is not tried.) A copy or clean in progress is not clean. A deleted
+file is there or gone, as nothing syncs the deletion.
 
-Where the kernel alone fails, what was stored is in the CPU's caches yet. A reset may write them to the memory
-or not, as a board's firmware has it; so what was not cleaned may be lost there, too.
+A crash of the kernel leaves stores in the CPU's caches. Whether a reset writes them to the memory depends on
+the firmware, so they may be lost, too.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -23,9 +20,9 @@ from model.crash_points.policies import EVERYTHING, NOTHING, PREFIX, SUBSET, TOR
 from model.crash_points.ran import Ran
 from model.workloads import Random
 
-# What becomes of what was not cleaned, by the names of what a device does; a torn line keeps some words.
+# What happens to stores that were not cleaned, as in a device's policies; a torn line keeps some words.
 CHOICES = (EVERYTHING, NOTHING, PREFIX, TORN, SUBSET)
-# And of a file that was deleted: it is gone, or there as it was.
+# A deleted file is gone, or there as it was.
 GONE, THERE = "gone", "there"
 LINE, WORD = 64, 8
 COPY, CLEAN, DELETE = "copy", "clean", "delete"
@@ -34,9 +31,9 @@ _CALLS = (COPY, CLEAN, DELETE)
 
 @dataclass(frozen=True)
 class State:
-    """What a cut leaves of the file: as it is after so many of its calls, but for the words that are lost.
+    """The file after a cut: as after so many of its calls, without the lost words.
 
-    losable: lines that might be lost. lost: line → a bit for each word.
+    losable: number of lines that could be lost. lost: line → a bit for each word.
     """
 
     calls: int
@@ -45,7 +42,7 @@ class State:
     lost: tuple[tuple[int, int], ...] = ()
 
     def words(self) -> str:
-        """Its words of a board's plan, each behind a blank (workloads/trials/lines.h)."""
+        """Return its words of a board's plan, each after a blank (workloads/trials/lines.h)."""
         words, runs = [f"calls:{self.calls}"], list[list[int]]()
         for line, mask in sorted(self.lost):
             if runs and runs[-1][1:] == [line - 1, mask]:
@@ -60,7 +57,7 @@ class State:
 
 
 class Memory:
-    """The calls to the file, in their order: `call` is each one's number in vfs.csv."""
+    """The calls to the file, in order; `call`: their numbers in vfs.csv."""
 
     def __init__(self, calls: pl.DataFrame) -> None:
         self.call, self.begin, self.end = (ints(calls[name]) for name in ("call", "begin_ns", "end_ns"))
@@ -68,7 +65,7 @@ class Memory:
         of_bytes = (calls[name].fill_null(0).to_list() for name in ("offset", "bytes"))
         self.places: list[tuple[int, int]] = list(zip(*of_bytes, strict=True))
         self._first_delete = self.op.index(DELETE) if DELETE in self.op else len(self)
-        # after so many calls nothing that was stored before so many of them may be lost
+        # number of calls → number of the first ones whose stores can no longer be lost
         self._clean = [0]
         found = dict[int, int]()
         for number in range(len(self)):
@@ -78,30 +75,29 @@ class Memory:
     def __len__(self) -> int:
         return len(self.op)
 
-    def same(self, other: Memory) -> bool:
-        """Whether two runs called the file alike."""
+    def same(self, other: "Memory") -> bool:
+        """Return whether two runs made the same calls."""
         return (self.op, self.places) == (other.op, other.places)
 
     def place(self, call: int) -> int | None:
-        """Where among them the call of a number is; None: nowhere."""
+        """Return the place of a call by its number in vfs.csv; None: not a call to the file."""
         found = np.flatnonzero(self.call == call)
         return int(found[0]) if found.size else None
 
     def calls(self, moment: int) -> int:
-        """How many calls may have had an effect by then: a copy once it began, a clean when it is done."""
+        """Return how many calls may have had an effect: a copy once it begins, a clean when it ends."""
         came = int(np.searchsorted(self.begin, moment, side="right"))
         return came - bool(came and self.op[came - 1] == CLEAN and self.end[came - 1] > moment)
 
     def losable(self, moment: int) -> dict[int, int]:
-        """The lines that a cut at that moment may take, in the order in which they were stored to: line → a
-        bit for each word that was."""
+        """Return the lines that a cut may lose, in order of their stores: line → a bit for each word."""
         found, calls = dict[int, int](), self.calls(moment)
         for number in range(self._clean[calls], calls):
             self._go_on(found, number)
         return found
 
     def _go_on(self, found: dict[int, int], number: int) -> None:
-        """Add to what may be lost what a call makes of it."""
+        """Apply a call to the lines that may be lost."""
         offset, size = self.places[number]
         if self.op[number] == COPY:
             _store(found, offset, size)
@@ -110,23 +106,23 @@ class Memory:
                 found.pop(line, None)
 
     def deleted(self, moment: int) -> bool:
-        """Whether the file's deletion had begun by then."""
+        """Return whether the file's deletion had begun."""
         return self.calls(moment) > self._first_delete
 
     def choices(self, moment: int) -> tuple[str, ...]:
-        """What differs at a moment, first that all is kept: where nothing may be lost there is no other."""
+        """Return the choices that differ at a crash point; the first keeps everything."""
         if self.deleted(moment):
             return (GONE, THERE)
         return CHOICES if self.losable(moment) else (EVERYTHING,)
 
     def state(self, moment: int, policy: str, random: Random) -> State:
-        """What a cut then leaves, by a choice."""
+        """Return the state that a cut leaves by a choice."""
         losable = [] if self.deleted(moment) else [*self.losable(moment).items()]
         lost = _loses(losable, policy, random)
         return State(self.calls(moment), policy, len(losable), tuple(lost))
 
     def may_leave(self, moment: int, state: State) -> bool:
-        """Whether a cut at that moment may leave this."""
+        """Return whether a cut may leave a state."""
         losable = self.losable(moment)
         return (
             self.calls(moment) == state.calls
@@ -135,23 +131,22 @@ class Memory:
         )
 
 
-def of(ran: Ran) -> Memory | None:
-    """Return the calls to the file that a run had in persistent memory; None where it had none, or they were
-    not noted."""
-    calls = _noted(ran)
+def memory(ran: Ran) -> Memory | None:
+    """Return the calls to a run's file in persistent memory; None: it had none, or they were not recorded."""
+    calls = _recorded(ran)
     return None if calls is None else Memory(calls)
 
 
-def of_each(ran: Ran) -> list[Memory]:
-    """Return likewise, of a run with several databases, which each have such a file, one for each."""
-    calls = _noted(ran)
+def memories(ran: Ran) -> list[Memory]:
+    """Return the calls to each file in persistent memory: a run has one for each database."""
+    calls = _recorded(ran)
     if calls is None:
         return []
     several = "database" in calls.columns
     return [Memory(part) for part in calls.partition_by("database")] if several else [Memory(calls)]
 
 
-def _noted(ran: Ran) -> pl.DataFrame | None:
+def _recorded(ran: Ran) -> pl.DataFrame | None:
     if ran.vfs is None or ran.persistent is None or ran.persistent.is_empty():
         return None
     role = ran.persistent["file"][0]
@@ -175,6 +170,6 @@ def _loses(losable: list[tuple[int, int]], policy: str, random: Random) -> list[
     if policy == PREFIX:
         return losable[random.below(len(losable)) :] if losable else []
     if policy == SUBSET:
-        return [one for one in losable if random.below(2)]
+        return [line for line in losable if random.below(2)]
     torn = [(line, mask & random.below(1 << LINE // WORD)) for line, mask in losable]
     return [(line, mask) for line, mask in torn if mask]

@@ -1,15 +1,13 @@
-"""The kinds of failure, what a device may do with what it may lose, and where trials are kept."""
-
-from __future__ import annotations
+"""Names of the failures, and of the policies by which a device loses changes."""
 
 EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
 TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
-# A cache that writes in the order in which it was given loses the newest, and may tear the last that it kept;
-# one that reorders loses any.
+# A cache that writes in order loses the newest changes, and may tear the last that it keeps. One that
+# reorders may lose any.
 IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
 REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
 POWER, SYSTEM, PROCESS = "power", "os", "process"
-# fsck looks at the first of a board's trials, and at every so manieth behind it.
+# fsck checks the first of a board's trials, and every tenth after it.
 FSCK_EVERY = 10
-# Of a run's folder: what of it each board of trials sent.
+# Folder of a run that has the files of each board of trials.
 FOLDER = "crash"

@@ -1,6 +1,4 @@
-"""What the crash points of a run are chosen from: the tables of its driver."""
-
-from __future__ import annotations
+"""The recorded tables of a run from which its crash points are chosen."""
 
 from typing import Protocol
 
@@ -8,7 +6,7 @@ import polars as pl
 
 
 class Ran(Protocol):
-    """A run as its driver noted it (analysis/adapters/driver.py)."""
+    """A run as recorded by its driver (analysis/adapters/driver.py)."""
 
     @property
     def transactions(self) -> pl.DataFrame: ...

@@ -8,9 +8,6 @@ several syncs; for CRASH=os the number of writes shows nothing of the kind. Such
 finding one must not depend on the seed.
 """
 
-from __future__ import annotations
-
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -25,23 +22,22 @@ from model.engines.survival import MOST_LOST
 
 
 class Unsynced(NamedTuple):
-    """The commands that came next behind such acknowledgements, each once, in their order: until one comes
-    the device is as the transaction left it. none: of transactions with no FLUSH; fewer: with fewer than
-    most."""
+    """The next command after each such acknowledgement, ascending: until it arrives, the device is as the
+    transaction left it. none: of transactions without a FLUSH; fewer: with fewer than most."""
 
     none: list[int]
     fewer: list[int]
 
 
-def behind(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
-    """Return those of a run; where the settings promise nothing of each transaction there are none."""
-    survives = durability.of(cell)
+def crash_points(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
+    """Return the crash points of a run; none if the settings do not promise each transaction."""
+    survives = durability.promised(cell)
     promise = survives.power if cell.crash == "power" else survives.system
     if MOST_LOST.get(promise) is None:
         return Unsynced([], [])
     changed = ran.transactions.filter(pl.col("changes") > 0)
     begins, ends = (ints(changed[name]) for name in ("begin_ns", "end_ns"))
-    # when a system crashes, its device keeps all that it was given
+    # after a system crash, the device has all commands
     by_writes = cell.crash != "power"
     cached = commands.cache.bytes and not by_writes
     barriers = commands.is_flush | commands.is_fua if cached else commands.is_write
@@ -57,10 +53,7 @@ def behind(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
 
 
 def _most(ops: pl.Series, had: np.ndarray) -> Ints:
-    """Return of each transaction how many FLUSHes most of its operation had; of two numbers that as many had,
-    the larger."""
-    found = dict[str, Counter[int]]()
-    for op, count in zip(ops.to_list(), had.tolist(), strict=True):
-        found.setdefault(str(op), Counter())[count] += 1
-    most = {op: max(counts, key=lambda count: (counts[count], count)) for op, counts in found.items()}
-    return ints(pl.Series([most[str(op)] for op in ops.to_list()], dtype=pl.Int64))
+    """Return for each transaction how many FLUSHes most of its operation had; the larger of equally frequent
+    numbers."""
+    table = pl.DataFrame({"op": ops, "had": had})
+    return ints(table.select(pl.col("had").mode().max().over("op"))["had"])

@@ -1,12 +1,8 @@
-"""What is to be known of a driver of block devices: one module here for each, found by its name.
+"""Drivers of block devices: facts that the plan and the analysis use, in a module of the driver's name.
 
-A module `<driver>.py` has one value DEVICE of the class Device. Whatever else differs from one driver
-to another is in playbooks/devices/<driver>.sh (what a board does with it), images/devices/<driver>/
-(its module, if it is ours, and the attributes that a profile gives it) and experiments/device/*.yml
-(profiles). Nothing lists them.
+A module has one value DEVICE of the class Device. What a board does with a driver is in
+playbooks/devices/<driver>.sh, its kernel module, if it is ours, in images/devices/<driver>/.
 """
-
-from __future__ import annotations
 
 import functools
 import importlib
@@ -21,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class UnknownDriverError(BadInput):
-    """No module is named after that driver."""
+    """There is no driver of that name."""
 
     def __init__(self, driver: str) -> None:
         self.wrong, self.expected = f"no device driver {driver!r}", ", ".join(names())
@@ -30,42 +26,38 @@ class UnknownDriverError(BadInput):
 
 @dataclass(frozen=True)
 class Device:
-    """One driver of block devices. What it logs and counts is read by analysis/adapters/device_logs/."""
+    """One driver. analysis/adapters/device_logs/ reads its log and counters."""
 
     # MiB → the attribute that shows the size, and its value
     size: Callable[[int], dict[str, int]]
-    # whether commitpath makes the device; one that it does not make is a lab board's own
+    # whether commitpath makes the device; if not, it is a lab board's own
     made: bool = True
-    # parts of its profile of which each run must say something
+    # parts of its profile that each run reads back
     modelled: tuple[str, ...] = ()
     # whether it keeps a log of its commands, raw/device.bin
     logs: bool = False
-    # its name on the board → folder of the files by which it shows past states (workloads/trials/trials.c);
-    # None: it shows none
+    # name on the board → folder of its files that show past states (workloads/trials/trials.c); None: no
+    # files
     history: Callable[[str], str] | None = None
-    # whether it counts what it did: raw/board/device_time.txt
+    # whether it has counters, raw/board/device_time.txt
     counts: bool = False
 
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """Every driver there is."""
+    """Return the names of all drivers."""
     return tuple(sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_")))
 
 
-@functools.cache
-def _modules() -> dict[str, Device]:
-    return {name: importlib.import_module(f"{__name__}.{name}").DEVICE for name in names()}
-
-
-def find(driver: str) -> Device:
-    """The driver of that name. Raises UnknownDriverError."""
+def by_name(driver: str) -> Device:
+    """Return a driver. Raises UnknownDriverError."""
     if driver not in names():
         raise UnknownDriverError(driver)
-    return _modules()[driver]
+    device: Device = importlib.import_module(f"{__name__}.{driver}").DEVICE
+    return device
 
 
-def of(cell: Cell) -> Device | None:
-    """The driver of a cell's device, None where the cell names none. Raises UnknownDriverError."""
+def device_of(cell: Cell) -> Device | None:
+    """Return the driver of a cell's device, None if the cell has none. Raises UnknownDriverError."""
     driver = cell.profiles.get("device", {}).get("driver")
-    return None if driver is None else find(str(driver))
+    return None if driver is None else by_name(str(driver))

@@ -1,7 +1,5 @@
 """flashsim (images/devices/flashsim/README.md)."""
 
-from __future__ import annotations
-
 from model.devices import Device
 
 DEVICE = Device(

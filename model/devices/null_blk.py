@@ -1,7 +1,5 @@
 """null_blk: Documentation/block/null_blk.rst."""
 
-from __future__ import annotations
-
 from model.devices import Device
 
 DEVICE = Device(size=lambda mib: {"size": mib}, modelled=("geometry",))

@@ -1,7 +1,5 @@
 """A lab board's own device, whatever it is: nothing is set or modelled."""
 
-from __future__ import annotations
-
 from model.devices import Device
 
 DEVICE = Device(size=lambda _: {}, made=False)

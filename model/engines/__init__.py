@@ -1,7 +1,5 @@
 """Engines: facts that the plan and the analysis use, in a module of the engine's name."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import re
@@ -128,7 +126,7 @@ class Engine:
 
 
 @functools.cache
-def of(name: str) -> Engine:
+def by_name(name: str) -> Engine:
     """Return an engine by its name. Raises KeyError for an unknown one."""
     if name not in names():
         raise KeyError(name)
@@ -150,11 +148,11 @@ def names() -> tuple[str, ...]:
 @functools.cache
 def axes() -> frozenset[str]:
     """Return the axes that are settings of some engine."""
-    return _axes_of({of(name).TITLE for name in names()})
+    return _axes_of({by_name(name).TITLE for name in names()})
 
 
 @functools.cache
-def lacking(name: str) -> frozenset[str]:
+def unused_axes(name: str) -> frozenset[str]:
     """Return the engine axes that have no effect with an engine; none for an unknown engine.
 
     Cells have values of these axes, too.
@@ -162,7 +160,7 @@ def lacking(name: str) -> frozenset[str]:
     path = EXPERIMENTS / "engine" / f"{name}.yml"
     if not path.is_file():
         return frozenset()
-    profile, others = load_yaml(path), {of(other).TITLE for other in names()} - {of(name).TITLE}
+    profile, others = load_yaml(path), {by_name(other).TITLE for other in names()} - {by_name(name).TITLE}
     return _axes_of(others) - {*profile["settings"].values(), profile.get("release")}
 
 
@@ -174,7 +172,7 @@ def _axes_of(titles: Collection[str]) -> frozenset[str]:
 def files() -> dict[str, tuple[str, str]]:
     """Return role → (label of its pages, colour), of the files of all engines."""
     ordered = sorted(names(), key=lambda name: (name != FIRST_ENGINE, name))
-    return {role: file for name in ordered for role, file in of(name).FILES.items()}
+    return {role: file for name in ordered for role, file in by_name(name).FILES.items()}
 
 
 def labels() -> dict[str, str]:
@@ -189,12 +187,12 @@ def roles(engine: Engine) -> tuple[str, ...]:
 
 def label_of_another(label: str, engine: Engine) -> bool:
     """Return whether only other engines have pages with this label."""
-    return label in labels() and label not in {own for own, _ in engine.FILES.values()}
+    return label in labels() and label not in {name for name, _ in engine.FILES.values()}
 
 
 def known_role(name: str, databases: Collection[str]) -> str | None:
     """Return the role of a file in the first engine that recognises its name, or None."""
-    roles = (of(engine).role(name, databases) for engine in names())
+    roles = (by_name(engine).role(name, databases) for engine in names())
     return next((role for role in roles if role), None)
 
 

@@ -8,8 +8,6 @@ come before logging begins, and of the close, which come after the counters are 
 Held in 222 runs of the two engines, with baseline runs and crash trials; 26 runs had calls.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -41,14 +39,14 @@ def number(properties: Mapping[str, Any], name: str) -> int:
     return int(text)
 
 
-class Counts:
-    """The counters as numbers, in `of` by name. Raises ValueError for one that is not a number."""
+class Counts(dict[str, int]):
+    """The counters as numbers, by name. Raises ValueError for one that is not a number."""
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
         reasons = [name for name in properties if name.startswith(CHECKPOINTS)]
+        super().__init__({name: number(properties, name) for name in (*_NUMBERS, *reasons)})
         self.recovery = properties.get("recovery")
-        self.of = {name: number(properties, name) for name in (*_NUMBERS, *reasons)}
-        self.reasons = {name.removeprefix(CHECKPOINTS): self.of[name] for name in reasons}
+        self.reasons = {name.removeprefix(CHECKPOINTS): self[name] for name in reasons}
         self.checkpoints = sum(self.reasons.values())
 
     def commits(self, others: Collection[str]) -> int:
@@ -56,52 +54,58 @@ class Counts:
         return sum(count for reason, count in self.reasons.items() if reason not in others)
 
 
-def disagree(counts: Counts, settings: Mapping[str, Any], others: Collection[str], ran: int) -> list[str]:
+def contradictions(
+    counts: Counts, settings: Mapping[str, Any], others: Collection[str], ran: int
+) -> list[str]:
     """Return how the counters contradict each other.
 
     others: reasons of checkpoints that are not commits. ran: number of transactions.
     """
-    of, made, commits = counts.of, counts.checkpoints, counts.commits(others)
+    made, commits = counts.checkpoints, counts.commits(others)
     reasons = list[str]()
 
     def same(name: str, source: str, number: int) -> None:
-        if of[name] != number:
-            reasons.append(f"{name}: {of[name]}, but {source} {number}")
+        if counts[name] != number:
+            reasons.append(f"{name}: {counts[name]}, but {source} {number}")
 
     def within(name: str, least: int, most: int) -> None:
-        if not least <= of[name] <= most:
-            reasons.append(f"{name}: {of[name]}, not {least} to {most} as the other counters require")
+        if not least <= counts[name] <= most:
+            reasons.append(f"{name}: {counts[name]}, not {least} to {most} as the other counters require")
 
-    same("transactions", "logged ones and commits by a checkpoint are", of["logged transactions"] + commits)
+    same(
+        "transactions",
+        "logged ones and commits by a checkpoint are",
+        counts["logged transactions"] + commits,
+    )
     within("transactions", 0, ran)
     if settings.get("checkpoint_write", "wal") == "wal":
         same("WAL syncs", "checkpoints are", made)
-        same("database pages", "WAL pages are", of["WAL pages"])
+        same("database pages", "WAL pages are", counts["WAL pages"])
     else:
-        within("database pages", of["WAL pages"], of["dirty pages of checkpoints"] + made)
+        within("database pages", counts["WAL pages"], counts["dirty pages of checkpoints"] + made)
     same("database syncs", "checkpoints are", made)
     # page 1 has the mark and is written even if clean. The pages that a checkpoint commits are not dirty yet,
     # unless it has only these.
     own = counts.commits((*others, *_MERGES))
-    least = 0 if own else max(of["database pages"] - made, 0)
-    within("dirty pages of checkpoints", least, of["database pages"])
-    least = -(-of["dirty pages of checkpoints"] // made) if made else 0
-    within("most dirty pages of one", least, of["dirty pages of checkpoints"])
-    least = -(-of["time of checkpoints, ns"] // made) if made else 0
-    within("longest checkpoint, ns", least, of["time of checkpoints, ns"])
+    least = 0 if own else max(counts["database pages"] - made, 0)
+    within("dirty pages of checkpoints", least, counts["database pages"])
+    least = -(-counts["dirty pages of checkpoints"] // made) if made else 0
+    within("most dirty pages of one", least, counts["dirty pages of checkpoints"])
+    least = -(-counts["time of checkpoints, ns"] // made) if made else 0
+    within("longest checkpoint, ns", least, counts["time of checkpoints, ns"])
     # the opening syncs the log that it makes
-    each = of["logged transactions"] if settings.get("synchronous", "full") == "full" else 0
+    each = counts["logged transactions"] if settings.get("synchronous", "full") == "full" else 0
     syncs = 0 if settings["log_medium"] == "pcm" else each + made + 1
     same("log syncs", f"the logged transactions require with {settings['log_medium']}", syncs)
-    if counts.recovery not in _CLOSED or of["transactions executed again"]:
+    if counts.recovery not in _CLOSED or counts["transactions executed again"]:
         reasons.append(
-            f"its opening found '{counts.recovery}' and executed {of['transactions executed again']} "
+            f"its opening found '{counts.recovery}' and executed {counts['transactions executed again']} "
             "transactions again, but the database had been closed"
         )
     return reasons
 
 
-def called(
+def contradicted_calls(
     counts: Counts, settings: Mapping[str, Any], calls: pl.DataFrame, log: str, pages: str
 ) -> list[str]:
     """Return how the counters contradict the calls.
@@ -111,18 +115,18 @@ def called(
     is_write = pl.col("op").is_in(["write", "copy"])
     is_sync = pl.col("op").is_in(["sync", "msync"])
 
-    def of(file: str, what: pl.Expr) -> int:
-        return calls.filter((pl.col("file") == file) & what).height
+    def number_of(file: str, kind: pl.Expr) -> int:
+        return calls.filter((pl.col("file") == file) & kind).height
 
     opening, close = int(settings["log_medium"] != "pcm"), 1
     made = {
-        "log syncs": of(log, is_sync) + opening,
-        "WAL pages": of(pages, is_write & (pl.col("bytes") > WAL_HEADER)),
-        "WAL syncs": of(pages, is_sync) - close,
-        "database pages": of("database", is_write) - close,
-        "database syncs": of("database", is_sync) - close,
+        "log syncs": number_of(log, is_sync) + opening,
+        "WAL pages": number_of(pages, is_write & (pl.col("bytes") > WAL_HEADER)),
+        "WAL syncs": number_of(pages, is_sync) - close,
+        "database pages": number_of("database", is_write) - close,
+        "database syncs": number_of("database", is_sync) - close,
     }
-    return differences({name: (counts.of[name], number) for name, number in made.items()})
+    return differences({name: (counts[name], number) for name, number in made.items()})
 
 
 def differences(numbers: Mapping[str, tuple[int, int]]) -> list[str]:
@@ -139,7 +143,7 @@ def least_written(counts: Counts, settings: Mapping[str, Any]) -> int:
     page = int(settings["page_size"])
     durable = settings["log_medium"] != "pcm" and settings.get("synchronous", "full") == "full"
     return (
-        counts.of["database pages"] * page
-        + counts.of["WAL pages"] * (_FRAME_HEADER + page)
-        + (counts.of["log bytes"] if durable else 0)
+        counts["database pages"] * page
+        + counts["WAL pages"] * (_FRAME_HEADER + page)
+        + (counts["log bytes"] if durable else 0)
     )

@@ -6,8 +6,6 @@ journal_size_limit and the frames (sqlite3WalFrames, walLimitSize). A limit of 0
 negative one the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,7 +47,7 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
 
 
 def _cut(table: pl.DataFrame, limit: int) -> int:
-    """Return the first transaction whose truncation of the log contradicts the limit; -1: none."""
+    """Return the first transaction that truncates the log against the limit; -1: none."""
     size = 0
     for number, end, begun, _, cut in table.iter_rows():
         size, kept = max(size, end), max(end, limit)

@@ -5,8 +5,6 @@ last few updates, a crash of the process none), doc/log_format.md (a torn record
 dropped), db/filename.cc (names).
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Collection, Iterator, Mapping

@@ -4,8 +4,6 @@ It logs page records instead of statements, and is otherwise as SQLite/SSL. A co
 records are, or the pages of the merge or checkpoint made instead of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -34,10 +32,10 @@ LOGS_CALLS = True
 RECOVERIES: dict[str, bool | None] = {
     **dict.fromkeys(("clean", "log not begun or closed"), False),
     **{
-        f"log reset; {state}": False
+        f"log {used}; {state}": used == "used"
+        for used in ("reset", "used")
         for state in ("no merged pages", "merged pages live", "merged pages torn")
     },
-    **{f"log used; {state}": True for state in ("no merged pages", "merged pages live", "merged pages torn")},
     **dict.fromkeys(("merged pages ahead of the log", "merged pages ahead; copied"), None),
 }
 COUNTED = re.compile(f"{ssl.COUNTED.pattern}|page records|merged pages")
@@ -51,15 +49,14 @@ UNFINISHED = re.compile("k([^d]*$|l(?!.*WlL?d))")
 _SUFFIXES = {"-ppl": "pages", "-merge": "merge"}
 # reasons of checkpoints that are not commits
 _NOT_COMMITS = ("dirty pages", "requested", "after recovery")
-_WORD = 24  # bytes of a commit word
-_HEADER = 16  # of a sector (workloads/engines/ppl/pages.h)
+_WORD, _HEADER = 24, 16  # bytes of a commit word, and of a sector's header (workloads/engines/ppl/pages.h)
 _FIRST = 32  # offset of a WAL's first frame
 
 
 def role(name: str, databases: Collection[str]) -> str | None:
     """Return the role of a file by its name; except for the log and merged pages, roles are SQLite's."""
-    own = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
-    return own or sqlite.role(name, databases)
+    kind = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
+    return kind or sqlite.role(name, databases)
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
@@ -102,26 +99,27 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
         )
     except ValueError as error:
         return [str(error)]
-    reasons = _log_counters.disagree(counts, settings, _NOT_COMMITS, ran)
-    logged = counts.of["logged transactions"]
+    reasons = _log_counters.contradictions(counts, settings, _NOT_COMMITS, ran)
+    logged = counts["logged transactions"]
     if not logged <= records or (records > 0) != (logged > 0):
         reasons.append(f"page records: {records}, but {logged} transactions were logged")
-    if merged > counts.of["WAL pages"]:
-        reasons.append(f"merged pages: {merged}, but WAL pages are {counts.of['WAL pages']}")
+    if merged > counts["WAL pages"]:
+        reasons.append(f"merged pages: {merged}, but WAL pages are {counts['WAL pages']}")
     if calls is None:
         return reasons
-    reasons += _log_counters.called(counts, settings, calls, "pages", "merge")
+    reasons += _log_counters.contradicted_calls(counts, settings, calls, "pages", "merge")
     is_write = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "pages")
     written = calls.filter(is_write)
     # zeroing a sector's header is not a record
     record = (pl.col("offset") >= ssl.RECORDS) & (pl.col("bytes") != _HEADER)
     word = (pl.col("offset") < ssl.RECORDS) & (pl.col("bytes") == _WORD)
-    made = {
-        "page records": (records, written.filter(record).height),
-        "logged transactions": (logged, written.filter(word).height),
-    }
-    made["log bytes"] = (counts.of["log bytes"], int(written.filter(record | word)["bytes"].sum()))
-    return reasons + _log_counters.differences(made)
+    return reasons + _log_counters.differences(
+        {
+            "page records": (records, written.filter(record).height),
+            "logged transactions": (logged, written.filter(word).height),
+            "log bytes": (counts["log bytes"], int(written.filter(record | word)["bytes"].sum())),
+        }
+    )
 
 
 least_written = ssl.least_written

@@ -16,8 +16,6 @@ Sources, in SQLite's documentation unless noted:
   from FULL on, PERSIST from NORMAL on).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
@@ -197,7 +195,7 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         yield transaction
 
 
-transactions_of_file = sqlfile.of_rendered
+transactions_of_file = sqlfile.rendered_transactions
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:

@@ -7,8 +7,6 @@ checkpoint, a power cut leaves the first ones, up to an incomplete one. With pcm
 memory: the driver maps it with MAP_SYNC, or the run is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Set
 from typing import Any
@@ -137,34 +135,34 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
         counts = _log_counters.Counts(config["properties"])
     except ValueError as error:
         return [str(error)]
-    reasons = _log_counters.disagree(counts, settings, _NOT_COMMITS, ran)
+    reasons = _log_counters.contradictions(counts, settings, _NOT_COMMITS, ran)
     # a checkpoint resets a log that is filled to log_full; no record need follow the last checkpoint
     room, full = settings["log_size"] - RECORDS, counts.reasons.get("log full", 0)
     least = -(-room * settings["log_full"] // 100)
     most = full * room + (counts.checkpoints - full) * least
-    if not full * least <= counts.of["log bytes"] <= most:
+    if not full * least <= counts["log bytes"] <= most:
         reasons.append(
-            f"log bytes: {counts.of['log bytes']}, but {counts.checkpoints} checkpoints, {full} of them "
+            f"log bytes: {counts['log bytes']}, but {counts.checkpoints} checkpoints, {full} of them "
             f"for a full log, make {full * least} to {most}"
         )
     dirty = counts.reasons.get("dirty pages", 0)
-    if dirty and not 0 < settings["dirty_pages"] < counts.of["most dirty pages of one"]:
+    if dirty and not 0 < settings["dirty_pages"] < counts["most dirty pages of one"]:
         reasons.append(
             f"checkpoints: dirty pages: {dirty}, but none had more than {settings['dirty_pages']} dirty pages"
         )
     stored = config["properties"].get("PCM bytes")
-    expected = counts.of["log bytes"] + _HEADER * (counts.checkpoints + 1)
+    expected = counts["log bytes"] + _HEADER * (counts.checkpoints + 1)
     if settings["log_medium"] == "pcm" and stored != str(expected):
         reasons.append(f"PCM bytes: {stored}, but log bytes and headers are {expected}")
     if calls is None:
         return reasons
-    reasons += _log_counters.called(counts, settings, calls, "statements", "wal")
+    reasons += _log_counters.contradicted_calls(counts, settings, calls, "statements", "wal")
     is_record = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "statements")
     records = calls.filter(is_record & (pl.col("offset") >= RECORDS))
     ends = (records["offset"] + records["bytes"] - RECORDS) * 100
     filled = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
     made = {"logged transactions": records.height, "log bytes": int(records["bytes"].sum())}
-    reasons += _log_counters.differences({name: (counts.of[name], number) for name, number in made.items()})
+    reasons += _log_counters.differences({name: (counts[name], number) for name, number in made.items()})
     if full != filled.sum():
         reasons.append(f"checkpoints: log full: {full}, but its calls filled the log {filled.sum()} times")
     return reasons
@@ -231,8 +229,8 @@ def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bo
 
 def requested(cell: Cell) -> dict[str, Any]:
     """Return the settings that a cell has; `synchronous` only if it is not the default."""
-    asked = {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
-    return asked | ({_SYNCHRONOUS: cell.synchronous} if cell.synchronous != "full" else {})
+    settings = {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
+    return settings | ({_SYNCHRONOUS: cell.synchronous} if cell.synchronous != "full" else {})
 
 
 release = sqlite.release

@@ -1,1 +1,1 @@
-"""What a database must hold after each transaction."""
+"""The expected content of a database after each transaction."""

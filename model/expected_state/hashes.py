@@ -1,7 +1,4 @@
-"""The hash of rows that boards have of a database that came up (workloads/trials/recovered.h), and which rows
-that is: those of a table that is known, or all that there is."""
-
-from __future__ import annotations
+"""Hash the rows of a database as boards hash a recovered one (workloads/trials/recovered.h)."""
 
 import functools
 import sqlite3
@@ -12,45 +9,45 @@ from typing import NamedTuple
 _WORD = (1 << 64) - 1
 _BEGIN, _FACTOR, _CLOSING = 0xCBF29CE484222325, 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 _INTEGER, _REAL, _TEXT, _BLOB, _NULL = range(1, 6)
-# Of the database's header, what is the program's own.
+# The entries of a database's header that belong to the program.
 _KEPT = ("user_version", "application_id")
-# What SQLite notes of the rows for its planner is no content: each release has another.
+# SQLite's statistics for its planner are not content: they differ between releases.
 _OF_CONTENT = "name NOT GLOB 'sqlite_stat*'"
-# One that stands first in a row, as the driver has it (workloads/engines/sqlite/trials/recovered.c).
+# The name comes first in a row, as in the driver (workloads/engines/sqlite/trials/recovered.c).
 _SCHEMA = f"SELECT 'sqlite_master', type, name, tbl_name, sql FROM sqlite_master WHERE {_OF_CONTENT}"
 _TABLES = f"SELECT name FROM sqlite_master WHERE type='table' AND {_OF_CONTENT}"
 
 
 class Text(bytes):
-    """The bytes of a text, which are not a blob's."""
+    """The bytes of a text, not of a blob."""
 
 
 Value = int | float | bytes | None
 
 
 class Held(NamedTuple):
-    """How many rows there are, and the sum of their hashes, so that their order does not matter."""
+    """The number of rows and the sum of their hashes, which does not depend on their order."""
 
     rows: int
     hash: int
 
 
-def of_row(values: Sequence[Value]) -> int:
+def row_hash(values: Sequence[Value]) -> int:
     """Return the hash of a row."""
-    found = _BEGIN
+    state = _BEGIN
     for value in values:
-        found = _word(found, _value(*_typed(value)))
-    return _closed(found)
+        state = _word(state, _value(*_typed(value)))
+    return _closed(state)
 
 
 def table(database: sqlite3.Connection, name: str) -> Held:
-    """Return what is in a table; one that is not there has no rows."""
-    ((found,),) = database.execute(f"SELECT count(*) FROM ({_TABLES}) WHERE name=?", (name,))
-    return Looks(database).of([f"SELECT * FROM {name} NOT INDEXED"] if found else [])
+    """Return the content of a table; a missing one has no rows."""
+    ((exists,),) = database.execute(f"SELECT count(*) FROM ({_TABLES}) WHERE name=?", (name,))
+    return Looks(database).held([f"SELECT * FROM {name} NOT INDEXED"] if exists else [])
 
 
 class Looks:
-    """Looks at a database, one after another. A row that the last one found is not hashed again."""
+    """Successive looks at a database. A row of the previous look is not hashed again."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         database.text_factory = Text
@@ -58,12 +55,12 @@ class Looks:
         self._known: dict[tuple[object, ...], int] = {}
 
     def all(self) -> Held:
-        """Return all that it holds: its schema, what is the program's own of its header, and of each table
-        each row, with its rowid where it has one."""
-        return self.of(self._queries())
+        """Return its whole content: schema, the program's entries of the header, and each table's rows, with
+        rowid if there is one."""
+        return self.held(self._queries())
 
     def read(self) -> None:
-        """Read all that, so that what cannot be read is told by an sqlite3.Error."""
+        """Read the whole content. Raises sqlite3.Error if it cannot be read."""
         for query in self._queries():
             for _ in self.database.execute(query):
                 pass
@@ -74,30 +71,28 @@ class Looks:
         every = [_SCHEMA, *(f"SELECT '{name}', {value}" for name, value in kept)]
         return [*every, *map(self._rows_of, tables)]
 
-    def of(self, queries: list[str]) -> Held:
-        """Return what the rows of some queries are together."""
+    def held(self, queries: list[str]) -> Held:
+        """Return the rows of some queries together."""
         rows = total = 0
         now: dict[tuple[object, ...], int] = {}
         for query in queries:
             for row in self.database.execute(query):
                 # a blob equals the text of its bytes, and 1 equals 1.0
                 key = (row, *map(type, row))
-                now[key] = found = self._known.get(key) or of_row(row)
-                total += found
+                now[key] = self._known.get(key) or row_hash(row)
+                total += now[key]
                 rows += 1
         self._known = now
         return Held(rows, total & _WORD)
 
     def _rows_of(self, table: str) -> str:
         text, name = table.replace("'", "''"), table.replace('"', '""')
-        with_rowid, without = (
-            f"SELECT '{text}', {columns} FROM \"{name}\" NOT INDEXED" for columns in ("rowid, *", "*")
-        )
+        columns = "rowid, *"
         try:
-            self.database.execute(f"EXPLAIN {with_rowid}").close()
+            self.database.execute(f'EXPLAIN SELECT rowid FROM "{name}"').close()
         except sqlite3.OperationalError:  # WITHOUT ROWID
-            return without
-        return with_rowid
+            columns = "*"
+        return f"SELECT '{text}', {columns} FROM \"{name}\" NOT INDEXED"
 
 
 def _typed(value: Value) -> tuple[int, bytes]:
@@ -112,12 +107,12 @@ def _typed(value: Value) -> tuple[int, bytes]:
 
 @functools.lru_cache(4096)
 def _value(kind: int, content: bytes) -> int:
-    """Return the hash of a value; those of a workload are alike."""
-    found = _word(_word(_BEGIN, kind), len(content))
+    """Return the hash of a value, cached as a workload repeats its values."""
+    state = _word(_word(_BEGIN, kind), len(content))
     padded = content + bytes(-len(content) % 8)
     for (word,) in struct.iter_unpack("<Q", padded):
-        found = _word(found, word)
-    return _closed(found)
+        state = _word(state, word)
+    return _closed(state)
 
 
 def _word(taken: int, word: int) -> int:

@@ -1,10 +1,8 @@
-"""What a database must hold after each of a run's transactions: a hash of all rows, whatever their order.
+"""The expected content of a database after each transaction of a run, as a hash of its rows.
 
-The rows are the workload's own, made again (model/workloads/), or those that SQLite leaves that plays the
-cell's SQL (replayed.py); no byte of what the board did enters.
+The rows are the workload's, computed on the host (model/workloads/), or those of the host's SQLite after the
+cell's SQL (replayed.py). They do not depend on anything that the board did.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,76 +13,75 @@ from model.expected_state import hashes, replayed
 from model.expected_state.hashes import Held, Text
 from model.workloads import Options
 
-# The driver's workload of SQL that a cell has as text.
+# The driver's workload for SQL text in the cell.
 _SQL = "sql"
 
 
-def can_tell(workload: Mapping[str, Any]) -> bool:
-    """Whether a workload's profile is of SQL that a cell has, or of transactions that are made again, on a
-    table that is known whole."""
+def is_known(workload: Mapping[str, Any]) -> bool:
+    """Return whether the expected rows of a workload, by its profile, can be computed."""
     name = str(workload["driver_workload"])
-    return name == _SQL or hasattr(workloads.find(name), "row")
+    return name == _SQL or hasattr(workloads.by_name(name), "row")
 
 
 def is_played(cell: Cell) -> bool:
-    """Whether what a cell's database must hold is known by playing its SQL."""
+    """Return whether the expected rows of a cell come from executing its SQL."""
     return bool(cell.profiles["workload"]["driver_workload"] == _SQL)
 
 
-def after(cell: Cell, phases: list[str], asked: Iterable[int]) -> Mapping[int, Held]:
-    """Return what there is after those numbers of transactions of a run of those phases, at least.
+def after(cell: Cell, phases: list[str], numbers: Iterable[int]) -> Mapping[int, Held]:
+    """Return the content after at least these numbers of transactions of a run with these phases.
 
-    Raises ValueError where it is not known.
+    Raises ValueError if it is not known.
     """
     if is_played(cell):
-        return replayed.play(cell.profiles["file"], frozenset(asked)).after
+        return replayed.play(cell.profiles["file"], frozenset(numbers)).after
     return dict(enumerate(after_each(cell, phases)))
 
 
 def check(cell: Cell) -> None:
-    """Raise ValueError where what a user's SQL leaves is not known; the text begins with the line."""
+    """Raise ValueError, with a text that begins with the line, if a user's SQL has no known outcome."""
     if is_played(cell) and userfile.text_of(cell.profiles["file"])[0] in userfile.USERS:
         replayed.play(cell.profiles["file"])
 
 
 def size(cell: Cell) -> int:
-    """Return the bytes of a cell's database, about."""
+    """Return the approximate bytes of a cell's database."""
     if is_played(cell):
         return replayed.play(cell.profiles["file"]).bytes
     return int(cell.rows * cell.value_size)
 
 
 def table(cell: Cell) -> str | None:
-    """Return the table whose rows are known; None: all that there is is."""
-    found = workloads.find(str(cell.profiles["workload"]["driver_workload"]))
-    return None if is_played(cell) or found is None else found.TABLE
+    """Return the table with known rows; None: the whole database is known."""
+    workload = workloads.by_name(str(cell.profiles["workload"]["driver_workload"]))
+    return None if is_played(cell) or workload is None else workload.TABLE
 
 
 def after_each(cell: Cell, phases: list[str]) -> list[Held]:
-    """Return what there is after m transactions of a run of those phases, m from 0 on.
+    """Return the content after m transactions of a run with these phases, m from 0 on.
 
-    Raises ValueError where the cell's workload is not made again.
+    Raises ValueError if it is not known.
     """
-    workload = workloads.find(name := str(cell.profiles["workload"]["driver_workload"]))
-    if workload is None or not can_tell(cell.profiles["workload"]):
+    workload = workloads.by_name(name := str(cell.profiles["workload"]["driver_workload"]))
+    if workload is None or not is_known(cell.profiles["workload"]):
         raise ValueError(f"the rows of {name} are not known")
     options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
 
-    def of(key: int, value: bytes) -> int:
-        return hashes.of_row(workload.row(key, Text(value)))
+    def row_hash(key: int, value: bytes) -> int:
+        return hashes.row_hash(workload.row(key, Text(value)))
 
     rows = dict(workload.filled(options))
-    total = sum(of(key, value) for key, value in rows.items()) & (1 << 64) - 1
-    found = [Held(len(rows), total)]
-    for transaction in workloads.again(workload, options, phases):
+    total = sum(row_hash(key, value) for key, value in rows.items()) & (1 << 64) - 1
+    states = [Held(len(rows), total)]
+    for transaction in workloads.transactions(workload, options, phases):
         for kind, key, value in transaction:
-            there = key in rows
-            if not operations.kinds()[kind].mutates or there == (kind == "insert"):
+            exists = key in rows
+            if not operations.kinds()[kind].mutates or exists == (kind == "insert"):
                 continue
-            total -= of(key, rows.pop(key)) if there else 0
+            total -= row_hash(key, rows.pop(key)) if exists else 0
             if kind != "delete":
                 rows[key] = value
-                total += of(key, value)
+                total += row_hash(key, value)
         total &= (1 << 64) - 1
-        found.append(Held(len(rows), total))
-    return found
+        states.append(Held(len(rows), total))
+    return states

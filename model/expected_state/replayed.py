@@ -1,11 +1,8 @@
-"""What a database must hold after transactions of SQL that a cell has as text: SQLite plays them, one by one.
+"""The expected content of a database after a cell's SQL: the SQLite of this Python executes it in memory.
 
-It is the SQLite of this Python, in memory: nothing of the board enters, neither its release nor its engine.
-Where another release would give other rows, the run's ends tell (checks/crash.py). It runs in a process of
-its own that can do no harm (player.py).
+The result depends neither on the board's release nor on its engine. If another release gives other rows, the
+first and last trial differ (checks/crash.py). The SQL runs in a sandboxed process (player.py).
 """
-
-from __future__ import annotations
 
 import functools
 import json
@@ -22,21 +19,21 @@ from model.expected_state.hashes import Held
 from model.expected_state.player import Played, UnknownError
 
 
-def play(profile: Mapping[str, Any], asked: frozenset[int] = frozenset()) -> Played:
-    """Play the transactions of a cell's text (profiles.file), and look after each number that is asked for.
+def play(profile: Mapping[str, Any], numbers: frozenset[int] = frozenset()) -> Played:
+    """Execute a cell's transactions (profiles.file); return the content after these numbers of them.
 
-    Raises UnknownError for one that fails, or whose outcome is not the statements' alone.
+    Raises UnknownError for a transaction that fails or is not deterministic.
     """
-    return _play(*userfile.text_of(profile), asked)
+    return _play(*userfile.text_of(profile), numbers)
 
 
-# verdict, checks and files of a run ask for the same
+# verdict, checks and files of a run request the same
 @functools.lru_cache(maxsize=4)
-def _play(kind: str, text: str, asked: frozenset[int]) -> Played:
+def _play(kind: str, text: str, numbers: frozenset[int]) -> Played:
     done = subprocess.run(
         [sys.executable, "-m", player.__name__],
         cwd=ROOT,
-        input=json.dumps((kind, text, sorted(asked))),
+        input=json.dumps((kind, text, sorted(numbers))),
         capture_output=True,
         text=True,
         errors="replace",
@@ -45,8 +42,8 @@ def _play(kind: str, text: str, asked: frozenset[int]) -> Played:
     if done.returncode == player.UNKNOWN:
         raise UnknownError(done.stdout.rstrip("\n"))
     if done.returncode:
-        said = done.stderr.splitlines() or [f"status {done.returncode}"]
-        ended = signal.Signals(-done.returncode).name if done.returncode < 0 else said[-1]
-        raise UnknownError(f"line 1: this host's SQLite does not play it to the end ({ended})")
-    found = json.loads(done.stdout)
-    return Played({number: Held(rows, total) for number, rows, total in found["after"]}, found["bytes"])
+        lines = done.stderr.splitlines() or [f"status {done.returncode}"]
+        end = signal.Signals(-done.returncode).name if done.returncode < 0 else lines[-1]
+        raise UnknownError(f"line 1: this host's SQLite does not play it to the end ({end})")
+    played = json.loads(done.stdout)
+    return Played({number: Held(rows, total) for number, rows, total in played["after"]}, played["bytes"])

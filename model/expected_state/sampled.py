@@ -1,12 +1,9 @@
-"""Trials whose database is looked at twice: by the board that had the trial, and by the host.
+"""Sampled trials: a board keeps their database files, and the host checks the files again.
 
-A board keeps the files of every hundredth trial's database as they came up, before anything opens them, and
-the host looks at a copy with the same program and the same release
-(commitpath/run/sampled_databases.py). The files stay in the run, and here another release reads them
-once more: the SQLite of this Python.
+A board keeps the files of every hundredth trial before anything opens them. The host checks a copy with the
+board's program and release (commitpath/run/sampled_databases.py). The files stay in the run; this module
+reads them once more with another release, the SQLite of this Python.
 """
-
-from __future__ import annotations
 
 import contextlib
 import gzip
@@ -20,39 +17,41 @@ from model.cell import Cell
 from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Held
 
-# The first that is sampled, where there are so many, and every so manieth behind it.
+# The first sampled trial, if there are so many, and the distance of the others.
 _FIRST, _EVERY = 10, 100
-# They are kept in a board's memory: databases of so many bytes together.
+# Bytes of a board's memory for all their databases.
 _ROOM = 128 << 20
-# of what both say of a trial
+# results of a trial that board and host must agree on
 NUMBERS = ("opened", "is_read", "is_whole", "signal", "rows")
 FOUND = (*NUMBERS, "hash")
-# A file that says why the database's could not be read.
+# A file with the reason why the database could not be read.
 UNREAD = "unread"
 _FOLDER = "files"
-# No file of a sampled trial is so large.
+# Largest accepted file of a sampled trial.
 _MOST_BYTES = 1 << 30
 
 
 def numbers(cell: Cell, count: int) -> list[int]:
-    """Return which of so many trials of a cell are sampled."""
+    """Return the numbers of the sampled ones of COUNT trials of a cell."""
     most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]
 
 
 def folders(raw: Path) -> list[Path]:
-    """Return the folders of the trials that a board sampled, each called by the trial's number."""
+    """Return the folders of a board's sampled trials; each is named after its trial's number."""
     return sorted(path for path in raw.glob(f"{_FOLDER}/*") if path.name.isdecimal())
 
 
 def rows(place: Path, table: str | None) -> Held | None:
-    """Return what is in the database whose files a folder has, by Python's SQLite: in a table, or all; None
-    where that does not read all of them. Raises BadInput at a file that cannot be unpacked."""
+    """Return the content of the database in a folder, or of one of its tables, by Python's SQLite.
+
+    None: it cannot be read. Raises BadInput for a file that cannot be unpacked.
+    """
     with scratch.temporary("trial") as folder:
         copies = [_unpacked(path, folder) for path in sorted(place.glob("*.gz"))]
         if not copies:
             return None
-        # what else belongs to a database has its name, and something behind
+        # other files of a database have its name with a suffix
         with contextlib.closing(sqlite3.connect(min(copies, key=lambda path: len(path.name)))) as database:
             try:
                 return hashes.table(database, table) if table else hashes.Looks(database).all()

@@ -1,18 +1,15 @@
-"""ext4: `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of
-the journal's inode, of the file of orphans, and of every directory and file."""
+"""ext4: options, errors and read-back of settings.
 
-from __future__ import annotations
+`superblock.txt` is from dumpe2fs -h, `groups.txt` from dumpe2fs -g, and `inodes.txt` from debugfs' `stat` of
+the journal's inode, the orphan file, and every directory and file.
+"""
 
 from model.filesystems import Filesystem, Mkfs, Superblock, features, number, several
 
-_DATA_MODES = {
-    "journal_data": "journal",
-    "journal_data_ordered": "ordered",
-    "journal_data_writeback": "writeback",
-}
+_DATA_MODES = {"": "journal", "_ordered": "ordered", "_writeback": "writeback"}
 _NUMBER = r"[0-9]+"
-# By name, as mke2fs takes bits too (feature_i3), and some make it no filesystem (journal_dev).
-# e2fsprogs, lib/e2p/feature.c.
+# By name, as mke2fs accepts bits too (feature_i3), and journal_dev makes no filesystem: lib/e2p/feature.c of
+# e2fsprogs.
 _FEATURE = (
     "64bit|bigalloc|casefold|dir_index|dir_nlink|ea_inode|encrypt|ext_attr|extents?|extra_isize|fast_commit"
     "|filetype|flex_bg|has_journal|huge_file|inline_data|large_dir|large_file|meta_bg|metadata_csum"
@@ -20,26 +17,25 @@ _FEATURE = (
     "|uninit_(bg|groups)|verity"
 )
 _NO_JOURNAL = r"-O \^has_journal"
-# Inode tables and journal are zeroed at once, or later: no field of the superblock says so.
+# When inode tables and journal are zeroed: the superblock does not show it.
 _LATER = "(lazy_itable_init|lazy_journal_init)="
 
 
-def _journal(asked: str, superblock: Superblock) -> str | None:
-    """`size=64` is MiB, which dumpe2fs prints as `64M`."""
+def _journal(requested: str, superblock: Superblock) -> str | None:
+    """Return the journal's size: `size=64` is in MiB, which dumpe2fs prints as `64M`."""
     size = superblock.get("Total journal size", "")
-    return f"size={size[:-1]}" if asked.startswith("size=") and size.endswith("M") else None
+    return f"size={size[:-1]}" if requested.startswith("size=") and size.endswith("M") else None
 
 
 def _data_mode(options: tuple[str, ...], superblock: Superblock) -> str | None:
-    """/proc/mounts shows it unless it is the one the superblock's default mount options name, or,
-    when they name none, `ordered`."""
+    """Return the data mode: /proc/mounts omits the superblock's default or, without one, `ordered`."""
     for option in options:
         if option.startswith("data="):
             return option.removeprefix("data=")
     defaults = superblock.get("Default mount options")
     if defaults is None or "has_journal" not in superblock.get("Filesystem features", ""):
         return None
-    named = [_DATA_MODES[name] for name in defaults.split() if name in _DATA_MODES]
+    named = [mode for name, mode in _DATA_MODES.items() if f"journal_data{name}" in defaults.split()]
     return named[0] if named else "ordered"
 
 
@@ -90,8 +86,8 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "i_version",
     ),
-    # fs/ext4/super.c of Linux 6.12, ext4_check_opt_consistency and what __ext4_fill_super says without a
-    # journal; e2fsprogs, misc/mke2fs.c
+    # fs/ext4/super.c of Linux 6.12, ext4_check_opt_consistency and __ext4_fill_super; e2fsprogs,
+    # misc/mke2fs.c
     excluded=(
         (_NO_JOURNAL, "(data|commit)=.*|(no)?journal_.*", "it has no journal to mount with"),
         (_NO_JOURNAL, "-J .*|-O fast_commit|-O orphan_file", "it has no journal"),
@@ -137,7 +133,6 @@ FILESYSTEM = Filesystem(
     commits=True,
     copies_have_homes=True,
     commit_seconds=5,  # JBD2_DEFAULT_MAX_COMMIT_AGE
-    # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
     data_mode=_data_mode,
     colors={
         "ext4": "#0072B2",

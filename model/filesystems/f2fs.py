@@ -1,11 +1,9 @@
-"""F2FS: `superblock.txt` is what dump.f2fs -d 1 prints."""
-
-from __future__ import annotations
+"""F2FS: options, errors and read-back of settings; `superblock.txt` is from dump.f2fs -d 1."""
 
 from model.filesystems import Filesystem, Mkfs, features, number, several
 
 _NUMBER = r"[0-9]+"
-# f2fs-tools, lib/libf2fs.c; but device_alias, which names another device
+# f2fs-tools, lib/libf2fs.c, without device_alias, which names another device
 _FEATURE = (
     "casefold|compression|encrypt|extra_attr|flexible_inline_xattr|inode_checksum|inode_crtime|lost_found"
     "|project_quota|quota|ro|sb_checksum|verity"
@@ -63,16 +61,14 @@ FILESYSTEM = Filesystem(
     ),
     fsck="fsck.f2fs -f --dry-run",
     errors=r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)",
-    # not every kernel shows it
+    # some kernels omit it
     hidden={"barrier": "nobarrier"},
-    # of the node inode, and of the meta inode, which has SIT, NAT and checkpoint
+    # the node inode, and the meta inode, which has SIT, NAT and checkpoint
     inodes={1: "inode/node", 2: None},
     inline_data=True,
     # fs/f2fs/gc.c, f2fs_start_gc_thread
     threads={"f2fs_gc-": "garbage collection"},
     collects=True,
-    # recovery follows them from the last checkpoint on (segment.c, update_sit_entry)
-    # fs/f2fs/checkpoint.c, commit_checkpoint; super.c, __f2fs_commit_super
     # CP_* of fs/f2fs/f2fs.h
     checkpoint_reasons=(
         *("umount", "fastboot", "sync", "recovery", "discard"),

@@ -1,12 +1,10 @@
-"""XFS: `superblock.txt` is what xfs_db's `info` prints, a field a line with its section in front;
-`fsmap.csv` whose each extent is (xfs_io -c 'fsmap -m'), and `directories.txt` the inodes of the
-directories.
+"""XFS: options, errors and read-back of settings.
 
-The log and metadata are written from buffers that belong to no page of any file, so it is the place
-on the device that says what they are. A copy in the log does not say what it is of.
+`superblock.txt` is from xfs_db's `info`, a field with its section in each line; `fsmap.csv` has the owner of
+each extent (xfs_io -c 'fsmap -m'), `directories.txt` the directories' inodes. Log and metadata are written
+from buffers without a file's pages, so their place on the device identifies them. A copy in the log does not
+name its block.
 """
-
-from __future__ import annotations
 
 import re
 
@@ -17,11 +15,11 @@ _FEATURES = ("bigtime", "crc", "finobt", "inobtcount", "reflink", "rmapbt")
 
 
 def _log_size(_: str, superblock: Superblock) -> str | None:
-    """Bytes of the log."""
-    told = [superblock.get(f"log.{name}", "") for name in ("blocks", "bsize")]
-    if not all(re.fullmatch("[0-9]{1,18}", text) for text in told):
+    """Return the bytes of the log."""
+    fields = [superblock.get(f"log.{name}", "") for name in ("blocks", "bsize")]
+    if not all(re.fullmatch("[0-9]{1,18}", text) for text in fields):
         return None
-    blocks, size = map(int, told)
+    blocks, size = map(int, fields)
     return str(blocks * size)
 
 
@@ -54,10 +52,9 @@ FILESYSTEM = Filesystem(
         flags=frozenset(("-q",)),
         suboptions=True,
     ),
-    # Of Documentation/admin-guide/xfs.rst of Linux 6.12 what xfs_fs_show_options (fs/xfs/xfs_super.c)
-    # shows as it is written here, so that it can be read back: nodiscard, nogrpid and nolargeio are not
-    # shown, allocsize= in k, from 4 KiB to 1 GiB. No logdev= or rtdev=, which name another device, and
-    # no norecovery or nouuid.
+    # Those of Documentation/admin-guide/xfs.rst of Linux 6.12 that xfs_fs_show_options (fs/xfs/xfs_super.c)
+    # shows in the same form: not nodiscard, nogrpid and nolargeio; allocsize= in k, from 4 KiB to 1 GiB. No
+    # logdev= or rtdev=, which name another device, and no norecovery or nouuid.
     mount=(
         f"allocsize=({'|'.join(str(4 << power) for power in range(19))})k",
         "discard",
@@ -100,7 +97,6 @@ FILESYSTEM = Filesystem(
     fsck="xfs_repair -n",
     errors=r"XFS( \(.*\))?: .*([Ee]rror|[Cc]orrupt|[Ss]hut(ting)? ?down|failed)",
     files=("fsmap.csv", "directories.txt"),
-    # fs/xfs/xfs_log.c, xlog_write_iclog
     # fs/xfs/xfs_trans_ail.c, xfs_trans_ail_init
     threads={"xfsaild/": "write back"},
     colors={"XFS": "#D55E00"},

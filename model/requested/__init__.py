@@ -1,1 +1,1 @@
-"""The settings that a cell requests, and how each is read back."""
+"""Settings that a cell requests, and their form when they are read back."""

@@ -1,6 +1,4 @@
-"""What a cell requests that can be read back: the settings that a plan expects, and a check compares."""
-
-from __future__ import annotations
+"""The settings of a cell that a run reads back: a plan lists them, and a check compares them."""
 
 from dataclasses import dataclass
 
@@ -13,15 +11,14 @@ from model.crash_points.policies import PROCESS
 from model.requested import mkfs
 from model.requested.values import AXES, word
 
-# The steps of a run in their order, as playbooks/board/run-cell.sh knows them, and how each ends: ok,
-# or fails.
+# The steps of a run in order (playbooks/board/run-cell.sh).
 _STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
-# The step that boards of trials have besides, and where the driver is killed in place of a run
+# The further step of boards of trials, and the steps if the driver is killed
 # (docs/explanation/durability.md).
 TRIALS = "trials"
 _KILLS = ("watch", "settle", "kills", "stop-watching")
 
-# Mount options that are always in effect, or say nothing.
+# Mount options that are always in effect, or have no effect.
 _ALWAYS = {"", "defaults", "rw", "async"}
 ENGINE = "engine"
 FILESYSTEM = "filesystem"
@@ -42,15 +39,15 @@ class Expected:
 
 
 def steps(cell: Cell, trials: bool = False) -> dict[str, str]:
-    """Return the steps of a cell's run in their order → how each ends; trials: of a board of trials."""
+    """Return step → `ok`, its planned end, in order; trials: of a board of trials."""
     names: tuple[str, ...] = _STEPS
     if trials:
         names = _KILLS if cell.crash == PROCESS else (*_STEPS, TRIALS)
     return {step.format(load=cell.load): "ok" for step in names}
 
 
-def of(cell: Cell) -> list[Expected]:
-    """Return every setting that a cell requests; of what it does not say, none."""
+def settings(cell: Cell) -> list[Expected]:
+    """Return every setting that a cell requests."""
     driver = cell.load == identity.DRIVER
     return [*(_engine(cell) if driver else []), *_filesystem(cell), *_device(cell), *_board(cell)]
 
@@ -61,39 +58,42 @@ def _profile(cell: Cell, name: str) -> Profile:
 
 def _engine(cell: Cell) -> list[Expected]:
     name, workload = cell.engine, _profile(cell, "workload")
-    engine = engines.of(name)
-    found = [Expected(WORKLOAD, axis, word(cell.value(axis))) for axis in AXES if cell.has(axis)]
+    engine = engines.by_name(name)
+    expected = [Expected(WORKLOAD, axis, word(cell.value(axis))) for axis in AXES if cell.has(axis)]
     if cell.has("pace"):
-        found.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell.pace))))
+        expected.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell.pace))))
     if (ran := workload.get("driver_workload")) is not None:
-        found.append(Expected(WORKLOAD, "workload", word(ran)))
+        expected.append(Expected(WORKLOAD, "workload", word(ran)))
     if (phases := workload.get("phases")) is not None:
-        found.append(Expected(WORKLOAD, "phases", ",".join(phases)))
-    found.append(Expected(ENGINE, "name", name))
+        expected.append(Expected(WORKLOAD, "phases", ",".join(phases)))
+    expected.append(Expected(ENGINE, "name", name))
     if (release := engine.release(cell)) is not None:
-        found.append(Expected(engine.TITLE, "version", word(release)))
-    return found + [Expected(engine.TITLE, key, word(value)) for key, value in engine.requested(cell).items()]
+        expected.append(Expected(engine.TITLE, "version", word(release)))
+    return expected + [
+        Expected(engine.TITLE, key, word(value)) for key, value in engine.requested(cell).items()
+    ]
 
 
 def _filesystem(cell: Cell) -> list[Expected]:
-    fs, found = _profile(cell, "fs"), []
+    fs, expected = _profile(cell, "fs"), []
     if (kind := fs.get("type")) is not None:
-        found.append(Expected(FILESYSTEM, "type", word(kind)))
+        expected.append(Expected(FILESYSTEM, "type", word(kind)))
         made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.mkfs_options or "")])
-        found += [
-            Expected(FILESYSTEM, f"mkfs {name}", value) for name, value in mkfs.asked(str(kind), made).items()
+        expected += [
+            Expected(FILESYSTEM, f"mkfs {name}", value)
+            for name, value in mkfs.requested(str(kind), made).items()
         ]
     options = [*map(str, fs.get("mount", [])), *str(cell.mount_options or "").split(",")]
     for option in options:
         if option.startswith("data="):
-            found.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
+            expected.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
         elif option not in _ALWAYS:
-            found.append(Expected(FILESYSTEM, f"option {option}", option))
-    return found
+            expected.append(Expected(FILESYSTEM, f"option {option}", option))
+    return expected
 
 
 def _device(cell: Cell) -> list[Expected]:
-    device, driver = _profile(cell, "device"), devices.of(cell)
+    device, driver = _profile(cell, "device"), devices.device_of(cell)
     requested = {**device.get("geometry", {}), **device.get("timing", {})}
     if driver is not None and "size_mib" in device:
         requested |= driver.size(device["size_mib"])
@@ -101,20 +101,19 @@ def _device(cell: Cell) -> list[Expected]:
 
 
 def _board(cell: Cell) -> list[Expected]:
-    found = [Expected(BOARD, "clock", cell.clock)]
+    expected = [Expected(BOARD, "clock", cell.clock)]
     if cell.clock == VIRTUAL:
-        found.append(Expected(BOARD, "cpu_ns", word(cell.cpu_ns)))
+        expected.append(Expected(BOARD, "cpu_ns", word(cell.cpu_ns)))
     if cell.board == VIRTUAL:
-        found += _kernel(cell)
-    return found
+        expected += _kernel(cell)
+    return expected
 
 
 def _kernel(cell: Cell) -> list[Expected]:
-    """Return the kernel that a virtual board is to have: what its release begins with or, of a user's kernel,
-    all of it (`uname -r`).
+    """Return a virtual board's kernel: the beginning of its release or, for a user's kernel, all of it.
 
-    The profile is in the cell, unless it is the default one. None: another lab's default, or one of
-    another time, of which no file here says what it is.
+    The profile is in the cell, except for the default one. Empty: another lab's or an older default, which
+    has no profile here.
     """
     profile = _profile(cell, "kernel")
     path = EXPERIMENTS / "kernel" / f"{cell.kernel}.yml"

@@ -1,25 +1,24 @@
-"""What may be requested of mkfs, and whether it made that: read back from the superblock."""
-
-from __future__ import annotations
+"""Options of mkfs: which are allowed, and which are in effect by the superblock."""
 
 import re
 
+from model import filesystems
 from model.cell import Cell
-from model.filesystems import Superblock, find
+from model.filesystems import Superblock
 
 
 def patterns(kind: str) -> list[str]:
-    """What a word of `words` must match as a whole."""
-    return [re.escape(option) + value for option, value in find(kind).mkfs.allowed.items()]
+    """Return the patterns of allowed words (`words`)."""
+    return [re.escape(option) + value for option, value in filesystems.by_name(kind).mkfs.allowed.items()]
 
 
 def allowed(kind: str) -> str:
-    """The options that mkfs may be given, in words."""
-    return " ".join(sorted(find(kind).mkfs.allowed))
+    """Return the allowed options as text."""
+    return " ".join(sorted(filesystems.by_name(kind).mkfs.allowed))
 
 
 def refused(kind: str, options: str) -> list[str]:
-    """The words that mkfs may not be given."""
+    """Return the words that are not allowed."""
     return [
         word
         for word in words(kind, options)
@@ -28,46 +27,46 @@ def refused(kind: str, options: str) -> list[str]:
 
 
 def words(kind: str, options: str) -> list[str]:
-    """Options as mkfs takes them, each with its value in one word: none can stand for a device."""
-    given, flags = iter(options.split()), find(kind).mkfs.flags
+    """Return each option with its value as one word, so that no value can be taken for a device."""
+    given, flags = iter(options.split()), filesystems.by_name(kind).mkfs.flags
     return [word if word in flags or len(word) > 2 else word + next(given, "") for word in given]
 
 
 def parts(kind: str, options: str) -> list[str]:
-    """Return each option with each value of its list by itself: `-O ^has_journal`, `-b 4096`, `-q`."""
+    """Return each option with each single value of its list: `-O ^has_journal`, `-b 4096`, `-q`."""
     return [
         f"{word[:2]} {value}".rstrip()
         for word in words(kind, options)
-        for value in (word[2:].split(",") if word not in find(kind).mkfs.flags else [""])
+        for value in (word[2:].split(",") if word not in filesystems.by_name(kind).mkfs.flags else [""])
     ]
 
 
 def journalled(cell: Cell) -> bool:
-    """Return whether a cell's filesystem is made with what it has of a journal."""
+    """Return whether a cell's filesystem has the journal of its type."""
     fs = cell.profiles["fs"]
     given = parts(fs["type"], " ".join([*fs.get("mkfs", ()), cell.mkfs_options]))
-    return not any(re.fullmatch(find(fs["type"]).unjournalled, part) for part in given)
+    return not any(re.fullmatch(filesystems.by_name(fs["type"]).unjournalled, part) for part in given)
 
 
-def asked(kind: str, options: str) -> dict[str, str]:
-    """Options that leave a trace and their values, as mkfs takes those that are there twice."""
-    how = find(kind).mkfs
-    found: dict[str, str] = {}
+def requested(kind: str, options: str) -> dict[str, str]:
+    """Return option → value of those that can be read back; repeated options are combined as by mkfs."""
+    facts = filesystems.by_name(kind).mkfs
+    values: dict[str, str] = {}
     for word in words(kind, options):
-        if word in how.flags or re.fullmatch(how.untraced, word):
+        if word in facts.flags or re.fullmatch(facts.untraced, word):
             continue
         name, value = word[:2], word[2:]
-        if how.suboptions:
+        if facts.suboptions:
             parts = (part.partition("=") for part in value.split(","))
-            found |= {f"{name} {part}": given for part, _, given in parts}
-        elif name in how.adds and name in found:
-            found[name] += f",{value}"
+            values |= {f"{name} {part}": given for part, _, given in parts}
+        elif name in facts.adds and name in values:
+            values[name] += f",{value}"
         else:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def effective(kind: str, name: str, value: str, superblock: Superblock) -> str | None:
-    """What is in effect of an option and its value (`asked`); None: it cannot be told."""
-    read = find(kind).mkfs.read_back.get(name)
+    """Return the value in effect for an option (`requested`); None: unknown."""
+    read = filesystems.by_name(kind).mkfs.read_back.get(name)
     return read(value, superblock) if read else None

@@ -1,12 +1,10 @@
-"""Values of a cell as they are compared and shown, and the probes that it asks for."""
-
-from __future__ import annotations
+"""The form in which settings are compared, and a cell's probes."""
 
 from typing import Any
 
 from model.cell import Cell
 
-# Axes of a cell that the driver reads back under their own name; the engine's are its module's.
+# Axes that the driver reads back under the same name, in addition to the engine's settings.
 AXES = ("checkpoint_every", "rows", "n", "value_size", "seed", "cache")
 
 
@@ -18,6 +16,6 @@ def word(value: Any) -> str:
 
 
 def probes(cell: Cell) -> list[str]:
-    """Return the probes that a cell asks for; empty with `none`."""
-    asked = [name.strip() for name in str(cell.probes).split(",")]
-    return [name for name in asked if name not in ("", "none")]
+    """Return a cell's probes; empty with `none`."""
+    names = [name.strip() for name in cell.probes.split(",")]
+    return [name for name in names if name not in ("", "none")]

@@ -1,11 +1,9 @@
-"""Typed values of a statement's parameters, and the statement with them in their places."""
-
-from __future__ import annotations
+"""Bind typed values to a statement's parameters, as SQL text."""
 
 import math
 import re
 
-# What a parameter is given. A text that is no UTF-8 is Raw.
+# A parameter's value. A text that is not UTF-8 is Raw.
 Value = int | float | str | bytes | None
 
 
@@ -14,22 +12,22 @@ class Raw(bytes):
 
 
 class Zeros(int):
-    """So many bytes of a zeroblob."""
+    """A zeroblob of so many bytes."""
 
 
-# Parameters among SQLite's tokens (tokenize.c), and what may have a newline in it.
+# SQLite's tokens (tokenize.c), as far as they are parameters or may contain a newline.
 _PART = re.compile(
     r"(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|(?P<text>'(?:[^']|'')*')"
     r"|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
     r"|(?P<number>\?[0-9]*)|(?P<name>[:@$][\w$]+)|[\w$]+|.",
     re.DOTALL,
 )
-# Of a real that this many digits give, SQLite of any release reads just that from its digits.
+# Any release of SQLite reads a real of at most so many digits exactly.
 _EXACT_DIGITS, _EXACT_TENS = 15, 22
 
 
 def literal(value: Value) -> str:
-    """Return an expression of SQL whose value and type are these."""
+    """Return an SQL expression with this value and type."""
     if value is None:
         return "NULL"
     if isinstance(value, str):
@@ -44,18 +42,17 @@ def literal(value: Value) -> str:
 
 
 def _text(value: str) -> str:
-    """What no line and no text of SQLite's can have is a char()."""
-    parts = re.split("([\0\n])", value)
-    found = [
+    """Return a text literal in one line: a NUL or newline is a char()."""
+    parts = [
         f"char({ord(part)})" if part in ("\0", "\n") else "'" + part.replace("'", "''") + "'"
-        for part in parts
+        for part in re.split("([\0\n])", value)
         if part
     ]
-    return found[0] if len(found) == 1 else f"({'||'.join(found)})" if found else "''"
+    return parts[0] if len(parts) == 1 else f"({'||'.join(parts)})" if parts else "''"
 
 
 def _real(value: float) -> str:
-    """Digits where any release reads them exactly; else the product of an integer and powers of two."""
+    """Return digits, if any release reads them exactly; else the product of an integer and powers of two."""
     sign = "-" if math.copysign(1, value) < 0 else ""
     if math.isinf(value):
         return f"({sign}9e999)"
@@ -73,9 +70,9 @@ def _real(value: float) -> str:
 
 
 def bound(sql: str, values: tuple[Value, ...]) -> str:
-    """Return the statement with each value in the place of its parameter, in one line.
+    """Return a statement in one line, with each parameter replaced by its value.
 
-    Raises ValueError if it has another number of parameters.
+    Raises ValueError for another number of parameters.
     """
     names, largest, made = dict[str, int](), 0, list[str]()
     for part in _PART.finditer(sql):
@@ -96,7 +93,7 @@ def bound(sql: str, values: tuple[Value, ...]) -> str:
 
 
 def _in_line(part: re.Match[str]) -> str:
-    """A newline would make the lines of what follows in its transaction others than the trace's."""
+    """Return a token in one line, so that later statements keep their lines of the trace."""
     if "\n" not in part[0] and not part[0].startswith("--"):
         return part[0]
     if part["text"] is not None:

@@ -1,46 +1,32 @@
-"""What becomes of a program's PRAGMAs when its statements are recorded (docs/how-to/trace.md)."""
-
-from __future__ import annotations
+"""Classify a program's PRAGMAs for a recorded trace: kept, settings of a cell, or without effect."""
 
 from model.statements import sqlfile
 
-# They change which rows statements leave, or are work that a program gives SQLite: a trace has them.
+# They change the resulting rows, or are work for SQLite: a trace has them.
 RECORDED = (
     sqlfile.ALLOWED
     - {"index_info", "index_list", "table_info", "table_list", "table_xinfo"}
     - {*("foreign_key_check", "integrity_check", "quick_check")}
 )
-# They change what statements cost, write or leave, and are a cell's: the axis that sets them.
+# They change cost, writes or rows, and are settings of a cell: the axis of each.
 SETTINGS = {
-    **{
-        name: name
-        for name in (
-            *("cache_size", "journal_mode", "journal_size_limit", "page_size", "synchronous"),
-            "wal_autocheckpoint",
-        )
-    },
+    **{name: name for name in ("cache_size", "journal_mode", "journal_size_limit", "page_size")},
+    **{name: name for name in ("synchronous", "wal_autocheckpoint")},
     "default_cache_size": "cache_size",
 }
 # They change the same, and a cell has SQLite's default.
 DEFAULTS = frozenset(
-    {
-        *(
-            "auto_vacuum",
-            "cache_spill",
-            "checkpoint_fullfsync",
-            "encoding",
-            "fullfsync",
-            "incremental_vacuum",
-        ),
-        *("legacy_alter_table", "legacy_file_format", "locking_mode", "max_page_count"),
-        "mmap_size",
-        *("schema_version", "secure_delete", "temp_store", "temp_store_directory", "threads"),
-        *("analysis_limit", "data_store_directory", "trusted_schema", "writable_schema"),
-    }
+    (
+        *("auto_vacuum", "cache_spill", "checkpoint_fullfsync", "encoding", "fullfsync"),
+        *("incremental_vacuum", "legacy_alter_table", "legacy_file_format", "locking_mode"),
+        *("max_page_count", "mmap_size", "schema_version", "secure_delete", "temp_store"),
+        *("temp_store_directory", "threads", "analysis_limit", "data_store_directory"),
+        *("trusted_schema", "writable_schema"),
+    )
 )
-# They change neither: how long a program waits, what it may do, what it is told.
+# They change neither, but how long a program waits, its rights, or what it can read.
 NOTHING = frozenset(
-    {
+    (
         *("busy_timeout", "cell_size_check", "collation_list", "compile_options", "count_changes"),
         *("data_version", "database_list", "empty_result_callbacks", "foreign_key_list", "freelist_count"),
         *("full_column_names", "function_list", "hard_heap_limit", "index_xinfo", "module_list"),
@@ -48,19 +34,14 @@ NOTHING = frozenset(
         *("short_column_names", "shrink_memory", "soft_heap_limit", "sql_trace", "stats", "vdbe_addoptrace"),
         *("vdbe_debug", "vdbe_eqp", "vdbe_listing", "vdbe_trace", "lock_status"),
         *sqlfile.ALLOWED - RECORDED,
-    }
+    )
 )
-# Those that are a setting only where they are given a value; the others do something as they are.
+# They act without a value; the others are then only a query of a setting.
 _DOES = frozenset({"incremental_vacuum", "optimize", "wal_checkpoint"})
 
 
-def known() -> frozenset[str]:
-    """Return the names of all."""
-    return RECORDED | SETTINGS.keys() | DEFAULTS | NOTHING
-
-
 def parsed(sql: str) -> tuple[str, str, str] | None:
-    """Return the schema, name and value of a PRAGMA, in small letters; None of another statement."""
+    """Return the schema, name and value of a PRAGMA, in lower case; None for another statement."""
     words = [word.strip("\"'`[]").lower() for word in sqlfile.first_words(sql)]
     if words[:1] != ["pragma"] or len(words) < 2:
         return None
@@ -70,28 +51,27 @@ def parsed(sql: str) -> tuple[str, str, str] | None:
 
 
 def left_out(sql: str) -> str | None:
-    """Return how a PRAGMA is called that a trace does not have; None of one that it has, and of others.
+    """Return the description of a PRAGMA that a trace omits; None for other statements.
 
-    One that only asks for a setting is as one that changes nothing.
+    A query of a setting changes nothing.
     """
-    if (found := parsed(sql)) is None:
+    if (words := parsed(sql)) is None:
         return None
-    schema, name, value = found
+    schema, name, value = words
     if schema not in ("", "main", "temp"):
         return f"PRAGMA {schema}.{name}"
-    asks = not value and name not in _DOES
-    if name in RECORDED and not asks:
+    if name in RECORDED and (value or name in _DOES):
         return None
     return f"PRAGMA {name}={value}" if value and name not in NOTHING else f"PRAGMA {name}"
 
 
 def axis(words: str) -> str:
-    """Return the axis that sets what was left out under those words, if there is one."""
+    """Return the axis of a description by left_out; empty if there is none."""
     name, _, value = words.removeprefix("PRAGMA ").partition("=")
     return SETTINGS.get(name, "") if value else ""
 
 
 def is_default(words: str) -> bool:
-    """Whether what was left out under those words changes what a cell has SQLite's default of."""
+    """Return whether a description by left_out changes a setting for which a cell has SQLite's default."""
     name, _, value = words.removeprefix("PRAGMA ").partition("=")
     return name in DEFAULTS and bool(value or name in _DOES)

@@ -1,6 +1,4 @@
-"""A recording (workloads/engines/*/preload/record.c), made a trace."""
-
-from __future__ import annotations
+"""Convert a recording (workloads/engines/*/preload/record.c) to a trace."""
 
 import contextlib
 import re
@@ -14,28 +12,27 @@ from model.statements.bound import Raw, Value
 from model.statements.sqlfile import SqlFileError
 from model.statements.tracefile import Entry, Trace
 
-# Of a recording's folder: what each transaction did; and of each database, by a number of its path, its
-# content before, its WAL and its path.
+# Files of a recording's folder: the transactions; and for each database, by a number, its content before the
+# recording, its WAL and its path.
 TRANSACTIONS = "transactions"
 PATH = "-path"
-# Exists if something of the recording was lost, and says what.
+# Exists if the recording is incomplete; contains the reason.
 INCOMPLETE = "incomplete"
-# How what is of an attached file is called where it is left out, and what else its transaction has.
+# Descriptions of omitted statements: of an attached file, and others of its transaction.
 ATTACHED = "a statement of an attached file"
 BESIDE = "what else its transaction has"
-# A file's number until it has one.
+# File number of a statement of an attached file.
 _ATTACHED = -1
-# A temporary table of SQLite's shell, with a name that nobody else may make.
+# A temporary table of SQLite's shell, with a reserved name.
 _SHELLS = "SQLITE_PARAMETERS"
 _CONTROLS = [[word] for word in ("BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE")]
 _ENDS = re.compile(r"(COMMIT|END|ROLLBACK)\b(?!.*\bTO\b)", re.IGNORECASE)
 
 
 def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
-    """Return the trace, the path of each of its files, and how often what could not be carried over is left
-    out, by its words.
+    """Return the trace, the path of each of its files, and description → number of omitted statements.
 
-    Raises SqlFileError for a database that cannot be carried over, and for an incomplete recording.
+    Raises SqlFileError for a database that cannot be dumped, and for an incomplete recording.
     """
     mark = folder / INCOMPLETE
     if mark.exists():
@@ -45,10 +42,10 @@ def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
         path.read_text(): path.with_name(path.name.removesuffix(PATH)) for path in folder.glob(f"*{PATH}")
     }
     given = folder / TRANSACTIONS
-    found, left = list[Entry](), Counter[str]()
+    kept, left = list[Entry](), Counter[str]()
     numbers = dict[str, int]()
     blocks = list(_blocks(given.read_text() if given.exists() else ""))
-    # of a file that is only asked there is nothing to replay
+    # files that are only read have nothing to replay
     changed = {path for block in blocks for path, entry in block if _changes(entry.sql)}
     for block in blocks:
         other = any(entry.file == _ATTACHED for _, entry in block)
@@ -61,9 +58,9 @@ def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
             if word:
                 left[word] += 1
             elif path in changed:
-                found.append(entry._replace(file=numbers.setdefault(path, len(numbers) + 1)))
-    first = min((entry.seconds or 0 for entry in found), default=0)
-    replayed = [entry._replace(seconds=(entry.seconds or 0) - first) for entry in found]
+                kept.append(entry._replace(file=numbers.setdefault(path, len(numbers) + 1)))
+    first = min((entry.seconds or 0 for entry in kept), default=0)
+    replayed = [entry._replace(seconds=(entry.seconds or 0) - first) for entry in kept]
     names = Counter(PurePath(path).name for path in numbers)
     files = {
         number: PurePath(path).name if names[PurePath(path).name] == 1 else path
@@ -74,25 +71,21 @@ def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
 
 
 def _blocks(text: str) -> Iterator[list[tuple[str, Entry]]]:
-    """Yield the transactions: each statement with its path."""
-    block = list[tuple[str, Entry]]()
-    for line in text.splitlines():
-        if line.startswith("transaction "):
-            if block:
-                yield _whole(block)
-            block = []
-            continue
-        words = tracefile.words(line)
-        file = _ATTACHED if words[0] == "attached" else 0
-        seconds, path, sql, *values = words[1:] if file else words
-        entry = Entry(0, float(seconds), file, str(tracefile.value(sql)), tuple(map(tracefile.value, values)))
-        block.append((str(tracefile.value(path)), entry))
-    if block:
-        yield _whole(block)
+    """Yield the transactions: (path, statement) of each statement."""
+    for part in re.split(r"^transaction .*(?:\n|\Z)", text, flags=re.MULTILINE):
+        block = list[tuple[str, Entry]]()
+        for line in part.splitlines():
+            words = tracefile.words(line)
+            file = _ATTACHED if words[0] == "attached" else 0
+            seconds, path, *values = words[1:] if file else words
+            sql, *bound = map(tracefile.value, values)
+            block.append((str(tracefile.value(path)), Entry(0, float(seconds), file, str(sql), tuple(bound))))
+        if block:
+            yield _whole(block)
 
 
 def _whole(block: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
-    """A transaction that a SAVEPOINT began, or that an error ended, with BEGIN and end."""
+    """Add BEGIN or the end to a transaction that a SAVEPOINT began, or that an error ended."""
     (path, first), (_, last) = block[0], block[-1]
     words = sqlfile.first_words(first.sql)
     if words[:1] == ["SAVEPOINT"]:
@@ -103,20 +96,20 @@ def _whole(block: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
 
 
 def _changes(sql: str) -> bool:
-    """Say whether a statement that a trace can have may change rows."""
+    """Return whether a statement is one that a trace can have and may change rows."""
     return _unfit(sql) is None and sqlfile.first_words(sql)[:1] not in ([], ["PRAGMA"], *_CONTROLS)
 
 
 def _unfit(sql: str) -> str | None:
-    """What a workload cannot have, in its words."""
+    """Return the description of a statement that a workload cannot have, else None."""
     if word := pragmas.left_out(sql):
         return word
     try:
         # it may end with a comment
-        for one in sqlfile.statements(f"{sql}\n;", 1):
-            sqlfile.refuse(one)
-            if _SHELLS in one.words:
-                return f"{one.words[0]} {_SHELLS}"
+        for statement in sqlfile.statements(f"{sql}\n;", 1):
+            sqlfile.refuse(statement)
+            if _SHELLS in statement.words:
+                return f"{statement.words[0]} {_SHELLS}"
     except SqlFileError:
         words = sqlfile.first_words(sql)
         return " ".join(words[: 1 if words[0] in ("ATTACH", "DETACH") else 2])
@@ -131,7 +124,7 @@ def _text(raw: bytes) -> str | Raw:
 
 
 def dump(path: Path, number: int) -> Iterator[Entry]:
-    """Yield what makes a database as it is in that file. Raises SqlFileError for what has none of that."""
+    """Yield the statements that make a database's content. Raises SqlFileError for a virtual table."""
     if path.stat().st_size == 0:
         return
     database = sqlite3.connect(path)
@@ -164,13 +157,13 @@ def dump(path: Path, number: int) -> Iterator[Entry]:
 
 
 def _rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[str, *tuple[Value, ...]]]:
-    """Yield an INSERT with the values of each row; its rowid, too, where that is no column."""
+    """Yield an INSERT with the values of each row, and its rowid if that is not a column."""
     quoted = _quoted(table)
     described = database.execute(f"PRAGMA table_xinfo({quoted})").fetchall()
     # number, name, type, NOT NULL, DEFAULT, place in the key, 0 unless hidden or generated
     columns = [_quoted(column[1]) for column in described if column[6] == 0]
     is_key = [column for column in described if column[5] and str(column[2]).upper() == "INTEGER"]
-    # a column of its own may be called rowid; WITHOUT ROWID there is none
+    # a column may be called rowid; a table may be WITHOUT ROWID
     with contextlib.suppress(sqlite3.Error):
         database.execute(f"SELECT rowid FROM {quoted} LIMIT 0")
         columns = ["rowid", *columns] if not is_key and '"rowid"' not in columns else columns

@@ -1,6 +1,4 @@
-"""The SQL that the driver renders: what a line of it does, and how many bytes of values it carries."""
-
-from __future__ import annotations
+"""Parse the SQL that the driver renders: a transaction's operations, and the bytes of its values."""
 
 import re
 
@@ -14,7 +12,7 @@ _OPERATIONS = {
     b"CREATE": "create",
     b"DROP": "drop",
 }
-# Statements with values in them; a column `id` is the row's key. A text is of letters, digits and blanks.
+# Statements with values; a column `id` is the row's key. A text has letters, digits and blanks.
 _VALUE = rb"(?:'[\w ]*'|[0-9]+)"
 _SET = rb"\w+ ?= ?(?:" + _VALUE + rb"|\w+\*[0-9]+)"
 _INSERT = re.compile(
@@ -22,15 +20,17 @@ _INSERT = re.compile(
 )
 _UPDATE = re.compile(rb"UPDATE \w+ SET (%b(?:,%b)*) WHERE [\w <>=]+" % (_SET, _SET))
 _READ_MODIFY_WRITE = [b"SELECT", b"UPDATE"]
-# The most bytes that a statement has beside its values: 250 at most in those of the workloads here.
+# Most bytes of a statement without its values; the workloads here have at most 250.
 _TEXT = 400
-# Bytes of a statement that its first word and a blank are in.
+# Most bytes of a statement's first word with a blank.
 _LONGEST = 1 + max(map(len, _OPERATIONS))
 
 
 def transaction(line: bytes) -> Transaction | None:
-    """Return what a line does: a statement, those between BEGIN and COMMIT, or a SELECT and an UPDATE of the
-    same key, one after the other. None, if it is none of these."""
+    """Return the transaction of a line; None for any other line.
+
+    It is one statement, those between BEGIN and COMMIT, or a SELECT and an UPDATE of the same key.
+    """
     *statements, end = line.split(b";")
     words = [statement[:_LONGEST].partition(b" ")[0] for statement in statements]
     batch = len(words) > 2 and (words[0], words[-1]) == (b"BEGIN", b"COMMIT")
@@ -41,19 +41,19 @@ def transaction(line: bytes) -> Transaction | None:
         or not _OPERATIONS.keys() >= set(inner)
     ):
         return None
-    values = [_values(one, word) for one, word in zip(statements, words, strict=True)]
-    if any(size is None or len(one) - size > _TEXT for one, size in zip(statements, values, strict=True)):
+    values = [_values(text, word) for text, word in zip(statements, words, strict=True)]
+    if any(size is None or len(text) - size > _TEXT for text, size in zip(statements, values, strict=True)):
         return None
     return Transaction(tuple(_OPERATIONS[word] for word in inner), batch, sum(size or 0 for size in values))
 
 
 def _values(statement: bytes, word: bytes) -> int | None:
-    """Return how many bytes of values a statement carries: those of its texts without their quotes, and of
-    its numbers, but for the row's key. None of an INSERT or UPDATE that no workload makes."""
-    if found := _INSERT.fullmatch(statement):
-        literals = (found[2] or b"").split(b",")[1 if found[1] else 0 :]
-    elif found := _UPDATE.fullmatch(statement):
-        literals = [assigned.partition(b"=")[2].strip() for assigned in found[1].split(b",")]
+    """Return the bytes of a statement's values: of texts without quotes, and of numbers except the row's key.
+    None for an INSERT or UPDATE that no workload makes."""
+    if match := _INSERT.fullmatch(statement):
+        literals = (match[2] or b"").split(b",")[1 if match[1] else 0 :]
+    elif match := _UPDATE.fullmatch(statement):
+        literals = [assigned.partition(b"=")[2].strip() for assigned in match[1].split(b",")]
     else:
         return None if word in (b"INSERT", b"UPDATE") else 0
-    return sum(len(one.strip(b"'")) for one in literals if one[:1] == b"'" or one.isdigit())
+    return sum(len(text.strip(b"'")) for text in literals if text[:1] == b"'" or text.isdigit())

@@ -1,6 +1,4 @@
-"""A user's SQL file (WORKLOAD=sql): what makes its database, and its transactions."""
-
-from __future__ import annotations
+"""Parse a user's SQL file (WORKLOAD=sql) into the statements that make its database, and transactions."""
 
 import hashlib
 import itertools
@@ -12,61 +10,61 @@ from typing import BinaryIO, NamedTuple
 
 from model.operations import Transaction
 
-# The line before which is what makes the database.
+# The line between the statements that make the database and the transactions.
 MARK = "-- commitpath: transactions"
-# The operation of each transaction: what it does is the user's affair.
+# The operation of each transaction.
 OPERATION = "sql"
-# PRAGMAs that change no setting that a cell asks for or that a check takes for SQLite's own.
+# PRAGMAs that change no setting of a cell, and none that a check assumes to be SQLite's default.
 KEPT = frozenset({"application_id", "user_version"})  # in the database
-# Those that may make it: by the second a dump has its virtual tables.
+# Those allowed before the transactions: by the second a dump has its virtual tables.
 MAKING = KEPT | {"foreign_keys", "writable_schema"}
 ALLOWED = KEPT | {
     # of the connection
     *("automatic_index", "case_sensitive_like", "defer_foreign_keys", "foreign_keys"),
     *("ignore_check_constraints", "recursive_triggers", "reverse_unordered_selects"),
-    # what an app calls now and then
+    # maintenance
     *("foreign_key_check", "integrity_check", "optimize", "quick_check", "wal_checkpoint"),
     *("index_info", "index_list", "table_info", "table_list", "table_xinfo"),
 }
 _OFF = frozenset({"OFF", "0", "NO", "FALSE"})
 _CONTROL = frozenset({"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"})
-# SQLite's tokens, as far as they say where a statement ends (tokenize.c).
+# SQLite's tokens (tokenize.c), as far as the end of a statement depends on them.
 _TOKEN = re.compile(
     r"(?P<blank>[\s\ufeff]+|--[^\n]*|/\*.*?(?:\*/|\Z))"
     r"|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
     r"|[\w$]+|.",
     re.DOTALL,
 )
-# Tokens of a statement that are kept: those by which it is known.
+# Number of tokens that are kept of a statement, to recognise it.
 _FIRST = 8
 # MAX_DATABASES of workloads/options.h
 MOST_DATABASES = 32
 
 
 class SqlFileError(ValueError):
-    """What no such file has; its text begins with the line."""
+    """A file is invalid; the text begins with the line."""
 
 
 class Statement(NamedTuple):
-    """SQL from its first token to its last semicolon: one statement, or all of a transaction."""
+    """SQL from its first token to its last semicolon: one statement, or a transaction."""
 
-    line: int  # where it begins in the file, from 1
+    line: int  # first line in the file, from 1
     text: str
-    words: tuple[str, ...]  # its first tokens, in capitals
-    database: int = 0  # that it is of
-    recorded_ns: int | None = None  # when it began in a recording
+    words: tuple[str, ...]  # its first tokens, in upper case
+    database: int = 0
+    recorded_ns: int | None = None  # begin in a recording
 
 
 class SqlFile(NamedTuple):
-    """What the file has, in its order."""
+    """The content of a file, in order."""
 
-    schema: tuple[Statement, ...]  # run in one transaction before the measurement
+    schema: tuple[Statement, ...]  # executed in one transaction before the measurement
     transactions: tuple[Statement, ...]
     databases: int = 1
 
 
 def read(text: str) -> SqlFile:
-    """Cut a file's text. Raises SqlFileError."""
+    """Parse a file. Raises SqlFileError."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if re.match(r"\s*--\s*commitpath\b", line) and line.strip() != MARK:
@@ -83,50 +81,48 @@ def read(text: str) -> SqlFile:
 def checked(
     schema: tuple[Statement, ...], given: Iterable[Statement], where: str, after: str = ""
 ) -> SqlFile:
-    """Return what makes a database and the transactions that statements are.
+    """Return the checked content of a file. where, after: places of schema and transactions, for messages.
 
-    where: what the former are called, after: what precedes the latter, in what is said of them. Raises
-    SqlFileError for what a workload cannot have.
+    Raises SqlFileError for content that a workload cannot have.
     """
-    found = tuple(transactions(given))
-    made = tuple(_making(schema, where))
-    if not found:
+    content = SqlFile(transactions=tuple(transactions(given)), schema=tuple(_making(schema, where)))
+    if not content.transactions:
         raise SqlFileError(f"it has no statement{after}")
-    return SqlFile(made, found)
+    return content
 
 
 def _making(schema: Iterable[Statement], where: str) -> Iterator[Statement]:
-    """Yield what of statements makes a database, in one transaction.
+    """Yield the statements that make a database, which are executed in one transaction.
 
-    A dump of SQLite's shell begins with PRAGMA foreign_keys=OFF, which is so anyway, and is a transaction:
-    these statements are left out. Raises SqlFileError for what is not one transaction.
+    PRAGMA foreign_keys=OFF, which is the default, and BEGIN and COMMIT of a dump by SQLite's shell are
+    omitted. Raises SqlFileError for several transactions.
     """
     begun = dict[int, Statement]()  # by database
-    for one in schema:
-        refuse(one, MAKING)
-        word, begin = one.words[0], begun.get(one.database)
-        if word == "PRAGMA" and "FOREIGN_KEYS" in one.words:
-            if not _OFF & set(one.words):
+    for statement in schema:
+        refuse(statement, MAKING)
+        word, begin = statement.words[0], begun.get(statement.database)
+        if word == "PRAGMA" and "FOREIGN_KEYS" in statement.words:
+            if not _OFF & set(statement.words):
                 raise SqlFileError(
-                    f"line {one.line}: PRAGMA foreign_keys {where}: there it may be OFF alone, as all is one "
-                    "transaction, in which SQLite turns on none"
+                    f"line {statement.line}: PRAGMA foreign_keys {where}: there it may be OFF alone, "
+                    "as all is one transaction, in which SQLite turns on none"
                 )
         elif word == "BEGIN" and begin is None:
-            begun[one.database] = one
+            begun[statement.database] = statement
         elif word in ("COMMIT", "END") and begin is not None:
-            del begun[one.database]
+            del begun[statement.database]
         elif word in _CONTROL or word == "VACUUM":
-            raise SqlFileError(f"line {one.line}: {word} {where}: all that is there is one transaction")
+            raise SqlFileError(f"line {statement.line}: {word} {where}: all that is there is one transaction")
         else:
-            yield one
-    for one in begun.values():
-        raise SqlFileError(f"line {one.line}: BEGIN {where} without a COMMIT or END there")
+            yield statement
+    for statement in begun.values():
+        raise SqlFileError(f"line {statement.line}: BEGIN {where} without a COMMIT or END there")
 
 
 def statements(text: str, line: int) -> Iterator[Statement]:
-    """Yield the statements of a text that begins in that line, without what lies between them.
+    """Yield the statements of a text; line: its first line in the file.
 
-    SQLite itself says where each ends. Raises SqlFileError for one that does not end.
+    SQLite determines where each ends. Raises SqlFileError for one that does not end.
     """
     start, words, first, inside, last = 0, list[str](), line, False, ("", "")
     for token in _TOKEN.finditer(text):
@@ -135,7 +131,7 @@ def statements(text: str, line: int) -> Iterator[Statement]:
                 start, first = token.start(), line
             if len(words) < _FIRST:
                 words.append(token[0].upper())
-            # to ask at each semicolon of a long trigger would take for ever
+            # not at each semicolon of a long trigger, which would take very long
             if token[0] == ";" and (not inside or last == (";", "END")):
                 ends = sqlite3.complete_statement(text[start : token.end()])
                 if ends and words != [";"]:
@@ -150,51 +146,55 @@ def statements(text: str, line: int) -> Iterator[Statement]:
 
 
 def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
-    """Yield the transactions that statements are: one in autocommit, or those from BEGIN to its end.
+    """Yield the transactions of statements: one in autocommit, or those from BEGIN to its end.
 
-    The text of the latter is as it stands in the file but for what is between two statements, of which
-    only the line ends are kept. Those of several databases come in the order in which they end. Raises
-    SqlFileError for what a transaction cannot be.
+    The latter's text is that of the file, with only the line ends between two statements. Transactions of
+    several databases come in order of their ends. Raises SqlFileError for invalid ones.
     """
     begun = dict[int, list[Statement]]()  # by database
-    for one in given:
-        refuse(one)
-        word, inside = one.words[0], begun.get(one.database, [])
-        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in one.words[1:3])
+    for statement in given:
+        refuse(statement)
+        word, inside = statement.words[0], begun.get(statement.database, [])
+        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in statement.words[1:3])
         if word == "BEGIN" and inside:
-            raise SqlFileError(f"line {one.line}: BEGIN within the transaction of line {inside[0].line}")
+            raise SqlFileError(
+                f"line {statement.line}: BEGIN within the transaction of line {inside[0].line}"
+            )
         if word in _CONTROL - {"BEGIN"} and not inside:
-            raise SqlFileError(f"line {one.line}: {word} without a BEGIN before it")
+            raise SqlFileError(f"line {statement.line}: {word} without a BEGIN before it")
         if word == "BEGIN" or inside:
-            inside.append(one)
-            begun[one.database] = inside
+            inside.append(statement)
+            begun[statement.database] = inside
             if ends:
-                yield _joined(begun.pop(one.database))
+                yield _joined(begun.pop(statement.database))
         else:
-            yield one
+            yield statement
     for inside in begun.values():
         raise SqlFileError(f"line {inside[0].line}: BEGIN without a COMMIT, END or ROLLBACK after it")
 
 
 def _joined(parts: list[Statement]) -> Statement:
     text, line = "", parts[0].line
-    for one in parts:
-        text += "\n" * (one.line - line) + one.text
-        line = one.line + one.text.count("\n")
+    for statement in parts:
+        text += "\n" * (statement.line - line) + statement.text
+        line = statement.line + statement.text.count("\n")
     return parts[0]._replace(text=text)
 
 
 def first_words(text: str) -> list[str]:
-    """Return the first tokens of a text, in capitals, without blanks and comments."""
-    found = (token[0].upper() for token in _TOKEN.finditer(text) if not token["blank"])
-    return list(itertools.islice(found, _FIRST))
+    """Return the first tokens of a text, in upper case, without blanks and comments."""
+    return [word.upper() for word in itertools.islice(_words(text), _FIRST)]
 
 
-def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
-    """Raise SqlFileError for what a workload cannot have."""
-    words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
+def _words(text: str) -> Iterator[str]:
+    return (token[0] for token in _TOKEN.finditer(text) if not token["blank"])
+
+
+def refuse(statement: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
+    """Raise SqlFileError for a statement that a workload cannot have."""
+    words, where = [word.strip("\"'`[]").lower() for word in statement.words], f"line {statement.line}: "
     if words[0] == "explain":
-        # most PRAGMAs do what they do when they are prepared, whatever stands before them
+        # most PRAGMAs act when they are prepared, even after EXPLAIN
         words = words[3:] if words[1:3] == ["query", "plan"] else words[1:]
         if words[:1] != ["pragma"]:
             return
@@ -207,10 +207,9 @@ def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
             )
     if words[0] in ("attach", "detach") or (words[0] == "vacuum" and "into" in words):
         raise SqlFileError(f"{where}{words[0].upper()}: a statement is of one database")
-    tokens = [token[0] for token in _TOKEN.finditer(one.text) if not token["blank"]]
     if any(
         bracket == "(" and called.strip('"`[]').lower() == "load_extension"
-        for called, bracket in pairwise(tokens)
+        for called, bracket in pairwise(_words(statement.text))
     ):
         raise SqlFileError(f"{where}load_extension: what it loads would run in the driver")
     if words[0] == ".":
@@ -218,46 +217,48 @@ def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
 
 
 def name(text: str) -> str:
-    """Return what a file of that content is called in a cell: 16 hex digits of its SHA-256."""
+    """Return a file's name in a cell: 16 hex digits of its SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def is_ordered(one: Statement) -> bool:
-    """Whether a transaction makes the calls of one that commits what it changed, and no others."""
-    words = {part.words[0] for part in statements(one.text, 1)}
+def is_ordered(statement: Statement) -> bool:
+    """Return whether a transaction makes only the calls of a commit."""
+    words = {part.words[0] for part in statements(statement.text, 1)}
     return not words & {"ROLLBACK", "VACUUM", "PRAGMA"}
 
 
 def vacuum(given: Iterable[Statement]) -> int | None:
     """Return the line of the first VACUUM, None if there is none."""
-    return next((one.line for one in given if one.words[0] == "VACUUM"), None)
+    return next((statement.line for statement in given if statement.words[0] == "VACUUM"), None)
 
 
 def pack(given: Sequence[Statement], timed: bool = False) -> bytes:
-    """Return them as workloads/workloads/sql.c reads them. timed: with the times of a recording."""
+    """Return the statements for workloads/workloads/sql.c. timed: with the times of a recording."""
     due = due_ns(given) if timed else [None] * len(given)
     each = zip(given, due, strict=True)
-    return b"".join(f"{one.line}{_own(one, due)}\n{one.text}\0".encode() for one, due in each)
+    return b"".join(
+        f"{statement.line}{_numbers(statement, due)}\n{statement.text}\0".encode() for statement, due in each
+    )
 
 
 def due_ns(given: Sequence[Statement]) -> list[int]:
-    """Return when each transaction of a recording begins, in ns after the first; none before the first."""
-    recorded = [one.recorded_ns or 0 for one in given]
+    """Return when each transaction of a recording begins, in ns after the first, not below 0."""
+    recorded = [statement.recorded_ns or 0 for statement in given]
     return [max(time - recorded[0], 0) for time in recorded]
 
 
-def _own(one: Statement, due: int | None) -> str:
-    database = f" {one.database + 1}" if one.database or due is not None else ""
+def _numbers(statement: Statement, due: int | None) -> str:
+    database = f" {statement.database + 1}" if statement.database or due is not None else ""
     return database if due is None else f"{database} {due}"
 
 
 def rendered(given: Iterable[Statement]) -> bytes:
-    """Return them as rendered.gz has them: each with a newline."""
-    return b"".join(f"{one.text}\n".encode() for one in given)
+    """Return the content of rendered.gz: each statement with a newline."""
+    return b"".join(f"{statement.text}\n".encode() for statement in given)
 
 
-def of_rendered(file: BinaryIO) -> Iterator[Transaction]:
-    """Yield a transaction for each in rendered.gz. Raises ValueError with the place that is none."""
+def rendered_transactions(file: BinaryIO) -> Iterator[Transaction]:
+    """Yield a transaction for each in rendered.gz. Raises ValueError with the place of an invalid one."""
     try:
         text = file.read().decode()
     except UnicodeDecodeError as error:

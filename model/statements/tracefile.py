@@ -1,6 +1,4 @@
-"""Read and write a trace of a program's SQL (docs/how-to/trace.md), and make the SQL that is run."""
-
-from __future__ import annotations
+"""Read and write a trace of a program's SQL (docs/how-to/trace.md), and convert it to statements."""
 
 import contextlib
 import json
@@ -16,17 +14,17 @@ FIRST = "commitpath trace 1"
 
 
 class Entry(NamedTuple):
-    """A statement: one that makes the database, or one that is replayed."""
+    """A statement that makes the database, or one that is replayed."""
 
     line: int  # in the trace, from 1
-    seconds: float | None  # since the recording began; None: it makes the database
+    seconds: float | None  # since the begin of the recording; None: it makes the database
     file: int
     sql: str
     values: tuple[Value, ...]
 
 
 class Trace(NamedTuple):
-    """A trace's files by their numbers, the one that alone is replayed if it says so, and its statements."""
+    """The files of a trace by number, the only one to be replayed if it has that line, and the statements."""
 
     files: dict[int, str]
     only: int | None
@@ -49,22 +47,22 @@ def read(text: str) -> Trace:
     trace = Trace({}, None, ())
     entries = list[Entry]()
     for number, line in enumerate(lines[1:], 2):
-        found = words(line)
-        if not found or found[0].startswith("#"):
+        parts = words(line)
+        if not parts or parts[0].startswith("#"):
             continue
         try:
-            if found[0] == "file":
-                _declare(found, trace.files)
-            elif found[0] == "only":
-                (one,) = found[1:]
+            if parts[0] == "file":
+                _declare(parts, trace.files)
+            elif parts[0] == "only":
+                (file,) = parts[1:]
                 if trace.only is not None:
                     raise ValueError("there is one line 'only'")
-                trace = trace._replace(only=_file(one, trace.files))
+                trace = trace._replace(only=_file(file, trace.files))
             else:
-                entries.append(_entry(number, found, trace.files))
+                entries.append(_entry(number, parts, trace.files))
         except ValueError as error:
-            what = f"{found[0]!r} takes other words" if "unpack" in str(error) else str(error)
-            raise SqlFileError(f"line {number}: {what}") from None
+            fault = f"{parts[0]!r} takes other words" if "unpack" in str(error) else str(error)
+            raise SqlFileError(f"line {number}: {fault}") from None
     return trace._replace(entries=tuple(entries))
 
 
@@ -77,12 +75,9 @@ def _declare(words: list[str], files: dict[int, str]) -> None:
 
 def _file(word: str, files: Mapping[int, str]) -> int:
     if not _INTEGER.fullmatch(word) or int(word) not in files:
-        raise ValueError(f"{word!r} is no file of the trace; there are {_names(files)}")
+        names = ", ".join(f"{number} {name}" for number, name in files.items()) or "none"
+        raise ValueError(f"{word!r} is no file of the trace; there are {names}")
     return int(word)
-
-
-def _names(files: Mapping[int, str]) -> str:
-    return ", ".join(f"{number} {name}" for number, name in files.items()) or "none"
 
 
 def _entry(line: int, words: list[str], files: Mapping[int, str]) -> Entry:
@@ -98,23 +93,21 @@ def _entry(line: int, words: list[str], files: Mapping[int, str]) -> Entry:
 
 
 def words(line: str) -> list[str]:
-    """Return the words of a line: what blanks part, but a JSON string is one."""
+    """Return the words of a line, separated by blanks; a JSON string is one word."""
     return _WORD.findall(line)
 
 
 def _string(word: str) -> str:
     try:
-        found = json.loads(word)
-        found.encode()
+        text: str = json.loads(word)
+        text.encode()
     except (ValueError, AttributeError):
-        found = None
-    if not isinstance(found, str):
-        raise ValueError(f"{word[:40]!r} is no JSON string")
-    return found
+        raise ValueError(f"{word[:40]!r} is no JSON string") from None
+    return text
 
 
 def value(word: str) -> Value:
-    """Return the value that a word is. Raises ValueError."""
+    """Return the value of a word. Raises ValueError."""
     if word == "null":
         return None
     if word[0] == '"':
@@ -122,7 +115,7 @@ def value(word: str) -> Value:
     if _INTEGER.fullmatch(word) and -(2**63) <= int(word) < 2**63:
         return int(word)
     if _REAL.fullmatch(word):
-        # one that is too large is no value
+        # too large
         with contextlib.suppress(OverflowError):
             return float.fromhex(word)
     kind, _, rest = word.partition(":")
@@ -137,7 +130,7 @@ def value(word: str) -> Value:
 
 
 def word_of(value: Value) -> str:
-    """Return a value as a trace has it."""
+    """Return a value's word in a trace."""
     if value is None:
         return "null"
     if isinstance(value, str):
@@ -150,13 +143,13 @@ def word_of(value: Value) -> str:
 
 
 def line_of(entry: Entry) -> str:
-    """Return an entry's line, without its end."""
+    """Return an entry's line, without the line end."""
     first = "make" if entry.seconds is None else f"{entry.seconds:.6f}"
     return " ".join([first, str(entry.file), word_of(entry.sql), *map(word_of, entry.values)])
 
 
 def write(trace: Trace, notes: Iterable[str] = ()) -> str:
-    """Return a trace's text. notes: lines behind the first."""
+    """Return a trace's text. notes: comments after the first line."""
     head = [FIRST, *(f"# {note}" for note in notes)]
     head += [f"file {number} {word_of(name)}" for number, name in trace.files.items()]
     head += [f"only {trace.only}"] if trace.only is not None else []
@@ -169,30 +162,26 @@ def _statements(entries: Iterable[Entry], databases: Mapping[int, int]) -> Itera
             text = bound(entry.sql, entry.values)
         except ValueError as error:
             raise SqlFileError(f"line {entry.line}: {error}") from None
-        found = list(sqlfile.statements(text.rstrip().rstrip(";") + ";", entry.line))
-        if len(found) != 1:
-            raise SqlFileError(f"line {entry.line}: its text has {len(found)} statements, and is to have one")
+        parts = list(sqlfile.statements(text.rstrip().rstrip(";") + ";", entry.line))
+        if len(parts) != 1:
+            raise SqlFileError(f"line {entry.line}: its text has {len(parts)} statements, and is to have one")
         began = None if entry.seconds is None else round(entry.seconds * 1e9)
-        yield found[0]._replace(database=databases[entry.file], recorded_ns=began)
+        yield parts[0]._replace(database=databases[entry.file], recorded_ns=began)
 
 
 def parts(text: str) -> SqlFile:
-    """Return what makes a trace's databases, and its transactions: of all files, or of the one that alone is
-    replayed.
-
-    Raises SqlFileError.
-    """
+    """Return the statements that make a trace's databases, and its transactions. Raises SqlFileError."""
     trace = read(text)
     databases = _databases(trace)
     of_files = [entry for entry in trace.entries if entry.file in databases]
     makes = _statements((entry for entry in of_files if entry.seconds is None), databases)
     replayed = _statements((entry for entry in of_files if entry.seconds is not None), databases)
-    found = sqlfile.checked(tuple(makes), replayed, "make")
-    return found._replace(databases=max(len(databases), 1))
+    content = sqlfile.checked(tuple(makes), replayed, "make")
+    return content._replace(databases=max(len(databases), 1))
 
 
 def _databases(trace: Trace) -> dict[int, int]:
-    """Return the file → the database that it is, from 0. Raises SqlFileError for files that are none."""
+    """Return file → database, from 0. Raises SqlFileError for too many or unused files."""
     chosen = list(trace.files) if trace.only is None else [trace.only]
     if len(chosen) > sqlfile.MOST_DATABASES:
         raise SqlFileError(

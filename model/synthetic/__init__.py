@@ -1,10 +1,7 @@
-"""Synthetic traces: from a seed, a trace with the measures that a study tells of one it does not publish.
+"""Make synthetic traces: from a seed, a trace with the published measures of an unpublished one.
 
-All that is known of such a trace are numbers, so what is made here is no app's: a table with one row to a
-page, of which a transaction writes as many as it is to write pages.
+The SQL is not an app's: a table has one row per page, and a transaction writes one row for each page.
 """
-
-from __future__ import annotations
 
 import functools
 import itertools
@@ -19,41 +16,38 @@ from model.statements.tracefile import Entry, Trace
 from model.synthetic.draw import TEXTS, Drawn, Made, transactions, turns
 from model.synthetic.spec import Spec, rows_before, shares
 from model.synthetic.spec import check as check
-from model.synthetic.spec import of as of
+from model.synthetic.spec import from_profile as from_profile
 from model.workloads import Random
 
-# A row is longer than half of what a leaf page holds, whatever its text: one to a page.
+# Bytes of a row: more than half a leaf page, so that each page has one.
 ROW = 4040
-# The most that its text may be off the mean.
+# Largest distance of a text's length from the mean.
 SPREAD = 480
-# The least bytes of a text, by which it differs from the one before it.
+# Least bytes of a text, so that it differs from the previous one.
 LEAST = 8
 
 
 def text_of(spec: Mapping[str, Any], seed: int, most: int | None = None) -> str:
-    """Return what a cell has of such a trace. most: its first transactions alone."""
+    """Return a trace's text in a cell. most: number of its first transactions, if not all."""
     first = {"most": most} if most else {}
     return json.dumps({**spec, "seed": seed, **first}, sort_keys=True)
 
 
-# a board and a check ask for the same again, and the largest takes seconds
+# a board and a check need the same, and the largest takes seconds
 @functools.lru_cache(maxsize=8)
 def parts(text: str) -> SqlFile:
-    """Return what makes its database, and its transactions; text: as text_of gives it.
-
-    Raises SqlFileError for measures that no trace has.
-    """
+    """Return a trace's statements by its text (text_of). Raises SqlFileError for impossible measures."""
     try:
         given = json.loads(text)
-        most, seed, spec = int(given.pop("most", 0)) or None, int(given.pop("seed")), of(given)
+        most, seed, spec = int(given.pop("most", 0)) or None, int(given.pop("seed")), from_profile(given)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise SqlFileError(f"{text[:60]!r} has not the measures of a trace") from None
-    found = tracefile.parts(tracefile.write(trace(spec, seed)))
-    return found._replace(transactions=found.transactions[:most])
+    content = tracefile.parts(tracefile.write(trace(spec, seed)))
+    return content._replace(transactions=content.transactions[:most])
 
 
 def trace(spec: Spec, seed: int) -> Trace:
-    """Return the trace. Raises SqlFileError for measures that no trace has."""
+    """Return the trace. Raises SqlFileError for impossible measures."""
     check(spec)
     each = shares(spec)
     drawn = [transactions(one, Drawn(seed, number)) for number, one in enumerate(each)]
@@ -70,15 +64,13 @@ def trace(spec: Spec, seed: int) -> Trace:
         if one.batch:
             lines = [("BEGIN", ()), *lines, ("COMMIT", ())]
         entries += [Entry(0, float(number), database + 1, sql, values) for sql, values in lines]
-    title = spec.title.lower()
-    names = (
-        [f"{title}-{number}.db" for number in range(1, len(each) + 1)] if len(each) > 1 else [f"{title}.db"]
-    )
-    return Trace(dict(enumerate(names, 1)), None, tuple(entries))
+    ends = [f"-{number}" for number in range(1, len(each) + 1)] if len(each) > 1 else [""]
+    files = {number: f"{spec.title.lower()}{end}.db" for number, end in enumerate(ends, 1)}
+    return Trace(files, None, tuple(entries))
 
 
 def makes(file: int, rows: int, fixed: int, mean: int) -> Iterator[Entry]:
-    """Yield what makes a database of so many rows."""
+    """Yield the statements that make a database with so many rows."""
     yield Entry(0, None, file, "CREATE TABLE item(id INTEGER PRIMARY KEY, fixed TEXT, body TEXT)", ())
     yield Entry(
         *(0, None, file),
@@ -103,7 +95,7 @@ def statement(one: Made, number: int, bodies: Iterator[str], fixed: int) -> tupl
 
 
 def mean_text(spec: Spec, made: list[Made]) -> int:
-    """Return how long texts are in the mean, for the bytes of SQL to be those. Raises SqlFileError."""
+    """Return the mean length of texts that gives the measured bytes of SQL. Raises SqlFileError."""
     each = [(one, number) for one in made if not one.reads for number in range(len(one.statements))]
     besides = sum(len(bound(*statement(one, number, itertools.repeat(""), ROW))) for one, number in each)
     count = sum(len(one.statements[number]) for one, number in each)
@@ -117,7 +109,7 @@ def mean_text(spec: Spec, made: list[Made]) -> int:
 
 
 def texts(draw: Random, mean: int, spread: int) -> Iterator[str]:
-    """Yield texts of that length in the mean, each another."""
+    """Yield different texts with this mean length."""
     while True:
         off = draw.below(spread + 1)
         for length in (mean - off, mean + off):

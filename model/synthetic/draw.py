@@ -1,6 +1,4 @@
-"""Which rows each transaction of a synthetic trace reads or writes."""
-
-from __future__ import annotations
+"""Draw the rows that each transaction of a synthetic trace reads or writes."""
 
 import bisect
 import itertools
@@ -11,41 +9,40 @@ from model.synthetic.spec import BESIDES, Spec, rows_before
 from model.synthetic.spec import shares as shares_of
 from model.workloads import Random
 
-# Streams of random numbers, one for each thing that is drawn.
+# Streams of random numbers.
 KINDS, SIZES, PAGES, GROWTH, TEXTS, TURNS = range(6)
 _Item = TypeVar("_Item")
 
 
 class Made(NamedTuple):
-    """A transaction: the rows that each of its statements writes; of one that reads, the row of each."""
+    """A transaction. statements: the rows that each writes, or the row that each reads."""
 
     batch: bool
     reads: bool
     statements: list[list[int]]
-    makes: bool  # its first statement makes its only row
+    makes: bool  # its first statement inserts its only row
 
 
 class Drawn(NamedTuple):
-    """Where the random numbers of a database's trace are from."""
+    """The source of a database's random numbers."""
 
     seed: int
     database: int
 
-    def of(self, stream: int) -> Random:
-        """Return those of a stream."""
+    def stream(self, stream: int) -> Random:
+        """Return a stream of random numbers."""
         return Random(self.seed, stream + self.database * (TURNS + 1))
 
 
 def turns(spec: Spec, seed: int) -> list[int]:
-    """Return of which database each transaction is: in any order."""
+    """Return the database of each transaction, in random order."""
     numbers = [number for number, one in enumerate(shares_of(spec)) for _ in range(one.transactions)]
     return shuffled(Random(seed, TURNS), numbers) if spec.databases > 1 else numbers
 
 
 def transactions(spec: Spec, drawn: Drawn) -> list[Made]:
-    """Return the transactions of a database, in their order. Raises SqlFileError for measures that no trace
-    has."""
-    shapes, draw = kinds(spec, drawn), drawn.of(SIZES)
+    """Return the transactions of a database in order. Raises SqlFileError for impossible measures."""
+    shapes, draw = kinds(spec, drawn), drawn.stream(SIZES)
     statements = iter(shares(draw, spec.statements, spec.batches))
     counts = iter(shares(draw, spec.page_writes, spec.updates))
     lengths = [next(statements) if batch else 1 for batch, _ in shapes]
@@ -63,36 +60,35 @@ def transactions(spec: Spec, drawn: Drawn) -> list[Made]:
 
 
 def kinds(spec: Spec, drawn: Drawn) -> list[tuple[bool, bool]]:
-    """Return (whether it is a batch, whether it only reads) of each; those of one statement read first."""
+    """Return (batch, reads only) of each transaction; those of one statement are the first to read."""
     reads = spec.transactions - spec.updates
     alone = min(reads, spec.alone)
-    found = [(False, i < alone) for i in range(spec.alone)]
-    found += [(True, i < reads - alone) for i in range(spec.batches)]
-    return shuffled(drawn.of(KINDS), found)
+    singles = [(False, i < alone) for i in range(spec.alone)]
+    return shuffled(drawn.stream(KINDS), singles + [(True, i < reads - alone) for i in range(spec.batches)])
 
 
 def shares(draw: Random, total: int, parts: int) -> list[int]:
-    """Return parts of a number, none of them 0."""
-    found = [1] * parts
+    """Divide a number into parts of at least 1."""
+    sizes = [1] * parts
     for _ in range(total - parts):
-        found[draw.below(parts)] += 1
-    return found
+        sizes[draw.below(parts)] += 1
+    return sizes
 
 
 def written_rows(spec: Spec, drawn: Drawn, counts: list[int]) -> tuple[list[list[int]], set[int]]:
-    """Return the rows that each transaction writes, and the transactions that make their only row.
+    """Return the rows that each transaction writes, and the transactions that insert their only row.
 
-    Those that are written together are near each other in an order that the writes go through once, as
-    each page of an app has its time. Rows that the database is too small for are made at theirs.
+    Rows written together are near each other in an order that the writes traverse once, as an app uses each
+    page for a time. Rows that the initial database lacks are inserted in this order, too.
     """
     first = rows_before(spec)
     grown = max(0, spec.pages - first - 2)
-    draw, makes = drawn.of(PAGES), growth(spec, drawn, counts, grown)
+    draw, makes = drawn.stream(PAGES), growth(spec, drawn, counts, grown)
     order = shuffled(draw, list(range(1, first + 1)))[: spec.pages - grown - 2 * bool(grown)]
     for row, number in enumerate(sorted(makes), first + 1):
         order.insert(sum(counts[:number]) * spec.pages // spec.page_writes, row)
     weights = list(itertools.accumulate((rank + 1) ** -spec.skew for rank in range(len(order))))
-    found, last, written = list[list[int]](), first, 0
+    rows, last, written = list[list[int]](), first, 0
     for number, count in enumerate(counts):
         last += number in makes
         chosen = {last: None} if number in makes else dict[int, None]()
@@ -104,14 +100,14 @@ def written_rows(spec: Spec, drawn: Drawn, counts: list[int]) -> tuple[list[list
             row = order[(here + (rank // 2 if rank % 2 else -rank // 2)) % len(order)]
             if row <= last:
                 chosen[row] = None
-        found.append(list(chosen))
+        rows.append(list(chosen))
         written += count
-    cover(draw, found, order, first)
-    return found, makes
+    cover(draw, rows, order, first)
+    return rows, makes
 
 
 def shuffled(draw: Random, given: list[_Item]) -> list[_Item]:
-    """Return a list in another order."""
+    """Shuffle a list and return it."""
     for i in range(len(given) - 1, 0, -1):
         j = draw.below(i + 1)
         given[i], given[j] = given[j], given[i]
@@ -119,17 +115,17 @@ def shuffled(draw: Random, given: list[_Item]) -> list[_Item]:
 
 
 def growth(spec: Spec, drawn: Drawn, counts: list[int], grown: int) -> set[int]:
-    """Return the transactions that make a row: of those that write as many pages as that takes."""
+    """Return the transactions that insert a row: some of those that write as many pages as an insert."""
     able = [number for number, count in enumerate(counts) if count == 1 + BESIDES]
     if grown > len(able):
         raise SqlFileError(
             f"{spec.title}: {grown} pages are to come, and {len(able)} transactions write {1 + BESIDES} pages"
         )
-    return set(shuffled(drawn.of(GROWTH), able)[:grown])
+    return set(shuffled(drawn.stream(GROWTH), able)[:grown])
 
 
 def cover(draw: Random, chosen: list[list[int]], order: list[int], first: int) -> None:
-    """Have each row written, in the place of one that is written elsewhere, too."""
+    """Have each row written, instead of one that is also written elsewhere."""
     often = dict.fromkeys(order, 0)
     for row in itertools.chain.from_iterable(chosen):
         often[row] += 1

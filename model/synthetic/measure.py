@@ -1,6 +1,4 @@
-"""What a trace is when it runs: on SQLite, in WAL mode, by the frames of its log."""
-
-from __future__ import annotations
+"""Measure a trace by executing it in SQLite's WAL mode and reading the log's frames."""
 
 import sqlite3
 import struct
@@ -15,14 +13,14 @@ from model.synthetic.spec import PAGE, Spec
 
 # SQLite's file format, sections 4.1 and 4.2.
 HEADER, FRAME = 32, 24
-# What counts as SQL of a transaction: what a statement log has.
+# Statements that count as a transaction's SQL: those that a statement log has.
 WRITES = ("INSERT", "UPDATE", "DELETE")
-# A measure that is farther off is none of the study's.
+# Largest relative difference from the study's measures.
 TOLERANCE = 0.05
 
 
 class Measured(NamedTuple):
-    """The same measures as Spec's, counted."""
+    """The counted measures, as in Spec."""
 
     megabytes: float
     batches: int
@@ -36,7 +34,7 @@ class Measured(NamedTuple):
 
 
 def executed(trace: SqlFile, checkpoints: int) -> Measured:
-    """Return what a trace does; between two of `checkpoints` as many pages of a database are written."""
+    """Return a trace's measures; an equal number of pages is written between two of `checkpoints`."""
     updates = sql_bytes = batches = alone = statements = 0
     with scratch.temporary("trace") as folder:
         opened = [_Database(folder / f"trace-{number}.db") for number in range(trace.databases)]
@@ -69,14 +67,14 @@ def executed(trace: SqlFile, checkpoints: int) -> Measured:
 
 
 class _Database:
-    """One that a trace runs on."""
+    """A database on which a trace is executed."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.log = path, path.with_name(f"{path.name}-wal")
         self._connection, self._size = sqlite3.connect(path, isolation_level=None), 0
 
     def make(self, schema: list[Statement]) -> None:
-        """Make it, as the driver's populate does: synced once, which no measure is of."""
+        """Make it as the driver's populate does: synced once, which is not measured."""
         for sql in (f"PRAGMA page_size={PAGE}", "PRAGMA synchronous=off", "BEGIN"):
             self._connection.execute(sql)
         for one in schema:
@@ -84,7 +82,7 @@ class _Database:
         self._connection.execute("COMMIT")
 
     def log_all(self) -> None:
-        """Have its log keep all frames from now on."""
+        """Keep all frames in its log from now on."""
         self._connection.execute("PRAGMA journal_mode=wal")
         self._connection.execute("PRAGMA wal_autocheckpoint=0")
 
@@ -100,7 +98,7 @@ class _Database:
 
 
 def pages(log: Path) -> list[int]:
-    """Return the numbers of the pages that a log has, in its order."""
+    """Return the page numbers of a log, in order."""
     content = log.read_bytes()
     return [
         struct.unpack_from(">I", content, place)[0] for place in range(HEADER, len(content), FRAME + PAGE)
@@ -110,7 +108,7 @@ def pages(log: Path) -> list[int]:
 def table(spec: Spec, found: Measured, told: Mapping[str, Any]) -> list[tuple[str, float, float, str]]:
     """Return (measure, the study's, this trace's, a note) for each row of the study's table.
 
-    told: what of the study contradicts the rest of it, and is not fitted.
+    told: the study's numbers that contradict its other ones, and are not fitted.
     """
     here = {
         **found._asdict(),
@@ -151,7 +149,7 @@ ROWS = {
 
 
 def wrong(rows: list[tuple[str, float, float, str]]) -> list[str]:
-    """Return the measures that are farther from the study's than they may be, and are not said to be."""
+    """Return the measures that differ from the study's by more than TOLERANCE, except those with a note."""
     return [
         f"{words}: {here:.6g}, and the study has {study:.6g}"
         for words, study, here, note in rows

@@ -1,6 +1,4 @@
-"""The measures of a trace, as experiments/workload/ has them (`synthetic`)."""
-
-from __future__ import annotations
+"""The measures of a synthetic trace, and their checks (`synthetic` in experiments/workload/)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_type_hints
@@ -8,13 +6,13 @@ from typing import Any, NamedTuple, get_type_hints
 from model.statements.sqlfile import MOST_DATABASES, SqlFileError
 
 PAGE = 4096
-# Pages that one above them has, in a table that grew at its end.
+# Child pages of an interior page, in a table that grew at its end.
 CHILDREN = 500
-# An INSERT behind the last row writes, beside its page, the one above it and the header.
+# Further pages that an INSERT after the last row writes: the parent and the header.
 BESIDES = 2
-# Of any measure, and of the bytes of all SQL: a stored cell may ask for what no machine makes.
+# Limits of any measure, and of the bytes of all SQL: a stored cell may have any.
 _MOST, _MOST_SQL = 10**6, 2**30
-# What several databases share.
+# Measures that are divided among several databases.
 _COUNTED = ("batches", "alone", "statements", "updates", "page_writes", "pages")
 
 
@@ -22,53 +20,52 @@ class Spec(NamedTuple):
     """The measures; those of a transaction and of a checkpoint are means."""
 
     title: str
-    files: int  # of the study's
+    files: int  # in the study
     megabytes: float  # of the database, before
     batches: int  # transactions from BEGIN to COMMIT
-    alone: int  # and of one statement
+    alone: int  # transactions of one statement
     statements: int  # of all batches
     updates: int  # transactions that write
     page_writes: int  # each page once in a transaction
-    pages: int  # that are written at all
-    sql_bytes: int  # of the statements that write, in a transaction that does
-    checkpoints: int  # between which as many pages are written
-    dirty_pages: float  # and so many of them are different ones
-    skew: float  # exponent of Zipf's law: how near to each other those are that follow each other
-    databases: int = 1  # over which all of that is divided here
+    pages: int  # distinct pages that are written
+    sql_bytes: int  # of the writing statements of an updating transaction
+    checkpoints: int  # with an equal number of page writes between them
+    dirty_pages: float  # distinct pages between two of them
+    skew: float  # exponent of Zipf's law for the distance of successive pages
+    databases: int = 1  # among which all of this is divided here
 
     @property
     def transactions(self) -> int:
-        """Return how many there are."""
+        """Return the number of transactions."""
         return self.batches + self.alone
 
 
-def of(profile: Mapping[str, Any]) -> Spec:
-    """Return the measures that a profile has; `told` is what the study says besides."""
+def from_profile(profile: Mapping[str, Any]) -> Spec:
+    """Return the measures of a profile; `told` has further numbers of the study."""
     return Spec(**{name: value for name, value in profile.items() if name != "told"})
 
 
 def shares(spec: Spec) -> list[Spec]:
-    """Return what each of its databases has: of what is counted the same, to one; means are those of all."""
+    """Return the measures of each database: equal counts, except for 1, and the means of all."""
 
     def share(total: int, number: int) -> int:
         return total * (number + 1) // spec.databases - total * number // spec.databases
 
-    def one(number: int) -> Spec:
-        counted: dict[str, Any] = {name: share(getattr(spec, name), number) for name in _COUNTED}
-        return spec._replace(megabytes=spec.megabytes / spec.databases, databases=1, **counted)
-
-    return [one(number) for number in range(spec.databases)]
+    each = spec._asdict() | {"megabytes": spec.megabytes / spec.databases, "databases": 1}
+    return [
+        Spec(**each | {name: share(getattr(spec, name), number) for name in _COUNTED})
+        for number in range(spec.databases)
+    ]
 
 
 def rows_before(spec: Spec) -> int:
-    """Return how many rows make a database of that size: a page each, the tree above them, a header."""
+    """Return the number of rows in a database of this size: a page each, interior pages, a header."""
     leaves = round(spec.megabytes * 1e6 / PAGE) - 2
     return leaves if leaves < CHILDREN else leaves - 1 - leaves // CHILDREN
 
 
 def check(spec: Spec) -> None:
-    """Raise SqlFileError for what is no measure, or measures that contradict each other, in any of its
-    databases."""
+    """Raise SqlFileError for invalid or contradictory measures of any of its databases."""
     for name, kind in get_type_hints(Spec).items():
         value, most = getattr(spec, name), MOST_DATABASES if name == "databases" else _MOST
         if not isinstance(value, (int, float) if kind is float else kind) or (

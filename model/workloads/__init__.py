@@ -1,10 +1,8 @@
-"""Workloads, made again on the host: what a seed, a number of rows and a size of values make of one.
+"""Workloads computed on the host: the transactions that the driver executes with the same options.
 
-A module here that is named after a workload of the driver does what workloads/workloads/<name>.c does;
-tests/driver/test_again.py compares the two. Nothing lists them. What no module makes again is believed.
+A module has the name of a driver's workload and makes what workloads/workloads/<name>.c makes;
+tests/driver/test_made_again.py compares the two. Workloads without a module are not verified.
 """
-
-from __future__ import annotations
 
 import functools
 import importlib
@@ -27,41 +25,11 @@ class Options(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """What a statement or a call does to one key."""
+    """An operation on one key."""
 
     kind: str  # operations.py
     key: int
     value: bytes = b""
-
-
-class Phase(NamedTuple):
-    """What the transactions of a phase are made from."""
-
-    name: str
-    options: Options
-    last_key: int  # the largest there is when it begins
-    random: Random
-
-
-class Workload(Protocol):
-    """What each module of this folder has."""
-
-    # in their order: a phase's place in it is its stream of random numbers
-    PHASES: tuple[str, ...]
-    # kind of operation → its SQL text, with %k for the key and %v for the value as a literal
-    TEXTS: Mapping[str, str]
-
-    def transactions(self, phase: Phase) -> Iterator[tuple[Operation, ...]]:
-        """Yield the transactions of a phase. Raises ValueError where there are too few keys."""
-
-    # Of one whose table is known whole, row by row (expected_state/oracle.py); the others have none of these.
-    TABLE: str
-
-    def filled(self, options: Options) -> Iterator[tuple[int, bytes]]:
-        """Yield key and value of each row that there is before a run."""
-
-    def row(self, key: int, value: Any) -> tuple[Any, ...]:
-        """Return the columns of a row."""
 
 
 class Random:
@@ -90,49 +58,79 @@ def _mixed(z: int) -> int:
     return z ^ (z >> 31)
 
 
+class Phase(NamedTuple):
+    """A phase, for making its transactions."""
+
+    name: str
+    options: Options
+    last_key: int  # at its begin
+    random: Random
+
+
+class Workload(Protocol):
+    """The interface of the modules."""
+
+    # in order: a phase's place is its stream of random numbers
+    PHASES: tuple[str, ...]
+    # kind of operation → its SQL text, with %k for the key and %v for the value as a literal
+    TEXTS: Mapping[str, str]
+
+    def transactions(self, phase: Phase) -> Iterator[tuple[Operation, ...]]:
+        """Yield the transactions of a phase. Raises ValueError if there are too few keys."""
+
+    # Only of workloads with known rows (expected_state/oracle.py).
+    TABLE: str
+
+    def filled(self, options: Options) -> Iterator[tuple[int, bytes]]:
+        """Yield key and value of each row before a run."""
+
+    def row(self, key: int, value: Any) -> tuple[Any, ...]:
+        """Return the columns of a row."""
+
+
 @functools.cache
 def names() -> tuple[str, ...]:
-    """Return the workloads that are made again."""
-    return tuple(
-        sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
-    )
+    """Return the names of all workloads with a module."""
+    stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
+    return tuple(sorted(stem for stem in stems if not stem.startswith("_")))
 
 
 def phases(profile: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the phases that a workload's profile runs; none of SQL texts, whose groups are in the texts.
+    """Return the phases of a workload's profile; none for SQL, whose groups are in the text.
 
-    A driver workload without a module here has those of apsys17.
+    A driver workload without a module has those of apsys17.
     """
     if chosen := profile.get("phases"):
         return tuple(chosen)
     name = str(profile["driver_workload"])
     if name == "sql":
         return ()
-    workload = find(name) or find("apsys17")
+    workload = by_name(name) or by_name("apsys17")
     return workload.PHASES if workload else ()
 
 
-def find(name: str) -> Workload | None:
-    """Return a workload by the driver's name of it; None: it is not made again."""
+def by_name(name: str) -> Workload | None:
+    """Return a workload by its name in the driver; None: it has no module."""
     return cast("Workload", importlib.import_module(f"{__name__}.{name}")) if name in names() else None
 
 
-def again(workload: Workload, options: Options, phases: list[str]) -> Iterator[tuple[Operation, ...]]:
-    """Yield the transactions of a run of some phases. Raises ValueError where no run has such options."""
+def transactions(workload: Workload, options: Options, phases: list[str]) -> Iterator[tuple[Operation, ...]]:
+    """Yield the transactions of a run of some phases. Raises ValueError for options of no run."""
     last_key = options.rows
     for stream, name in enumerate(workload.PHASES):
         if name in phases:
             inserted = 0
-            for one in workload.transactions(Phase(name, options, last_key, Random(options.seed, stream))):
-                inserted += sum(operation.kind == "insert" for operation in one)
-                yield one
+            phase = Phase(name, options, last_key, Random(options.seed, stream))
+            for transaction in workload.transactions(phase):
+                inserted += sum(operation.kind == "insert" for operation in transaction)
+                yield transaction
             last_key += inserted
 
 
 class Table:
-    """Which keys there are: of a table that was filled with those from 1 on.
+    """The keys of a table that was filled with those from 1 to `rows`.
 
-    adds_missing: an update of a key that is not there adds it (Engine.ADDS_MISSING).
+    adds_missing: an update of a missing key adds it (Engine.ADDS_MISSING).
     """
 
     def __init__(self, rows: int, adds_missing: bool = False) -> None:
@@ -141,21 +139,21 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """How many."""
+        """Return the number of rows."""
         return self.last - len(self.gone) + len(self.added)
 
     def apply(self, transaction: tuple[Operation, ...]) -> int:
-        """Return how many rows a transaction changes."""
+        """Apply a transaction; return the number of rows that it changes."""
         changes = 0
         for kind, key, _ in transaction:
             mutates = operations.kinds()[kind].mutates
             filled = 1 <= key <= self.last
-            there = (filled and key not in self.gone) or key in self.added
+            exists = (filled and key not in self.gone) or key in self.added
             if kind == "insert":
                 self.last += 1
-            elif kind == "delete" and there:
+            elif kind == "delete" and exists:
                 self.gone.add(key) if filled else self.added.discard(key)
-            elif mutates and kind != "delete" and not there and self.adds_missing:
+            elif mutates and kind != "delete" and not exists and self.adds_missing:
                 self.gone.discard(key) if filled else self.added.add(key)
-            changes += kind == "insert" or (mutates and (there or (self.adds_missing and kind != "delete")))
+            changes += kind == "insert" or (mutates and (exists or (self.adds_missing and kind != "delete")))
         return changes

@@ -1,6 +1,4 @@
-"""The table `sample` of workloads/workloads/sample.c."""
-
-from __future__ import annotations
+"""The table `sample`, which several workloads share (workloads/workloads/sample.c)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +15,7 @@ TEXTS = {
 
 
 def inserts(phase: Phase) -> Iterator[tuple[Operation, ...]]:
-    """Yield n inserts behind the last key."""
+    """Yield n inserts after the last key."""
     value = b"i" * phase.options.value_size
     for number in range(phase.options.n):
         yield (Operation("insert", phase.last_key + 1 + number, value),)

@@ -1,7 +1,5 @@
 """workloads/workloads/apsys17.c: inserts, updates and deletes of a row each, picked in [0, last key)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from model.workloads import Operation, Phase

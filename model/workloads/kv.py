@@ -1,7 +1,5 @@
 """workloads/workloads/kv.c: inserts, updates, reads, batches of ten updates, and deletes, by key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from model.workloads import Operation, Phase

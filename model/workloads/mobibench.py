@@ -1,7 +1,5 @@
 """workloads/workloads/mobibench.c: inserts, updates and deletes of values of 100 letters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from model.workloads import Operation, Phase
@@ -13,17 +11,16 @@ TEXTS = {
     "delete": "DELETE FROM tblMyList WHERE id=%k;",
     "read": "SELECT Value FROM tblMyList WHERE id=%k;",
 }
-_REPEATED = 10
 
 
-def _value(letters: bytes) -> bytes:
-    return b"".join(letters[place : place + 1] * _REPEATED for place in range(len(letters)))
+def _value(letters: str) -> bytes:
+    return "".join(letter * 10 for letter in letters).encode()
 
 
 def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
     """Yield the transactions of a phase."""
     n = phase.options.n
-    inserted, updated = _value(b"abcdefghij"), _value(b"fghijabcde")
+    inserted, updated = _value("abcdefghij"), _value("fghijabcde")
     for number in range(n):
         if phase.name == "insert":
             yield (Operation("insert", 1 + number, inserted),)

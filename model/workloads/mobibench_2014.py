@@ -1,4 +1,4 @@
-"""workloads/workloads/mobibench_2014.c, whose transactions are those of mobibench."""
+"""workloads/workloads/mobibench_2014.c: the same transactions as mobibench."""
 
 from model.workloads.mobibench import PHASES, TEXTS, transactions
 

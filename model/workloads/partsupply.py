@@ -1,7 +1,5 @@
 """workloads/workloads/partsupply.c: inserts, updates of one row, and batches of 2000, picked uniformly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -312,13 +312,13 @@ def _twin(folder: Path) -> None:
 def _made(n: int) -> list[tuple[bytes, int]]:
     """The text of each transaction of apsys17, and how many rows it changes."""
     found, table = apsys17(), workloads.Table(ROWS)
-    made = workloads.again(found, workloads.Options(ROWS, n, 3072, 1), list(found.PHASES))
+    made = workloads.transactions(found, workloads.Options(ROWS, n, 3072, 1), list(found.PHASES))
     return [(sqlite.rendered(one, found.TEXTS), table.apply(one)) for one in made]
 
 
 def apsys17() -> workloads.Workload:
     """The workload of a made-up run."""
-    found = workloads.find("apsys17")
+    found = workloads.by_name("apsys17")
     assert found
     return found
 

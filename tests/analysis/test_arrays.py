@@ -33,7 +33,7 @@ def test_last_before(sorted_: bool) -> None:
     if sorted_:
         times.sort()
     wanted, upto = RANDOM.integers(0, 12, 300), RANDOM.integers(0, 120, 300)
-    found = LastBefore(keys, times).find(wanted, upto)
+    found = LastBefore(keys, times).event(wanted, upto)
     for key, time, event in zip(wanted, upto, found.tolist(), strict=True):
         known = [(times[i], i) for i in range(200) if keys[i] == key and times[i] <= time]
         assert event == (max(known)[1] if known else -1)

@@ -69,7 +69,7 @@ def test_a_cut_by_a_command_that_keeps_some(left: recorded.Twin, good: crash_cas
     assert left.log is not None
     flush = next(
         number
-        for number in cuts.Commands(left.log.entries, cuts.Cache.of(good.cell.profiles["device"]))
+        for number in cuts.Commands(left.log.entries, cuts.Cache.from_profile(good.cell.profiles["device"]))
         .is_flush.nonzero()[0]
         .tolist()
         if number > 20

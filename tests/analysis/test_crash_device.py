@@ -139,7 +139,7 @@ def planned(entries: np.ndarray, **values: object) -> list[Trial]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_trial_is_what_its_device_may_do(seed: int) -> None:
     entries = some_log(seed, count=80)
-    commands = Commands(entries, Cache.of(cell().profiles["device"]))
+    commands = Commands(entries, Cache.from_profile(cell().profiles["device"]))
     trials = planned(entries, cut_seed=seed)
     assert [trial.number for trial in trials] == list(range(50))
     assert [trial.moment for trial in trials[1:-1]] == sorted(trial.moment for trial in trials[1:-1])

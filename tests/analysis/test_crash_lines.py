@@ -75,7 +75,7 @@ def test_moments_are_of_commands_and_of_calls() -> None:
     assert plan[-1].memory == lines.State(13, lines.GONE, 0)
     of_calls = [one for one in plan if one.call is not None]
     # a third, and of those between some
-    assert 20 < len(of_calls) < 40 and {one.where for one in of_calls} == {*moments.WHERE}
+    assert 20 < len(of_calls) < 40 and {one.where for one in of_calls} == {*cuts.WHERE}
     assert {one.memory.policy for one in plan if one.memory} == {*lines.CHOICES, lines.GONE, lines.THERE}
     assert len({one.line() for one in plan}) > 40
 
@@ -102,16 +102,16 @@ def test_what_device_and_memory_keep_are_apart() -> None:
     ],
 )
 def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[int, int]) -> None:
-    memory = lines.of(ran())
+    memory = lines.memory(ran())
     assert memory is not None and len(memory) == 13
     # the first 6 bytes of line 16 are not the record's: the word is
     assert memory.calls(moment) == calls and memory.losable(moment) == losable
 
 
 def board(shift: int = 0) -> tuple[Commands, Memory]:
-    memory = lines.of(ran(shift))
+    memory = lines.memory(ran(shift))
     assert memory is not None
-    return Commands(entries(), Cache.of(cell().profiles["device"])), memory
+    return Commands(entries(), Cache.from_profile(cell().profiles["device"])), memory
 
 
 def place(one: Trial, shift: int = 0) -> Trial | None:

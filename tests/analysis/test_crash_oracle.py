@@ -39,7 +39,7 @@ def cell(workload: str, **values: int) -> Cell:
 def test_sqlite_holds_it(workload: str, size: int) -> None:
     made = cell(workload, value_size=size)
     states = oracle.after_each(made, PHASES[workload])
-    again = workloads.find(workload)
+    again = workloads.by_name(workload)
     assert again
     options = Options(made.rows, made.n, size, made.seed)
     database = sqlite3.connect(":memory:", isolation_level=None)
@@ -51,8 +51,8 @@ def test_sqlite_holds_it(workload: str, size: int) -> None:
         database.execute(SAMPLE)
         database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made.rows)
     assert states[0] == hashes.table(database, again.TABLE)
-    render = engines.of("sqlite").rendered
-    for number, transaction in enumerate(workloads.again(again, options, PHASES[workload]), 1):
+    render = engines.by_name("sqlite").rendered
+    for number, transaction in enumerate(workloads.transactions(again, options, PHASES[workload]), 1):
         database.executescript(render(transaction, again.TEXTS).decode())
         assert states[number] == hashes.table(database, again.TABLE), (number, transaction[0].kind)
     assert number == len(states) - 1
@@ -62,7 +62,7 @@ def test_a_row_more_or_less_or_another_is_another_hash() -> None:
     rows = dict.fromkeys(range(1, 50), b"i" * 20)
 
     def total(changed: dict[int, bytes]) -> int:
-        return sum(hashes.of_row((key, Text(value))) for key, value in changed.items()) % 2**64
+        return sum(hashes.row_hash((key, Text(value))) for key, value in changed.items()) % 2**64
 
     every = [
         total(rows),
@@ -84,6 +84,6 @@ def test_the_hash_is_the_one_that_boards_have() -> None:
 
 @pytest.mark.parametrize("workload", ["mobibench", "rlbench", "null"])
 def test_rows_that_nobody_knows_are_not_guessed(workload: str) -> None:
-    assert not oracle.can_tell({"driver_workload": workload})
+    assert not oracle.is_known({"driver_workload": workload})
     with pytest.raises(ValueError, match=workload):
         oracle.after_each(cell(workload), ["insert"])

@@ -109,7 +109,7 @@ def test_rows_that_no_cut_left_are_the_drivers_or_the_engines(run_dir: Path) -> 
 
 def test_what_is_gone_is_counted_from_what_was_acknowledged(run_dir: Path) -> None:
     """A database that is as it was five transactions before breaks the promise of DELETE with FULL."""
-    cell = cells.of(json.loads((run_dir / "cell.json").read_text()))
+    cell = cells.from_document(json.loads((run_dir / "cell.json").read_text()))
     states = oracle.after_each(cell, ["insert", "update", "delete"])
     last = judged(run_dir)["trial"].max()
     where = row(run_dir, last - 1)
@@ -189,7 +189,7 @@ def wrong_oracle(folder: Path) -> None:
 
 
 def behind_at_the_end(folder: Path) -> None:
-    cell = cells.of(json.loads((folder / "cell.json").read_text()))
+    cell = cells.from_document(json.loads((folder / "cell.json").read_text()))
     states = oracle.after_each(cell, ["insert", "update", "delete"])
     edit_trial(folder, 39, hash=f"{states[3][1]:016x}")
 
@@ -229,7 +229,7 @@ def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], r
     ],
 )
 def test_what_is_promised(run_dir: Path, settings: dict[str, str], most: int | str | None) -> None:
-    cell = cells.of(json.loads((run_dir / "cell.json").read_text()) | settings)
+    cell = cells.from_document(json.loads((run_dir / "cell.json").read_text()) | settings)
     assert survival.MOST_LOST.get(verdicts.promised(cell), "nothing") == most
     table = judged(run_dir).with_columns(lost=pl.lit(5), verdict=pl.lit(verdicts.LOST))
     assert verdicts.broken(cell, table).height == (40 if most in (0, 1) else 0)

@@ -160,4 +160,4 @@ def test_what_a_kill_cannot_have_come_to(
 def test_each_word_of_a_recovery_is_known(engine: str) -> None:
     source = (ROOT / "workloads/engines" / engine / "recover.c").read_text()
     words = set(re.findall(r'^\t\[SSL_[A-Z_]+\] = "([^"]+)",$', source, re.MULTILINE))
-    assert len(words) == 10 and words == set(engines.of(engine).RECOVERIES)
+    assert len(words) == 10 and words == set(engines.by_name(engine).RECOVERIES)

@@ -60,7 +60,7 @@ def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
 def suspected(skipped: list[int], barrier: str = "flush", **values: Any) -> list[int]:
     entries, ran = transactions(skipped, barrier)
     made = cell(**values)
-    found = unsynced.behind(made, Commands(entries, Cache.of(made.profiles["device"])), ran)
+    found = unsynced.crash_points(made, Commands(entries, Cache.from_profile(made.profiles["device"])), ran)
     assert found.fewer == []
     return found.none
 
@@ -127,7 +127,7 @@ def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None
         op=pl.Series(["update" if number % 2 else "insert" for number in range(COUNT)])
     )
     made = cell(journal_mode="delete", synchronous="extra")
-    found = unsynced.behind(made, Commands(entries, Cache.of(made.profiles["device"])), ran)
+    found = unsynced.crash_points(made, Commands(entries, Cache.from_profile(made.profiles["device"])), ran)
     due = [1000 + 100 * (number + 1) for number in SKIPPED[:-1]]
     assert found.none == [] and entries["begin_ns"][found.fewer].tolist() == due
     for seed in range(20):

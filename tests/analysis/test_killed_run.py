@@ -32,7 +32,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def states(folder: Path) -> list[tuple[int, int]]:
-    cell = cells.of(json.loads((folder / "cell.json").read_text()))
+    cell = cells.from_document(json.loads((folder / "cell.json").read_text()))
     return oracle.after_each(cell, ["insert", "update", "delete"])
 
 

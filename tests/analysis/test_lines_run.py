@@ -71,7 +71,7 @@ def test_what_is_said_of_its_trials(run_dir: Path) -> None:
 def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
     row = judged(run_dir).filter((pl.col("acknowledged") == 2) & pl.col("call").is_not_null())
     trial = row["trial"][0]
-    cell = cells.of(json.loads((run_dir / "cell.json").read_text()))
+    cell = cells.from_document(json.loads((run_dir / "cell.json").read_text()))
     rows, total = oracle.after_each(cell, ["insert"])[1]
     edit_trial(run_dir, trial, rows=rows, hash=f"{total:016x}", replayed=1)
     crash = pipeline.analyse(run_dir)["crash"]

@@ -23,7 +23,7 @@ def compare(kind: str, options: str, superblock: dict[str, str]) -> list[tuple[s
     """(option, requested, in effect) of each option."""
     return [
         (name, value, mkfs.effective(kind, name, value, superblock))
-        for name, value in mkfs.asked(kind, options).items()
+        for name, value in mkfs.requested(kind, options).items()
     ]
 
 
@@ -96,7 +96,7 @@ def test_a_mount_option_that_is_shown_as_written(option: str) -> None:
 
 
 def test_what_the_kernel_does_not_show_is_the_filesystems() -> None:
-    assert filesystems.find("ext4").hidden["commit=5"] == "commit="
+    assert filesystems.by_name("ext4").hidden["commit=5"] == "commit="
     # the kernel shows dioread_lock by its other name, so that it could not be read back
     assert mount.refused("ext4", ["dioread_lock", "nodioread_nolock"]) == ["dioread_lock"]
-    assert "commit=5" not in filesystems.find("xfs").hidden
+    assert "commit=5" not in filesystems.by_name("xfs").hidden

@@ -12,7 +12,7 @@ from synthetic import name_records, probe_record, probes_bin
 
 from analysis.observers import probes
 from base.errors import BadInput
-from model.filesystems import find
+from model import filesystems
 
 FIRST, LAST = probe_record("attached", 5, n=9, tid=0, dev=0), probe_record("detached", 99, tid=0, dev=0)
 
@@ -41,7 +41,9 @@ def test_each_event(tmp_path: Path) -> None:
         probe_record("writeback", 42, 43, tid=8, flags=99, n=6),
         probe_record("off_cpu", 44, 45, tid=7, dev=0),
     ]
-    found, losses = probes.read(write(tmp_path / "probes.bin", *rows), find("f2fs").checkpoint_reasons)
+    found, losses = probes.read(
+        write(tmp_path / "probes.bin", *rows), filesystems.by_name("f2fs").checkpoint_reasons
+    )
     assert losses == probes.Losses(0, 0)
     columns = ("event", "begin_ns", "end_ns", "tid", "comm", "dev", "pages", "result", "reason")
     assert found.select(columns).rows() == [

@@ -20,7 +20,7 @@ INSERT, UPDATE, DELETE, READ = range(4)
 
 def read(tmp_path: Path, engine: str, content: bytes, sql_bytes: int = 0) -> Rendered:
     (tmp_path / "rendered.gz").write_bytes(gzip.compress(content))
-    return rendered.read(tmp_path / "rendered.gz", sql_bytes, engines.of(engine))
+    return rendered.read(tmp_path / "rendered.gz", sql_bytes, engines.by_name(engine))
 
 
 def operation(kind: int, value: bytes = b"", key: int = 7) -> bytes:

@@ -29,14 +29,14 @@ SAMPLED = 10
 def database(path: Path, cell: Cell, transactions: int) -> None:
     """Make the database of a cell's run as it is after so many transactions."""
     options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
-    again = workloads.find(cell.profiles["workload"]["driver_workload"])
+    again = workloads.by_name(cell.profiles["workload"]["driver_workload"])
     assert again
-    made, render = sqlite3.connect(path, isolation_level=None), engines.of("sqlite").rendered
+    made, render = sqlite3.connect(path, isolation_level=None), engines.by_name("sqlite").rendered
     made.execute("CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL)")
     made.execute("BEGIN")
     rows = [("i" * options.value_size,)] * options.rows
     made.executemany("INSERT INTO sample(value) VALUES(?)", rows)
-    for transaction in [*workloads.again(again, options, PHASES)][:transactions]:
+    for transaction in [*workloads.transactions(again, options, PHASES)][:transactions]:
         made.execute(render(transaction, again.TEXTS).decode())
     made.execute("COMMIT")
     made.close()

@@ -97,7 +97,7 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
 
 def lost(cell: Cell, peer: Peer) -> list[str]:
     """Which FLUSHes' states lack what was acknowledged before the next thing was durable: a FLUSH or FUA."""
-    commands = Commands(peer.log.entries, Cache.of(cell.profiles["device"]))
+    commands = Commands(peer.log.entries, Cache.from_profile(cell.profiles["device"]))
     begins, ends = (peer.driver.transactions[name].to_numpy() for name in ("begin_ns", "end_ns"))
     flushes, found = commands.is_flush.nonzero()[0], []
     until = []
@@ -130,7 +130,7 @@ def steps(peer: Peer) -> list[str]:
 
 def states(log: DeviceLog, cell: Cell, flushes: list[int]) -> list[tuple[int, cuts.Trial]]:
     """Of FLUSHes by their number: right after each all is lost that may be, right before each nothing."""
-    commands = Commands(log.entries, Cache.of(cell.profiles["device"]))
+    commands = Commands(log.entries, Cache.from_profile(cell.profiles["device"]))
     numbers = commands.is_flush.nonzero()[0].tolist()
     found: list[tuple[int, cuts.Trial]] = []
     for flush in flushes:

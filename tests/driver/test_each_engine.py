@@ -60,15 +60,15 @@ def test_engines_do_the_same(tmp_path, workload):
         driver("populate", "--database", driver.database, "--rows", 50)
         run(driver, engine, "--workload", workload, n=200)
         config, rows = driver.config(), driver.table("transactions.csv")
-        adds = engines.of(engine).ADDS_MISSING
+        adds = engines.by_name(engine).ADDS_MISSING
         changes = [row["changes"] for row in rows]
         if adds:
             # what it knows without reading
             assert {row["op"] for row in rows if row["changes"]} <= {"insert", "read"}
         read = [(row["phase"], row["op"], row["rows"], row["bytes"]) for row in rows]
         left = workloads.Table(50, adds)
-        for one in workloads.again(
-            workloads.find(workload), Options(50, 200, 3072, 1), list(config["transactions"])
+        for one in workloads.transactions(
+            workloads.by_name(workload), Options(50, 200, 3072, 1), list(config["transactions"])
         ):
             left.apply(one)
         assert config["rows_after"] == left.rows
@@ -98,7 +98,7 @@ def test_what_was_rendered_is_what_was_timed(tmp_path, engine, workload):
     assert (done.returncode, done.stderr) == (0, "")
     packed = driver.output / "rendered.gz"
     packed.write_bytes(gzip.compress(driver.rendered()))
-    given = rendered.read(packed, driver.config()["sql_bytes"], engines.of(engine))
+    given = rendered.read(packed, driver.config()["sql_bytes"], engines.by_name(engine))
     assert given.sha256 == hashlib.sha256(driver.rendered()).hexdigest()
     ops = [row["op"] for row in driver.table("transactions.csv")]
     assert given.count == (0 if workload == "null" else len(ops))

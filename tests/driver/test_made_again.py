@@ -27,11 +27,11 @@ def test_it_is_what_the_driver_renders(driver, name, rows, n, value_size, seed, 
     driver.populate("--workload", name, rows=rows, value_size=value_size)
     more = ["--workload", name, "--value-size", value_size, "--seed", seed]
     driver.run_ok(*more, *(["--phases", phases] if phases else []), rows=rows, n=n)
-    workload = workloads.find(name)
+    workload = workloads.by_name(name)
     ran = phases.split(",") if phases else list(workload.PHASES)
     options = Options(rows, n, value_size, seed)
-    made = list(workloads.again(workload, options, ran))
-    text = b"".join(engines.of("sqlite").rendered(one, workload.TEXTS) for one in made)
+    made = list(workloads.transactions(workload, options, ran))
+    text = b"".join(engines.by_name("sqlite").rendered(one, workload.TEXTS) for one in made)
     data = driver.rendered()
     assert hashlib.sha256(text).digest() == hashlib.sha256(data).digest(), (text[:300], data[:300])
     table = Table(rows)
@@ -41,6 +41,6 @@ def test_it_is_what_the_driver_renders(driver, name, rows, n, value_size, seed, 
 
 
 def test_a_seed_that_cannot_be():
-    workload = workloads.find("kv")
+    workload = workloads.by_name("kv")
     with pytest.raises(ValueError, match="a number below"):
-        list(workloads.again(workload, Options(3, 1, 1, 1), ["batch"]))
+        list(workloads.transactions(workload, Options(3, 1, 1, 1), ["batch"]))

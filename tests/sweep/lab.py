@@ -177,7 +177,7 @@ def write(path: Path, content: dict[str, Any]) -> None:
 def manifest(cell: Cell) -> dict[str, Any]:
     """The parts of a manifest that reporting reads."""
     name = cell.engine
-    engine = engines.of(name)
+    engine = engines.by_name(name)
     told = {"version": engine.release(cell) or "1.23", "effective": engine.requested(cell)}
     if name == identity.FIRST_ENGINE:
         told["compile_options"] = ["THREADSAFE=1"]
@@ -243,6 +243,6 @@ def crash(
 
 def parameters(device: Mapping[str, Any]) -> dict[str, str]:
     """A device's attributes as its driver shows them."""
-    size = devices.of(some_cell(profiles={"device": device})).size(device["size_mib"])
+    size = devices.device_of(some_cell(profiles={"device": device})).size(device["size_mib"])
     told = {**device["geometry"], **device["timing"], **size, "power": 1}
     return {name: str(value) for name, value in told.items()}

@@ -143,7 +143,7 @@ def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -
     # two are what the board read back, which this run has not
     columns = axes().keys() & set(row.keys()) - {"kernel", "mount_options"}
     assert {"engine", "journal_mode", "synchronous", "sqlite"} <= columns
-    assert {name for name in columns if row[name] is None} == engines.lacking(engine) & columns
+    assert {name for name in columns if row[name] is None} == engines.unused_axes(engine) & columns
 
 
 def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:

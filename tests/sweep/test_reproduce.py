@@ -239,7 +239,7 @@ def variables(cell: Cell) -> dict[str, str]:
     any, and of settings those that its engine has."""
     machine = () if cell.clock == "virtual" else ("cpu_ns", "kernel")
     cuts = ("cuts", "cut_seed") if cell.crash == "none" else ()
-    without = {*machine, *cuts, *engines.lacking(cell.engine)}
+    without = {*machine, *cuts, *engines.unused_axes(cell.engine)}
     found = {name.upper(): str(value) for name, value in cell.axes() if name not in without}
     return {**found, "PROBES": cell.probes or "none"}
 

@@ -54,10 +54,10 @@ def test_one_line_where_it_cannot_be(variables: dict[str, str], says: str) -> No
 
 
 def test_it_is_requested_in_virtual_time_only() -> None:
-    asked = [(one.name, one.requested) for one in expected.of(cells.make_cell({"CPU_NS": "4"}))]
+    asked = [(one.name, one.requested) for one in expected.settings(cells.make_cell({"CPU_NS": "4"}))]
     assert ("cpu_ns", "4") in asked
     for variables in ({"CLOCK": "real"}, LAB):
-        assert "cpu_ns" not in [one.name for one in expected.of(cells.make_cell(variables))]
+        assert "cpu_ns" not in [one.name for one in expected.settings(cells.make_cell(variables))]
 
 
 @pytest.mark.parametrize(("cpu_ns", "shift"), [(1, 0), (2, 1), (4, 2), (8, 3)])

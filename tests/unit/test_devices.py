@@ -124,7 +124,7 @@ def test_a_driver_that_is_not_known() -> None:
     with pytest.raises(
         devices.UnknownDriverError, match="no device driver 'floppy'; expected flashsim, null_blk"
     ):
-        devices.of(some_cell(profiles={"device": {"driver": "floppy"}}))
+        devices.device_of(some_cell(profiles={"device": {"driver": "floppy"}}))
 
 
 # Where a driver is named though the file is not its own, and why. `flash` is also what a device is made of.

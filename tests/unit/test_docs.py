@@ -104,7 +104,7 @@ def test_commands_page_has_the_environment(name: str) -> None:
 def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:
     page = (ROOT / "docs/reference/formats.md").read_text()
     for kind in filesystems.names():
-        for name in filesystems.find(kind).files:
+        for name in filesystems.by_name(kind).files:
             assert f"`{name}`" in page, (kind, name)
     for key in identity.NO_SETTINGS:
         assert f"`{key}`" in page, key

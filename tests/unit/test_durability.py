@@ -50,7 +50,7 @@ def test_without_barriers_power_may_corrupt(option: str) -> None:
         journal_mode="wal",
         profiles={"fs": {"mount": ["data=ordered"]}},
     )
-    assert durability.of(cell) == durability.Durability(ALL, ALL, CORRUPT)
-    assert durability.differences(*map(durability.of, (cell, replace(cell, mount_options="")))) == [
+    assert durability.promised(cell) == durability.Durability(ALL, ALL, CORRUPT)
+    assert durability.differences(*map(durability.promised, (cell, replace(cell, mount_options="")))) == [
         ("a power failure", CORRUPT, ALL)
     ]

@@ -26,7 +26,7 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
     cell = make_cell({"ENGINE": engine})
     assert cell_name(cell) == identity.cell_name(identities.stored(cell))
     env = cell_env(cell, "/db")
-    asked = engines.of(engine).requested(cell)
+    asked = engines.by_name(engine).requested(cell)
     assert asked
     for name, value in asked.items():
         assert f"--{name.replace('_', '-')} {value}" in env
@@ -116,23 +116,23 @@ def test_files_by_name(name: str, role: str) -> None:
 @pytest.mark.parametrize("engine", ["ssl", "ppl"])
 @pytest.mark.parametrize(("medium", "system"), [("fdatasync", ALL), ("msync", ALL), ("pcm", ALL)])
 def test_what_survives_in_a_log(engine: str, medium: str, system: str) -> None:
-    found = durability.of(make_cell({"ENGINE": engine, "LOG_MEDIUM": medium}))
+    found = durability.promised(make_cell({"ENGINE": engine, "LOG_MEDIUM": medium}))
     assert (found.process, found.system, found.power) == (ALL, system, system)
 
 
 def test_an_engine_says_what_its_pages_are_called() -> None:
     """Nothing else lists its files' roles, their labels and colours; a run shows its engine's alone."""
-    files = {name: engines.of(name).FILES for name in engines.names()}
+    files = {name: engines.by_name(name).FILES for name in engines.names()}
     assert files["leveldb"].keys() == {"log", "table", "manifest"}
     for name, own in files.items():
-        engine = engines.of(name)
+        engine = engines.by_name(name)
         assert set(own) <= set(schema.FILES) and set(own) <= set(engines.roles(engine))
         for role, (label, color) in own.items():
             assert style.FILES[role] == color and label in style.LABELS
             assert not engines.label_of_another(label, engine)
-    assert engines.label_of_another("WAL", engines.of("leveldb"))
-    assert engines.label_of_another("manifest", engines.of("sqlite"))
-    assert not engines.label_of_another("filesystem journal", engines.of("leveldb"))
+    assert engines.label_of_another("WAL", engines.by_name("leveldb"))
+    assert engines.label_of_another("manifest", engines.by_name("sqlite"))
+    assert not engines.label_of_another("filesystem journal", engines.by_name("leveldb"))
     assert tuple(style.LABELS) == schema.LABELS
 
 

@@ -127,7 +127,7 @@ def test_a_stored_cell_that_lacks_an_axis_has_its_default(name: str) -> None:
     made = identities.stored(cells.make_cell({"FS": "f2fs"}))
     older = {key: value for key, value in made.items() if key != name}
     settings = {key: value for key, value in made.items() if key != "at_default"}
-    cell = cells_of.of(older)
+    cell = cells_of.from_document(older)
     assert cell.absent == {name}
     assert cell.document() == {key: value for key, value in settings.items() if key != name}
     if name in made["at_default"]:

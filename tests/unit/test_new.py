@@ -42,13 +42,13 @@ from analysis.checks import rendered as as_timed
 from model import engines, workloads
 from model.workloads import Options
 
-engine, (name, folder) = engines.of("flatdb"), sys.argv[1:]
+engine, (name, folder) = engines.by_name("flatdb"), sys.argv[1:]
 content = open(f"{folder}/rendered", "rb").read()
 given = list(engine.transactions(io.BytesIO(content)))
 ops = [row["op"] for row in csv.DictReader(open(f"{folder}/transactions.csv"))]
 assert len(given) == len(ops) and all(map(as_timed.is_one_of, ops, given)), ops
-workload = workloads.find(name)
-made = list(workloads.again(workload, Options(50, 10, 3072, 1), list(workload.PHASES)))
+workload = workloads.by_name(name)
+made = list(workloads.transactions(workload, Options(50, 10, 3072, 1), list(workload.PHASES)))
 assert b"".join(engine.rendered(one, workload.TEXTS) for one in made) == content
 table = workloads.Table(50, engine.ADDS_MISSING)
 for one in made:
@@ -71,7 +71,7 @@ from analysis.adapters import layouts
 from commitpath.boards.payload import all_probes, expected_probes
 from model import filesystems
 assert layouts.layout("jfs", Path(), {"block_size": "4096"}).starts.tolist() == [0]
-assert filesystems.find("jfs").fsck == "fsck.jfs -n"
+assert filesystems.by_name("jfs").fsck == "fsck.jfs -n"
 assert "jfs" in all_probes() and expected_probes(["jfs"]) == 3
 """
 

@@ -11,7 +11,7 @@ from commitpath.boards.payload import BOARD, WRITTEN, cell_env
 from commitpath.cells import persistent_memory
 from commitpath.cells.from_variables import make_cell
 from images import devicetree, given
-from images.given.found import Found
+from images.given import Found
 
 PCM = {"ENGINE": "ssl", "LOG_MEDIUM": "pcm"}
 MIB = 2**20

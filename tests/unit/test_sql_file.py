@@ -148,7 +148,7 @@ def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:
     assert (one.n, one.profiles["file"]) == (4, {"sql": SHOP})
     assert str(tmp_path) not in json.dumps(identities.stored(one))
     # as another command reads it from cell.json
-    read = model.cell.of(identities.stored(one))
+    read = model.cell.from_document(identities.stored(one))
     assert identities.cell_id(identities.complete(read)) == identities.cell_id(one)
 
 

@@ -35,7 +35,7 @@ MADE = {
 
 def found(name: str, seed: int) -> list[tuple[str, float, float, str]]:
     profile = PROFILES[name]
-    spec = synthetic.of(profile)
+    spec = synthetic.from_profile(profile)
     ran = measure.executed(synthetic.parts(synthetic.text_of(profile, seed)), spec.checkpoints)
     return measure.table(spec, ran, profile.get("told", {}))
 
@@ -73,7 +73,7 @@ def test_over_several_files_each_has_the_same_part() -> None:
     ["synthetic-androbench", "synthetic-gmail", "synthetic-facebook", "synthetic-facebook-11"],
 )
 def test_another_seed_is_another_trace_that_fits_too(name: str) -> None:
-    spec = synthetic.of(PROFILES[name])
+    spec = synthetic.from_profile(PROFILES[name])
     one, same, other = (tracefile.write(synthetic.trace(spec, seed)) for seed in (1, 1, 2))
     assert one == same != other
     assert measure.wrong(found(name, 2)) == []
@@ -135,4 +135,4 @@ WRONG = [
 @pytest.mark.parametrize(("changed", "said"), WRONG)
 def test_measures_that_no_trace_has_are_told(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(SqlFileError, match=f"^{said}"):
-        synthetic.trace(synthetic.of({**GMAIL, **changed}), 1)
+        synthetic.trace(synthetic.from_profile({**GMAIL, **changed}), 1)

@@ -164,7 +164,9 @@ def test_the_checks_know_every_part(tree: Path) -> None:
     assert {"group": "engine", "name": "name", "requested": "toydb"} in expected
     line = [sys.executable, "-c", "from analysis import observers as o\n"]
     line[-1] += "from model import devices, engines, filesystems\n"
-    line[-1] += "devices.find('toydrv'), engines.of('toydb'), filesystems.find('toyfs'), o.load('toyeye')"
+    line[-1] += (
+        "devices.by_name('toydrv'), engines.by_name('toydb'), filesystems.by_name('toyfs'), o.load('toyeye')"
+    )
     line[-1] += MANIFESTS
     subprocess.run(line, cwd=tree, env={**os.environ, "PYTHONPATH": ""}, check=True)
 

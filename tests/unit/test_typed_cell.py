@@ -26,20 +26,20 @@ def test_its_fields_are_the_schemas_axes() -> None:
 @pytest.mark.parametrize("variables", [{}, {"ENGINE": "ssl", "KERNEL": "6.1", "PROBES": "none"}])
 def test_it_is_read_back_from_its_document(variables: dict[str, str]) -> None:
     cell = make_cell(variables)
-    assert cells.of(stored(cell)) == cell
+    assert cells.from_document(stored(cell)) == cell
     assert list(cell.document()) == sorted(cell.document())
 
 
 def test_a_commands_cell_is_read_back() -> None:
     cell = command_cell({"CMD": "true"})
-    assert cells.of(stored(cell)) == cell
+    assert cells.from_document(stored(cell)) == cell
     assert not cell.has("rows") and "rows" not in cell.document()
     assert not cell.document().keys() & {"others", "absent"}
 
 
 def test_an_axis_of_another_lab_is_kept() -> None:
     document = {**stored(make_cell({})), "moon": "full"}
-    cell = cells.of(document)
+    cell = cells.from_document(document)
     assert cell.has("moon") and cell.value("moon") == "full"
     assert cell.document()["moon"] == "full"
     with pytest.raises(KeyError):
@@ -57,7 +57,7 @@ def test_an_axis_of_another_lab_is_kept() -> None:
 )
 def test_an_axis_of_another_type_is_refused(name: str, value: object, kind: str) -> None:
     with pytest.raises(BadInputError, match=f"^cell: {name}: {value!r} is not {kind}"):
-        cells.of({**stored(make_cell({})), name: value})
+        cells.from_document({**stored(make_cell({})), name: value})
 
 
 def test_one_axis_is_changed() -> None:

@@ -28,7 +28,7 @@ class Reader:
 
 def find_reader(cell: Cell) -> Reader | None:
     """Return the reader for a cell's device; None if it keeps no log. Raises UnknownDriverError."""
-    device = devices.of(cell)
+    device = devices.device_of(cell)
     if device is None or not device.logs:
         return None
     module = importlib.import_module(f"{__name__}.{cell.profiles['device']['driver']}")
