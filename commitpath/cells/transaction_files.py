@@ -1,4 +1,4 @@
-"""What a cell has its transactions from, where it is a file: the user's, or one that is made."""
+"""Add a file of transactions to a cell: a user's SQL or trace, or a synthetic trace."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,18 +15,18 @@ from model.statements import sqlfile
 
 
 def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
-    """Return a cell with the content of FILE, if its workload has its transactions from there.
+    """Return a cell with the content of FILE, if its workload's transactions come from there.
 
-    Then `file` is the name of the content, and n how many transactions it has.
+    Then `file` is the name of the content, and n the number of its transactions.
     """
     profile = cell.profiles["workload"]
     path, takes = cell.file, is_of_file(profile)
     kind = "trace" if profile.get("trace") else "sql"
     if bool(path) != takes:
-        there = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
+        names = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
         raise BadInputError(
             f"FILE={path}: WORKLOAD={cell.workload} has transactions of its own; it is for "
-            f"WORKLOAD={' or '.join(there)}"
+            f"WORKLOAD={' or '.join(names)}"
             if path
             else f"WORKLOAD={cell.workload} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
             f"(docs/how-to/{kind}.md)"
@@ -55,17 +55,17 @@ def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
 
 
 def of_several(databases: int) -> dict[str, int]:
-    """What a cell has of the number of databases that its transactions are of."""
+    """Return the number of databases of a file's transactions, for a cell's profile; empty for one."""
     return {"databases": databases} if databases > 1 else {}
 
 
 def is_of_file(profile: Mapping[str, Any]) -> bool:
-    """Whether a workload has its transactions from a file of the user's."""
+    """Return whether a workload's transactions come from a user's file."""
     return bool(profile.get("file")) and "synthetic" not in profile
 
 
 def with_synthetic(cell: Cell, variables: Mapping[str, str]) -> Cell:
-    """Return a cell with what its synthetic trace is made from; N may be less than its transactions."""
+    """Return a cell with the parameters of its synthetic trace; N may be less than its transactions."""
     measures = cell.profiles["workload"]["synthetic"]
     try:
         synthetic.check(spec := synthetic.of(measures))

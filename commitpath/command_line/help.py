@@ -41,8 +41,14 @@ def variable_lines(axis: Axis) -> list[str]:
     ]
 
 
+def print_help(_: dict[str, str]) -> int:
+    """Print the help text."""
+    print(text())
+    return 0
+
+
 def text() -> str:
-    """The whole help text."""
+    """Return the help text."""
     lines = [f"commitpath {version()}: from the SQL statement to the flash", "", "Targets:"]
     lines += [f"  {name:<17} {what}" for name, what in targets()]
     lines += ["", "Variables of the targets, with [default]:"]

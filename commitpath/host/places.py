@@ -9,7 +9,7 @@ from pathlib import Path
 
 from base import scratch
 from base.errors import BadInputError
-from base.paths import RESULTS, ROOT
+from base.paths import CACHE, RESULTS, ROOT
 from commitpath.cells.identities import cell_name
 from model.cell import Cell
 
@@ -56,8 +56,6 @@ def begin(command: str) -> None:
 
     And what a killed one left half-made is removed.
     """
-    from images.artifacts import CACHE
-
     places = {"": ROOT, "COMMITPATH_CACHE": CACHE, "COMMITPATH_RESULTS": RESULTS}
     for variable, path in places.items():
         check_name(path, f"{variable}=" if variable and variable in os.environ else "")

@@ -119,7 +119,7 @@ def case(name: str) -> Case:
     # of a killed process no device has a log to find the cut in
     if cell.crash not in (policies.POWER, policies.SYSTEM) or cell.probes:
         raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
-    if kept := persistent_memory.asked(cell):
+    if kept := persistent_memory.use(cell):
         raise BadInputError(f"{path}: cell: {kept[0]}: a case does not say what persistent memory keeps")
     return Case(path, has["description"], cell, has["cut"], has["shows"])
 
