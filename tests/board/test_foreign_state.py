@@ -109,7 +109,7 @@ def test_what_a_board_can_do(bench: ForeignBoard) -> None:
 
 def changed(play: str, variables: dict[str, Any], home: Path, *options: str) -> int:
     """How many tasks of a play changed something."""
-    output, errors, code = ansible.called(play, variables, options, STEP_SECONDS, str(home))
+    output, errors, code = ansible.call(play, variables, options, STEP_SECONDS, str(home))
     assert code == 0, output + errors
     recap = re.search(r"changed=([0-9]+)", output)
     assert recap

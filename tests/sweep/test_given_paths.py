@@ -57,7 +57,7 @@ def test_each_path_is_tried() -> None:
     paths = {
         (command, name)
         for command in variables.commands()
-        for name, entry in variables.own(command).items()
+        for name, entry in variables.without_axes(command).items()
         if entry and re.search(r"\b(files?|folders?|\.csv|\.html|prefix|export)\b", entry["what"])
     }
     assert paths - OTHERS <= tried
