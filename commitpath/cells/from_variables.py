@@ -8,7 +8,7 @@ from typing import Any
 from base import identity
 from base.errors import BadInputError
 from base.text import did_you_mean
-from commitpath.cells import observers, persistent_memory, user_files
+from commitpath.cells import observers, persistent_memory, transaction_files
 from commitpath.cells.axes import axes, newest, own_name, parse_probes
 from commitpath.cells.profiles import load_profile, logs_itself
 from images import given
@@ -26,7 +26,7 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
     """
     values = parsed(variables)
     # loaded late: Polars is not needed to reject a value
-    from commitpath.cells import combinations, crash_refusals, transaction_files
+    from commitpath.cells import combinations, crash_refusals
 
     cell = with_profiles(values)
     rules = load_profile("workload", cell.workload)
@@ -98,7 +98,7 @@ def with_script(cell: Cell) -> Cell:
         return cell
     if not cell.probes:
         raise BadInputError(f"{where}: a script runs beside the probes, and PROBES is none")
-    name, text = ends[Path(path).suffix], user_files.script(Path(path))
+    name, text = ends[Path(path).suffix], transaction_files.script(Path(path))
     return replace(
         cell,
         observers=f"all,{sqlfile.name(text)}",

@@ -19,21 +19,14 @@ from commitpath.host import places
 
 # Target → module:function. A module is imported when its command is called, as some take a second.
 PLACES = {
-    "analyse": "commitpath.commands.run_commands:analyse",
-    "audit": "commitpath.commands.run_commands:audit",
-    "inspect": "commitpath.commands.run_commands:inspect",
-    "tree": "commitpath.commands.run_commands:tree",
-    "diff": "commitpath.commands.run_commands:diff",
-    "trace-export": "commitpath.commands.run_commands:trace_export",
-    "ledger": "commitpath.commands.run_commands:ledger",
-    "experiment": "commitpath.commands.board_commands:experiment",
-    "plan": "commitpath.commands.board_commands:plan",
-    "board": "commitpath.commands.board_commands:board",
-    "calibrate": "commitpath.commands.board_commands:calibrate",
-    "emulator": "commitpath.commands.board_commands:emulator",
-    "snapshots": "commitpath.commands.board_commands:snapshots",
-    "destroy": "commitpath.commands.board_commands:destroy",
-    "host": "commitpath.commands.board_commands:host",
+    **{
+        name: f"commitpath.commands.run_commands:{name.replace('-', '_')}"
+        for name in ("analyse", "audit", "inspect", "tree", "diff", "trace-export", "ledger")
+    },
+    **{
+        name: f"commitpath.commands.board_commands:{name}"
+        for name in ("experiment", "plan", "board", "calibrate", "emulator", "snapshots", "destroy", "host")
+    },
     "help": "commitpath.command_line.help:print_help",
     "watch": "commitpath.run.watch:watch",
     "trace-record": "commitpath.inputs.trace_record:trace_record",

@@ -187,31 +187,20 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
             records[f"{cell_id(planned)}-{record['repeat']}"] = record | {
                 "cell": identity.canonical(stored(planned))
             }
-    before = {
-        f"{row['cell_id']}-{row['repeat']}": row["reasons"]
-        for row in connection.execute(
-            "SELECT cell_id, repeat, reasons FROM run WHERE lab = ? AND run_id LIKE 'failed-%'", (lab,)
-        )
-    }
-    for key in before.keys() - records.keys():
-        cell, repeat = key.rsplit("-", 1)
-        connection.execute(
-            "DELETE FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?", (lab, cell, f"failed-{repeat}")
-        )
-    changed = len(before.keys() - records.keys())
+    of_failures = "FROM run WHERE lab = ? AND run_id LIKE 'failed-%'"
+    query = f"SELECT cell_id || '-' || repeat, reasons {of_failures}"
+    before = dict(connection.execute(query, (lab,)))
+    after = {key: json.dumps([record["reason"]]) for key, record in records.items()}
+    connection.execute(f"DELETE {of_failures}", (lab,))
     for key, record in records.items():
-        reasons = json.dumps([record["reason"]])
-        if before.get(key) == reasons:
-            continue
         row = dict.fromkeys(COLUMNS) | {
             "lab": lab,
             "cell_id": key.rpartition("-")[0],
             "run_id": f"failed-{record['repeat']}",
             "repeat": record["repeat"],
             "status": "failed",
-            "reasons": reasons,
+            "reasons": after[key],
             "cell": record["cell"],
         }
         insert(connection, row)
-        changed += 1
-    return changed
+    return sum(before.get(key) != after.get(key) for key in before.keys() | after.keys())

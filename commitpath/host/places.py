@@ -17,31 +17,9 @@ from model.cell import Cell
 # expands {{ in a variable, ssh ${ in a file's name. Also in playbooks/bootstrap.sh.
 REFUSED = ":${}"
 # Commands that write to results/, or to the database in it, which the first reader creates.
-TO_RESULTS = (
-    "experiment",
-    "watch",
-    "sweep",
-    "reproduce",
-    "calibrate",
-    "results",
-    "export",
-    "import",
-    "compare",
-)
-TO_CACHE = (
-    "experiment",
-    "watch",
-    "sweep",
-    "reproduce",
-    "calibrate",
-    "advise",
-    "board",
-    "board-check",
-    "emulator",
-    "host",
-    "demo",
-    "plan",
-)
+RUNS = ("experiment", "watch", "sweep", "reproduce", "calibrate")
+TO_RESULTS = (*RUNS, "results", "export", "import", "compare")
+TO_CACHE = (*RUNS, "advise", "board", "board-check", "emulator", "host", "demo", "plan")
 # A file of the cache (https://bford.info/cachedir): backups skip the folder, and its last line identifies
 # commitpath's cache.
 TAG = "CACHEDIR.TAG"

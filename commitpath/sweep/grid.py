@@ -198,11 +198,6 @@ def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) 
     for variable in overrides:
         if variable.lower() in varied:
             raise BadInputError(f"{variable}: this grid varies it")
-    for variable in overrides:
-        if variable != variable.upper():
-            names = [name for axis in axes().values() for name in (axis.variable, axis.also) if name]
-            near = did_you_mean(variable, names)
-            raise BadInputError(f"{variable}: unknown variable{f'; {near}'.rstrip() if near else ''}")
     return checked({variable.lower(): text for variable, text in overrides.items()})
 
 

@@ -127,10 +127,7 @@ def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
             lambda: grid.checked({"devise": "emmc-5.0"}),
             r"^devise: unknown axis; did you mean device\? there are ",
         ),
-        (
-            lambda: grid.checked_overrides({}, {"mode": "wal"}),
-            r"^mode: unknown variable; did you mean MODE\?$",
-        ),
+        (lambda: variables.check("sweep", {"mode": "wal"}), r"^mode: unknown variable; did you mean MODE\?"),
     ],
 )
 def test_a_slip_is_asked_about_wherever_a_name_is_given(call: Callable[[], object], said: str) -> None:
