@@ -92,7 +92,7 @@ def measure(cell: Cell, entry: Mapping[str, Any]) -> tuple[list[str], dict[str, 
     try:
         return sent["look"], json.loads(sent["noise"])
     except ValueError as error:
-        raise LabError(f"board-check: what the board measured is no JSON: {sent['noise'][:200]!r}") from error
+        raise LabError(f"board-check: the measurements are not JSON: {sent['noise'][:200]!r}") from error
 
 
 def report(

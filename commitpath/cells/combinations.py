@@ -112,7 +112,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if why and has_module(driver):
         fit = [each for each in axes()["device"].files() if fits_any_kernel(each)]
         raise BadInputError(
-            f"DEVICE={cell.device}: its driver is a kernel module of ours, and none can be built for "
+            f"DEVICE={cell.device}: its driver is a kernel module of ours, which cannot be built for "
             f"{name}: {why}; use DEVICE={' or '.join(fit)}"
         )
     if not cell.probes:

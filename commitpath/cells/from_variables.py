@@ -97,7 +97,7 @@ def with_script(cell: Cell) -> Cell:
     if not comma:
         return cell
     if not cell.probes:
-        raise BadInputError(f"{where}: a script runs beside the probes, and PROBES is none")
+        raise BadInputError(f"{where}: a script needs probes, and PROBES is none")
     name, text = ends[Path(path).suffix], transaction_files.script(Path(path))
     return replace(
         cell,

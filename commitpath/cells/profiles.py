@@ -36,7 +36,7 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
     for part_axis, key, package in (("fs", "type", filesystems), ("device", "driver", devices)):
         if axis == part_axis and content[key] not in package.names():
             names, folder = ", ".join(package.names()), package.FOLDER.relative_to(ROOT)
-            raise BadInputError(f"{path}: {key}: {content[key]!r} is none of {names} ({folder}/)")
+            raise BadInputError(f"{path}: {key}: {content[key]!r} is unknown; there are {names} ({folder}/)")
     loaded: dict[str, Any] = content
     return loaded
 

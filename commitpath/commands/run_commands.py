@@ -62,7 +62,7 @@ def check_trace_files(trace: str, variables: dict[str, str]) -> None:
     if page.is_dir():
         raise BadInputError(f"{page}: the page is written there, but it is a folder; remove it")
     if page.parent.is_dir():
-        places.check_writable(page.parent, "the page is written beside the trace: copy that elsewhere")
+        places.check_writable(page.parent, "the page is written there: copy the trace elsewhere")
 
 
 def tree(variables: dict[str, str]) -> int:
@@ -109,7 +109,7 @@ def ledger(variables: dict[str, str]) -> int:
     if not figure or not runs:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
     if Path(figure).suffix not in ledger.SUFFIXES:
-        raise BadInputError(f"FIGURE={figure}: its end is none of {', '.join(ledger.SUFFIXES)}")
+        raise BadInputError(f"FIGURE={figure}: unsupported suffix; use {', '.join(ledger.SUFFIXES)}")
     for variable in ("FIGURE", "RUNS"):
         stored_run.check_utf8(variable, variables.get(variable, ""))
     for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:

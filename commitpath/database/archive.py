@@ -59,9 +59,11 @@ def unpack(source: Path, into: Path) -> None:
         raise BadInputError(f"{source}: {member.name!r} is in it twice; nothing was imported") from None
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         why = str(error).partition("\n")[0].removesuffix(":")
-        raise BadInputError(f"{source}: no export, or a damaged one ({why}); nothing was imported") from None
+        raise BadInputError(
+            f"{source}: not an export, or a damaged one ({why}); nothing was imported"
+        ) from None
     if not (into / DATABASE).is_file():
-        raise BadInputError(f"{source}: no export: there is no {DATABASE} in it; nothing was imported")
+        raise BadInputError(f"{source}: not an export: {DATABASE} is missing; nothing was imported")
 
 
 def _checked(source: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
@@ -84,7 +86,7 @@ def _fault(member: tarfile.TarInfo, size: int) -> str | None:
     if member.size > FILE_BYTES or size > ALL_BYTES:
         return f"is larger than {FILE_BYTES} bytes, or all are than {ALL_BYTES}"
     if not member.name.isprintable() or any(part in ("", ".", "..") or len(part) > 200 for part in parts):
-        return "would be outside its folder, or is no file's name"
+        return "would be outside its folder, or is not a valid file name"
     of_run = below[2:3] and below[2] in (DOCUMENTS if len(below) == 3 else EVIDENCE)
     if member.name != DATABASE and not (of_run and re.fullmatch(LABEL, lab)):
         return f"is neither {DATABASE} nor a file of a run, LAB/CELL/RUN/…"

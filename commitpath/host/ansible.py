@@ -55,7 +55,7 @@ def inventory() -> dict[str, dict[str, Any]]:
             )
         for name, variables in (*((f"hosts.{name}", entries[name]) for name in entries), ("vars", common)):
             if not isinstance(variables, dict | None):
-                raise BadInputError(f"{path}: boards.{name}: {variables!r} is no mapping of variables")
+                raise BadInputError(f"{path}: boards.{name}: {variables!r} is not a mapping of variables")
         # Ansible would merge the two, perhaps with another partition than the one that is checked here
         if twice := sorted(hosts.keys() & entries):
             raise BadInputError(f"{path}: {', '.join(twice)} is in another file of playbooks/inventory, too")
@@ -101,12 +101,13 @@ def board(name: str) -> dict[str, Any]:
 def check_hooks(name: str, entry: Mapping[str, Any]) -> None:
     """Refuse a hook of an inventory's entry that is not a command."""
     for hook in (hook for hook in HOOKS if hook in entry):
+        where = f"BOARD={name}: {hook} is {entry[hook]!r}"
         try:
             words = shlex.split(entry[hook])
         except (ValueError, AttributeError, TypeError) as error:
-            raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}, no command ({error})") from error
+            raise BadInputError(f"{where}, not a command ({error})") from error
         if not entry[hook].isprintable():
-            raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}; it is one line of text")
+            raise BadInputError(f"{where}; it is one line of text")
         if not words:
             raise BadInputError(f"BOARD={name}: {hook} is empty; it is a command, or left out")
 
@@ -116,12 +117,12 @@ def limits(name: str, entry: Mapping[str, Any]) -> dict[str, float]:
     defaults = {limit: item["limit"] for limit, item in load_yaml(EXPERIMENTS / "limits.yml").items()}
     where, of_board = f"BOARD={name}: board_limits", entry.get("board_limits", {})
     if not isinstance(of_board, dict):
-        raise BadInputError(f"{where} is {of_board!r}, no mapping of {', '.join(defaults)}")
+        raise BadInputError(f"{where} is {of_board!r}, not a mapping of {', '.join(defaults)}")
     for limit, value in of_board.items():
         if limit not in defaults:
             raise BadInputError(f"{where} has {limit}; there are {', '.join(defaults)}")
         if type(value) not in (int, float) or not (value >= 0 and math.isfinite(value)):
-            raise BadInputError(f"{where}.{limit} is {value!r}, no number from 0 on")
+            raise BadInputError(f"{where}.{limit} is {value!r}, not a number from 0 on")
     return {**defaults, **of_board}
 
 

@@ -69,7 +69,7 @@ def check_cache(cache: Path) -> None:
     # fixed names such as `log` alone prove nothing
     if others or (names and not any(HASHED.fullmatch(name) for name in names)):
         raise BadInputError(
-            f"COMMITPATH_CACHE={cache}: {(others or names)[0]!r} is in it, and no {TAG} of commitpath's: it "
+            f"COMMITPATH_CACHE={cache}: {(others or names)[0]!r} is in it, without commitpath's {TAG}: it "
             "is not a cache that commitpath made; name a new or an empty folder"
         )
 

@@ -34,7 +34,7 @@ def trace_synthetic(variables: dict[str, str]) -> int:
     spec = synthetic.of(profile)
     notes = [
         f"SYNTHETIC: made by commitpath, WORKLOAD={name} SEED={seed}; no program did this",
-        f"fitted to what is told of the trace {spec.title} (experiments/workload/{name}.yml)",
+        f"fitted to the published statistics of the trace {spec.title} (experiments/workload/{name}.yml)",
     ]
     try:
         text = tracefile.write(synthetic.trace(spec, seed), notes)

@@ -62,7 +62,7 @@ def check_op(op: str) -> str:
     """Return an operation, `all`, or weights of a mix. Raises BadInputError for any other text."""
     if op != WHOLE and op not in operations.kinds() and not re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})+", op):
         allowed = ", ".join([WHOLE, *operations.kinds()])
-        raise BadInputError(f"op: {op!r} is none of {allowed}, and no weights such as '10:1:1'")
+        raise BadInputError(f"op: {op!r} is unknown; there are {allowed}, and weights such as '10:1:1'")
     return op
 
 

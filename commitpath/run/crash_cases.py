@@ -39,7 +39,6 @@ class Case:
     """One cut of a run. cut, shows: as in the file ($defs.crash_case of experiments/schema.yml)."""
 
     path: Path
-    description: str
     cell: Cell
     cut: Mapping[str, Any]
     shows: Mapping[str, Any]
@@ -119,7 +118,7 @@ def case(name: str) -> Case:
         raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
     if used := persistent_memory.use(cell):
         raise BadInputError(f"{path}: cell: {used[0]}: a case does not say what persistent memory keeps")
-    return Case(path, content["description"], cell, content["cut"], content["shows"])
+    return Case(path, cell, content["cut"], content["shows"])
 
 
 def crash_replay(options: dict[str, str]) -> int:

@@ -69,7 +69,7 @@ def replay(options: dict[str, str]) -> int:
         except BoardEndedError as error:
             if stored_row(run, trial.number)["verdict"] != verdicts.DIED:
                 raise
-            print(printable(f"trial {trial.number}: {error}; as stored, there is none to look at"))
+            print(printable(f"trial {trial.number}: {error}; as stored, no board is left to open a shell on"))
             return 0
 
     return again_if_damaged(again)
@@ -124,7 +124,7 @@ def as_here(cell: Cell) -> Cell:
 def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     """Return the trials of a stored run, by its log. Raises BadInputError without trials."""
     if run.kills is not None:
-        raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
+        raise BadInputError(f"RUN={folder}: its driver was killed; only power cuts can be replayed")
     if not run.trials or run.timed_log is None:
         raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
     return align.plan(run)

@@ -59,7 +59,7 @@ def command_cell(variables: Mapping[str, str]) -> Cell:
     packages = split(given.pop("PACKAGES", ""))
     for package in packages:
         if not PACKAGE.fullmatch(package):
-            raise BadInputError(f"PACKAGES: {package!r} is no name of a Debian package")
+            raise BadInputError(f"PACKAGES: {package!r} is not a valid Debian package name")
     # an unknown board first, before the needs of its cell
     entry = ansible.board(given.get("BOARD", "virtual"))
     cell = make_cell(given)

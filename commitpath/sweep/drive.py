@@ -15,6 +15,7 @@ from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
+from commitpath.boards import lab_board
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.database.sweep_state import STATE, read_state, write_whole
@@ -54,19 +55,16 @@ def carry_out(
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
     on_slurm = slurm.arguments() if executor == "slurm" else []
-    for name in {run.cell.board for run in runs.values()}:
-        board = ansible.board(name)
-        if board["board_kind"] != "virtual" and any(
-            run.cell.board == name and run.cell.clock == "virtual" for run in runs.values()
-        ):
-            raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
+    entries = {name: ansible.board(name) for name in {run.cell.board for run in runs.values()}}
+    for run in runs.values():
+        lab_board.check_clock(run.cell, entries[run.cell.board])
     places.check_runs(run.cell for run in runs.values())
     with only_sweep():
         sweep_plan.write(runs, excluded)
         todo = sweep_plan.forget_stale(runs)
         if todo:
-            boards = [ansible.board(runs[key].cell.board) for key in todo]
-            ensure_packages(virtual=any(board["board_kind"] == "virtual" for board in boards))
+            kinds = {entries[runs[key].cell.board]["board_kind"] for key in todo}
+            ensure_packages(virtual="virtual" in kinds)
             for key in todo:
                 sql_check.check(runs[key].cell)
             offer_emulator(runs[key].cell for key in todo)

@@ -57,7 +57,7 @@ def status_command() -> str:
     age = re.search(r"^MinJobAge\s*=\s*([0-9]+)", config.stdout, re.MULTILINE)
     if config.returncode or not age:
         lines = (config.stderr or config.stdout).strip().splitlines() or ["nothing"]
-        raise LabError(f"EXECUTOR=slurm: Slurm does not answer; scontrol says: {lines[-1]}")
+        raise LabError(f"EXECUTOR=slurm: Slurm does not answer; scontrol: {lines[-1]}")
     if int(age[1]) < LEAST_JOB_AGE_SECONDS:
         raise LabError(
             f"EXECUTOR=slurm: this Slurm keeps no accounts and forgets a job {age[1]} s after its end; "

@@ -70,7 +70,7 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     ("words", "says"),
     [
         ([], "make ledger takes FIGURE=<file>.svg"),
-        (["FIGURE=a.gif"], "FIGURE=a.gif: its end is none of .svg, .png, .pdf"),
+        (["FIGURE=a.gif"], "FIGURE=a.gif: unsupported suffix; use .svg, .png, .pdf"),
         (["FIGURE=/nowhere/a.svg"], "FIGURE: there is no folder /nowhere"),
         (["FIGURE=a.svg", "RUNS=/nowhere"], "RUNS: there is no folder /nowhere"),
     ],
