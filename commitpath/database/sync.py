@@ -191,6 +191,8 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     query = f"SELECT cell_id || '-' || repeat, reasons {of_failures}"
     before = dict(connection.execute(query, (lab,)))
     after = {key: json.dumps([record["reason"]]) for key, record in records.items()}
+    if before == after:
+        return 0
     connection.execute(f"DELETE {of_failures}", (lab,))
     for key, record in records.items():
         row = dict.fromkeys(COLUMNS) | {
