@@ -200,7 +200,7 @@ def of_file(end: str, by: bytes | None) -> Edit:
             "the folder of its run is not called",
         ),
         (of_file("results.sqlite", b"none"), "not a database"),
-        (of_file("results.sqlite", None), "there is no results.sqlite in it"),
+        (of_file("results.sqlite", None), "results.sqlite is missing"),
     ],
 )
 def test_an_archive_that_is_damaged(with_files: tuple[Lab, Path], edit: Edit, says: str) -> None:
