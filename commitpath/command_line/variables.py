@@ -72,15 +72,15 @@ def takes(command: str) -> str:
 
 def lines(command: str) -> list[str]:
     """Return a command's variables for help: name, meaning, values, [default]."""
-    found = []
+    texts = []
     for name, entry in without_axes(command).items():
         values = f": {', '.join(entry['values'])}" if "values" in entry else ""
         default = f" [{entry['default']}]" if "default" in entry else ""
-        found.append(f"{name:<13} {entry['what']}{values}{default}")
+        texts.append(f"{name:<13} {entry['what']}{values}{default}")
     if axes_of(command):
         takes, without = commands()[command]["axes"], ", ".join(commands()[command].get("without", []))
         of = "a cell" if takes is True else ", ".join(takes)
-        found.append(
-            f"{'and ' if found else ''}the variables of {of}, below{f', but {without}' if without else ''}"
+        texts.append(
+            f"{'and ' if texts else ''}the variables of {of}, below{f', but {without}' if without else ''}"
         )
-    return found
+    return texts

@@ -60,7 +60,7 @@ class Case:
         policy = self.cut["keeps"] if isinstance(self.cut["keeps"], str) else policies.SUBSET
         return cuts.Trial(0, command, where, moment, policy, commands.arrived(moment), len(may_lose), lost)
 
-    def on(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
+    def on_board(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
         """Return its trial by the clock of a board of trials, which differs. LabError if other commands had
         arrived by then."""
         commands = Commands(board.log.entries, Cache.of(self.cell.profiles["device"]))
@@ -148,7 +148,7 @@ def crash_replay(options: dict[str, str]) -> int:
         trial = chosen.trial(crash_trials.read_unwatched(cell, ran))
 
         def result(tried: Board) -> str:
-            judged = verdicts.judge_board(tried, cell, [chosen.on(tried, trial)])
+            judged = verdicts.judge_board(tried, cell, [chosen.on_board(tried, trial)])
             return chosen.compared(judged.row(0, named=True))
 
         files = replay_trial.files(of_trials.files, trial)
