@@ -1,10 +1,11 @@
-"""Locations of the checkout, its data files and results."""
+"""Locations of the checkout, its data files, the cache and results."""
 
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
+CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
 RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 
 

@@ -1,4 +1,4 @@
-"""Command line behind bin/commitpath: python -m commitpath TARGET NAME=value…"""
+"""Entry of bin/commitpath: python -m commitpath TARGET NAME=value…"""
 
 import fcntl
 import os
@@ -8,23 +8,23 @@ from base import interrupts
 
 
 def _open_streams() -> None:
-    """Open what was closed, to nobody: else a file that is opened takes its number."""
+    """Open closed standard streams to /dev/null: else the next opened file would take their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
-            # a shell's own script may have the number of a stream that was closed
+            # a shell's script may have the number of a closed stream
             unfit = number > 0 and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
         except OSError:
             unfit = True
         if unfit:
-            nobody = os.open(os.devnull, os.O_RDWR)
-            if nobody != number:
-                os.dup2(nobody, number)
-                os.close(nobody)
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 def _run() -> int:
-    """Run the command that is named; signals wait until everything is loaded, well below a second."""
+    """Run the named command; signals wait until its table is loaded, well below a second."""
     interrupts.hold()
     from commitpath.commands import table
 
@@ -37,10 +37,7 @@ def _run() -> int:
 
 
 def main() -> int:
-    """Run the command that is named; Ctrl-C and a terminate have one answer, from the first moment on.
-
-    bin/commitpath blocks SIGINT.
-    """
+    """Run the named command, with one answer to SIGINT and SIGTERM. bin/commitpath blocks SIGINT."""
     _open_streams()
     return interrupts.answered("commitpath", _run)
 

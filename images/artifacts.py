@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from base import scratch
+from base import paths, scratch
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS, ROOT
@@ -25,7 +25,7 @@ from base.progress import step
 from images import given
 from images.qemu import die_with_parent
 
-CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
+CACHE = paths.CACHE
 IMAGES = ROOT / "images"
 WORKLOADS = ROOT / "workloads"
 # Time for an interrupted build to delete up to 1.4 GB of its work.

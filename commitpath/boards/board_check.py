@@ -1,4 +1,4 @@
-"""`make board-check BOARD=…`: what a lab board can do, and what its noise is."""
+"""`make board-check BOARD=…`: print a lab board's features, missing requirements and noise."""
 
 import json
 import statistics
@@ -14,9 +14,10 @@ from base.progress import step
 from commitpath.boards import lab_board
 from commitpath.boards.payload import (
     PREPARE_SCRIPTS,
+    RUN_SCRIPTS,
+    board_scripts,
     load_script,
     prepared_variables,
-    run_scripts,
     write_self_extracting,
 )
 from commitpath.boards.prepared import provision
@@ -34,7 +35,7 @@ KINDS = {"fsync_us": "write 4 KiB and fsync", "write_us": "write 4 KiB past the 
 
 
 def board_check(variables: dict[str, str]) -> int:
-    """Provision a lab board, look, measure, tear down, and print it; 1 where it lacks what runs need."""
+    """Provision a lab board, inspect and measure it, tear down; return 1 if it lacks what runs need."""
     name = variables.get("BOARD", "")
     labs = [board for board, entry in ansible.inventory().items() if entry.get("board_kind") == "lab"]
     if not name or name == "virtual":
@@ -51,57 +52,53 @@ def board_check(variables: dict[str, str]) -> int:
         if variables.get("CHECK") == "1":
             print("\n".join(preview(cell, entry)))
             return 0
-        said = ask(cell, entry)
-    print("\n".join(report(name, cell.fs, said["look"], said["noise"], ansible.limits(name, entry))))
-    return 1 if "refused" in said["noise"] else 0
+        look, noise = measure(cell, entry)
+    print("\n".join(report(name, cell.fs, look, noise, ansible.limits(name, entry))))
+    return 1 if "refused" in noise else 0
 
 
 def preview(cell: Cell, entry: Mapping[str, Any]) -> list[str]:
-    """What a run would do to a board, a line each; nothing is done."""
-    variables = told(cell, entry)
-    found: list[str] = []
-    lab_board.reached(entry, lambda: found.extend(provision(variables, LIMIT_SECONDS, *ansible.CHECK)))
-    files = {**run_scripts(), "load.sh": load_script(variables["load_script"])}
-    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
+    """Return what a run would do to a board, a line each, without doing it."""
+    variables = playbook_variables(cell, entry)
+    lines: list[str] = []
+    lab_board.reached(entry, lambda: lines.extend(provision(variables, LIMIT_SECONDS, *ansible.CHECK)))
+    files = {**board_scripts((*RUN_SCRIPTS, *PREPARE_SCRIPTS)), "load.sh": load_script(cell.load)}
     with artifacts.work_folder() as work:
         write_self_extracting(work / "files", files)
         more = {**variables, "files": str(work / "files")}
         log = artifacts.CACHE / "log/prepare.json"
-        found += ansible.play("prepare.yml", more, log, *ansible.CHECK, limit=LIMIT_SECONDS)
-    found = list(dict.fromkeys(found))
-    return [
-        *found,
-        "would put the driver there, populate a database with it, run the cell, and tear all down",
-    ]
+        lines += ansible.play("prepare.yml", more, log, *ansible.CHECK, limit=LIMIT_SECONDS)
+    last = "would put the driver there, populate a database with it, run the cell, and tear all down"
+    return [*dict.fromkeys(lines), last]
 
 
-def told(cell: Cell, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What the playbooks are told; no driver runs."""
+def playbook_variables(cell: Cell, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of the playbooks; no driver runs."""
     lease = round(LIMIT_SECONDS) + lab_board.LEASE_MARGIN_SECONDS
     return {**prepared_variables(cell, Path("no-driver"), entry), "lease_seconds": lease}
 
 
-def ask(cell: Cell, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What the board said: `look`, a line each; `noise`, noise.py's object or why there is none."""
-    variables = told(cell, entry)
+def measure(cell: Cell, entry: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return lines about the board, and noise.py's object, which may have the reason for no measurement."""
+    variables = playbook_variables(cell, entry)
     with artifacts.work_folder() as work, lab_board.torn_down(variables):
         lab_board.reached(entry, lambda: provision(variables, LIMIT_SECONDS))
-        output = work / "said.json"
+        output = work / "output.json"
         with step("look at the board, and measure its noise"):
             log = artifacts.CACHE / "log/board-check.json"
             more = {**variables, "output": str(output)}
             ansible.play("board-check.yml", more, log, limit=LIMIT_SECONDS)
-        said = json.loads(output.read_text())
+        sent = json.loads(output.read_text())
     try:
-        return {"look": said["look"], "noise": json.loads(said["noise"])}
+        return sent["look"], json.loads(sent["noise"])
     except ValueError as error:
-        raise LabError(f"board-check: what the board measured is no JSON: {said['noise'][:200]!r}") from error
+        raise LabError(f"board-check: the measurements are not JSON: {sent['noise'][:200]!r}") from error
 
 
 def report(
     name: str, fs: str, look: Sequence[str], noise: Mapping[str, Any], limits: Mapping[str, float]
 ) -> list[str]:
-    """The text of a board: what it can do, its partition, its noise."""
+    """Return the lines about a board: its features, its partition, its noise."""
     pairs = [line.partition(": ") for line in look]
     if "refused" in noise:
         pairs.append(("noise", ": ", f"not measured: {noise['refused']}"))
@@ -113,32 +110,32 @@ def report(
         )
     if "refused" in noise:
         return lines
-    found = Covariates(noise["begin"], noise["end"], noise["board"])
-    return [*lines, "", *table(noise), "", *state(found, limits)]
+    readings = Covariates(noise["begin"], noise["end"], noise["board"])
+    return [*lines, "", *table(noise), "", *state(readings, limits)]
 
 
 def table(noise: Mapping[str, Any]) -> list[str]:
-    """How long each of both kinds took, in a file of the partition's filesystem."""
+    """Return the times of both KINDS, in a file on the partition's filesystem."""
     lines = [
         f"  {'ms, of ' + str(len(noise['fsync_us'])) + ' each':<34}    median     least      most   spread"
     ]
-    for kind, what in KINDS.items():
-        took = sorted(one / 1000 for one in noise[kind])
-        quarters = statistics.quantiles(took, n=4)
+    for kind, words in KINDS.items():
+        times = sorted(us / 1000 for us in noise[kind])
+        quarters = statistics.quantiles(times, n=4)
         spread = (quarters[2] - quarters[0]) / quarters[1]
-        lines.append(f"  {what:<34}{quarters[1]:>10.3f}{took[0]:>10.3f}{took[-1]:>10.3f}{spread:>9.1%}")
+        lines.append(f"  {words:<34}{quarters[1]:>10.3f}{times[0]:>10.3f}{times[-1]:>10.3f}{spread:>9.1%}")
     return [*lines, "  (spread: between the quartiles, of the median)"]
 
 
-def state(found: Covariates, limits: Mapping[str, float]) -> list[str]:
-    """What of its state a run would be rejected for, and what could not be read."""
+def state(readings: Covariates, limits: Mapping[str, float]) -> list[str]:
+    """Return the readings for which a run would be rejected, and those that failed."""
     lines = []
-    for limit, had in shares(found).items():
+    for limit, share in shares(readings).items():
         allowed = f"{limits[limit]:g} allowed"
-        lines.append(f"  {limit:<20}{'unreadable' if had is None else f'{had:.4g}':>12}   {allowed}")
+        lines.append(f"  {limit:<20}{'unreadable' if share is None else f'{share:.4g}':>12}   {allowed}")
     shown = ("cpufreq/", "throttle/", "temperature/")
-    lines += [f"  {name}: {value}" for name, value in found.end.items() if name.startswith(shown)]
-    lines += [f"  {name}: {value}" for name, value in found.board.items() if isinstance(value, str)]
-    lines += [f"  unreadable: {name} ({why})" for name, why in found.unreadable().items()]
-    lines += [f"  a run would be rejected: {reason}" for reason in limited(found, limits)]
+    lines += [f"  {name}: {value}" for name, value in readings.end.items() if name.startswith(shown)]
+    lines += [f"  {name}: {value}" for name, value in readings.board.items() if isinstance(value, str)]
+    lines += [f"  unreadable: {name} ({why})" for name, why in readings.unreadable().items()]
+    lines += [f"  a run would be rejected: {reason}" for reason in limited(readings, limits)]
     return [line for long in lines for line in textwrap.wrap(long, WIDTH, subsequent_indent="      ")]

@@ -1,4 +1,4 @@
-"""A lab board on the host's side: who holds it, the hooks of whoever manages it, and which runs count."""
+"""Use a lab board: lock, hooks of its manager, tear-down, and the check of a run's end."""
 
 import os
 import shlex
@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError, LabError
@@ -20,27 +19,27 @@ from images.cellrun import RunOutput
 from model.cell import Cell
 
 HOOK_LIMIT_SECONDS = 600.0
-# Of what it says, the end that is looked at for its last line.
-SAID_BYTES = 4096
-# How long a board that was switched on may take until it answers.
+# Bytes of its output that may have the last line.
+LAST_BYTES = 4096
+# From a board's power-on to its first answer.
 BOOT_LIMIT_SECONDS = 300.0
 BOOT_POLL_SECONDS = 5.0
-# A step of the host ends before the lease that it has renewed does.
+# A step of the host ends this long before the lease that it renewed.
 LEASE_MARGIN_SECONDS = 60
-# What a lab board has of playbooks/board beside what every board has.
+# Scripts of playbooks/board for lab boards only: for the end of a lease, and for other activity.
 SCRIPTS = ("lease.sh", "teardown.sh", "covariates.py", "readings.py", "noise.py")
 
 
 def check_clock(cell: Cell, entry: Mapping[str, Any]) -> None:
-    """BadInputError where a lab board is to have another clock than its own."""
+    """Refuse another clock than its own for a lab board."""
     if cell.clock != "real" and entry["board_kind"] != "virtual":
         raise BadInputError(f"CLOCK={cell.clock}: BOARD={cell.board} has a clock of its own; use CLOCK=real")
 
 
 def call_hook(entry: Mapping[str, Any], hook: str) -> None:
-    """Run a hook, if the board has it; LabError with its last words. No shell is between.
+    """Run a hook without a shell, if the board has it; LabError has its last line.
 
-    What it says goes into a file: a pipe is open as long as anything that it started and left behind.
+    Its output is a file: a pipe would stay open as long as the hook's remaining children.
     """
     if hook not in entry:
         return
@@ -60,14 +59,14 @@ def call_hook(entry: Mapping[str, Any], hook: str) -> None:
         except OSError as error:
             raise LabError(f"{hook}: {command[0]}: {error.strerror}") from error
         if done.returncode:
-            output.seek(-min(output.tell(), SAID_BYTES), os.SEEK_END)
-            said = ansible.last_line(output.read().decode(errors="replace"))
-            raise LabError(f"{hook}: {entry[hook]} failed with {done.returncode}: {said}")
+            output.seek(-min(output.tell(), LAST_BYTES), os.SEEK_END)
+            line = ansible.last_line(output.read().decode(errors="replace"))
+            raise LabError(f"{hook}: {entry[hook]} failed with {done.returncode}: {line}")
 
 
 @contextmanager
 def held(name: str, entry: Mapping[str, Any]) -> Iterator[None]:
-    """Hold a board on this host, and between its hooks."""
+    """Lock a board on this host; call its hooks before and after."""
     with artifacts.locked(artifacts.CACHE / f"board-{name}"):
         call_hook(entry, ansible.ACQUIRE)
         with at_last(lambda: call_hook(entry, ansible.RELEASE), "was not given back"):
@@ -76,7 +75,7 @@ def held(name: str, entry: Mapping[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def torn_down(variables: Mapping[str, Any]) -> Iterator[None]:
-    """Leave a board as it was found, whatever happened."""
+    """Restore a board's previous state at the end, after an error too."""
 
     def tear_down() -> None:
         with step("tear down"):
@@ -88,7 +87,7 @@ def torn_down(variables: Mapping[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def at_last(do: Callable[[], None], otherwise: str) -> Iterator[None]:
-    """DO at the end, whatever happened. What failed first is what the user must hear: OTHERWISE is told."""
+    """Call `do` at the end. After an error its own failure is only printed, with `otherwise`."""
     try:
         yield
     finally:
@@ -102,7 +101,7 @@ def at_last(do: Callable[[], None], otherwise: str) -> Iterator[None]:
 
 
 def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:
-    """Do FIRST, the first of all that is done with a board; where it does not answer, power it anew once."""
+    """Call `first`, the first step on a board; if the board does not answer, power-cycle it once."""
     try:
         first()
     except ansible.UnreachableError as error:
@@ -125,7 +124,7 @@ def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:
 
 
 def check_end(output: RunOutput, run_id: str) -> None:
-    """LabError unless what a board sent is the run that this call began, on a board that was not rebooted."""
+    """Raise LabError unless a board sent the run of this call, and was not rebooted."""
     try:
         words = output.text("end").split()
     except (KeyError, BadTarError):
@@ -137,10 +136,3 @@ def check_end(output: RunOutput, run_id: str) -> None:
         raise LabError(f"the board sent the run {ended}, and {run_id} was begun")
     if taken != now:
         raise LabError("the board was booted anew since it was taken: its run does not count")
-
-
-def board_scripts() -> dict[str, bytes]:
-    """What a lab board has beside what every board has: how it is left when its lease ends, and what it was
-    like beside a run."""
-    folder: Path = ansible.PLAYBOOKS / "board"
-    return {name: (folder / name).read_bytes() for name in SCRIPTS}

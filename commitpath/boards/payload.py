@@ -1,4 +1,4 @@
-"""What a board is told: variables of the playbooks, and the files that a run needs."""
+"""The input of a board: variables of the playbooks, and the files of a run."""
 
 import hashlib
 import io
@@ -30,59 +30,59 @@ from model.requested import expected, mkfs, mount
 from model.statements import sqlfile
 
 MOUNTPOINT = "/mnt/target"
-# The name of the device that a virtual board makes (playbooks/devices/).
+# Name of a virtual board's device (playbooks/devices/).
 DEVICE_NAME = "target"
 # The cell's database, in a folder of its own.
 DATABASE = "sample.db"
-# What the driver wrote in the run of a board of trials (workloads/written.h).
+# The driver's record of its writes on a board of trials (workloads/written.h).
 WRITTEN = "written"
 DROP_CACHES = "/proc/sys/vm/drop_caches"
-# Where a run's files are on the board.
+# The folder of a run's files on the board.
 BOARD = "/run/commitpath"
-# A rehearsal has so many transactions; those of a workload of a user's file are these, which also
-# read what SQLite's functions of time do, and where a temporary file goes.
+# Transactions of a rehearsal. For a user's file they are these, which also load the files that SQLite's time
+# functions and temporary files need.
 REHEARSED = 10
 REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (REHEARSED - 1) + (
     "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
     "WHERE i < 2000) SELECT i, randomblob(1500) FROM n;\n"
 )
-# Transactions of more bytes are on the board when it is prepared, and have a snapshot of their own: others go
-# there with the cell (images/qemu.py, CELL_ITEM_BYTES), beside scripts of 30 KB.
+# Longer transactions are part of the prepared board, with a snapshot of their own; others are sent with the
+# cell (images/qemu.py, CELL_ITEM_BYTES) and 30 KB of scripts.
 MOST_WITH_CELL = 192 * 2**10
-# What runs a cell on the board; sent with each run.
+# Scripts that run a cell; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
-# What prepares a device on the board, with what filesystem_scripts gives.
+# Scripts that prepare a device, with those of filesystem_scripts.
 PREPARE_SCRIPTS = (
     *("format_device.py", "proof.py", "devices.py", "tables.py", "openers.py", "loops.py", "members.py"),
     *("filesystem.sh", "needs.sh", "check-parts.sh", "changes.sh"),
 )
-# A BPF program's section says what it is attached to (probes/probe.h).
+# The section of a BPF program that is attached (probes/probe.h).
 PROGRAM = re.compile(r'^SEC\((?:"tp_btf/|ENTRY "|RETURN ")', re.M)
 
 
 def all_probes() -> list[str]:
-    """The files of all probes: those of every filesystem."""
+    """Return the files of all probes, of every filesystem."""
     return sorted({*probe_names(), *filesystems.names()} - {FILESYSTEM})
 
 
 def expected_probes(names: Iterable[str]) -> int:
-    """How many programs the recorder must attach for these files of probes/."""
+    """Return the number of programs that the recorder must attach for these files of probes/."""
     files = [ROOT / "probes" / f"{name}.bpf.c" for name in names]
     return sum(len(PROGRAM.findall(file.read_text())) for file in files)
 
 
 def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
-    """What provision.yml, prepare.yml and run.yml are told about a cell."""
+    """Return the variables of a cell for provision.yml, prepare.yml and run.yml."""
     fs, device = cell.profiles["fs"], cell.profiles["device"]
     mkfs_words = mkfs.words(fs["type"], " ".join([*fs["mkfs"], cell.mkfs_options]))
-    # a virtual board's runs may have any filesystem and any observer, if its kernel can be watched at all; a
-    # lab board, and a user's kernel, need only have its cell's
+    # a virtual board serves any filesystem and observer, if its kernel can be watched at all; a lab board
+    # and a user's kernel only those of the cell
     kernel = kernel_profile(cell)
     any_cell = cell.board == "virtual" and not given.kind_of(kernel)
-    known = observers.on_board(cell.probes.split(","))
-    there = known if any_cell else watching(cell)
+    scripted = observers.on_board(cell.probes.split(","))
+    usable = scripted if any_cell else watching(cell)
     if kernel.get("unwatched") or kernel.get("no_modules"):
-        there = []
+        usable = []
     probes = all_probes() if any_cell else probe_files(cell.probes, fs["type"])
     return {
         **board,
@@ -90,12 +90,12 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         "owner": owner(board["board_kind"], cell.board),
         "driver": str(driver),
         "trials": str(programs.trials(cell)) if has_trials(cell) else "",
-        "probes": str(artifacts.probes()) if there else "",
+        "probes": str(artifacts.probes()) if usable else "",
         "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
-        "observers": " ".join(there),
-        "scripted": known,
-        "all_probes": ",".join(probes) if there else "",
-        "modules": [str(path) for path in modules(cell, there)],
+        "observers": " ".join(usable),
+        "scripted": scripted,
+        "all_probes": ",".join(probes) if usable else "",
+        "modules": [str(path) for path in modules(cell, usable)],
         "board_modules": [str(path) for path in built_for(cell, board_modules(cell))],
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
@@ -107,17 +107,18 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         "mount_options": mount_options(cell),
         "mount_allowed": json.dumps(mount.patterns(fs["type"])),
         "mountpoint": MOUNTPOINT,
-        **({"persistent_folder": persistent_memory.MOUNTPOINT} if persistent_memory.asked(cell) else {}),
+        **({"persistent_folder": persistent_memory.MOUNTPOINT} if persistent_memory.use(cell) else {}),
         "load_script": cell.load,
-        **(populated(cell) if cell.load == identity.DRIVER else for_command(cell)),
+        **populated(cell),
         "rehearsal_cell": rehearsal(cell),
     }
 
 
 def has_trials(cell: Cell) -> bool:
-    """Whether a board of such cells can show what a failure leaves (docs/explanation/durability.md), asked
-    for or not: so
-    cells that differ in CRASH alone start from the same bytes, but on a device that shows no past states."""
+    """Return whether a board of such cells can run crash trials (docs/explanation/durability.md).
+
+    So cells that differ only in CRASH start from the same bytes, unless the device shows no past states.
+    """
     return (
         cell.board == "virtual"
         and cell.load == identity.DRIVER
@@ -127,7 +128,16 @@ def has_trials(cell: Cell) -> bool:
 
 
 def populated(cell: Cell) -> dict[str, Any]:
-    """What the driver is told of the table that it makes, and of the rehearsal's."""
+    """Return the driver's options for its table and the rehearsal's; for a command its files and preloads."""
+    if cell.load != identity.DRIVER:
+        return {
+            "populate_options": "",
+            "rehearsal_options": "",
+            # name → SHA-256, of artifacts.kept
+            "given": dict(cell.files),
+            # name → artefact
+            "preloads": {name: path.name for name, path in programs.preloads().items()},
+        }
     table = (
         f"--workload {cell.profiles['workload']['table']} --value-size {cell.value_size}"
         + engine_options(cell, load_profile("engine", cell.engine)["populate"])
@@ -147,59 +157,46 @@ def populated(cell: Cell) -> dict[str, Any]:
 
 
 def databases_option(cell: Cell) -> str:
-    """What the driver is told of the number of databases, after a blank; of one nothing."""
+    """Return the driver's option for several databases, after a blank; empty for one."""
     count = userfile.databases(cell.profiles.get("file", {}))
     return f" --databases {count}" if count > 1 else ""
 
 
 def packed(cell: Cell) -> tuple[bytes, bytes]:
-    """What makes the database of a cell's file, and its transactions, as the driver reads them."""
+    """Return the schema and the transactions of a cell's file, in the driver's format."""
     try:
         parts = userfile.parts(cell.profiles["file"])
     except sqlfile.SqlFileError as error:
-        # a user's file was read before
+        # a user's file was checked earlier
         raise BadInputError(f"experiments/workload/{cell.workload}.yml: {error}") from error
     timed = cell.pace == pace.RECORDED
     return sqlfile.pack(parts.schema), sqlfile.pack(parts.transactions, timed)
 
 
-def for_command(cell: Cell) -> dict[str, Any]:
-    """The files that a command is given, name → SHA-256, which artifacts.kept has, and what notes engines'
-    transactions in it, name → artefact."""
-    noted = {name: path.name for name, path in programs.preloads().items()}
-    return {
-        "populate_options": "",
-        "rehearsal_options": "",
-        "given": dict(cell.files),
-        "preloads": noted,
-    }
-
-
 def load_script(kind: str) -> bytes:
-    """What a board does for a load (playbooks/loads/)."""
+    """Return the script of a load (playbooks/loads/)."""
     return (ansible.PLAYBOOKS / "loads" / f"{kind}.sh").read_bytes()
 
 
-def modules(cell: Cell, of_observers: Iterable[str]) -> list[Path]:
-    """The kernel modules of ours that a cell's board has: its device's, and those of observers; a lab board
-    has none."""
+def modules(cell: Cell, names: Iterable[str]) -> list[Path]:
+    """Return our kernel modules for a cell's device and these observers; none for a lab board."""
     if cell.board != "virtual":
         return []
     device = artifacts.IMAGES / "devices" / cell.profiles["device"]["driver"]
-    return built_for(cell, [device, *(ROOT / "probes" / name for name in of_observers)])
+    return built_for(cell, [device, *(ROOT / "probes" / name for name in names)])
 
 
 def built_for(cell: Cell, parts: Iterable[Path]) -> list[Path]:
-    """The kernel modules of some parts, built for a cell's kernel; many parts have none."""
+    """Return the kernel modules in these folders, built for a cell's kernel; most folders have none."""
     built = [artifacts.module(part, kernel_profile(cell)) for part in parts]
     return [path for path in built if path]
 
 
 def owner(kind: str, board: str) -> str:
-    """Who uses a lab board: this host, and who has the lock of lab.held, in one word.
+    """Return the user of a lab board in one word: this host, and a hash of the lock's place.
 
-    So whoever has the lock, and finds that the board is its own already, knows that nobody is at work.
-    A virtual board has no other user.
+    A holder of the lock that finds itself as the board's owner knows that nobody else is at work. A virtual
+    board has no other user.
     """
     if kind == "virtual":
         return ""
@@ -208,20 +205,18 @@ def owner(kind: str, board: str) -> str:
 
 
 def mount_options(cell: Cell) -> str:
-    """The filesystem's own options and the cell's, separated by commas."""
-    extra = [cell.mount_options] if cell.mount_options else []
-    return ",".join([*cell.profiles["fs"]["mount"], *extra])
+    """Return the mount options of the filesystem's profile and of the cell, separated by commas."""
+    return ",".join(filter(None, [*cell.profiles["fs"]["mount"], cell.mount_options]))
 
 
 def payload(cell: Cell, trials: bool = False) -> dict[str, bytes]:
-    """The files that a run needs on the board, below /run/commitpath. trials: on a board of trials, which has
-    two more (commitpath/run/crash_trials.py)."""
+    """Return a run's files on the board, below /run/commitpath. trials: for a board of trials."""
     environment = cell_env(cell, f"{MOUNTPOINT}/db/{DATABASE}", trials).encode()
     files = {"cell.env": environment, "load.sh": load_script(cell.load)}
-    files |= {**run_scripts(), **scripts_of(watching(cell))}
-    own_scripts = cell.profiles.get("observers", {})
-    for name in own_scripts.keys() & set(watching(cell)):
-        files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
+    files |= {**board_scripts(RUN_SCRIPTS), **scripts_of(watching(cell))}
+    for name, script in cell.profiles.get("observers", {}).items():
+        if name in watching(cell):
+            files[f"observers/{name}{observers.scripted()[name]}"] = script.encode()
     if "file" in cell.profiles:
         _, transactions = packed(cell)
         if len(transactions) <= MOST_WITH_CELL:
@@ -230,7 +225,7 @@ def payload(cell: Cell, trials: bool = False) -> dict[str, bytes]:
 
 
 def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
-    """What the scripts of a run are told: NAME=value, a line each. A command's folder is the database's."""
+    """Return cell.env, the variables of a run's scripts: NAME=value lines."""
     device = cell.profiles["device"]
     files = probe_files(cell.probes, cell.profiles["fs"]["type"])
     variables = {
@@ -256,13 +251,13 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
         if trials:
             variables |= trials_env(cell)
             variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
-    # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
+    # DEVICE_NAME of the device that format_device.py verified and formatted
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
 
 
 def trials_env(cell: Cell) -> dict[str, str]:
-    """What a board of trials is told besides."""
+    """Return further variables of a board of trials."""
     history = devices.by_name(cell.profiles["device"]["driver"]).history
     return {
         "DEVICE_CONTROL": history(DEVICE_NAME) if history else "",
@@ -272,14 +267,8 @@ def trials_env(cell: Cell) -> dict[str, str]:
     }
 
 
-def rehearsed_trials(cell: Cell) -> str:
-    """What a rehearsal is told besides on a board that may be one of trials."""
-    fsck = filesystems.by_name(cell.profiles["fs"]["type"]).fsck
-    return f'FSCK={shlex.quote(fsck)}\nSTEPS="$STEPS rehearse-trials:ok"\n'
-
-
 def driver_env(cell: Cell, database: str) -> dict[str, str]:
-    """What the driver is told."""
+    """Return the driver's options. database: its path on the board."""
     engine = load_profile("engine", cell.engine)
     driver_options = (
         f"--workload {cell.profiles['workload']['driver_workload']} --database {database} "
@@ -289,7 +278,7 @@ def driver_env(cell: Cell, database: str) -> dict[str, str]:
     )
     if cell.cache != "warm":
         driver_options += f" --drop-caches {DROP_CACHES}"
-    if persistent_memory.asked(cell):
+    if persistent_memory.use(cell):
         driver_options += f" --persistent-memory {persistent_memory.MOUNTPOINT}"
     if cell.profiles["workload"].get("file"):
         driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell.profiles else 'rehearsal'}"
@@ -297,58 +286,55 @@ def driver_env(cell: Cell, database: str) -> dict[str, str]:
     if phases := cell.profiles["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     watched = " ".join(engine["watched"])
-    # the moments of kills are told by the engine's calls, and those of cuts by what it calls in persistent
-    # memory, so each run of such a cell notes them
-    if cell.crash == PROCESS or (cell.crash != "none" and persistent_memory.asked(cell)):
+    # kill points are calls of the engine, and cuts of persistent memory are calls there: each run logs them
+    if cell.crash == PROCESS or (cell.crash != "none" and persistent_memory.use(cell)):
         return {"DRIVER_OPTIONS": f"{driver_options} {watched}", "WATCHED_OPTIONS": ""}
     return {"DRIVER_OPTIONS": driver_options, "WATCHED_OPTIONS": watched}
 
 
 def engine_options(cell: Cell, names: Iterable[str]) -> str:
-    """Some of the driver's options of the cell's engine with their values, each after a blank."""
+    """Return these options of the cell's engine with their values, each after a blank."""
     axis_of = load_profile("engine", cell.engine)["settings"]
     return "".join(f" --{name} {cell.value(axis_of[name])}" for name in names)
 
 
-def run_scripts() -> dict[str, bytes]:
-    """The scripts of a run by name."""
-    return {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in RUN_SCRIPTS}
+def board_scripts(names: Iterable[str]) -> dict[str, bytes]:
+    """Return scripts of playbooks/board, by name."""
+    return {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in names}
 
 
 def observer_scripts(names: Iterable[str]) -> list[Path]:
-    """What observers do on a board: each one's script, and what else is called after it."""
+    """Return the scripts of observers, and other files of their names."""
     return [path for name in names for path in sorted((ansible.PLAYBOOKS / "observers").glob(f"{name}.*"))]
 
 
 def scripts_of(names: Iterable[str]) -> dict[str, bytes]:
-    """The same, as a board has them."""
+    """Return the same by their names on a board."""
     return {f"observers/{path.name}": path.read_bytes() for path in observer_scripts(names)}
 
 
 def filesystem_scripts() -> list[Path]:
-    """What a board does with each filesystem."""
+    """Return the scripts of all filesystems."""
     return sorted(path for path in (ansible.PLAYBOOKS / "filesystems").iterdir() if path.is_file())
 
 
 def device_script(driver: str) -> Path:
-    """What a board does with a device of that driver."""
+    """Return the script of a device driver."""
     return ansible.PLAYBOOKS / "devices" / f"{driver}.sh"
 
 
 def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """What a board that is prepared gets of a file's SQL, below /run/commitpath; of no other workload any."""
+    """Return the SQL of a user's file for a prepared board, below /run/commitpath; empty without one."""
     if "schema" not in variables:
         return {}
-    rehearsed = sqlfile.read(REHEARSED_SQL).transactions
-    own = {name: variables[name] for name in ("schema", "transactions") if name in variables}
-    return {**own, "rehearsal": sqlfile.pack(rehearsed)}
+    users = {name: variables[name] for name in ("schema", "transactions") if name in variables}
+    return {**users, "rehearsal": sqlfile.pack(sqlfile.read(REHEARSED_SQL).transactions)}
 
 
 def rehearsal(cell: Cell) -> str:
-    """cell.env of a run of all phases that nobody watches, on an empty database in memory.
+    """Return cell.env of an unwatched run of all phases, on an empty database in memory.
 
-    Of the cell it takes only what its snapshot is for: the axes that cells of one snapshot
-    differ in are the default ones, and the device keeps its time.
+    The axes in which cells of one snapshot differ are at their default, and the device has no timing.
     """
     if cell.load == identity.COMMAND:
         device = {**cell.profiles["device"], "timing": {}}
@@ -365,12 +351,15 @@ def rehearsal(cell: Cell) -> str:
     taken = {axis: cell.value(axis) for axis in kept}
     small = replace(default, **taken, rows=0, n=REHEARSED, probes="", profiles=profiles)
     environment = cell_env(small, "/run/commitpath/rehearsal.db")
-    # what a board of trials reads of its root disk, too
-    return environment + (rehearsed_trials(cell) if has_trials(cell) else "")
+    if has_trials(cell):
+        # loads what a board of trials reads of its root disk
+        fsck = filesystems.by_name(cell.profiles["fs"]["type"]).fsck
+        environment += f'FSCK={shlex.quote(fsck)}\nSTEPS="$STEPS rehearse-trials:ok"\n'
+    return environment
 
 
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """What a board needs whatever its database, below /run; first of all, that the folder is ours."""
+    """Return the files of a provisioned board, below /run; the first marks the folder as ours."""
     files = {"made-by-commitpath": variables["owner"].encode()}
     if variables["probes"]:
         with tarfile.open(variables["probes"]) as tar:
@@ -379,31 +368,27 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
                     files[f"bin/{member.name}"] = file.read()
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
-        files["check-cmdline.sh"] = (ansible.PLAYBOOKS / "board/check-cmdline.sh").read_bytes()
+        files |= board_scripts(("check-cmdline.sh", "load-modules.sh"))
         files |= {Path(module).name: Path(module).read_bytes() for module in variables["modules"]}
-        files["load-modules.sh"] = (ansible.PLAYBOOKS / "board/load-modules.sh").read_bytes()
-        files |= {
-            f"modules/{Path(module).name}": Path(module).read_bytes() for module in variables["board_modules"]
-        }
+        for module in map(Path, variables["board_modules"]):
+            files[f"modules/{module.name}"] = module.read_bytes()
     else:
-        files |= lab_board.board_scripts()
-    files |= run_scripts()
-    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
+        files |= board_scripts(lab_board.SCRIPTS)
+    files |= board_scripts((*RUN_SCRIPTS, *PREPARE_SCRIPTS, "device.sh"))
     files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}
     driver = device_script(variables["device_driver"])
-    files |= {"device.sh": (ansible.PLAYBOOKS / "board/device.sh").read_bytes()}
-    files |= {f"devices/{driver.name}": driver.read_bytes()}
+    files[f"devices/{driver.name}"] = driver.read_bytes()
     files |= scripts_of(variables["scripted"])
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 
 def write_self_extracting(path: Path, files: Mapping[str, bytes]) -> None:
-    """A script with a tar behind it, which it unpacks on the board (playbooks/board/unpack.sh)."""
+    """Write a script followed by a tar, which it unpacks on the board (playbooks/board/unpack.sh)."""
     path.write_bytes((ansible.PLAYBOOKS / "board/unpack.sh").read_bytes() + tar_of(files))
 
 
 def tar_of(files: Mapping[str, bytes]) -> bytes:
-    """A tar of these files; what is in a folder `bin` can be executed."""
+    """Return a tar of these files; those in a folder `bin` are executable."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for name, content in files.items():

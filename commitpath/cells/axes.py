@@ -1,7 +1,4 @@
-"""The axes of a cell and their values, as experiments/schema.yml and its data files have them.
-
-The schema is the only list of axes, their allowed values and defaults.
-"""
+"""The axes of a cell: allowed values, defaults, parsing (experiments/schema.yml and its data files)."""
 
 import functools
 import re
@@ -9,8 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import jsonschema
 
 from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
@@ -20,39 +15,33 @@ from base.text import did_you_mean
 from commitpath.cells import observers
 from model import filesystems
 
-# How a whole number may be written, too.
+# Another way to write a whole number.
 POWERS = "; 1e3 is 1000"
-# Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
+# Name in `probes` of the probe of the cell's filesystem, probes/<type>.bpf.c.
 FILESYSTEM = "filesystem"
 
 
-# Read once, as all that is cached here: a grid makes hundreds of cells. Nobody changes what it returns.
+# Cached, as below: a grid makes hundreds of cells. Callers do not modify the result.
 @functools.cache
 def releases() -> dict[str, Any]:
-    """SQLite releases by version, newest first (workloads/engines/sqlite/releases.yml)."""
+    """Return SQLite releases by version, newest first (workloads/engines/sqlite/releases.yml)."""
     data = load_yaml(ROOT / "workloads/engines/sqlite/releases.yml")
     return dict(sorted(data.items(), key=lambda item: version_key(item[0]), reverse=True))
 
 
 def newest() -> str:
-    """What `newest` means: of the releases that Debian has, as the boards are. A later one has its number."""
+    """Return the version that `newest` stands for: the newest packaged by Debian, as on the boards."""
     return next(version for version, source in releases().items() if "debian" in source)
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """'3.8.11.1' as (3, 8, 11, 1), to sort and compare by."""
+    """Return '3.8.11.1' as (3, 8, 11, 1), a sort key."""
     return tuple(int(part) for part in version.split("."))
-
-
-@functools.cache
-def data_files(pattern: Path) -> dict[str, Path]:
-    """The files that a path with a glob as its name finds, by what each is called."""
-    return {path.stem: path for path in sorted(pattern.parent.resolve().glob(pattern.name))}
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of the schema: its make variable, and what it allows."""
+    """One axis of the schema: its make variable and allowed values."""
 
     name: str
     spec: Mapping[str, Any]
@@ -63,30 +52,27 @@ class Axis:
 
     @property
     def also(self) -> str | None:
-        """Another name of the variable, if it has one."""
+        """A second name of the variable, if any."""
         return str(self.spec["x-also"]).upper() if "x-also" in self.spec else None
 
     def among(self, variables: Collection[str]) -> str | None:
-        """The variable of these that sets it, under either name; None: none does."""
+        """Return the variable among these that sets the axis, under either name; None without one."""
         return next((name for name in (self.variable, self.also) if name in variables), None)
 
     def files(self) -> dict[str, Path]:
-        """The data files whose names are this axis's values; empty for other axes."""
-        pattern = self.spec.get("x-glob") or self.spec.get("x-glob-list")
-        if not pattern:
-            return {}
-        return data_files(EXPERIMENTS / pattern)
+        """Return the data files named after this axis's values, by value; empty for other axes."""
+        return data_files(self.spec.get("x-glob"))
 
     def values(self) -> dict[str, str]:
-        """What each allowed value is, where the schema says it."""
+        """Return the description of each allowed value, if the schema has them."""
         return dict(self.spec.get("x-values", {}))
 
     def given(self) -> dict[str, str]:
-        """What may stand for a path of the user's, `word:<path>`, and what that is."""
+        """Return forms with a path of the user's, `word:<path>`, and their descriptions."""
         return dict(self.spec.get("x-given", {}))
 
     def choices(self) -> list[str]:
-        """Every allowed value, or an empty list where any of a type is allowed."""
+        """Return every allowed value; empty if any value of the type is allowed."""
         if "enum" in self.spec:
             return [str(value) for value in self.spec["enum"]]
         if "x-glob-file" in self.spec:
@@ -96,11 +82,10 @@ class Axis:
         return []
 
     def allowed(self) -> str:
-        """What is allowed, in words, for help and errors."""
+        """Return the allowed values in words, for help and errors."""
         if choices := self.choices():
-            also = {own: other for other, own in aliases(self.name).items()}
-            names = [f"{name} ({also[name]})" if name in also else name for name in choices]
-            return ", ".join([*names, *self.given()])
+            also = {name: f" ({alias})" for alias, name in aliases(self.name).items()}
+            return ", ".join([*(name + also.get(name, "") for name in choices), *self.given()])
         if "x-glob-list" in self.spec:
             others = " or ".join(observers.optional())
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {others}"
@@ -111,11 +96,11 @@ class Axis:
         return str(self.spec.get("x-allowed", "text"))
 
     def parse(self, text: str, where: str) -> Any:
-        """The value that TEXT means; BadInputError says what is allowed."""
+        """Return the value of a text. where: the variable as given. Raises BadInputError."""
 
         def bad(near: str = "") -> BadInputError:
-            said = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
-            return BadInputError(f"{where}={said}: {near}{self.variable} is {self.allowed()}")
+            shown = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
+            return BadInputError(f"{where}={shown}: {near}{self.variable} is {self.allowed()}")
 
         if "x-glob-list" in self.spec:
             names = {"all", "none", *probe_names(), *observers.optional()}
@@ -136,12 +121,15 @@ class Axis:
             return text
         choices = [*self.choices(), *map(str, aliases(self.name))]
         if choices and str(value) not in choices:
-            # names are of one case only: no two differ in nothing else
-            known = {choice.casefold(): choice for choice in choices}
-            if str(value).casefold() not in known:
+            # no two names differ in case only
+            by_lower_case = {choice.casefold(): choice for choice in choices}
+            if str(value).casefold() not in by_lower_case:
                 raise bad(did_you_mean(str(value), choices))
-            value = known[str(value).casefold()]
+            value = by_lower_case[str(value).casefold()]
         value = aliases(self.name).get(value, value)
+        # loaded late: commands without a cell do not need it
+        import jsonschema
+
         check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
         if not jsonschema.Draft202012Validator(check).is_valid(value):
             raise bad()
@@ -149,43 +137,50 @@ class Axis:
 
 
 @functools.cache
+def data_files(pattern: str | None) -> dict[str, Path]:
+    """Return the files that match a glob below experiments/, by their names without suffix."""
+    path = EXPERIMENTS / (pattern or "")
+    return {file.stem: file for file in sorted(path.parent.resolve().glob(path.name))} if pattern else {}
+
+
+@functools.cache
 def aliases(axis: str) -> dict[Any, str]:
-    """Other names of an axis's values → the value."""
+    """Return other names of an axis's values → the value."""
     files = (axes() | run_axes())[axis].files()
     return {alias: name for name, path in files.items() for alias in load_mapping(path).get("aliases", [])}
 
 
 @functools.cache
 def axes() -> dict[str, Axis]:
-    """The cell's axes by name, in the schema's order."""
+    """Return the cell's axes by name, in the schema's order."""
     return {name: Axis(name, spec) for name, spec in schema()["properties"].items()}
 
 
 def own_name(name: str) -> str:
-    """An axis's own name, whichever of its names is given; any other name as it is."""
+    """Return the name of an axis from either of its names; other names unchanged."""
     return {axis.spec["x-also"]: axis.name for axis in axes().values() if axis.also}.get(name, name)
 
 
 def run_axes() -> dict[str, Axis]:
-    """Variables of a call that are no part of a cell (REPEAT)."""
+    """Return the variables of a call that are not part of a cell, such as REPEAT."""
     return {name: Axis(name, spec) for name, spec in schema()["$defs"]["run"]["properties"].items()}
 
 
 @functools.cache
 def probe_names() -> list[str]:
-    """Every probe there is; that of each filesystem by one name, as a cell has one filesystem."""
+    """Return every probe; those of the filesystems as one name, as a cell has one filesystem."""
     files = {path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c")}
     return sorted(files - set(filesystems.names()) | {FILESYSTEM})
 
 
 def probe_files(probes: str, kind: str) -> list[str]:
-    """The names of the files of probes named as in a cell, on a filesystem of that type."""
+    """Return the names of the files of a cell's probes. kind: the type of its filesystem."""
     given = [name for name in probes.split(",") if name and name not in observers.names()]
     return [kind if name == FILESYSTEM else name for name in given]
 
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
-    """'sync,block', 'all', 'all' and an observer, or 'none', as the sorted list of names."""
+    """Return the sorted names of 'sync,block', 'all', 'all' and an observer, or 'none'. bad: the error."""
     given = set() if text in ("", "none") else set(text.split(","))
     names = given - {"all"} | (set(probe_names()) if "all" in given else set())
     others = set(observers.optional())

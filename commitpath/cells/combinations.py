@@ -1,4 +1,4 @@
-"""Combinations of settings that no board can run: each is refused in one line that says what fits."""
+"""Refuse combinations of settings that no board can run, with one line that names what would fit."""
 
 import re
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from model.cell import Cell
 
 
 def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | None) -> None:
-    """Refuse a workload that the engine cannot run, and a setting that it does not have.
+    """Refuse a workload that the engine cannot run, and settings that it lacks.
 
-    only: the engines that run the workload; None: all do.
+    only: the engines that run the workload; None for all.
     """
     engine = cell.engine
     if only is not None and engine not in only:
@@ -61,7 +61,7 @@ def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | Non
 
 
 def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
-    """Refuse a time for each instruction where no clock counts instructions."""
+    """Refuse CPU_NS on a clock that does not count instructions."""
     if "CPU_NS" not in variables:
         return
     for name in ("board", "clock"):
@@ -73,7 +73,7 @@ def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
 
 
 def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
-    """Refuse what the driver's workload would, once a board is prepared."""
+    """Refuse values that the driver's workload would refuse later, on a prepared board."""
     if cell.pace == pace.RECORDED and not profile.get("trace"):
         raise BadInputError(
             f"PACE={cell.pace}: WORKLOAD={cell.workload} has no recorded times; use WORKLOAD=trace, or "
@@ -90,14 +90,14 @@ def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
 
 
 def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
-    """Refuse what the cell's kernel cannot do. fs: the profile of its filesystem."""
+    """Refuse a kernel that lacks what the cell needs. fs: the profile of its filesystem."""
     name, kernel = f"KERNEL={cell.kernel}", kernel_profile(cell)
     if cell.board != "virtual" and cell.kernel != axes()["kernel"].spec["default"]:
         raise BadInputError(f"{name}: BOARD={cell.board} has a kernel of its own")
     driver = driver_folder(cell.profiles["device"]["driver"])
     of_driver = load_yaml(driver / "options.yml") if (driver / "options.yml").exists() else []
     needed = [(f"FS={cell.fs}", fs["options"]), (f"DEVICE={cell.device}", of_driver)]
-    if in_memory := persistent_memory.asked(cell):
+    if in_memory := persistent_memory.use(cell):
         needed.append((in_memory[0], load_yaml(given.OPTIONS)["persistent"]))
     for variable, options in needed:
         if missing := given.missing_options(kernel, options):
@@ -112,7 +112,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if why and has_module(driver):
         fit = [each for each in axes()["device"].files() if fits_any_kernel(each)]
         raise BadInputError(
-            f"DEVICE={cell.device}: its driver is a kernel module of ours, and none can be built for "
+            f"DEVICE={cell.device}: its driver is a kernel module of ours, which cannot be built for "
             f"{name}: {why}; use DEVICE={' or '.join(fit)}"
         )
     if not cell.probes:
@@ -129,7 +129,7 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
 
 
 def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:
-    """Whether a kernel is of a release that mounts what a filesystem's mkfs makes."""
+    """Return whether a kernel's release mounts what a filesystem's mkfs makes."""
     if "since" not in fs:
         return True
     numbers = re.match(r"[0-9]+([.][0-9]+)*", kernel["release"])
@@ -137,13 +137,13 @@ def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:
 
 
 def fits_any_kernel(device: str) -> bool:
-    """Whether a device profile needs no kernel module of ours on the virtual board."""
+    """Return whether a device profile needs no kernel module of ours on the virtual board."""
     driver = load_profile("device", device)["driver"]
     return devices.by_name(driver).made and not has_module(driver_folder(driver))
 
 
 def check_combination(cell: Cell) -> None:
-    """Refuse what no board can run: BadInputError says why and what would fit."""
+    """Refuse other combinations that no board can run. Raises BadInputError."""
     if cell.synchronous == "extra" and version_key(cell.sqlite) < (3, 12):
         raise BadInputError(
             f"SYNCHRONOUS=extra: SQLite {cell.sqlite} has no synchronous=EXTRA (it came with 3.12); "
@@ -152,13 +152,14 @@ def check_combination(cell: Cell) -> None:
     filesystem_options.check(cell)
     check_cache(cell)
     made = devices.by_name(cell.profiles["device"]["driver"]).made
-    if cell.board == "virtual" and not made:
+    if cell.board != "virtual":
+        if made:
+            raise BadInputError(
+                f"DEVICE={cell.device}: BOARD={cell.board} has a device of its own; use DEVICE=own"
+            )
+    elif not made:
         raise BadInputError(f"DEVICE={cell.device}: only a lab board has a device of its own")
-    if cell.board != "virtual" and made:
-        raise BadInputError(
-            f"DEVICE={cell.device}: BOARD={cell.board} has a device of its own; use DEVICE=own"
-        )
-    if cell.board == "virtual":
+    else:
         need, have = database_mib(cell), cell.profiles["device"]["size_mib"]
         if need > have:
             raise BadInputError(
@@ -168,7 +169,7 @@ def check_combination(cell: Cell) -> None:
 
 
 def check_cache(cell: Cell) -> None:
-    """Refuse a cold cache where it would not be one, or where nobody could check the rows."""
+    """Refuse a cold cache with crash trials, and with an engine that does not count its changed rows."""
     if cell.cache != "cold":
         return
     if cell.crash != "none":
@@ -184,7 +185,7 @@ def check_cache(cell: Cell) -> None:
 
 
 def database_mib(cell: Cell) -> int:
-    """MiB of device that a cell's database, WAL, journal and filesystem need at most.
+    """Return the MiB that a cell's database, WAL, journal and filesystem need at most.
 
     A table leaf holds the rows that fit into page_size - 8 bytes of header, each with
     2 bytes of cell pointer and up to 12 of varints; a longer row spills to overflow

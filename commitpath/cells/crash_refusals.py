@@ -1,4 +1,4 @@
-"""Cuts and kills that no board can try, or whose outcome nobody could judge: each is refused."""
+"""Refuse crash trials that no board can run, or with outcomes that cannot be judged."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from model.requested import mkfs
 
 
 def check(cell: Cell, variables: Mapping[str, str]) -> None:
-    """Refuse cuts that no board can try, or whose outcome nobody could judge."""
+    """Refuse a cell with impossible crash trials. Raises BadInputError."""
     if cell.crash == "none":
         for name in ("cuts", "cut_seed"):
             if variable := axes()[name].among(variables):
@@ -22,31 +22,31 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
                     f"{variable}={cell.value(name)}: CRASH=none cuts nothing; use CRASH=power"
                 )
         return
-    asked = f"CRASH={cell.crash}"
+    setting = f"CRASH={cell.crash}"
     if (several := userfile.databases(cell.profiles.get("file", {}))) > 1:
         raise BadInputError(
-            f"{asked}: WORKLOAD={cell.workload} has {several} databases here, and a trial looks at one; "
+            f"{setting}: WORKLOAD={cell.workload} has {several} databases here, and a trial looks at one; "
             "use CRASH=none, or a trace of one file (docs/how-to/trace.md)"
         )
     for name in ("board", "clock"):
         if cell.value(name) != "virtual":
             raise BadInputError(
-                f"{asked}: {name.upper()}={cell.value(name)} does not do a run again to the bit; "
+                f"{setting}: {name.upper()}={cell.value(name)} does not do a run again to the bit; "
                 "use BOARD=virtual and CLOCK=virtual"
             )
     if cell.crash != PROCESS:
-        check_history(cell, asked)
-        check_ticks(cell, asked)
+        check_history(cell, setting)
+        check_ticks(cell, setting)
     if not programs.trials_folders(cell.engine):
         raise BadInputError(
-            f"{asked}: ENGINE={cell.engine} has nothing that looks at a database that came up again "
+            f"{setting}: ENGINE={cell.engine} has nothing that looks at a database that came up again "
             f"(workloads/engines/{cell.engine}/trials/)"
         )
     workload = axes()["workload"].files()
     if not oracle.is_known(cell.profiles["workload"]):
         fit = [name for name in workload if oracle.is_known(load_profile("workload", name))]
         raise BadInputError(
-            f"{asked}: which rows WORKLOAD={cell.workload} leaves is not known beforehand; "
+            f"{setting}: which rows WORKLOAD={cell.workload} leaves is not known beforehand; "
             f"use WORKLOAD={' or '.join(fit)}"
         )
     try:
@@ -54,38 +54,40 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
     except ValueError as error:
         where = f"FILE={variables.get('FILE') or cell.file}: " if cell.file else ""
         raise BadInputError(
-            f"{asked}: {where}{error}; which rows are to come up again is known where its statements alone "
+            f"{setting}: {where}{error}; which rows are to come up again is known where its statements alone "
             "say it"
         ) from None
 
 
-def check_history(cell: Cell, asked: str) -> None:
-    """Refuse a device that cannot show what it would have kept."""
+def check_history(cell: Cell, setting: str) -> None:
+    """Refuse a device that cannot show its past states."""
     if devices.by_name(cell.profiles["device"]["driver"]).history is None:
         fit = [name for name in axes()["device"].files() if keeps_history(name)]
         raise BadInputError(
-            f"{asked}: DEVICE={cell.device} keeps no past states; use DEVICE={' or '.join(fit)}"
+            f"{setting}: DEVICE={cell.device} keeps no past states; use DEVICE={' or '.join(fit)}"
         )
     device = cell.profiles["device"]
     if device.get("ignores") and not device["geometry"]["cache_kib"]:
         raise BadInputError(
-            f"{asked}: DEVICE={cell.device} ignores {' and '.join(device['ignores'])} and has no cache to "
+            f"{setting}: DEVICE={cell.device} ignores {' and '.join(device['ignores'])} and has no cache to "
             f"lose (experiments/device/{cell.device}.yml: cache_kib)"
         )
 
 
-def check_ticks(cell: Cell, asked: str) -> None:
-    """Refuse a filesystem whose syncs are other block commands on each board. Without a journal a sync writes
-    the file's inode if a tick of the kernel's clock came between the file's last two writes, with lazytime
-    too, and the boards of trials do the run again some microseconds apart."""
+def check_ticks(cell: Cell, setting: str) -> None:
+    """Refuse a filesystem with other block commands on each board.
+
+    Without a journal a sync writes the file's inode if a tick of the kernel's clock came between the file's
+    last two writes, with lazytime too, and the boards of trials repeat the run some microseconds apart.
+    """
     if not mkfs.journalled(cell):
         others = " or ".join(name for name in axes()["fs"].files() if name != cell.fs)
         raise BadInputError(
-            f"{asked}: FS={cell.fs} has no journal, and whether a sync writes an inode goes by a tick of "
+            f"{setting}: FS={cell.fs} has no journal, and whether a sync writes an inode goes by a tick of "
             f"the clock, so no board does a run's commands again; use FS={others}, or CRASH=process"
         )
 
 
 def keeps_history(device: str) -> bool:
-    """Whether a device profile's driver can show past states."""
+    """Return whether a device profile's driver can show past states."""
     return devices.by_name(load_profile("device", device)["driver"]).history is not None

@@ -1,41 +1,41 @@
-"""Data files, checked against experiments/schema.yml."""
+"""Load a data file and check it against experiments/schema.yml."""
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import jsonschema
 
 from base.data import load_mapping
 from base.errors import BadInputError
 from base.schema import schema
 
-# JSON Schema takes 2.0 for an integer; a device's attribute file does not.
-STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
-
 
 def load(path: Path, kind: str) -> dict[str, Any]:
-    """Return a data file that fits $defs.KIND of the schema. Raises BadInputError with the place."""
+    """Load a data file that fits $defs.KIND of the schema. Raises BadInputError."""
     content = load_mapping(path)
     parts = schema()["$defs"]
     check(path, content, {**parts[kind], "$defs": parts}, f"experiments/schema.yml, $defs.{kind}")
     return content
 
 
-def check(path: Path, content: Any, asks: Mapping[str, Any], where: str) -> None:
-    """Hold what a data file has against a JSON Schema. BadInputError says what does not fit.
+@functools.cache
+def validator() -> Any:
+    """Return the class that checks; loaded late, as many commands check no data file."""
+    import jsonschema
 
-    where: which schema that is.
-    """
-    for error in STRICT(asks).iter_errors(content):
+    # JSON Schema takes 2.0 for an integer; a device's attribute file does not
+    integers = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    )
+    return jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=integers)  # type: ignore[no-untyped-call]
+
+
+def check(path: Path, content: Any, part: Mapping[str, Any], where: str) -> None:
+    """Check a data file's content against a JSON Schema. where: the schema's place. Raises BadInputError."""
+    for error in validator()(part).iter_errors(content):
         key = ".".join(str(part) for part in error.absolute_path) or "file"
-        what = error.message
+        wrong = error.message
         if error.validator in ("minimum", "maximum") and "maximum" in error.schema:
             bounds = error.schema
-            what = f"{error.instance} is not allowed, only {bounds['minimum']} to {bounds['maximum']}"
-        raise BadInputError(f"{path}: {key}: {what} ({where})")
+            wrong = f"{error.instance} is not allowed, only {bounds['minimum']} to {bounds['maximum']}"
+        raise BadInputError(f"{path}: {key}: {wrong} ({where})")

@@ -1,4 +1,4 @@
-"""What mkfs and mount are given: options that are allowed, and do not contradict each other."""
+"""Refuse options of mkfs and mount that are not allowed, or contradict each other."""
 
 import re
 from collections.abc import Mapping
@@ -6,6 +6,8 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from commitpath.cells.axes import axes
+from commitpath.cells.profiles import load_profile
 from model import filesystems
 from model.cell import Cell
 from model.requested import mkfs, mount
@@ -15,7 +17,7 @@ Part = tuple[str, str]
 
 
 def check(cell: Cell) -> None:
-    """BadInputError where mkfs or mount may not be given an option, or two of them cannot both be."""
+    """Refuse a cell's options of mkfs and mount. Raises BadInputError."""
     fs, kind = cell.profiles["fs"], cell.profiles["fs"]["type"]
     file = f"{EXPERIMENTS}/fs/{cell.fs}.yml"
     of_file = " ".join(fs["mkfs"])
@@ -34,15 +36,17 @@ def check(cell: Cell) -> None:
             )
     parts = _parts(cell, cell.fs, fs)
     if conflict := _conflict(kind, parts):
-        (part, source), (_, other), said = conflict
-        raise BadInputError(said + (_fits(cell, part) if other.startswith("FS=") and source != other else ""))
+        (part, source), (_, other), wrong = conflict
+        raise BadInputError(
+            wrong + (_fits(cell, part) if other.startswith("FS=") and source != other else "")
+        )
     for pattern, why in filesystems.by_name(kind).unmountable.items():
         for part, source in _like(pattern, parts):
             raise BadInputError(f"{source}: {part}: {why}, or the board cannot mount it")
 
 
 def _parts(cell: Cell, name: str, fs: Mapping[str, Any]) -> list[Part]:
-    """Return what mkfs and mount are given with FS=NAME; BadInputError where they would not be given all."""
+    """Return all options of mkfs and mount with FS=NAME. Raises BadInputError if one would be ignored."""
     kind, given = fs["type"], [option for option in cell.mount_options.split(",") if option]
     mounted = [(part, f"FS={name}") for part in fs["mount"]] + [(part, "MOUNT_OPTIONS") for part in given]
     _once(kind, mounted)
@@ -52,7 +56,7 @@ def _parts(cell: Cell, name: str, fs: Mapping[str, Any]) -> list[Part]:
 
 
 def _once(kind: str, options: list[Part]) -> None:
-    """Refuse a mount option that is there twice: the last would be in effect, and the other asked for."""
+    """Refuse a mount option that is given twice: only the last would be in effect."""
     seen: dict[str, Part] = {}
     for part, source in options:
         key = mount.key(kind, part)
@@ -64,10 +68,10 @@ def _once(kind: str, options: list[Part]) -> None:
 
 
 def _made(kind: str, options: list[tuple[str, str]]) -> list[Part]:
-    """Return the parts of what mkfs is given.
+    """Return the parts of mkfs's options.
 
-    An option that is given twice is refused where mkfs would forget a list, or refuse it; a number may take
-    the place of the file's.
+    An option given twice is refused if mkfs would ignore one list or refuse it; a number may replace the
+    profile's.
     """
     how = filesystems.by_name(kind).mkfs
     kept: dict[str, list[Part]] = {}
@@ -94,12 +98,12 @@ def _made(kind: str, options: list[tuple[str, str]]) -> list[Part]:
 
 
 def _set_by(part: str) -> str:
-    """Return what a part of mkfs's options sets: `-m crc` of `-m crc=0`, `-O quota` of `-O ^quota`."""
+    """Return the setting of a part of mkfs's options: `-m crc` for `-m crc=0`, `-O quota` for `-O ^quota`."""
     return part.partition("=")[0].replace("^", "")
 
 
 def _within(kind: str, parts: list[Part], device_mib: int) -> None:
-    """Refuse a number that mkfs or the kernel refuses. device_mib: 0 where it is not known."""
+    """Refuse a number that mkfs or the kernel refuses. device_mib: 0 if unknown."""
     fs = filesystems.by_name(kind)
     for part, source in parts:
         for begin, (allowed, what) in fs.limits.items():
@@ -111,19 +115,19 @@ def _within(kind: str, parts: list[Part], device_mib: int) -> None:
 
 
 def _conflict(kind: str, parts: list[Part]) -> tuple[Part, Part, str] | None:
-    """Return two that exclude each other, the user's first, or one that lacks what it needs, and what is
-    wrong; None where nothing is."""
+    """Return two parts that exclude each other, the user's first, or one part twice that lacks what it needs,
+    and a message; None without a conflict."""
     fs = filesystems.by_name(kind)
     for first, second, why in fs.excluded:
         both = [*_like(first, parts)[:1], *_like(second, parts)[:1]]
         if len(both) == 2:
-            one, other = sorted(both, key=lambda one: one[1].startswith("FS="))
-            return one, other, f"{one[1]}: {one[0]} cannot be with {other[0]} of {other[1]}: {why}"
+            users, other = sorted(both, key=lambda part: part[1].startswith("FS="))
+            return users, other, f"{users[1]}: {users[0]} cannot be with {other[0]} of {other[1]}: {why}"
     for first, second, why in fs.needs:
-        for one in _like(first, parts):
+        for part in _like(first, parts):
             if not _like(second, parts):
                 shown = second.replace("\\", "").replace("?", "")
-                return one, one, f"{one[1]}: {one[0]} needs {shown}: {why}"
+                return part, part, f"{part[1]}: {part[0]} needs {shown}: {why}"
     return None
 
 
@@ -132,10 +136,7 @@ def _like(pattern: str, parts: list[Part]) -> list[Part]:
 
 
 def _fits(cell: Cell, part: str) -> str:
-    """Name the other filesystems of that type that have the part, or take all that the user asked for."""
-    from commitpath.cells.axes import axes
-    from commitpath.cells.profiles import load_profile
-
+    """Return a hint: filesystems of that type that have the part, or accept all the user's options."""
     kind = cell.profiles["fs"]["type"]
     others = {name: load_profile("fs", name) for name in axes()["fs"].files() if name != cell.fs}
     fit = [
@@ -148,7 +149,7 @@ def _fits(cell: Cell, part: str) -> str:
 
 
 def _takes(cell: Cell, name: str, fs: Mapping[str, Any]) -> bool:
-    """Whether FS=NAME takes the options of a cell."""
+    """Return whether FS=NAME accepts the options of a cell."""
     try:
         return _conflict(fs["type"], _parts(cell, name, fs)) is None
     except BadInputError:

@@ -1,4 +1,4 @@
-"""Cells: make's variables, checked against experiments/schema.yml, as a cell."""
+"""Make a cell from make's variables, checked against experiments/schema.yml."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,14 +8,7 @@ from typing import Any
 from base import identity
 from base.errors import BadInputError
 from base.text import did_you_mean
-from commitpath.cells import (
-    combinations,
-    crash_refusals,
-    observers,
-    persistent_memory,
-    transaction_files,
-    user_files,
-)
+from commitpath.cells import observers, persistent_memory, transaction_files
 from commitpath.cells.axes import axes, newest, own_name, parse_probes
 from commitpath.cells.profiles import load_profile, logs_itself
 from images import given
@@ -27,18 +20,21 @@ PROFILE_AXES = ("device", "fs", "workload")
 
 
 def make_cell(variables: Mapping[str, str]) -> Cell:
-    """Return the cell that make's variables (or a cell file's entries) ask for.
+    """Return the cell of make's variables; unset axes take their default.
 
-    Unset axes take their default. Raises BadInputError on an unknown variable, a
-    value that is not allowed, or a combination that cannot exist.
+    Raises BadInputError on an unknown variable, a value that is not allowed, or an impossible combination.
     """
-    cell = with_profiles(parsed(variables))
+    values = parsed(variables)
+    # loaded late: Polars is not needed to reject a value
+    from commitpath.cells import combinations, crash_refusals
+
+    cell = with_profiles(values)
     rules = load_profile("workload", cell.workload)
     cell = with_script(cell)
     combinations.check_engine(cell, variables, rules.get("engines"))
     combinations.check_clock(cell, variables)
-    there = observers.unnamed(logs_itself(cell))
-    cell = replace(cell, probes=",".join(name for name in cell.probes.split(",") if name not in there))
+    automatic = observers.automatic(logs_itself(cell))
+    cell = replace(cell, probes=",".join(name for name in cell.probes.split(",") if name not in automatic))
     cell = transaction_files.with_file(with_fixed(cell, variables), variables)
     combinations.check_workload(cell, rules)
     combinations.check_kernel(cell, load_profile("fs", cell.fs))
@@ -50,13 +46,12 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
 
 def parsed(variables: Mapping[str, str]) -> dict[str, Any]:
     """Return the value of every axis by its name. Raises BadInputError."""
-    known = axes()
-    values: dict[str, Any] = {name: axis.spec["default"] for name, axis in known.items()}
+    values: dict[str, Any] = {name: axis.spec["default"] for name, axis in axes().items()}
     for variable, text in variables.items():
-        axis = known.get(own_name(variable.lower()))
+        axis = axes().get(own_name(variable.lower()))
         if axis is None or variable not in (axis.variable, axis.also):
-            names = [entry.variable for entry in known.values()]
-            near = did_you_mean(variable, [*names, *(entry.also for entry in known.values() if entry.also)])
+            names = [entry.variable for entry in axes().values()]
+            near = did_you_mean(variable, [*names, *(entry.also for entry in axes().values() if entry.also)])
             raise BadInputError(f"{variable}: unknown variable; {near}there are {', '.join(names)}")
         values[axis.name] = axis.parse(text, variable)
     values["probes"] = ",".join(parse_probes(values["probes"], BadInputError("PROBES")))
@@ -66,11 +61,11 @@ def parsed(variables: Mapping[str, str]) -> dict[str, Any]:
 
 
 def with_profiles(values: Mapping[str, Any]) -> Cell:
-    """Return the cell of these values, with the profiles that they name."""
+    """Return the cell of these values, with the profiles of its parts."""
     profiles, kernel = {axis: load_profile(axis, values[axis]) for axis in PROFILE_AXES}, values["kernel"]
-    # an axis that came after the rule of ids: at its default it is no part of one
-    if own := given.split(kernel):
-        kernel, profiles["kernel"] = given.look(*own)
+    # not part of an id at its default: the axis is younger than the id rule
+    if users := given.split(kernel):
+        kernel, profiles["kernel"] = given.look(*users)
     elif kernel != axes()["kernel"].spec["default"]:
         profiles["kernel"] = load_profile("kernel", kernel)
     settings = {
@@ -81,12 +76,12 @@ def with_profiles(values: Mapping[str, Any]) -> Cell:
 
 
 def with_fixed(cell: Cell, variables: Mapping[str, str]) -> Cell:
-    """Return a cell with the axes that its workload fixes. Raises BadInputError if one is set otherwise."""
+    """Return a cell with the axes that its workload fixes. Raises BadInputError if one has another value."""
     fixed = cell.profiles["workload"].get("fixed", {})
     for name, value in fixed.items():
-        if (asked := axes()[name].among(variables)) and cell.value(name) != value:
+        if (variable := axes()[name].among(variables)) and cell.value(name) != value:
             raise BadInputError(
-                f"{asked}={cell.value(name)}: WORKLOAD={cell.workload} allows only {value} "
+                f"{variable}={cell.value(name)}: WORKLOAD={cell.workload} allows only {value} "
                 f"(experiments/workload/{cell.workload}.yml)"
             )
     return replace(cell, **fixed)
@@ -94,18 +89,16 @@ def with_fixed(cell: Cell, variables: Mapping[str, str]) -> Cell:
 
 def with_script(cell: Cell) -> Cell:
     """Return a cell with the content of the script that OBSERVERS names, and its observer in `probes`."""
-    asked = cell.observers
-    first, comma, path = asked.partition(",")
+    where = f"OBSERVERS={cell.observers}"
+    first, comma, path = cell.observers.partition(",")
     ends = {end: name for name, end in observers.scripted().items()}
     if first != "all" or (comma and Path(path).suffix not in ends):
-        raise BadInputError(
-            f"OBSERVERS={asked}: {axes()['observers'].variable} is {axes()['observers'].allowed()}"
-        )
+        raise BadInputError(f"{where}: {axes()['observers'].variable} is {axes()['observers'].allowed()}")
     if not comma:
         return cell
     if not cell.probes:
-        raise BadInputError(f"OBSERVERS={asked}: a script runs beside the probes, and PROBES is none")
-    name, text = ends[Path(path).suffix], user_files.script(Path(path))
+        raise BadInputError(f"{where}: a script needs probes, and PROBES is none")
+    name, text = ends[Path(path).suffix], transaction_files.script(Path(path))
     return replace(
         cell,
         observers=f"all,{sqlfile.name(text)}",

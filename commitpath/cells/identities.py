@@ -1,4 +1,4 @@
-"""What a cell is called, and a stored one with the axes of now (base/identity.py has the rule)."""
+"""A cell's id, folder name and stored form, and stored cells with the present axes (base/identity.py)."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -11,29 +11,24 @@ from model import cell as cells
 from model.cell import Cell
 
 
-def at_default(cell: Cell) -> list[str]:
-    """The axes of a cell that are at their default, in alphabetical order."""
-    known = axes()
-    return sorted(
-        name for name, value in cell.axes() if name in known and value == known[name].spec["default"]
-    )
-
-
 def stored(cell: Cell) -> dict[str, Any]:
-    """A cell as cell.json has it (base/identity.py)."""
-    return {**cell.document(), "at_default": at_default(cell)}
+    """Return the document of a cell in cell.json, with its axes at their default."""
+    at_default = [
+        name for name, value in cell.axes() if name in axes() and value == axes()[name].spec["default"]
+    ]
+    return {**cell.document(), "at_default": sorted(at_default)}
 
 
 def complete(cell: Cell) -> Cell:
-    """A stored cell with the axes that its document lacks, at their default."""
+    """Return a stored cell with the axes that its document lacks, at their default."""
     return replace(cell, absent=frozenset())
 
 
 def current_id(document: identity.Document, apart: Set[str] = frozenset()) -> str:
-    """The id that a stored cell has with the axes and defaults of now.
+    """Return a stored cell's id with the present axes and defaults.
 
-    An axis that is not known here was at its default if the cell says so. apart: such axes that are
-    part of the id all the same, as others have another value at their default.
+    An axis unknown here was at its default if the cell records that. apart: such axes that are part of the
+    id, as other cells have another value at their default.
     """
     made = stored(complete(cells.from_document(document)))
     unknown = set(document.get("at_default", ())) - axes().keys() - apart
@@ -41,23 +36,21 @@ def current_id(document: identity.Document, apart: Set[str] = frozenset()) -> st
 
 
 def other_profiles(cell: Cell) -> list[str]:
-    """Axes whose profile asks for something else than the file of that name does here: the file
-    was edited since the run, or the run was given another name."""
-    known = axes()
+    """Return the axes with a profile that differs from the present file of its name."""
     return [
         axis
         for axis in cell.profiles
-        if axis in known
-        and cell.value(axis) in known[axis].files()
+        if axis in axes()
+        and cell.value(axis) in axes()[axis].files()
         and identity.settings(cell.profiles[axis]) != identity.settings(load_profile(axis, cell.value(axis)))
     ]
 
 
 def cell_id(cell: Cell) -> str:
-    """The id of a cell that was made here, or is complete."""
+    """Return the id of a cell that has all present axes."""
     return identity.cell_id(stored(cell))
 
 
 def cell_name(cell: Cell) -> str:
-    """The name of its folder."""
+    """Return the name of a cell's folder."""
     return identity.cell_name(stored(cell))

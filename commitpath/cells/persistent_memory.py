@@ -1,4 +1,4 @@
-"""Persistent memory of a board: whose cells have it, how much, and where what is kept in it is."""
+"""Persistent memory of a virtual board: the cells that need it, its size and its mount point."""
 
 import functools
 from collections.abc import Mapping
@@ -15,63 +15,58 @@ from model.cell import Cell
 
 # Where its filesystem is mounted on a board (playbooks/persistent.yml).
 MOUNTPOINT = "/mnt/persistent"
-# Linux wants its size in steps of 16 MiB (memremap_compat_align); these are so large that boards of most logs
-# are one.
+# Linux needs steps of 16 MiB (memremap_compat_align); with larger ones, cells of most logs share a board.
 STEP_MIB = 64
 # For the filesystem itself: a journal of 4 MiB, and its tables.
 FILESYSTEM_MIB = 32
 
 
-def of_engine(cell: Cell) -> Mapping[str, Any]:
-    """What the cell's engine can keep in persistent memory (experiments/engine/); empty: nothing."""
-    return _of_engine(str(cell.engine))
-
-
-# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
+# Cached: a grid makes hundreds of cells. Callers do not modify the result.
 @functools.cache
-def _of_engine(name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = load_yaml(EXPERIMENTS / "engine" / f"{name}.yml").get("persistent", {})
-    return found
+def of_engine(engine: str) -> Mapping[str, Any]:
+    """Return `persistent` of an engine's profile; empty if it never uses persistent memory."""
+    persistent: Mapping[str, Any] = load_yaml(EXPERIMENTS / f"engine/{engine}.yml").get("persistent", {})
+    return persistent
 
 
-def asked(cell: Cell) -> tuple[str, Mapping[str, Any]] | None:
-    """(variable with its value, of_engine), where the cell keeps something in it; None: it does not."""
+def use(cell: Cell) -> tuple[str, Mapping[str, Any]] | None:
+    """Return (variable with its value, of_engine) of a cell that uses persistent memory; None otherwise."""
     if cell.load != identity.DRIVER:
         return None
-    engine = of_engine(cell)
+    engine = of_engine(str(cell.engine))
     if not engine or cell.value(engine["axis"]) not in engine["values"]:
         return None
     return f"{engine['axis'].upper()}={cell.value(engine['axis'])}", engine
 
 
 def mib(cell: Cell) -> int:
-    """MiB of persistent memory that a cell's board has."""
-    if not (found := asked(cell)):
+    """Return the size of the persistent memory of a cell's board, in MiB."""
+    if not (used := use(cell)):
         return 0
     logs = userfile.databases(cell.profiles.get("file", {}))
-    need = -(-int(cell.value(found[1]["bytes"])) * logs // 2**20) + FILESYSTEM_MIB
+    need = -(-int(cell.value(used[1]["bytes"])) * logs // 2**20) + FILESYSTEM_MIB
     return -(-need // STEP_MIB) * STEP_MIB
 
 
 def check(cell: Cell, variables: Mapping[str, str]) -> None:
-    """Refuse persistent memory where there is none, and its knobs where nothing is kept in it."""
-    engine, found = of_engine(cell), asked(cell)
+    """Refuse persistent memory on a lab board, and its knobs in a cell without it."""
+    engine, used = of_engine(str(cell.engine)), use(cell)
     for name in engine.get("knobs", ()):
-        if name.upper() in variables and not found:
+        if name.upper() in variables and not used:
             axis = engine["axis"]
             raise BadInputError(
                 f"{name.upper()}={cell.value(name)}: {axis.upper()}={cell.value(axis)} keeps nothing in "
                 f"persistent memory; use {axis.upper()}={' or '.join(engine['values'])}"
             )
-    if found and cell.board != "virtual":
+    if used and cell.board != "virtual":
         raise BadInputError(
-            f"{found[0]}: BOARD={cell.board} has no persistent memory; only the virtual board has"
+            f"{used[0]}: BOARD={cell.board} has no persistent memory; only the virtual board has"
         )
 
 
 def in_files(cell: Cell) -> Cell:
-    """The cell with a file in the place of what it keeps in persistent memory: the bytes are the same."""
-    if not (found := asked(cell)):
+    """Return the cell with files, of equal bytes, instead of persistent memory."""
+    if not (used := use(cell)):
         return cell
-    axis = found[1]["axis"]
+    axis = used[1]["axis"]
     return replace(cell, **{axis: schema()["properties"][axis]["default"]})

@@ -1,4 +1,4 @@
-"""Preset files, checked, and what a cell's parts ask of a board."""
+"""Load the profiles of a cell's parts; its kernel, kernel modules and observers."""
 
 import functools
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from model.cell import Cell, Profile
 
 
 def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(where it is, JSON Schema) of what a preset file must be; first what its device's driver asks."""
+    """Yield (place, JSON Schema) of each schema for a profile; a device's driver may have one."""
     if axis == "device" and isinstance(content, dict) and content.get("driver") in devices.names():
         path = driver_folder(content["driver"]) / "attributes.yml"
         if path.exists():
@@ -28,38 +28,40 @@ def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @functools.cache
 def load_profile(axis: str, name: str) -> dict[str, Any]:
-    """A checked preset file, such as experiments/device/constant.yml."""
+    """Return a checked profile, such as experiments/device/constant.yml."""
     path = axes()[axis].files()[name]
     content = load_mapping(path)
-    for where, asks in schemas(axis, content):
-        check(path, content, asks, where)
-    for part_axis, key, part in (("fs", "type", filesystems), ("device", "driver", devices)):
-        if axis == part_axis and content[key] not in part.names():
-            there, folder = ", ".join(part.names()), part.FOLDER.relative_to(ROOT)
-            raise BadInputError(f"{path}: {key}: {content[key]!r} is none of {there} ({folder}/)")
+    for where, part in schemas(axis, content):
+        check(path, content, part, where)
+    for part_axis, key, package in (("fs", "type", filesystems), ("device", "driver", devices)):
+        if axis == part_axis and content[key] not in package.names():
+            names, folder = ", ".join(package.names()), package.FOLDER.relative_to(ROOT)
+            raise BadInputError(f"{path}: {key}: {content[key]!r} is unknown; there are {names} ({folder}/)")
     loaded: dict[str, Any] = content
     return loaded
 
 
 def kernel_profile(cell: Cell) -> Profile:
-    """The profile of a cell's kernel, which a virtual board has."""
+    """Return the profile of a cell's kernel, for a virtual board."""
     of_cell = cell.profiles.get("kernel", {})
     return of_cell if given.kind_of(of_cell) else load_profile("kernel", cell.kernel)
 
 
 def has_module(folder: Path) -> bool:
-    """Whether a part has a kernel module of ours: its folder in images/devices/ or probes/."""
+    """Return whether a folder of images/devices/ or probes/ has a kernel module of ours."""
     return (folder / "Kbuild").exists()
 
 
 def driver_folder(driver: str) -> Path:
-    """What the host has of a device driver."""
+    """Return the folder of a device driver."""
     return ROOT / "images/devices" / driver
 
 
 def board_modules(cell: Cell) -> list[Path]:
-    """The folders of the kernel modules that each virtual board has (images/modules/); none on a user's
-    kernel that takes no module of ours."""
+    """Return the folders of the kernel modules on each virtual board (images/modules/).
+
+    A user's kernel may take none.
+    """
     kernel = kernel_profile(cell)
     if cell.board != "virtual" or (given.kind_of(kernel) and "no_modules" in kernel):
         return []
@@ -67,15 +69,16 @@ def board_modules(cell: Cell) -> list[Path]:
 
 
 def logs_itself(cell: Cell) -> bool:
-    """Whether the cell's device writes down each command that it gets."""
+    """Return whether the cell's device logs its commands."""
     return devices.by_name(cell.profiles["device"]["driver"]).logs
 
 
 def watching(cell: Cell) -> list[str]:
-    """The observers of the cell's runs; none where no probe is asked for.
+    """Return the observers of the cell's runs; none without probes.
 
-    A lab board has a kernel of its own, for which no module of ours is built.
+    On a lab board no kernel module of ours can be loaded.
     """
-    found = observers.watching([name for name in cell.probes.split(",") if name], logs_itself(cell))
-    virtual = cell.board == "virtual"
-    return [name for name in found if virtual or not observers.profiles()[name].get("is_module")]
+    names = observers.watching([name for name in cell.probes.split(",") if name], logs_itself(cell))
+    return [
+        name for name in names if cell.board == "virtual" or not observers.profiles()[name].get("is_module")
+    ]

@@ -1,4 +1,4 @@
-"""What a cell has its transactions from, where it is a file: the user's, or one that is made."""
+"""Read and check a user's files before anything is built; add the transactions of one to a cell."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,27 +6,71 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from commitpath.cells import user_files
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
-from model import synthetic
+from model import synthetic, userfile
 from model.cell import Cell
 from model.statements import sqlfile
 
+# Of a file, as each run stores it (cell.json).
+MOST_BYTES = 2**20
+# Of a script, as it is sent with the cell (images/qemu.py, CELL_ITEM_BYTES).
+MOST_SCRIPT_BYTES = 32 * 2**10
+
+
+def text_of(path: Path, variable: str) -> str:
+    """Return the text of a user's file. variable: for messages. Raises BadInputError."""
+    if not path.is_file():
+        raise BadInputError(f"{variable}{path}: {'not a file' if path.exists() else 'no such file'}")
+    try:
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise BadInputError(f"{variable}{path}: {size} bytes; a file has at most {MOST_BYTES}")
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"{variable}{path}: {error.strerror}") from error
+    if not content.strip():
+        raise BadInputError(f"{variable}{path}: the file is empty")
+    if (place := content.find(0)) >= 0:
+        line = content.count(b"\n", 0, place) + 1
+        raise BadInputError(f"{variable}{path}: line {line}: a NUL byte; the file is to be text")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BadInputError(f"{variable}{path}: line {line}: not UTF-8") from None
+
+
+def script(path: Path) -> str:
+    """Return the text of the script that OBSERVERS names. Raises BadInputError."""
+    text = text_of(path, "OBSERVERS=all,")
+    if (size := len(text.encode())) > MOST_SCRIPT_BYTES:
+        raise BadInputError(f"OBSERVERS=all,{path}: {size} bytes; a script has at most {MOST_SCRIPT_BYTES}")
+    return text
+
+
+def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
+    """Return the text that FILE names and its parts. kind: of model/userfile.py. Raises BadInputError."""
+    text = text_of(path, "FILE=")
+    try:
+        parts = userfile.parts({kind: text})
+    except sqlfile.SqlFileError as error:
+        raise BadInputError(f"FILE={path}: {error}") from None
+    return text, parts
+
 
 def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
-    """Return a cell with the content of FILE, if its workload has its transactions from there.
+    """Return a cell with the content of FILE, if its workload's transactions come from there.
 
-    Then `file` is the name of the content, and n how many transactions it has.
+    Then `file` is the name of the content, and n the number of its transactions.
     """
     profile = cell.profiles["workload"]
     path, takes = cell.file, is_of_file(profile)
     kind = "trace" if profile.get("trace") else "sql"
     if bool(path) != takes:
-        there = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
+        names = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
         raise BadInputError(
             f"FILE={path}: WORKLOAD={cell.workload} has transactions of its own; it is for "
-            f"WORKLOAD={' or '.join(there)}"
+            f"WORKLOAD={' or '.join(names)}"
             if path
             else f"WORKLOAD={cell.workload} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
             f"(docs/how-to/{kind}.md)"
@@ -35,7 +79,7 @@ def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
         return with_synthetic(cell, variables)
     if not path:
         return cell
-    text, parts = user_files.transactions(Path(path), kind)
+    text, parts = transactions(Path(path), kind)
     if cell.journal_mode == "wal" and (line := sqlfile.vacuum(parts.transactions)):
         raise BadInputError(
             f"FILE={path}: line {line}: VACUUM in MODE=wal logs pages that no checkpoint writes home, which "
@@ -55,17 +99,17 @@ def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
 
 
 def of_several(databases: int) -> dict[str, int]:
-    """What a cell has of the number of databases that its transactions are of."""
+    """Return the number of databases of a file's transactions, for a cell's profile; empty for one."""
     return {"databases": databases} if databases > 1 else {}
 
 
 def is_of_file(profile: Mapping[str, Any]) -> bool:
-    """Whether a workload has its transactions from a file of the user's."""
+    """Return whether a workload's transactions come from a user's file."""
     return bool(profile.get("file")) and "synthetic" not in profile
 
 
 def with_synthetic(cell: Cell, variables: Mapping[str, str]) -> Cell:
-    """Return a cell with what its synthetic trace is made from; N may be less than its transactions."""
+    """Return a cell with the parameters of its synthetic trace; N may be less than its transactions."""
     measures = cell.profiles["workload"]["synthetic"]
     try:
         synthetic.check(spec := synthetic.from_profile(measures))

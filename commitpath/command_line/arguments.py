@@ -1,23 +1,23 @@
-"""What a command is called with: TARGET [NAME=value...] [-- command...], or the same from make."""
+"""Parse the words of a call: TARGET [NAME=value...] [-- command...], or --of-make NAMES TARGET."""
 
 import os
 import shlex
 
 from base.errors import BadInputError
 
-# The variable that the words after `--` are.
+# The variable for the words after `--`.
 COMMAND = "CMD"
 
 
 def read(arguments: list[str]) -> tuple[str, dict[str, str]]:
     """Return the target and its variables by name. Raises BadInputError.
 
-    --of-make NAMES TARGET is a call by the Makefile: the values are in the environment, each with
-    make's `$$` replaced. Only these names are settings: a stray N of the user's environment is not.
+    --of-make NAMES TARGET is a call by the Makefile, with the values in the environment and make's `$$`
+    replaced. Other variables of the environment, such as N, are no settings.
     """
     if arguments[:1] == ["--of-make"]:
         _, names, target = arguments
-        # what the command starts has the user's own environment
+        # processes of the command have the user's environment
         return target, {name: os.environ.pop(name, "") for name in names.split()}
     target, *words = arguments or ["help"]
     if target in ("-h", "--help"):

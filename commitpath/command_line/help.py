@@ -1,4 +1,4 @@
-"""`make help`: targets from the Makefile, variables from the schema and data files."""
+"""`make help`: print the Makefile's targets, and the variables of the schema and data files."""
 
 import re
 import textwrap
@@ -20,19 +20,19 @@ ENVIRONMENT = {
 
 
 def targets() -> list[tuple[str, str]]:
-    """(name, text) of each Makefile target that carries a `## text`."""
+    """Return (name, text) of each Makefile target with `## text`."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     return re.findall(r"^([a-z-]+):.*?## (.+)$", makefile, re.MULTILINE)
 
 
 def variable_lines(axis: Axis) -> list[str]:
-    """Help of one axis: description, default, allowed values, and what each is where that is told."""
+    """Return the help of one axis: description, default, allowed values with their descriptions."""
     also = f" ({axis.also})" if axis.also else ""
     head = f"  {axis.variable + also:<17} {axis.spec['description']} [{axis.spec['default']}]"
     return [
         *textwrap.wrap(head, 98, subsequent_indent=" " * 20),
         *textwrap.wrap(
-            "; ".join(f"{value}: {what}" for value, what in axis.values().items()) or axis.allowed(),
+            "; ".join(f"{value}: {meaning}" for value, meaning in axis.values().items()) or axis.allowed(),
             98,
             initial_indent=" " * 20,
             subsequent_indent=" " * 20,
@@ -41,17 +41,23 @@ def variable_lines(axis: Axis) -> list[str]:
     ]
 
 
+def print_help(_: dict[str, str]) -> int:
+    """Print the help text."""
+    print(text())
+    return 0
+
+
 def text() -> str:
-    """The whole help text."""
+    """Return the help text."""
     lines = [f"commitpath {version()}: from the SQL statement to the flash", "", "Targets:"]
-    lines += [f"  {name:<17} {what}" for name, what in targets()]
+    lines += [f"  {name:<17} {description}" for name, description in targets()]
     lines += ["", "Variables of the targets, with [default]:"]
     for command in variables.commands():
         for number, line in enumerate(variables.lines(command)):
             head = f"  {'' if number else command:<17} "
             lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
     lines += ["", "In the environment, too:"]
-    lines += [f"  {name:<20} {what}" for name, what in ENVIRONMENT.items()]
+    lines += [f"  {name:<20} {description}" for name, description in ENVIRONMENT.items()]
     group = ""
     for axis in [*axes().values(), *run_axes().values()]:
         if axis.spec["x-of"] != group:

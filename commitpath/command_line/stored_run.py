@@ -1,4 +1,4 @@
-"""Find the stored run that a variable of a command names."""
+"""Return the folder of the stored run that a variable names, checked."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from commitpath.command_line import variables as variables_table
 
 
 def check_utf8(name: str, path: str) -> None:
-    """Refuse a path that is not UTF-8: Polars opens no file there, and Matplotlib writes none."""
+    """Refuse a path that is not UTF-8: Polars and Matplotlib cannot open it."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -25,8 +25,8 @@ def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
         raise BadInputError(f"{name}={run}: this user may not read it")
     if not Path(run).is_dir():
         shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
-        some = any(RESULTS.glob("*/*/cell.json"))
-        none = f"there is no run in {shown} yet, make experiment makes one"
-        where = f"a run's is {shown}/<cell name>/<run id>" if some else none
-        raise BadInputError(f"{name}={run}: no such folder; {where}")
+        hint = f"there is no run in {shown} yet, make experiment makes one"
+        if any(RESULTS.glob("*/*/cell.json")):
+            hint = f"a run's is {shown}/<cell name>/<run id>"
+        raise BadInputError(f"{name}={run}: no such folder; {hint}")
     return run

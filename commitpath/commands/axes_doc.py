@@ -1,4 +1,4 @@
-"""`make docs`: docs/reference/axes.md, from the schema."""
+"""`make docs`: write docs/reference/axes.md from the schema."""
 
 from base import scratch
 from base.data import load_yaml

@@ -1,4 +1,4 @@
-"""The commands that make runs, boards and what they are built from."""
+"""Commands that run cells, start boards, and list or delete what is built."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from base.errors import BadInputError
+from base.paths import CACHE
 from base.text import printable
 from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
@@ -21,14 +22,13 @@ def experiment(variables: dict[str, str]) -> int:
     from commitpath.boards import lab_board
     from commitpath.host import ansible
     from commitpath.inputs import sql_check
-    from commitpath.run.experiment import experiment as run
     from images import kvm
 
     of_run = {
         name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
         for name, axis in run_axes().items()
     }
-    # a name that no board has is told before what its cell would need
+    # an unknown board first, before the needs of its cell
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
     lab_board.check_clock(cell, entry)
@@ -37,14 +37,14 @@ def experiment(variables: dict[str, str]) -> int:
     places.check_runs([cell])
     ensure_packages(virtual=entry["board_kind"] == "virtual")
     sql_check.check(cell, variables.get("FILE", ""))
+    # loaded late: it loads the analysis
+    from commitpath.run.experiment import experiment as run
+
     return run(cell, **of_run)
 
 
 def plan(variables: dict[str, str]) -> int:
-    """Print the plan of a cell: what `make experiment` would run, expect and check.
-
-    Builds nothing but what FILE is checked with: the cell's SQLite for this host.
-    """
+    """Print the plan of a cell. Builds only the cell's SQLite for this host, to check FILE."""
     from commitpath.host import ansible
     from commitpath.inputs import sql_check
     from commitpath.run.plan import make
@@ -82,7 +82,7 @@ def board(variables: dict[str, str]) -> int:
 
 
 def calibrate(variables: dict[str, str]) -> int:
-    """Compare a device profile with the raw numbers it stands for."""
+    """Measure a device profile with fio and compare it with its sources."""
     from commitpath.run.calibrate import calibrate as run
 
     if "DEVICE" not in variables:
@@ -116,41 +116,39 @@ def snapshots(variables: dict[str, str]) -> int:
         if removed:
             snapshot.remove(folder)
         if not inputs:
-            what = "not whole"
+            content = "not whole"
         elif "fs_type" in inputs:
-            what = f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
+            content = f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
         else:
-            what = f"no filesystem yet, a device of {inputs['device_size_mib']} MiB"
-        print(f"{folder.name}  {used / 2**20:6.0f} MiB  {what}{'  removed' if removed else ''}")
+            content = f"no filesystem yet, a device of {inputs['device_size_mib']} MiB"
+        print(f"{folder.name}  {used / 2**20:6.0f} MiB  {content}{'  removed' if removed else ''}")
     if not stored:
         print("no snapshots")
     return 0
 
 
 def destroy(_: dict[str, str]) -> int:
-    """Stop every board of this checkout and delete all that was built; results stay."""
-    from images.artifacts import CACHE as cache
-
-    if cache.exists():
-        places.check_cache(cache)
-    boards = (cache / "vm").resolve()
+    """Stop every board of this checkout and delete everything built; results stay."""
+    if CACHE.exists():
+        places.check_cache(CACHE)
+    boards = (CACHE / "vm").resolve()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
-            works_in = (process / "cwd").readlink()
+            folder = (process / "cwd").readlink()
         except OSError:
             continue
-        if line.startswith(b"qemu-system-aarch64\0") and works_in.parent == boards:
+        if line.startswith(b"qemu-system-aarch64\0") and folder.parent == boards:
             os.kill(int(process.name), signal.SIGKILL)
             print(f"stopped the board of process {process.name}")
-    if cache.exists():
-        empty_cache(cache)
+    if CACHE.exists():
+        empty_cache(CACHE)
     return 0
 
 
 def empty_cache(cache: Path) -> None:
-    """Delete what commitpath made in its cache, and the folder if nothing else is in it."""
-    # the mark last: without it the rest would be nobody's
+    """Delete what commitpath made in its cache, and the folder if it is empty then."""
+    # the tag last: without it the rest could not be identified
     for path in sorted(cache.iterdir(), key=lambda path: path.name == places.TAG):
         if not places.is_made(path.name):
             continue
@@ -166,6 +164,6 @@ def empty_cache(cache: Path) -> None:
 
 
 def host(_: dict[str, str]) -> int:
-    """Install the host's packages, those of the tests too, if one is missing."""
+    """Install missing packages of the host, with those of the tests."""
     ensure_packages(with_tests=True)
     return 0

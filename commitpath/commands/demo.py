@@ -1,4 +1,4 @@
-"""`make demo`: a recorded run, unpacked, analysed and opened; with no board and no root."""
+"""`make demo`: unpack, analyse and open a recorded run, without a board or root."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from images.artifacts import CACHE
 
 # make experiment FS=f2fs MODE=wal N=100 ROWS=1000 (tests/analysis/record-sample.sh)
 SAMPLE = ROOT / "tests/analysis/sample-f2fs-wal.tar.xz"
-# What a desktop has, and webbrowser needs: elsewhere it would open a browser in the terminal.
+# Without any of them webbrowser would open a browser in the terminal.
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def demo(_: dict[str, str]) -> int:
-    """Unpack the recorded run into the cache, analyse it, and make and open its pages."""
+    """Unpack the recorded run into the cache, analyse it, and write and open its pages."""
     from analysis.__main__ import main as analyse
     from analysis.inspect.__main__ import main as inspect
 

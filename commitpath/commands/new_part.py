@@ -22,22 +22,22 @@ from commitpath.command_line import variables
 from commitpath.host import places
 
 SKELETONS = ROOT / "commitpath/skeletons"
-# A module of Python is imported by the name, a C file registers it, and a shell script is sourced by it.
+# For a Python module, a registered C file and a sourced shell script.
 IN_CODE = (re.compile("[a-z][a-z0-9_]*"), "lower-case letters, digits and _, the first a letter")
 IN_DATA = (re.compile("[a-z0-9]+([._-][a-z0-9]+)*"), "lower-case letters and digits, between them also . _ -")
-# NAME_MAX of Linux, less what is put before and after a name: scratch files, suffixes, the name of a cell
+# NAME_MAX of Linux, less the affixes of scratch files, suffixes and cell names
 LONGEST = 64
-# Words with a meaning of their own where names are listed (PROBES=all,NAME; PROBES=none).
+# Words with a meaning in lists of names (PROBES=all,NAME; PROBES=none).
 WORDS = ("all", "none", "fs", "op")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of part: how it may be named, and the command to run next."""
+    """One kind of part: the rule of its name, and the command to run next."""
 
     names: tuple[re.Pattern[str], str]
     following: str
-    # the axis of which it becomes a value
+    # the axis that gets a new value
     axis: str = ""
 
 
@@ -73,7 +73,7 @@ def new(options: dict[str, str]) -> int:
 
 
 def check_name(kind: str, name: str) -> None:
-    """Refuse a name that its files could not have, or that something else has."""
+    """Refuse a name that its files could not have, or that is taken."""
     pattern, allowed = KINDS[kind].names
     if not pattern.fullmatch(name) or len(name) > LONGEST:
         raise BadInputError(f"NAME={name}: it may have {allowed}, at most {LONGEST} characters")
@@ -91,13 +91,13 @@ def check_name(kind: str, name: str) -> None:
 
 
 def documents() -> list[str]:
-    """Members of the documents in which an engine has one of its own name."""
+    """Return the members of the documents that have a member named after the engine."""
     schema = yaml.safe_load((ROOT / "analysis/schema.yml").read_text(encoding="utf-8"))["$defs"]
     return [member for document in ("config", "manifest") for member in schema[document]["properties"]]
 
 
 def check_place(path: Path, name: str) -> None:
-    """Refuse a file of a skeleton that the tree has under that name, or where nothing can be written."""
+    """Refuse a file of a skeleton that exists in the tree, or cannot be written."""
     for part in (path, *path.parents):
         place = ROOT / str(part).replace("NAME", name)
         if "NAME" in part.name and os.path.lexists(place):

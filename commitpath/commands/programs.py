@@ -1,12 +1,13 @@
-"""Targets that are programs of their own: tests, linters, benchmarks. Each takes this process's place."""
+"""Targets that run another program: tests, linters, benchmarks, and uv for `make requirements`."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from base.paths import ROOT
 from commitpath.host import places
-from commitpath.host.packages import ensure_packages
 
 # Target → the program, its options, and whether it needs the Debian packages of the tests.
 PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
@@ -32,6 +33,24 @@ def run(target: str, given: Mapping[str, str]) -> int:
         os.environ.setdefault("COMMITPATH_SLURM", "yes")
         os.environ["COMMITPATH_TESTS"] = "long"
     if needs_packages:
+        from commitpath.host.packages import ensure_packages
+
         places.begin("host")
         ensure_packages(with_tests=True)
     os.execv(line[0], [*line, *(f"{name}={value}" for name, value in given.items())])
+
+
+UV_OPTIONS = (
+    *("--quiet", "--no-cache", "--universal", "--python-version", "3.11", "--generate-hashes"),
+    *("--no-annotate", "--custom-compile-command", "make requirements"),
+)
+
+
+def requirements(_: dict[str, str]) -> int:
+    """Pin the Python packages of requirements*.in, with hashes; return the exit code of the first failure."""
+    for name in ("requirements-build", "requirements"):
+        line = [str(Path(sys.executable).with_name("uv")), "pip", "compile", *UV_OPTIONS]
+        done = subprocess.run([*line, f"{name}.in", "-o", f"{name}.txt"], cwd=ROOT, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0

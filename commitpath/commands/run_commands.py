@@ -1,4 +1,4 @@
-"""The commands that analyse, show and export stored runs."""
+"""Commands that analyse, show and export stored runs."""
 
 import os
 from pathlib import Path
@@ -18,14 +18,14 @@ def analyse(variables: dict[str, str]) -> int:
 
 
 def audit(variables: dict[str, str]) -> int:
-    """Check what correlated the records of a stored run."""
+    """Check the correlation of a stored run's records."""
     from analysis.audit import main as audit_run
 
     return audit_run(stored_run.folder("audit", variables))
 
 
 def inspect(variables: dict[str, str]) -> int:
-    """Write a page to look at a stored run, or at a trace that no run made."""
+    """Write a page of a stored run, or of a foreign trace."""
     from analysis.inspect.__main__ import main as inspect_run
 
     if trace := variables.get("TRACE"):
@@ -48,7 +48,7 @@ def inspect(variables: dict[str, str]) -> int:
 
 
 def check_trace_files(trace: str, variables: dict[str, str]) -> None:
-    """Refuse a page or a CSV that cannot be written, or would be in the place of something else."""
+    """Refuse a page or a CSV that cannot be written, or would replace something else."""
     from analysis.inspect.__main__ import page_of_trace
 
     if not variables.get("FORMAT", "any"):
@@ -56,24 +56,24 @@ def check_trace_files(trace: str, variables: dict[str, str]) -> None:
     page = page_of_trace(trace)
     if "CSV" in variables:
         table = places.new_file("CSV", variables["CSV"])
-        # a file that is called as those of the trace would be read as one of them
+        # a table with a trace file's name would be read as one
         if os.path.realpath(page) in (os.path.realpath(table), os.path.realpath(page_of_trace(str(table)))):
             raise BadInputError(f"CSV={table}: it is the trace's name, or the page's; name another file")
     if page.is_dir():
         raise BadInputError(f"{page}: the page is written there, but it is a folder; remove it")
     if page.parent.is_dir():
-        places.check_writable(page.parent, "the page is written beside the trace: copy that elsewhere")
+        places.check_writable(page.parent, "the page is written there: copy the trace elsewhere")
 
 
 def tree(variables: dict[str, str]) -> int:
-    """Print what one transaction of a stored run made the device do."""
+    """Print the commands that one transaction of a stored run caused."""
     from analysis.tree.__main__ import main as print_tree
 
     return print_tree([stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest")])
 
 
 def diff(variables: dict[str, str]) -> int:
-    """Say what changed from one stored run to another."""
+    """Print the changes from one stored run to another."""
     from analysis.diff.__main__ import main as compare_runs
 
     names = ("RUN_A", "RUN_B")
@@ -109,7 +109,7 @@ def ledger(variables: dict[str, str]) -> int:
     if not figure or not runs:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
     if Path(figure).suffix not in ledger.SUFFIXES:
-        raise BadInputError(f"FIGURE={figure}: its end is none of {', '.join(ledger.SUFFIXES)}")
+        raise BadInputError(f"FIGURE={figure}: unsupported suffix; use {', '.join(ledger.SUFFIXES)}")
     for variable in ("FIGURE", "RUNS"):
         stored_run.check_utf8(variable, variables.get(variable, ""))
     for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:

@@ -1,4 +1,4 @@
-"""The commands, by the names of the Makefile's targets."""
+"""The function of each command, by its make target; run one, with an exit code for each kind of failure."""
 
 import errno
 import functools
@@ -8,24 +8,26 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
 from base.text import one_line
 from commitpath.command_line import arguments
-from commitpath.command_line import help as help_text
 from commitpath.command_line import variables as variables_table
-from commitpath.commands import board_commands, programs, run_commands
+from commitpath.commands import programs
 from commitpath.host import places
 
-
-def print_help(_: dict[str, str]) -> int:
-    """Print targets and variables."""
-    print(help_text.text())
-    return 0
-
-
-# Commands in modules of their own, loaded when they are called.
-LATER = {
+# Target → module:function. A module is imported when its command is called, as some take a second.
+PLACES = {
+    **{
+        name: f"commitpath.commands.run_commands:{name.replace('-', '_')}"
+        for name in ("analyse", "audit", "inspect", "tree", "diff", "trace-export", "ledger")
+    },
+    **{
+        name: f"commitpath.commands.board_commands:{name}"
+        for name in ("experiment", "plan", "board", "calibrate", "emulator", "snapshots", "destroy", "host")
+    },
+    "help": "commitpath.command_line.help:print_help",
     "watch": "commitpath.run.watch:watch",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
     "trace-synthetic": "commitpath.inputs.trace_synthetic:trace_synthetic",
@@ -45,56 +47,40 @@ LATER = {
     "durability": "commitpath.reporting.durability:durability",
     "new": "commitpath.commands.new_part:new",
     "docs": "commitpath.commands.axes_doc:docs",
-    "requirements": "commitpath.commands.requirements:requirements",
+    "requirements": "commitpath.commands.programs:requirements",
 }
 
 
-def later(place: str) -> Callable[[dict[str, str]], int]:
-    """The function `module:name`, imported at its first call."""
-
-    def call(variables: dict[str, str]) -> int:
-        module, _, name = place.partition(":")
-        code: int = getattr(importlib.import_module(module), name)(variables)
-        return code
-
-    return call
+def load_and_call(place: str, variables: dict[str, str]) -> int:
+    """Import `module:function` and call it."""
+    module, _, name = place.partition(":")
+    code: int = getattr(importlib.import_module(module), name)(variables)
+    return code
 
 
 COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
-    "experiment": board_commands.experiment,
-    "plan": board_commands.plan,
-    "analyse": run_commands.analyse,
-    "audit": run_commands.audit,
-    "inspect": run_commands.inspect,
-    "tree": run_commands.tree,
-    "diff": run_commands.diff,
-    "trace-export": run_commands.trace_export,
-    "ledger": run_commands.ledger,
-    "board": board_commands.board,
-    "calibrate": board_commands.calibrate,
-    "emulator": board_commands.emulator,
-    "snapshots": board_commands.snapshots,
-    "destroy": board_commands.destroy,
-    "host": board_commands.host,
-    "help": print_help,
-    **{name: later(place) for name, place in LATER.items()},
+    **{name: functools.partial(load_and_call, place) for name, place in PLACES.items()},
     **{name: functools.partial(programs.run, name) for name in programs.PROGRAMS},
 }
 
 
-def tell(error: Exception, more: str = "") -> None:
-    """Print what went wrong; where it cannot be written, the exit code says it."""
+def print_error(error: Exception, more: str = "") -> None:
+    """Print an error; where it cannot be written, the exit code shows it."""
     try:
         print(f"commitpath: {one_line(error)}{more}", file=sys.stderr, flush=True)
     except OSError:
-        # what Python still holds would fail at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Discard what Python still buffers of a stream: to write it would fail when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def file_size_limit() -> str:
-    """How large a file may be here; nothing where there is no limit.
+    """Return the limit of a file's size for an error message; empty without one.
 
-    What a program says that met it does not name it: a compiler is killed, SQLite has a disk I/O error.
+    Programs that exceed it do not name it: a compiler is killed, SQLite has a disk I/O error.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     return "" if most == resource.RLIM_INFINITY else f" (`ulimit -f` limits a file to {most} bytes here)"
@@ -108,7 +94,7 @@ def run(words: list[str]) -> int:
             raise BadInputError(f"{target}: no such target; there are {', '.join(COMMANDS)}")
         given = variables_table.by_their_names(settings)
         variables_table.check(target, given)
-        # what the command starts takes it from there
+        # for this process and those that it starts
         if choice := given.pop("EMULATOR", None):
             os.environ["COMMITPATH_EMULATOR"] = choice
         places.begin(target)
@@ -116,18 +102,17 @@ def run(words: list[str]) -> int:
         sys.stdout.flush()
         return code
     except LabError as error:
-        tell(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
+        print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
         return error.exit_code
     except BadInput as error:
-        tell(error)
+        print_error(error)
         return EXIT_UNREADABLE
     except BrokenPipeError:
-        # `| head` has all that it wants; what Python still holds would fail at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # `| head` has all that it wants
+        discard(sys.stdout)
         return 0
     except (OSError, subprocess.SubprocessError) as error:
-        # "[Errno 28] No space left on device: 'file'" says it all
-        tell(error, file_size_limit())
-        # of names, only who calls gives some that are too long
+        print_error(error, file_size_limit())
+        # only a user's names are too long
         too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
         return EXIT_BAD_INPUT if too_long else EXIT_FAILED

@@ -1,4 +1,4 @@
-"""Analyse stored runs, two at a time."""
+"""Analyse stored runs, two at a time, in processes of their own."""
 
 import multiprocessing
 import signal
@@ -11,22 +11,22 @@ PROCESSES = 2
 
 
 def analyse(folders: Sequence[Path]) -> Iterator[tuple[Path, str | None]]:
-    """Yield each of the runs when it is analysed, with why it cannot be; None if it is.
+    """Yield each run when it is analysed, with the reason for a failure or None.
 
-    Not forked: the threads of Polars do not survive a fork. A worker ends with this process, even if that is
-    killed, as its queue does.
+    Spawned, not forked: the threads of Polars do not survive a fork. Workers end with this process, as their
+    queue does.
     """
     with multiprocessing.get_context("spawn").Pool(min(PROCESSES, len(folders) or 1), _begin) as pool:
         yield from pool.imap_unordered(_analyse, folders)
 
 
 def _begin() -> None:
-    """Leave an interrupt to the process that waits."""
+    """Ignore SIGINT, which the waiting process handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _analyse(folder: Path) -> tuple[Path, str | None]:
-    # NumPy, Polars and Matplotlib: only who analyses needs them
+    # loads NumPy, Polars and Matplotlib
     from analysis import pipeline
 
     try:

@@ -1,4 +1,4 @@
-"""Run folders in a tar archive: LAB/CELL NAME/RUN ID/…, with the database of their lab, results.sqlite."""
+"""The tar archive of an export: results.sqlite and run folders LAB/CELL NAME/RUN ID/…"""
 
 import gzip
 import lzma
@@ -15,29 +15,29 @@ from base.errors import BadInput, BadInputError, LabError
 from commitpath.database.store import LABEL
 
 DATABASE = "results.sqlite"
-# of a run's folder; the rest is what an analysis makes of these
+# of a run's folder; the analysis makes the rest
 DOCUMENTS, EVIDENCE = ("cell.json", "host.json"), ("raw", "twin", "crash")
-# at most of a file, and of all files
+# limits of a file, and of all files
 FILE_BYTES, ALL_BYTES = 2**30, 2**34
 
 
 def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
-    """Add a run's documents and raw files under a name. LabError where these are not as they were stored."""
+    """Add a run's documents and raw files under a name. LabError if they changed since they were stored."""
     try:
-        found = stored_files.hashes(folder)
-        stored_files.compare(folder, found, stored_hashes(folder))
+        hashes = stored_files.hashes(folder)
+        stored_files.compare(folder, hashes, stored_hashes(folder))
         for file in DOCUMENTS:
             stored_files.check_own(folder, file)
     except BadInput as error:
         raise LabError(f"{error}; nothing was exported") from error
-    for file in (*DOCUMENTS, *found):
+    for file in (*DOCUMENTS, *hashes):
         if (folder / file).stat().st_size > FILE_BYTES:
             raise LabError(f"{folder / file}: more than {FILE_BYTES} bytes: no import takes it")
         archive.add(folder / file, f"{name}/{file}", recursive=False)
 
 
 def stored_hashes(folder: Path) -> dict[str, str]:
-    """Return the hashes that a run's files were stored with. BadInput where there are none."""
+    """Return the stored hashes of a run's files. BadInput without them."""
     hashes: dict[str, str] | None = read_document(folder / "host.json", "host").get("raw_sha256")
     if not hashes:
         raise BadInput(folder / "host.json", "raw_sha256", "it is missing", "the hashes of the run's files")
@@ -45,13 +45,13 @@ def stored_hashes(folder: Path) -> dict[str, str]:
 
 
 def unpack(source: Path, into: Path) -> None:
-    """Write the files of an archive to a folder of ours. BadInputError at anything else in it."""
+    """Unpack the files of an archive. BadInputError at any other member."""
     try:
         with tarfile.open(source) as archive:
             for member in _checked(source, archive):
                 path = into / member.name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                # "x": no member replaces another
+                # a second member of a name fails
                 with path.open("xb") as file:
                     if data := archive.extractfile(member):
                         shutil.copyfileobj(data, file)
@@ -59,17 +59,19 @@ def unpack(source: Path, into: Path) -> None:
         raise BadInputError(f"{source}: {member.name!r} is in it twice; nothing was imported") from None
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         why = str(error).partition("\n")[0].removesuffix(":")
-        raise BadInputError(f"{source}: no export, or a damaged one ({why}); nothing was imported") from None
+        raise BadInputError(
+            f"{source}: not an export, or a damaged one ({why}); nothing was imported"
+        ) from None
     if not (into / DATABASE).is_file():
-        raise BadInputError(f"{source}: no export: there is no {DATABASE} in it; nothing was imported")
+        raise BadInputError(f"{source}: not an export: {DATABASE} is missing; nothing was imported")
 
 
 def _checked(source: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Yield the files of an archive. BadInputError at what an import does not take."""
+    """Yield the files of an archive. BadInputError at a member that an import refuses."""
     size = 0
     for member in archive:
         if member.isdir():
-            continue  # it is made with the files in it
+            continue
         size += member.size
         if wrong := _fault(member, size):
             raise BadInputError(f"{source}: {member.name[:200]!r} {wrong}; nothing was imported")
@@ -77,14 +79,14 @@ def _checked(source: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo
 
 
 def _fault(member: tarfile.TarInfo, size: int) -> str | None:
-    """Say why a member is not taken; None if it is. size: bytes of all members until its end."""
+    """Return why a member is refused, or None. size: bytes of all members up to its end."""
     lab, *below = parts = member.name.split("/")
     if not member.isreg() or member.issparse():
         return "is a link, a sparse file, or no file"
     if member.size > FILE_BYTES or size > ALL_BYTES:
         return f"is larger than {FILE_BYTES} bytes, or all are than {ALL_BYTES}"
     if not member.name.isprintable() or any(part in ("", ".", "..") or len(part) > 200 for part in parts):
-        return "would be outside its folder, or is no file's name"
+        return "would be outside its folder, or is not a valid file name"
     of_run = below[2:3] and below[2] in (DOCUMENTS if len(below) == 3 else EVIDENCE)
     if member.name != DATABASE and not (of_run and re.fullmatch(LABEL, lab)):
         return f"is neither {DATABASE} nor a file of a run, LAB/CELL/RUN/…"

@@ -1,4 +1,4 @@
-"""`make export`, `make import`: a portable copy of the database or of runs, and the merge of two labs'."""
+"""Export a copy of the database, with runs' files if asked, and import another lab's."""
 
 import json
 import re
@@ -27,7 +27,7 @@ SQLITE = b"SQLite format 3\0"
 
 
 def check_label(text: str) -> str:
-    """A lab's label; BadInputError says what one is."""
+    """Return a lab's label. Raises BadInputError."""
     if not re.fullmatch(LABEL, text) or text == UNNAMED:
         raise BadInputError(
             f"LAB={text}: a label is 1 to 41 letters, digits, dots, dashes or underscores, and not {UNNAMED}"
@@ -36,9 +36,9 @@ def check_label(text: str) -> str:
 
 
 def name_lab(connection: sqlite3.Connection, label: str | None) -> str:
-    """Give this database's own runs the label, if they have none yet; the label they have now."""
+    """Set the label of this lab's runs, if they have none; return the present one."""
     old = store.label(connection)
-    if label is None or label == old:
+    if label in (None, old):
         return old
     if old != UNNAMED:
         raise BadInputError(
@@ -47,72 +47,66 @@ def name_lab(connection: sqlite3.Connection, label: str | None) -> str:
         )
     if has_label(connection, label):
         raise BadInputError(f"LAB={label}: another lab's runs in {store.DATABASE} have that label")
-    relabel(connection, old, label)
+    for table in LABELLED:
+        connection.execute(f"UPDATE {table} SET lab = ? WHERE lab = ?", (label, old))
     connection.execute("UPDATE lab SET label = ?", (label,))
     return label
 
 
 def has_label(connection: sqlite3.Connection, label: str) -> bool:
-    """Whether any table has a row of a lab."""
+    """Return whether any table has a row of a lab."""
     queries = (f"SELECT 1 FROM {table} WHERE lab = ?" for table in LABELLED)
     return any(connection.execute(query, (label,)).fetchone() for query in queries)
 
 
-def relabel(connection: sqlite3.Connection, old: str, new: str) -> None:
-    """Change a lab's label in every table."""
-    connection.execute("PRAGMA defer_foreign_keys=ON")
-    for table in LABELLED:
-        connection.execute(f"UPDATE {table} SET lab = ? WHERE lab = ?", (new, old))
-
-
 def export(target: Path, label: str | None, files: bool) -> str:
-    """Write the database's sound rows or, if asked, an archive of it and the runs' files; what was written.
+    """Write the database's sound rows, or an archive of it and the runs' files; return a summary.
 
-    A damaged row is not in it, and named on stderr.
+    Damaged rows are left out and named on stderr.
     """
     with store.opened() as connection:
         if name_lab(connection, label) == UNNAMED:
             raise BadInputError(
                 "LAB=<label>: say what this lab is called, so that its runs can be told from others'"
             )
-    # one that takes long, and SQLite's journal beside it: a kill may come
+    # in a scratch folder with SQLite's journal, as a kill may come
     with scratch.folder(target.resolve().parent, ".export") as work:
         part = work / archive.DATABASE
         with store.opened(write=False) as connection:
             store.create(part, store.label(connection))
             with store.opened(part) as copy:
-                found = copy_rows(connection, copy)
+                runs = copy_rows(connection, copy)
         if files:
             part = work / "runs.tar.gz"
             with tarfile.open(part, "w:gz", compresslevel=6) as made:
                 made.add(work / archive.DATABASE, archive.DATABASE)
-                for row in found:
+                for row in runs:
                     if row["path"] is not None:
                         archive.add(made, RESULTS / row["path"], name_of(row))
         part.replace(target)
     with_files = ", with their raw files" if files else ""
-    return f"{target}: {len(found)} runs{with_files}, {target.stat().st_size} bytes"
+    return f"{target}: {len(runs)} runs{with_files}, {target.stat().st_size} bytes"
 
 
 def copy_rows(connection: sqlite3.Connection, copy: sqlite3.Connection) -> list[row_checks.Row]:
     """Write the sound rows of a database to another one; return those of runs."""
-    found: list[row_checks.Row] = []
+    runs: list[row_checks.Row] = []
     for table, columns in row_checks.COLUMNS.items():
         marks = ", ".join("?" * len(columns))
         for row in row_checks.sound(connection, table):
-            # where files are is each lab's affair
+            # places of files differ between labs
             values = [None if name in ("path", "stamp") else row[name] for name in columns]
             copy.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
-            found += [row] if table == "run" else []
-    return found
+            runs += [row] if table == "run" else []
+    return runs
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """LAB/CELL NAME/RUN ID of a run: its name in an archive, and below imported/."""
+    """Return LAB/CELL NAME/RUN ID of a run, its name in an archive and below imported/."""
     return "/".join((row["lab"], identity.cell_name(json.loads(row["cell"])), row["run_id"]))
 
 
-# What becomes of a run of an import.
+# Results for a run of an import.
 NEW, UNVERIFIED, THERE, NOT_OURS = KINDS = (
     "new",
     "new without files, so unverified",
@@ -122,10 +116,9 @@ NEW, UNVERIFIED, THERE, NOT_OURS = KINDS = (
 
 
 def import_(source: Path) -> str:
-    """Merge another lab's export into this database; what was done.
+    """Merge another lab's export into this database; return a summary.
 
-    Runs that come with their files are analysed again. Nothing is imported under the own label: own runs come
-    from their folders.
+    Runs with files are analysed again. Rows of this lab are left out: its runs come from their folders.
     """
     count: Counter[str] = Counter()
     with scratch.folder(RESULTS, ".import") as part, ExitStack() as stack:
@@ -147,34 +140,34 @@ def import_(source: Path) -> str:
         except (BadInput, UnfitError, store.DatabaseError) as error:
             if isinstance(error, store.DatabaseError) and (is_database or store.passes(error)):
                 raise
-            said = str(error).replace(f"{part}/", "")
-            raise BadInputError(f"{source}: {said}; nothing was imported") from None
+            fault = str(error).replace(f"{part}/", "")
+            raise BadInputError(f"{source}: {fault}; nothing was imported") from None
         with store.opened() as mine:
             sync(mine)
             with_files = {str(folder.relative_to(part)) for folder in folders}
             grids = merge(theirs, mine, count, lambda row: name_of(row) in with_files)
-    return f"{source}: {told(count, grids)}"
+    return f"{source}: {summary(count, grids)}"
 
 
-def told(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
-    """Return what became of runs, and of the rows of grids that were taken (True) and not."""
+def summary(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
+    """Return the counts of runs by KINDS, and of grids' rows that were taken (True) and not, in words."""
     kinds = ", ".join(f"{count[kind]} {kind}" for kind in KINDS if count[kind] or kind in (NEW, THERE))
     of_grids = f"; {grids[True]} rows of grids, {grids[False]} of this lab's left out" if grids else ""
     return f"{sum(count.values())} runs: {kinds}{of_grids}"
 
 
 def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[Path]:
-    """Return the folders whose runs are not here yet. Raises BadInput or UnfitError at one under a wrong
-    name, or that is here with other files."""
+    """Return the folders of runs that are not here yet.
+
+    Raises BadInput or UnfitError at a wrong name, or at a run that is here with other files.
+    """
     with store.opened(write=False) as mine:
-        own = store.label(mine)
+        this_lab = store.label(mine)
     new = []
     for folder in folders:
         name = folder.relative_to(part)
-        cell, host, held = (
-            *(read_json(folder / f"{one}.json") for one in ("cell", "host")),
-            stored_hashes(folder),
-        )
+        cell, host = (read_json(folder / f"{document}.json") for document in ("cell", "host"))
+        hashes = stored_hashes(folder)
         try:
             wrong = stored.misnamed(folder, cell, host)
         except KeyError as error:
@@ -182,9 +175,9 @@ def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[P
         if wrong:
             raise UnfitError(f"{name}: {wrong}")
         here = (IMPORTED / name).exists()
-        if here and stored_hashes(IMPORTED / name) != held:
+        if here and stored_hashes(IMPORTED / name) != hashes:
             raise UnfitError(f"{name} is in {IMPORTED} with other files")
-        if name.parts[0] == own or here:
+        if name.parts[0] == this_lab or here:
             count[THERE if here else NOT_OURS] += 1
         else:
             new.append(folder)
@@ -192,7 +185,7 @@ def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[P
 
 
 def analyse(part: Path, folders: Sequence[Path]) -> None:
-    """Analyse runs where they were unpacked. Raises UnfitError at the first that cannot be."""
+    """Analyse unpacked runs. Raises UnfitError at the first that cannot be analysed."""
     with progress.counted(f"analyse {len(folders)} runs"):
         for number, (folder, wrong) in enumerate(analysed.analyse(folders) if folders else (), 1):
             if wrong:
@@ -201,7 +194,7 @@ def analyse(part: Path, folders: Sequence[Path]) -> None:
 
 
 def place(part: Path, folders: Sequence[Path], count: Counter[str]) -> None:
-    """Move analysed runs below imported/, each as a whole."""
+    """Move analysed runs below imported/."""
     for folder in folders:
         name = folder.relative_to(part)
         (IMPORTED / name).parent.mkdir(parents=True, exist_ok=True)
@@ -214,21 +207,20 @@ def merge(
     mine: sqlite3.Connection,
     count: Counter[str],
     has_files: Callable[[row_checks.Row], bool],
-    own_too: bool = False,
+    this_lab_too: bool = False,
 ) -> Counter[bool]:
-    """Take over the sound rows of runs without files, and of grids; of these, how many were taken and not.
+    """Copy the sound rows of runs without files, and of grids; return grids' counts, copied (True) or not.
 
-    own_too: also those of this lab. A row of a run whose files are here stays; one of a run without files is
-    replaced by what its lab says later.
+    this_lab_too: also its rows. Rows of runs with files here stay; others are replaced by later ones.
     """
-    own, grids = store.label(mine), Counter[bool]()
+    this_lab, grids = store.label(mine), Counter[bool]()
     query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
     for row in row_checks.sound(theirs, "run"):
         if has_files(row):
             continue
         fresh = {**row, "path": None, "stamp": None}
         have = mine.execute(query, [row[name] for name in KEY]).fetchone()
-        if row["lab"] == own and not own_too:
+        if row["lab"] == this_lab and not this_lab_too:
             count[NOT_OURS] += 1
         elif have and (have["path"] is not None or dict(have) == fresh):
             count[THERE] += 1
@@ -237,7 +229,7 @@ def merge(
             count[UNVERIFIED] += 1
     for table in ("grid_run", "grid_excluded"):
         for entry in row_checks.sound(theirs, table):
-            taken = own_too or entry["lab"] != own
+            taken = this_lab_too or entry["lab"] != this_lab
             grids[taken] += 1
             if taken:
                 values = [entry[name] for name in row_checks.COLUMNS[table]]
@@ -248,13 +240,13 @@ def merge(
 
 
 def take_over(made: Path) -> str:
-    """Take the sound rows of the database that no folder gives into one that was made anew; what was done."""
+    """Copy the rows that no folder gives from the database into a new one; return a summary."""
     count: Counter[str] = Counter()
     with store.opened(write=False) as old, store.opened(made) as mine:
-        grids = merge(old, mine, count, has_folder, own_too=True)
-    return f"{store.DATABASE}: {told(count, grids)}"
+        grids = merge(old, mine, count, has_folder, this_lab_too=True)
+    return f"{store.DATABASE}: {summary(count, grids)}"
 
 
 def has_folder(row: row_checks.Row) -> bool:
-    """Whether the folder of a run is here, which then says whether it counts."""
+    """Return whether the folder of a run is here; its row is then made from that."""
     return row["path"] is not None and (RESULTS / row["path"]).is_dir()

@@ -1,4 +1,4 @@
-"""`make results REBUILD=yes`: the database made again from the runs' folders, all of it or nothing."""
+"""`make results REBUILD=yes`: make the database again from the runs' folders."""
 
 import contextlib
 import os
@@ -13,10 +13,10 @@ from commitpath.database import exchange, select, store, sync
 
 
 def rebuild() -> int:
-    """Make the database again and set the old one aside; how many rows the folders gave.
+    """Make the database again and set the old one aside; return the number of rows from folders.
 
-    What is sound of other labs' rows is taken over, and of own runs whose folders are not here; these
-    are named on stderr. Until the new one is whole the old one stays where it is.
+    Sound rows of other labs, and of this lab's runs without folders, are copied; the latter are named on
+    stderr. The old database stays in place until the new one is whole.
     """
     left_out = sync.unfit(sync.folders(), again=True)
     if not os.path.lexists(store.DATABASE):
@@ -24,26 +24,25 @@ def rebuild() -> int:
             return sync.sync(connection, left_out)
     with scratch.folder(RESULTS, ".rebuild") as work, contextlib.ExitStack() as stack:
         made = work / store.DATABASE.name
-        own = label_of_old(stack)
-        store.create(made, own or store.UNNAMED)
+        label = label_of_old(stack)
+        store.create(made, label or store.UNNAMED)
         with store.opened(made) as connection:
             changed = sync.sync(connection, left_out)
-        if own:
+        if label:
             take_over(made)
-        put(made, readable=own is not None)
-    if own:
+        put(made, readable=label is not None)
+    if label:
         with store.opened(write=False) as connection:
-            for run in select.load(connection):
-                for mark in (
-                    {*run.marks} & {select.UNVERIFIED, select.CLOSED} if run.facts["lab"] == own else ()
-                ):
-                    name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
-                    print(f"commitpath: run {printable(name)}: {mark}", file=sys.stderr)
+            runs = [run for run in select.load(connection) if run.facts["lab"] == label]
+        for run in runs:
+            for mark in {*run.marks} & {select.UNVERIFIED, select.CLOSED}:
+                name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
+                print(f"commitpath: run {printable(name)}: {mark}", file=sys.stderr)
     return changed
 
 
 def label_of_old(stack: contextlib.ExitStack) -> str | None:
-    """The own label, with the database locked for writing; None, and a line, if it cannot be read."""
+    """Lock the old database for writing and return this lab's label; None if it is unreadable."""
     try:
         return store.label(stack.enter_context(store.opened()))
     except store.DatabaseError as error:
@@ -54,13 +53,12 @@ def label_of_old(stack: contextlib.ExitStack) -> str | None:
 
 
 def take_over(made: Path) -> None:
-    """Take over what no folder gives; where the old database does not let go of it that is told."""
+    """Copy the rows that no folder gives; if the old database is unreadable, print that they are lost."""
     try:
         print(printable(exchange.take_over(made)), file=sys.stderr)
     except store.DatabaseError as error:
         if store.passes(error):
             raise
-        # what can be made again is
         print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)
 
 
@@ -69,7 +67,7 @@ def put(made: Path, readable: bool) -> None:
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     aside = store.DATABASE.with_name(f"results-{now}-{os.getpid()}.sqlite.old")
     if readable:
-        # a second name, so that there is a database at every moment
+        # a second name, so that there is always a database
         aside.hardlink_to(store.DATABASE)
     else:
         # it may be a folder

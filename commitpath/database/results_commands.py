@@ -1,4 +1,4 @@
-"""`make results`, `make export`, `make import`."""
+"""`make results`, `make export`, `make import`: list, share and merge the results database."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,18 +12,11 @@ from commitpath.database.select import Run
 from commitpath.host import places
 
 
-def yes(options: dict[str, str], name: str) -> bool:
-    """A variable that is `yes` or not there."""
-    if options.get(name, "yes") != "yes":
-        raise BadInputError(f"{name}={options[name]}: {name} is yes, or left out")
-    return name in options
-
-
 def results(options: dict[str, str]) -> int:
     """Bring the database up to date and list its runs."""
     selector = options.get("WHERE", "")
     select.parse(selector)
-    changed = rebuild.rebuild() if yes(options, "REBUILD") else sync.up_to_date()
+    changed = rebuild.rebuild() if "REBUILD" in options else sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
     print(printable_lines(table(runs)))
@@ -36,10 +29,9 @@ def export(options: dict[str, str]) -> int:
     if "FILE" not in options:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
-    with_files = yes(options, "FILES")
     target = places.new_file("FILE", options["FILE"])
     sync.up_to_date()
-    print(printable(exchange.export(target, label, with_files)))
+    print(printable(exchange.export(target, label, files="FILES" in options)))
     return 0
 
 
@@ -51,18 +43,18 @@ def import_(options: dict[str, str]) -> int:
         raise BadInputError(f"FILE={source}: {'not a file' if source.exists() else 'no such file'}")
     sync.up_to_date()
     try:
-        # the process that reads it may have another working directory
-        done = exchange.import_(source.absolute())
+        # a process that reads it may have another working directory
+        summary = exchange.import_(source.absolute())
     except store.DatabaseError as error:
         if store.passes(error):
             raise
-        # this lab's own was read already: what is wrong is in the file
+        # this lab's database was read before: the fault is in the file
         raise BadInputError(str(error)) from error
-    print(printable(done))
+    print(printable(summary))
     return 0
 
 
-# What a line of the table says of a run (docs/how-to/results-db.md).
+# Columns of the table (docs/how-to/results-db.md).
 _MEASURED = (
     "TPS",
     "watched",
@@ -72,28 +64,29 @@ _MEASURED = (
     "confirmed %",
     "KiB/transaction",
 )
-# And of what cuts took, where a run that is listed had any.
+# Further ones if a listed run had cuts.
 _CUTS = ("cuts tried", "lost worst", "lost mean", "corrupt", "no prefix", "unopened", "against promise")
 
 
-def took(summary: Mapping[str, Any]) -> list[str]:
-    """What cuts took of a run, as _CUTS names it; `-` where none were tried."""
-    if (told := summary.get("crash")) is None:
+def losses(summary: Mapping[str, Any]) -> list[str]:
+    """Return the values of _CUTS; `-` without cuts."""
+    if (crash := summary.get("crash")) is None:
         return ["-"] * len(_CUTS)
-    lost, mean = (told["lost_acknowledged"][name] for name in ("max", "mean"))
-    unopened = told["cuts"] - told["opened"]
+    lost, mean = (crash["lost_acknowledged"][name] for name in ("max", "mean"))
     return [
-        str(told["cuts"]),
+        str(crash["cuts"]),
         "-" if lost is None else str(lost),
         "-" if mean is None else f"{mean:.2f}",
-        *map(str, (told["corrupt"], told["not_a_prefix"], unopened, told["broken"])),
+        *(str(crash[name]) for name in ("corrupt", "not_a_prefix")),
+        str(crash["cuts"] - crash["opened"]),
+        str(crash["broken"]),
     ]
 
 
 def measured(summary: Mapping[str, Any]) -> list[str]:
-    """What came out, as _MEASURED names it; `-` where the run has no such number.
+    """Return the values of _MEASURED; `-` if the run lacks one.
 
-    TPS is that of the times that count (the twin's, if there is one), watched the watched run's.
+    TPS is the reported one, of the twin if there is one; watched is the watched run's.
     """
     tps = (summary.get("tps") or {}).get("all")
     cost = (summary.get("watching_cost") or {}).get("all")
@@ -101,9 +94,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     share, none = ledger.get("unattributed_share"), (ledger.get("no_transaction") or {}).get("share")
     confirmed = (summary.get("content") or {}).get("confirmed_share")
     written = (summary.get("block") or {}).get("bytes_written")
-    size = None
-    if tps and written is not None:
-        size = written / 1024 / (tps * summary["virtual_seconds"])
+    kib = None if not tps or written is None else written / 1024 / (tps * summary["virtual_seconds"])
     return [
         "-" if value is None else f"{value:.{digits}f}"
         for value, digits in (
@@ -113,25 +104,25 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
             (None if share is None else 100 * share, 3),
             (None if none is None else 100 * none, 3),
             (None if confirmed is None else float(coverage.percent(confirmed)), 2),
-            (size, 1),
+            (kib, 1),
         )
     ]
 
 
 def witnesses(run: Run) -> str:
-    """How many counted a run's commands, bytes and flushes, and whether alike; `-` where nobody did."""
+    """Return how many instruments counted a run's commands and whether they agree; `-` for none."""
     window = run.document("manifest").get("window") or {}
-    counted = (window.get("counted") or {}).values()
-    if not counted:
-        return "-"
-    fields = {name for one in counted for name in one}
-    told = [{one[name] for one in counted if one.get(name) is not None} for name in fields]
-    alike = all(len(values) <= 1 for values in told)
-    return f"{len(counted)} {'agree' if alike else 'differ'}"
+    counters = (window.get("counted") or {}).values()
+    values: dict[str, set[Any]] = {}
+    for counter in counters:
+        for name, value in counter.items():
+            values.setdefault(name, set()).update([] if value is None else [value])
+    agree = all(len(several) <= 1 for several in values.values())
+    return f"{len(counters)} {'agree' if agree else 'differ'}" if counters else "-"
 
 
 def table(runs: list[Run]) -> list[str]:
-    """One line per run: what it differs in from the others, and what came out."""
+    """Return one line per run: the axes in which runs differ, and results."""
     if not runs:
         return []
     names = select.varying(runs)
@@ -149,7 +140,7 @@ def table(runs: list[Run]) -> list[str]:
                 run.facts["status"],
                 *measured(run.summary),
                 witnesses(run),
-                *(took(run.summary) if cuts else ()),
+                *(losses(run.summary) if cuts else ()),
                 f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )

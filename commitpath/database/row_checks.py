@@ -1,4 +1,4 @@
-"""Whether a row, of any lab's, has the columns and documents that its readers need."""
+"""Check the rows of a results database: types, patterns and JSON documents of their columns."""
 
 import re
 import sqlite3
@@ -17,7 +17,7 @@ from model import durability
 
 Row = Mapping[str, Any]
 
-# The columns that are stored; `run` has others, which are read from its documents.
+# The stored columns; `run` has generated ones, too.
 COLUMNS = {
     "run": (
         *("lab", "cell_id", "run_id", "repeat", "status", "reasons", "path", "stamp"),
@@ -33,21 +33,21 @@ _PATTERNS = {
     "run_id": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "status": "ok|rejected|failed",
 }
-# Their schemas are those of a run's own documents.
+# Columns with documents of a run, checked by their schemas.
 DOCUMENTS = ("summary", "manifest", "host")
-# Other columns with JSON.
+# Other columns with JSON, and its type.
 _JSON = {"cell": dict, "settings": dict, "reasons": list}
 NULLABLE = (*DOCUMENTS, "path", "stamp", "repeat")
 
 
 def stored(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[Row]:
-    """The rows of a table, their stored columns only: nothing of the file is computed."""
+    """Yield the rows of a table, without generated columns."""
     query = f"SELECT {', '.join(COLUMNS[table])} FROM {table} ORDER BY {order}"
     yield from map(dict, connection.execute(query))
 
 
 def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[Row]:
-    """The rows of a table that are what they should be; the others are named on stderr."""
+    """Yield the valid rows of a table; the others are named on stderr."""
     path = store.path_of(connection)
     again = " (make results REBUILD=yes repairs it)" if path == str(store.DATABASE.resolve()) else ""
     for row in stored(connection, table, order):
@@ -61,13 +61,13 @@ def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> I
 
 
 def name(table: str, row: Row) -> str:
-    """`run LAB/CELL/RUN`: which row it is, in one line."""
+    """Return a row's key in one line, as `run LAB/CELL/RUN`."""
     key = [row[column] for column in COLUMNS[table][: 4 if table == "grid_run" else 3]]
     return f"{table} {printable('/'.join(map(str, key)))[:200]}"
 
 
 def fault(table: str, row: Row) -> str | None:
-    """Return the column of a row that its readers cannot read, and why; None if they can read all."""
+    """Return the first invalid column of a row and its fault, or None."""
     column = ""
     try:
         for column in COLUMNS[table]:
@@ -81,15 +81,15 @@ def fault(table: str, row: Row) -> str | None:
 
 
 def _check_cell(cell: Mapping[str, Any], named: str) -> None:
-    """Check that a cell's axes have their types, and that it is the one of that id. Raises UnfitError."""
+    """Check the types of a cell's axes, and its id. Raises UnfitError."""
     for axis, kind in cells.mistyped(cell):
         raise UnfitError(f"{axis}: {cell[axis]!r} is not {kind}")
-    if (own := identity.cell_id(cell)) != named:
-        raise UnfitError(f"it has another id: {own}")
+    if (cell_id := identity.cell_id(cell)) != named:
+        raise UnfitError(f"it has another id: {cell_id}")
 
 
 def _check_column(column: str, row: Row) -> None:
-    """Check the type of a column, its pattern and the JSON that it holds. Raises UnfitError."""
+    """Check a column's type, pattern and JSON. Raises UnfitError."""
     value = row[column]
     if value is None:
         if column not in NULLABLE or (column in DOCUMENTS and row["status"] != "failed"):

@@ -71,7 +71,7 @@ CREATE TABLE run (
   PRIMARY KEY (lab, cell_id, run_id)
 );
 
--- which runs each grid asked for
+-- the runs of each grid
 CREATE TABLE grid_run (
   lab TEXT NOT NULL,
   grid TEXT NOT NULL,

@@ -1,15 +1,15 @@
-"""Runs of the database, and selectors of them: `fs=ext4-* mode=wal|delete lab=here`.
+"""Load the database's runs, all or those of a selector such as `fs=ext4-* mode=wal|delete lab=here`.
 
-A selector is terms separated by blanks, all of which hold; a term is a name, `=`, and
-values separated by `|`, in which `*` stands for anything. An empty selector is every run.
+A selector has terms separated by blanks, all of which must hold; a term is a name, `=`, and values separated
+by `|`, in which `*` matches anything. An empty selector matches every run.
 
-A profile's name may have several contents: its file was edited between two runs, or another lab
-has another one. Then each is told by the first digits of its hash, `device=constant#b1c1`.
+Profiles of one name may differ: the file was edited between two runs, or another lab has another one. They
+are shown with the first digits of their hash, `device=constant#b1c1`.
 
-An axis that a run's engine does not have has no value in that run: `-` is shown, and no term is true of it.
+An axis that a run's engine lacks has no value: `-` is shown, and no term matches.
 
-Where a lab's runs have several values of an axis that is not known here, each at its default there, the
-id of their folder is that of several cells, and selects all of them (unknown_axes.py).
+If a lab's runs have several values of an axis that is unknown here, each at its default there, the id of
+their folder stands for several cells, and selects all of them (unknown_axes.py).
 """
 
 import fnmatch
@@ -33,9 +33,9 @@ from model import cell as cells
 from model import engines
 from model.cell import Cell
 
-# What is shown where a run has no such axis.
+# Shown for an axis that a run lacks.
 NONE = "-"
-# What a run has beside its cell's axes.
+# Names of a selector other than axes.
 FACTS = {
     "lab": "label of the lab that ran it",
     "uname": "release of the board's kernel, as uname -r has it",
@@ -54,8 +54,8 @@ CLOSED = "unverified: its folder may not be read"
 class Run:
     """One run of the database.
 
-    settings: those of its cell's axes that its engine has, with NAME#HASH for a profile that has
-    other contents in other runs; facts: FACTS less grid, as text.
+    settings: the axes that its engine has, with NAME#HASH for a profile that differs in other runs;
+    facts: FACTS without grid, as text.
     """
 
     settings: Mapping[str, Any]
@@ -67,8 +67,8 @@ class Run:
     stored: Mapping[str, Any] = field(repr=False)  # cell.json
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
-    marks: tuple[str, ...] = ()  # what is to be known of it, though it counts
-    apart: Set[str] = frozenset()  # as of commitpath.cells.from_variables.current_id
+    marks: tuple[str, ...] = ()  # caveats
+    apart: Set[str] = frozenset()  # as for commitpath.cells.identities.current_id
 
     @functools.cached_property
     def contents(self) -> dict[str, str]:
@@ -77,16 +77,16 @@ class Run:
 
     @functools.cached_property
     def cell_id(self) -> str:
-        """The cell's id by the rule of now; that of its folder is facts["cell"]."""
+        """The cell's id by the present rule; that of its folder is facts["cell"]."""
         return current_id(self.stored, self.apart)
 
     def document(self, name: str) -> dict[str, Any]:
-        """manifest or host; empty where there is none."""
+        """Return manifest or host; empty without one."""
         text = self._documents[name]
         return json.loads(text) if text else {}
 
     def values(self, name: str) -> list[str]:
-        """What a selector's term is held against."""
+        """Return the values that a selector's term may match."""
         if name == "grid":
             return sorted(self.grids)
         if name == "cell":
@@ -97,37 +97,37 @@ class Run:
         return [self.shown(name)] if name in FACTS or name in self.settings else []
 
     def shown(self, name: str) -> str:
-        """What a run has of an axis, or of FACTS but grid, as it is told to the user."""
+        """Return a run's value of an axis, or of FACTS but grid, for the user."""
         return self.facts[name] if name in FACTS else str(self.settings.get(name, NONE))
 
 
 def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
-    """The runs that a selector names, oldest first. A damaged row is left out, and named on stderr."""
+    """Return the runs of a selector, oldest first. Damaged rows are left out, and named on stderr."""
     grids: dict[tuple[str, str, int], set[str]] = {}
     for row in row_checks.sound(connection, "grid_run"):
         grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
-    # only there a path says where the folder is: an export has none
-    is_own = Path(store.path_of(connection)).resolve() == store.DATABASE.resolve()
-    own = store.label(connection) if is_own else None
-    found = [
+    # an export has no paths of folders
+    is_here = Path(store.path_of(connection)).resolve() == store.DATABASE.resolve()
+    this_lab = store.label(connection) if is_here else None
+    rows = [
         (row, json.loads(row["cell"])) for row in row_checks.sound(connection, "run", "run_id, lab, cell_id")
     ]
-    several = unknown_axes.several_defaults((row["lab"], stored) for row, stored in found)
+    several = unknown_axes.several_defaults((row["lab"], stored) for row, stored in rows)
     runs = []
-    for row, stored in found:
+    for row, stored in rows:
         apart = unknown_axes.defaults(stored) & several.get(row["lab"], set())
         now = current_id(stored, apart)
         cell = complete(cells.from_document(stored))
         without = {*engines.unused_axes(cell.engine)}
-        told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
-        kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
+        summary, manifest, host = (json.loads(row[name] or "{}") for name in ("summary", "manifest", "host"))
+        kernel = str((manifest.get("board") or {}).get("kernel") or "").split()
         runs.append(
             Run(
                 settings={name: value for name, value in cell.axes() if name not in without},
                 facts={
                     "lab": row["lab"],
                     "uname": kernel[2] if len(kernel) > 2 else "",
-                    "commit": told["host"].get("commitpath_commit") or "",
+                    "commit": host.get("commitpath_commit") or "",
                     "status": row["status"],
                     "cell": row["cell_id"],
                     "run": row["run_id"],
@@ -135,7 +135,7 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 },
                 grids=frozenset(
                     grid
-                    # which of the cells with the id of its folder a grid asks for, it does not say
+                    # the id of its folder may stand for several cells
                     for name in ({now} if apart else {now, row["cell_id"]})
                     for grid in grids.get((row["lab"], name, row["repeat"]), ())
                 ),
@@ -143,20 +143,20 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 reasons=tuple(json.loads(row["reasons"])),
                 cell=cell,
                 stored=stored,
-                summary=told["summary"],
+                summary=summary,
                 _documents={"manifest": row["manifest"], "host": row["host"]},
-                marks=tuple(marks(row, cell, told["summary"], own)),
+                marks=tuple(marks(row, cell, summary, this_lab)),
                 apart=apart,
             )
         )
-    return selected(told_apart(runs), selector)
+    return selected(with_hashes(runs), selector)
 
 
-def marks(row: row_checks.Row, cell: Cell, summary: Mapping[str, Any], own: str | None) -> Iterator[str]:
-    """What is to be known of a run, though it counts. own: the label of the lab whose folders are here."""
-    if own and summary and row["path"] is None:
+def marks(row: row_checks.Row, cell: Cell, summary: Mapping[str, Any], this_lab: str | None) -> Iterator[str]:
+    """Yield the caveats of a run. this_lab: None if the database is an export."""
+    if this_lab and summary and row["path"] is None:
         folder = RESULTS / identity.cell_name(json.loads(row["cell"])) / row["run_id"]
-        yield CLOSED if row["lab"] == own and is_closed(folder) else UNVERIFIED
+        yield CLOSED if row["lab"] == this_lab and is_closed(folder) else UNVERIFIED
     if summary and not summary.get("raw_held"):
         yield NOT_HELD
     for axis in other_profiles(cell):
@@ -164,39 +164,36 @@ def marks(row: row_checks.Row, cell: Cell, summary: Mapping[str, Any], own: str 
 
 
 def other_content(axis: str, name: str) -> str:
-    """The mark of a run whose profile of a name asks for something else than that file of here."""
+    """Return the mark of a run with a profile that differs from the present file of its name."""
     return f"its {axis} is not experiments/{axis}/{name}.yml of here"
 
 
-def told_apart(runs: Sequence[Run]) -> list[Run]:
-    """The runs, with NAME#HASH in place of each profile's name that has several contents in them."""
-    found: dict[tuple[str, str], set[str]] = {}
+def with_hashes(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs, with NAME#HASH for each profile of a name that has several contents in them."""
+    contents: dict[tuple[str, str], set[str]] = {}
     for run in runs:
         for axis, content in run.contents.items():
-            found.setdefault((axis, run.shown(axis)), set()).add(content)
+            contents.setdefault((axis, run.shown(axis)), set()).add(content)
     digits = {
         key: next(n for n in range(4, 65) if len({content[:n] for content in several}) == len(several))
-        for key, several in found.items()
+        for key, several in contents.items()
         if len(several) > 1
     }
-    return [
-        replace(
-            run,
-            settings={
-                **run.settings,
-                **{
-                    axis: f"{run.shown(axis)}#{content[: digits[axis, run.shown(axis)]]}"
-                    for axis, content in run.contents.items()
-                    if (axis, run.shown(axis)) in digits
-                },
-            },
-        )
-        for run in runs
-    ]
+
+    def with_hash(run: Run) -> Run:
+        names = {axis: (run.shown(axis), content) for axis, content in run.contents.items()}
+        hashed = {
+            axis: f"{name}#{content[: digits[axis, name]]}"
+            for axis, (name, content) in names.items()
+            if (axis, name) in digits
+        }
+        return replace(run, settings={**run.settings, **hashed})
+
+    return [with_hash(run) for run in runs]
 
 
 def selected(runs: list[Run], selector: str) -> list[Run]:
-    """Those of the runs that a selector names."""
+    """Return the runs that a selector matches."""
     terms = parse(selector)
     return [
         run
@@ -206,28 +203,27 @@ def selected(runs: list[Run], selector: str) -> list[Run]:
 
 
 def matches(value: str, patterns: list[str]) -> bool:
-    """Whether a value is one of the patterns."""
+    """Return whether a value matches one of the patterns."""
     return any(fnmatch.fnmatchcase(value, pattern) for pattern in patterns)
 
 
 def parse(selector: str) -> list[tuple[str, list[str]]]:
-    """(name, patterns) of each term; BadInputError names what is not known."""
+    """Return (name, patterns) of each term of a selector. Raises BadInputError."""
     terms = []
     for term in selector.split():
         name, equals, text = term.partition("=")
         name = own_name(name.lower())
         if not equals or not text:
             raise BadInputError(f"{term}: a selector's term is name=value, with | between values")
-        if name not in axes() and name not in FACTS:
-            known = [*axes(), *FACTS]
-            near = did_you_mean(name, known)
-            raise BadInputError(f"{term}: unknown name; {near}there are {', '.join(known)}")
+        if name not in (allowed := [*axes(), *FACTS]):
+            near = did_you_mean(name, allowed)
+            raise BadInputError(f"{term}: unknown name; {near}there are {', '.join(allowed)}")
         terms.append((name, [spelled(name, value) for value in text.split("|")]))
     return terms
 
 
 def spelled(name: str, value: str) -> str:
-    """A value as cells spell it: aliases, 1e5, newest; BadInputError for what no cell can have."""
+    """Return a value as in a cell, from aliases, 1e5 or newest. Raises BadInputError."""
     profile, several, content = value.partition("#")
     if several and name in axes() and axes()[name].files():
         return f"{spelled(name, profile)}#{content}*"
@@ -239,15 +235,15 @@ def spelled(name: str, value: str) -> str:
 
 
 def names(runs: Iterable[Run]) -> list[str]:
-    """The axes of runs: those of the schema in its order, then those that other labs' runs have."""
+    """Return the axes of runs: the schema's in its order, then those of other labs' runs."""
     return [*axes(), *sorted({name for run in runs for name in run.settings} - axes().keys())]
 
 
 def varying(runs: Sequence[Run]) -> list[str]:
-    """The axes in which runs differ, in the order of `names`."""
+    """Return the axes in which runs differ, in the order of `names`."""
     return [name for name in names(runs) if len({run.shown(name) for run in runs}) > 1]
 
 
 def label(run: Run, names: list[str]) -> str:
-    """`fs=f2fs mode=wal`: a run by the named axes."""
+    """Return a run's values of these axes, as `fs=f2fs mode=wal`."""
     return " ".join(f"{name}={run.shown(name)}" for name in names)

@@ -1,4 +1,4 @@
-"""Open a results database, or say in one line why it cannot be used."""
+"""Create and open results.sqlite; every fault is a DatabaseError of one line."""
 
 import contextlib
 import re
@@ -14,17 +14,17 @@ from base.paths import RESULTS
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
 VERSION = 6
-# "cmtp", so that another program's database is not taken for one of ours
+# "cmtp"; identifies our databases
 APPLICATION_ID = 0x636D7470
-# how long another process's write is waited for
+# wait for another process's write
 WAIT_SECONDS = 5.0
-# what SQLite says where there is no room
+# SQLite's messages for no space,
 FULL = "database or disk is full"
-# and where a file, or its disk, may not be written
+# and for a file or disk that may not be written
 CLOSED = "attempt to write a readonly database"
-# what is said where another process's write was waited for
+# our message after the wait for another process
 BUSY = "another process is writing to it"
-# label of a lab that has not been given one
+# label of a lab without one
 UNNAMED = "local"
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}"
 
@@ -36,7 +36,7 @@ class DatabaseError(LabError):
 
 
 def create(path: Path, label: str = UNNAMED) -> None:
-    """Make an empty database of a lab; it appears only when whole, and not if another call was first."""
+    """Make an empty database; it appears only when whole, and not if another call was first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = scratch.file(path)
     connection = sqlite3.connect(part)
@@ -47,7 +47,7 @@ def create(path: Path, label: str = UNNAMED) -> None:
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.commit()
         connection.close()
-        # a rename would put it in place of another call's, and of the rows that are in it by now
+        # a rename would replace another call's database, with its rows
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(part)
     finally:
@@ -57,12 +57,11 @@ def create(path: Path, label: str = UNNAMED) -> None:
 
 @contextlib.contextmanager
 def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Connection]:
-    """A connection to a database, in one transaction: all of it is kept, or nothing.
+    """Yield a connection to a database, in one transaction.
 
-    path: results/results.sqlite by default, made if it is not there. write: take the
-    lock for writing at once; without it nothing is written, nor beside it, but that a write to the
-    own database which was cut short is rolled back. Text that is not UTF-8 comes with halves of
-    characters in it (rows.fault). Raises DatabaseError.
+    path: results/results.sqlite by default, made if it is missing. write: take the lock for writing at once;
+    otherwise nothing is written, but an interrupted write to this lab's database is rolled back. Text that is
+    not UTF-8 has surrogates (row_checks.fault). Raises DatabaseError.
     """
     path = path or DATABASE
     if not path.exists():
@@ -99,7 +98,7 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
 
 
 def check_regular(path: Path) -> None:
-    """Refuse a FIFO or a folder, beside the database too: SQLite waits for one, and no signal ends that."""
+    """Refuse a FIFO or a folder as database, journal or WAL: SQLite would wait for it, deaf to signals."""
     for file in (path, *(path.with_name(f"{path.name}-{kind}") for kind in ("journal", "wal", "shm"))):
         # once: a journal comes and goes while another process writes
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -109,7 +108,7 @@ def check_regular(path: Path) -> None:
 
 
 def cut_short(path: Path) -> bool:
-    """Whether another process writes to a database, or did so and was killed: a journal is beside it."""
+    """Return whether a database has a journal: another process writes to it, or was killed while writing."""
     return any(path.with_name(f"{path.name}-{kind}").exists() for kind in ("journal", "wal"))
 
 
@@ -124,29 +123,29 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
             f"{path}: schema version {version}; this commitpath reads {VERSION} "
             "(use the commitpath that wrote it, or make it again from its runs: make results REBUILD=yes)"
         )
-    # whether a row's JSON is any is for rows.fault to say: one bad row is no broken file
+    # JSON is checked per row by row_checks.fault: one bad row does not make a file unusable
     connection.execute("PRAGMA ignore_check_constraints=ON")
     try:
-        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.OperationalError as error:
-        # of a generated column, which it computes for each row
+        # of a generated column, computed for each row
         if str(error) != "malformed JSON":
             raise
-        found = "ok"
+        result = "ok"
     connection.execute("PRAGMA ignore_check_constraints=OFF")
-    if found != "ok":
-        raise DatabaseError(f"{path}: corrupt: {' '.join(found.split())}; {remedy(path)}")
+    if result != "ok":
+        raise DatabaseError(f"{path}: corrupt: {' '.join(result.split())}; {remedy(path)}")
 
 
 def remedy(path: Path) -> str:
-    """What helps against a file that cannot be read."""
+    """Return the remedy for an unreadable file."""
     again = "; `make results REBUILD=yes` makes it again from the runs" if path == DATABASE else ""
     return f"nothing was changed{again}"
 
 
 @contextlib.contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """SQLite's errors as DatabaseError, in one line."""
+    """Raise SQLite's errors as DatabaseError."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -154,29 +153,29 @@ def explained(path: Path) -> Iterator[None]:
             raise DatabaseError(
                 f"{path}: {BUSY} (waited {WAIT_SECONDS:.0f} s); nothing was changed; try again"
             ) from error
-        what = "nothing was changed" if str(error) in (FULL, CLOSED) else remedy(path)
+        more = "nothing was changed" if str(error) in (FULL, CLOSED) else remedy(path)
         if str(error) == CLOSED and cut_short(path):
-            journal = (
-                f"a write to it was cut short, and its journal ({path.name}-journal) cannot be rolled back"
+            more = (
+                f"a write to it was cut short, and its journal ({path.name}-journal) cannot be rolled back; "
+                f"{remedy(path)}"
             )
-            what = f"{journal}; {remedy(path)}"
-        raise DatabaseError(f"{path}: {error}; {what}") from error
+        raise DatabaseError(f"{path}: {error}; {more}") from error
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"{path}: not a database that can be read ({error}); {remedy(path)}") from error
 
 
 def passes(error: DatabaseError) -> bool:
-    """Whether it is no fault of a file: there is no room, it is closed to us, or held by another process."""
-    return any(said in str(error) for said in (FULL, CLOSED, BUSY))
+    """Return whether the file is not at fault: no space, no permission, or another process is writing."""
+    return any(text in str(error) for text in (FULL, CLOSED, BUSY))
 
 
 def path_of(connection: sqlite3.Connection) -> str:
-    """The file that a connection is to."""
+    """Return the file of a connection."""
     return str(connection.execute("PRAGMA database_list").fetchone()[2])
 
 
 def label(connection: sqlite3.Connection) -> str:
-    """The label of this database's own runs."""
+    """Return the label of the lab of a database."""
     labels = [row[0] for row in connection.execute("SELECT label FROM lab LIMIT 2")]
     if len(labels) != 1 or not isinstance(labels[0], str) or not re.fullmatch(LABEL, labels[0]):
         raise DatabaseError(f"{path_of(connection)}: table lab: {labels!r} is not one label ({LABEL})")

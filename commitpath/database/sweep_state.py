@@ -1,7 +1,6 @@
-"""The files of a sweep's state, below results/.sweep/ (docs/how-to/sweeps.md).
+"""Read and write the files of a sweep's state, below results/.sweep/ (docs/how-to/sweeps.md).
 
-plan.json; done/<key> names the stored run of a key; failed/<key> says why there is none;
-prepared/<group>; log/; lock.
+plan.json; done/<key>: the stored run; failed/<key>: the reason for none; prepared/<group>; log/; lock.
 """
 
 from pathlib import Path
@@ -21,9 +20,9 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def read_state(path: Path) -> dict[str, Any] | None:
-    """A state file's content; None where there is none or it is not whole."""
+    """Return a state file's content; None if it is missing or not whole."""
     try:
-        # to open a FIFO waits
+        # opening a FIFO would block
         content = strict_json.parse(path.read_text()) if path.is_file() else None
     except (OSError, ValueError):
         return None

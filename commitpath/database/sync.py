@@ -1,4 +1,4 @@
-"""Bring the database up to date with the run folders and a sweep's failures."""
+"""Bring the database up to date with run folders and failures of a sweep."""
 
 import contextlib
 import hashlib
@@ -24,35 +24,29 @@ from model import cell as cells
 COLUMNS = row_checks.COLUMNS["run"]
 # runs of other labs, below their labels
 IMPORTED = RESULTS / "imported"
-# what names a row
+# primary key
 KEY = ("lab", "cell_id", "run_id")
-# what of a row its stamp holds
+# columns that are part of a stamp
 ROW = tuple(name for name in COLUMNS if name not in ("lab", "stamp"))
 
 
 def insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
-    """Write one run's row, in place of an older one of the same run."""
-    connection.execute(
-        "DELETE FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?",
-        (row["lab"], row["cell_id"], row["run_id"]),
-    )
+    """Write one run's row, or replace the older one."""
     marks = ", ".join("?" * len(COLUMNS))
-    connection.execute(
-        f"INSERT INTO run ({', '.join(COLUMNS)}) VALUES ({marks})", [row[name] for name in COLUMNS]
-    )
+    query = f"INSERT OR REPLACE INTO run ({', '.join(COLUMNS)}) VALUES ({marks})"
+    connection.execute(query, [row[name] for name in COLUMNS])
 
 
 def stamp(folder: Path, row: Mapping[str, Any]) -> str:
-    """What changes when a run is analysed again, or one of its documents or its row by hand."""
+    """Return a hash that changes with each analysis, and with each change of a document or the row."""
     files = [folder / name for name in (derived.NAME, *derived.DOCUMENTS)]
     stats = [path.stat() if path.exists() else None for path in files]
-    told = [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats]
-    told += [row[name] for name in ROW]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    parts = [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats] + [row[name] for name in ROW]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def read_run(folder: Path, lab: str) -> dict[str, Any]:
-    """The row of a stored run. Raises BadInput, OSError, ValueError, KeyError or TypeError."""
+    """Return the row of a stored run. Raises BadInput, OSError, ValueError, KeyError or TypeError."""
     for name in ("cell", "host"):
         check_regular(folder / f"{name}.json")
     cell, host = (strict_json.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
@@ -87,19 +81,14 @@ def read_run(folder: Path, lab: str) -> dict[str, Any]:
 
 
 def folders() -> list[Path]:
-    """The folders of the own runs and of other labs' that are here, oldest first."""
-    found = [*RESULTS.glob("[!.]*/[!.]*/cell.json"), *IMPORTED.glob("[!.]*/[!.]*/[!.]*/cell.json")]
-    here = [path.parent for path in found if not path.parent.parent.is_symlink()]
+    """Return the folders of all runs that are here, oldest first."""
+    paths = [*RESULTS.glob("[!.]*/[!.]*/cell.json"), *IMPORTED.glob("[!.]*/[!.]*/[!.]*/cell.json")]
+    here = [path.parent for path in paths if not path.parent.parent.is_symlink()]
     return sorted(here, key=lambda folder: (folder.name, folder.parent.name))
 
 
-def lab_of(folder: Path, own: str) -> str:
-    """The label of the lab that made a run. own: that of this lab."""
-    return folder.relative_to(IMPORTED).parts[0] if folder.is_relative_to(IMPORTED) else own
-
-
 def changed(connection: sqlite3.Connection) -> list[Path]:
-    """The folders whose run is not in the database as they have it."""
+    """Return the folders that differ from their row, or have none."""
     query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE path NOT NULL"
     have = {row["path"]: row for row in map(dict, connection.execute(query))}
     return [
@@ -110,46 +99,44 @@ def changed(connection: sqlite3.Connection) -> list[Path]:
 
 
 def up_to_date() -> int:
-    """Write what is new or changed; how many rows that were. Rows of other labs stay as they are.
+    """Write new and changed rows; return their number. Rows of other labs without files stay as they are.
 
-    A run whose documents are not as its analysis left them is analysed again at once, before the
-    database is locked for writing. A row whose folder is gone keeps what it says and loses its path.
-    A folder that cannot be read, or that is not what it says, is named on stderr and left out, and
-    so is its row.
+    A run with changed documents is analysed again first, before the database is locked for writing. A row
+    without a folder loses its path. An unreadable or misnamed folder is named on stderr and left out, with
+    its row.
     """
     with store.opened(write=False) as connection:
-        look = changed(connection)
-    left_out = unfit(look)
+        folders_changed = changed(connection)
+    left_out = unfit(folders_changed)
     with store.opened() as connection:
         return sync(connection, left_out)
 
 
-def unfit(look: Iterable[Path], again: bool = False) -> set[Path]:
-    """Those of the runs that cannot be analysed, where that is due; `again`: it is of all."""
-    return {folder for folder in look if not renewed(folder, again)}
+def unfit(runs: Iterable[Path], again: bool = False) -> set[Path]:
+    """Analyse runs if needed, or all with `again`; return those that cannot be analysed."""
+    return {folder for folder in runs if not renewed(folder, again)}
 
 
 def renewed(folder: Path, again: bool) -> bool:
-    """Analyse a run again if that is due; False, and a line on stderr, if it cannot be."""
+    """Analyse a run again if needed; return False, with a line on stderr, if that fails."""
     path = printable(folder.relative_to(RESULTS))
     try:
         wrong = derived.fault(folder, *derived.DOCUMENTS) if (folder / "summary.json").exists() else None
         if not wrong and not again:
             return True
-        # NumPy, Polars and Matplotlib: only who analyses needs them
+        # loads NumPy, Polars and Matplotlib
         from analysis import pipeline
 
         print(f"commitpath: {path}: analysed again: {printable(wrong or 'REBUILD=yes')}", file=sys.stderr)
         pipeline.analyse(folder)
     except BadInput as error:
-        # what an older analysis left does not count any more, until one succeeds; in a folder that is
-        # closed to us it stays
+        # results of an older analysis are invalid; in a read-only folder they stay
         with contextlib.suppress(OSError):
             derived.remove(folder)
         left_out(folder, error)
         return False
     except OSError as error:
-        # a full disk is everybody's affair, a folder that is closed to us is its own
+        # a full disk ends the command, an unreadable folder does not
         if error.errno in scratch.DISK:
             raise
         left_out(folder, error)
@@ -158,17 +145,18 @@ def renewed(folder: Path, again: bool) -> bool:
 
 
 def left_out(folder: Path, why: object) -> None:
-    """Name on stderr a folder that is not in the database."""
+    """Print on stderr that a folder is left out."""
     path = printable(folder.relative_to(RESULTS))
     print(f"commitpath: {path}: left out of the database: {printable(why)}", file=sys.stderr)
 
 
 def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
-    """Write the rows of folders that are new or changed; how many. without: folders to leave out."""
-    own = store.label(connection)
+    """Write the rows of new and changed folders; return their number. without: folders to leave out."""
+    this_lab = store.label(connection)
     written = 0
     for folder in changed(connection):
-        path, lab = str(folder.relative_to(RESULTS)), lab_of(folder, own)
+        path = str(folder.relative_to(RESULTS))
+        lab = folder.relative_to(IMPORTED).parts[0] if folder.is_relative_to(IMPORTED) else this_lab
         named = (folder.parent.name.rpartition("-")[2], folder.name)
         query = "DELETE FROM run WHERE lab = ? AND (path = ? OR (cell_id, run_id) = (?, ?))"
         connection.execute(query, (lab, path, *named))
@@ -185,45 +173,36 @@ def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
     paths = connection.execute("SELECT path FROM run WHERE path NOT NULL")
     gone = [(path,) for (path,) in paths if path not in here]
     connection.executemany("UPDATE run SET path = NULL WHERE path = ?", gone)
-    return written + len(gone) + sync_failures(connection, own)
+    return written + len(gone) + sync_failures(connection, this_lab)
 
 
 def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
-    """Rows for the runs that a sweep could not make, one each; how many changed."""
+    """Write a row for each run that a sweep could not make; return the number of changes."""
     folder = sweep_state.STATE / "failed"
     records = {}
     for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
         if record := sweep_state.read_state(path):
-            # an older commitpath had fewer axes
+            # older documents have fewer axes
             planned = complete(cells.from_document(record["cell"]))
             records[f"{cell_id(planned)}-{record['repeat']}"] = record | {
                 "cell": identity.canonical(stored(planned))
             }
-    before = {
-        f"{row['cell_id']}-{row['repeat']}": row["reasons"]
-        for row in connection.execute(
-            "SELECT cell_id, repeat, reasons FROM run WHERE lab = ? AND run_id LIKE 'failed-%'", (lab,)
-        )
-    }
-    for key in before.keys() - records.keys():
-        cell, repeat = key.rsplit("-", 1)
-        connection.execute(
-            "DELETE FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?", (lab, cell, f"failed-{repeat}")
-        )
-    changed = len(before.keys() - records.keys())
+    of_failures = "FROM run WHERE lab = ? AND run_id LIKE 'failed-%'"
+    query = f"SELECT cell_id || '-' || repeat, reasons {of_failures}"
+    before = dict(connection.execute(query, (lab,)))
+    after = {key: json.dumps([record["reason"]]) for key, record in records.items()}
+    if before == after:
+        return 0
+    connection.execute(f"DELETE {of_failures}", (lab,))
     for key, record in records.items():
-        reasons = json.dumps([record["reason"]])
-        if before.get(key) == reasons:
-            continue
         row = dict.fromkeys(COLUMNS) | {
             "lab": lab,
             "cell_id": key.rpartition("-")[0],
             "run_id": f"failed-{record['repeat']}",
             "repeat": record["repeat"],
             "status": "failed",
-            "reasons": reasons,
+            "reasons": after[key],
             "cell": record["cell"],
         }
         insert(connection, row)
-        changed += 1
-    return changed
+    return sum(before.get(key) != after.get(key) for key in before.keys() | after.keys())

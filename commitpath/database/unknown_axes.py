@@ -1,7 +1,7 @@
-"""Axes that other labs' runs have and that are not known here.
+"""Axes of other labs' runs that are unknown here.
 
-A cell's id leaves an axis out that was at its default there (base/identity.py). What that default was
-nobody here knows, and a lab may change it: then two cells have one id.
+A cell's id leaves out axes at their default (base/identity.py). The default of an unknown axis is unknown,
+and a lab may change it: then two cells have one id.
 """
 
 import json
@@ -12,22 +12,21 @@ from commitpath.cells.axes import axes
 
 
 def defaults(cell: Mapping[str, Any]) -> set[str]:
-    """The axes of a stored cell that are not known here and were at their default there."""
+    """Return the axes of a stored cell that are unknown here and were at their default there."""
     return set(cell.get("at_default", ())) & cell.keys() - axes().keys()
 
 
 def several_defaults(cells: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, set[str]]:
-    """Lab → the axes not known here of which its cells have several values, each at its default.
+    """Return lab → the unknown axes with several default values in its cells.
 
-    cells: (lab, stored cell) of each run. A lab's own affair: no import changes what another lab's
-    runs are called.
+    cells: (lab, stored cell) of each run. Per lab, so that no import changes another lab's ids.
     """
-    found: dict[tuple[str, str], set[str]] = {}
+    values: dict[tuple[str, str], set[str]] = {}
     for lab, cell in cells:
         for axis in defaults(cell):
-            found.setdefault((lab, axis), set()).add(json.dumps(cell[axis]))
+            values.setdefault((lab, axis), set()).add(json.dumps(cell[axis]))
     several: dict[str, set[str]] = {}
-    for (lab, axis), values in found.items():
-        if len(values) > 1:
+    for (lab, axis), different in values.items():
+        if len(different) > 1:
             several.setdefault(lab, set()).add(axis)
     return several

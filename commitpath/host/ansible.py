@@ -1,4 +1,4 @@
-"""Ansible, called for one playbook at a time."""
+"""Read the inventory of boards, and play a playbook with Ansible."""
 
 import json
 import math
@@ -17,21 +17,21 @@ from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS, ROOT
 
 PLAYBOOKS = ROOT / "playbooks"
-# Commands of the inventory that are run on the host, such as labgrid's: to get the board from whoever
-# shares it out, to switch it off and on, to give it back.
+# Commands of the inventory, run on the host, that reserve a board, power-cycle it and release it, such as
+# labgrid's.
 ACQUIRE, POWER_CYCLE, RELEASE = HOOKS = ("board_acquire", "board_power_cycle", "board_release")
-# What of an entry is commitpath's; Ansible's own variables are called otherwise.
+# commitpath's variables of an entry; Ansible's have other prefixes.
 OWN = ("board_kind", "board_device", "board_device_bytes", "board_limits", *HOOKS)
-# A play's hosts are a pattern, which may name several: what it takes for one board, and no group of boards.
+# A play's hosts are a pattern; this matches a single board and no group of boards.
 NAME = re.compile("(?!(?:all|boards|ungrouped)$)[A-Za-z0-9][A-Za-z0-9_.-]*")
-# A template puts it into the line of a command.
+# A template inserts it into a command line.
 DEVICE = re.compile("/[A-Za-z0-9_.:/@+=-]+")
-# Say what would be done, and do nothing; -v: with what the scripts say.
+# Print what would be done, with the scripts' output (-v), and do nothing.
 CHECK = ("--check", "--diff", "-v")
 
 
 class UnreachableError(LabError):
-    """SSH does not reach a board; playbook: which found it so."""
+    """SSH does not reach a board. playbook: the one that failed."""
 
     def __init__(self, text: str, playbook: str = "") -> None:
         super().__init__(text)
@@ -39,110 +39,110 @@ class UnreachableError(LabError):
 
 
 def inventory() -> dict[str, dict[str, Any]]:
-    """Boards by name, with their variables, from every file of playbooks/inventory; what all boards
-    have (boards: vars:) with each, as Ansible has it."""
+    """Return boards and their variables from all files of playbooks/inventory, with the common ones."""
     hosts: dict[str, dict[str, Any]] = {}
     every: dict[str, Any] = {}
     for path in sorted((PLAYBOOKS / "inventory").glob("*.yml")):
         try:
             group = load_yaml(path)["boards"]
-            found, common = group["hosts"].items(), group.get("vars") or {}
+            entries, common = dict(group["hosts"].items()), group.get("vars") or {}
         except (KeyError, TypeError, AttributeError) as error:
             raise BadInputError(f"{path}: not an inventory with boards: hosts: ({error})") from error
-        if odd := [name for name in dict(found) if not (isinstance(name, str) and NAME.fullmatch(name))]:
+        if odd := [name for name in entries if not (isinstance(name, str) and NAME.fullmatch(name))]:
             raise BadInputError(
                 f"{path}: boards.hosts.{odd[0]!r}: a board's name has letters, digits, '.', '_' and '-', "
                 "and is no group of Ansible's (all, boards, ungrouped)"
             )
-        for name, variables in (*((f"hosts.{name}", own) for name, own in found), ("vars", common)):
+        for name, variables in (*((f"hosts.{name}", entries[name]) for name in entries), ("vars", common)):
             if not isinstance(variables, dict | None):
-                raise BadInputError(f"{path}: boards.{name}: {variables!r} is no mapping of variables")
-        # Ansible would merge the two, and another partition might be meant than the one that is told here
-        if twice := sorted(str(name) for name in hosts.keys() & dict(found)):
+                raise BadInputError(f"{path}: boards.{name}: {variables!r} is not a mapping of variables")
+        # Ansible would merge the two, perhaps with another partition than the one that is checked here
+        if twice := sorted(hosts.keys() & entries):
             raise BadInputError(f"{path}: {', '.join(twice)} is in another file of playbooks/inventory, too")
-        hosts |= {name: variables or {} for name, variables in found}
+        hosts |= {name: variables or {} for name, variables in entries.items()}
         every |= common
     return {name: every | variables for name, variables in hosts.items()}
 
 
 def board(name: str) -> dict[str, Any]:
-    """A board's variables; BadInputError names the boards there are."""
+    """Return a board's checked variables. Raises BadInputError."""
     boards = inventory()
     if name not in boards:
         raise BadInputError(f"BOARD={name}: not in playbooks/inventory, which has {', '.join(boards)}")
-    needed = {"board_kind", "board_device"} | (
-        {"board_device_bytes"} if boards[name].get("board_kind") == "lab" else set()
-    )
-    lacking = sorted(needed - set(boards[name]))
-    if lacking or boards[name]["board_kind"] not in ("virtual", "lab"):
+    entry = boards[name]
+    is_lab = entry.get("board_kind") == "lab"
+    needed = {"board_kind", "board_device", *(["board_device_bytes"] if is_lab else [])}
+    lacking = sorted(needed - set(entry))
+    if lacking or entry["board_kind"] not in ("virtual", "lab"):
         raise BadInputError(
             f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
         )
-    if unknown := sorted({own for own in map(str, boards[name]) if own.startswith("board_")} - {*OWN}):
+    if unknown := sorted({key for key in map(str, entry) if key.startswith("board_")} - {*OWN}):
         raise BadInputError(
             f"BOARD={name}: its inventory entry has {', '.join(unknown)}; there are {', '.join(OWN)}"
         )
-    device = boards[name]["board_device"]
+    device = entry["board_device"]
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise BadInputError(
             f"BOARD={name}: board_device is {device!r} in its inventory entry, not a path from / on of "
             "letters, digits and . _ : / @ + = -"
         )
-    size = boards[name].get("board_device_bytes")
-    if boards[name]["board_kind"] == "lab" and (type(size) is not int or not 0 < size < 2**63):
+    size = entry.get("board_device_bytes")
+    if is_lab and (type(size) is not int or not 0 < size < 2**63):
         raise BadInputError(
             f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry, "
             "not a whole number of bytes from 1 on"
         )
-    check_hooks(name, boards[name])
-    limits(name, boards[name])
-    return boards[name]
+    check_hooks(name, entry)
+    limits(name, entry)
+    return entry
 
 
 def check_hooks(name: str, entry: Mapping[str, Any]) -> None:
-    """BadInputError where a hook of an inventory's entry is no command."""
+    """Refuse a hook of an inventory's entry that is not a command."""
     for hook in (hook for hook in HOOKS if hook in entry):
+        where = f"BOARD={name}: {hook} is {entry[hook]!r}"
         try:
             words = shlex.split(entry[hook])
         except (ValueError, AttributeError, TypeError) as error:
-            raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}, no command ({error})") from error
+            raise BadInputError(f"{where}, not a command ({error})") from error
         if not entry[hook].isprintable():
-            raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}; it is one line of text")
+            raise BadInputError(f"{where}; it is one line of text")
         if not words:
             raise BadInputError(f"BOARD={name}: {hook} is empty; it is a command, or left out")
 
 
 def limits(name: str, entry: Mapping[str, Any]) -> dict[str, float]:
-    """What may happen on a lab board beside a run: experiments/limits.yml, or as its entry has it."""
-    known = {limit: one["limit"] for limit, one in load_yaml(EXPERIMENTS / "limits.yml").items()}
-    own = entry.get("board_limits", {})
-    if not isinstance(own, dict):
-        raise BadInputError(f"BOARD={name}: board_limits is {own!r}, no mapping of {', '.join(known)}")
-    for limit, value in own.items():
-        if limit not in known:
-            raise BadInputError(f"BOARD={name}: board_limits has {limit}; there are {', '.join(known)}")
+    """Return the limits of other activity on a lab board: experiments/limits.yml, with those of its entry."""
+    defaults = {limit: item["limit"] for limit, item in load_yaml(EXPERIMENTS / "limits.yml").items()}
+    where, of_board = f"BOARD={name}: board_limits", entry.get("board_limits", {})
+    if not isinstance(of_board, dict):
+        raise BadInputError(f"{where} is {of_board!r}, not a mapping of {', '.join(defaults)}")
+    for limit, value in of_board.items():
+        if limit not in defaults:
+            raise BadInputError(f"{where} has {limit}; there are {', '.join(defaults)}")
         if type(value) not in (int, float) or not (value >= 0 and math.isfinite(value)):
-            raise BadInputError(f"BOARD={name}: board_limits.{limit} is {value!r}, no number from 0 on")
-    return {**known, **own}
+            raise BadInputError(f"{where}.{limit} is {value!r}, not a number from 0 on")
+    return {**defaults, **of_board}
 
 
 def play(
     playbook: str, variables: Mapping[str, Any], log: Path, *options: str, limit: float | None = None
 ) -> list[str]:
-    """Run a playbook; LabError carries a failed task's words. With CHECK: what the tasks said.
+    """Run a playbook; return the tasks' output lines, with CHECK. LabError has a failed task's message.
 
-    log: where the output of a play that fails is kept, with this process's id in the name.
-    limit: wall seconds after which it counts as hung. A board that does not answer at all
-    ends it sooner (images/ssh.py, playbooks/ansible.cfg).
+    log: the file for the output of a failed play, with this process's id in its name. limit: wall seconds
+    after which it counts as hung. A board that does not answer ends it sooner (images/ssh.py,
+    playbooks/ansible.cfg).
     """
-    # its sockets and its temporary files: a socket's name has 107 bytes at most
+    # for sockets and temporary files: a socket's path has at most 107 bytes
     with scratch.temporary("ansible") as home:
-        output, errors, code = called(playbook, variables, options, limit, str(home))
-    # for Ansible a playbook for nobody succeeds
+        output, errors, code = call(playbook, variables, options, limit, str(home))
+    # Ansible's exit code is 0 then
     nobody = "no hosts matched" in output + errors
-    if not (code is None or nobody or code):
-        return said(output)
-    # a sweep's jobs play the same playbooks at the same time
+    if code == 0 and not nobody:
+        return output_lines(output)
+    # jobs of a sweep play the same playbooks at the same time
     log = log.with_stem(f"{log.stem}-{os.getpid()}")
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(output + errors)
@@ -157,10 +157,10 @@ def play(
     raise UnreachableError(text, playbook) if unreachable else LabError(text)
 
 
-def called(
+def call(
     playbook: str, variables: Mapping[str, Any], options: Sequence[str], limit: float | None, home: str
 ) -> tuple[str, str, int | None]:
-    """What ansible-playbook prints, what it says on stderr, and its exit code; None: it hung."""
+    """Run ansible-playbook; return its stdout, its stderr and its exit code, None if it hung."""
     environment = {
         **os.environ,
         "ANSIBLE_HOME": home,
@@ -174,11 +174,11 @@ def called(
     }
     command = [
         sys.executable,
-        # its script's first line cannot name an interpreter with a quote in its path
+        # the first line of its script cannot have an interpreter with a quote in its path
         *("-m", "ansible.cli.playbook"),
         *options,
         "--extra-vars",
-        # what is bytes is a file's content, which the board gets as one
+        # bytes are contents of files
         json.dumps({name: value for name, value in variables.items() if not isinstance(value, bytes)}),
         str(PLAYBOOKS / playbook),
     ]
@@ -198,51 +198,49 @@ def called(
         except subprocess.TimeoutExpired:
             hung = True
         finally:
-            # a kill would leave its workers behind
+            # SIGKILL would leave its workers running
             process.terminate()
         if hung:
             output, errors = process.communicate()
     return output, errors, None if hung else process.returncode
 
 
-def said(output: str) -> list[str]:
-    """What scripts printed, a line each, in the order of their tasks; only -v has Ansible show it."""
+def output_lines(output: str) -> list[str]:
+    """Return the lines that scripts printed, in the order of their tasks; Ansible shows them with -v only."""
     results = re.findall(r"^(?:ok|changed): \[.*?\] => (\{.*\})$", output, re.M)
     return [line for result in results for line in json.loads(result).get("stdout_lines", [])]
 
 
 def failure(output: str) -> str | None:
-    """The failed task and what it said, from the default callback's output."""
+    """Return the failed task and its message, from the default callback's output; None without one."""
     task = ""
     for line in output.splitlines():
         if match := re.match(r"TASK \[(.*)\]", line):
             task = match[1]
         if match := re.match(r"(?:fatal|failed): .*? => (\{.*\})$", line):
             result = json.loads(match[1])
-            said = result.get("stderr") or result.get("stdout") or str(result.get("msg"))
-            return f"{task}: {cause(said)}"
+            return f"{task}: {cause(result.get('stderr') or result.get('stdout') or str(result.get('msg')))}"
     return None
 
 
 def cause(text: str) -> str:
-    """The line that says why: some programs begin with it and mark it, others end with it.
+    """Return the line with the reason: the one with `Error:`, or the last.
 
-    Of a script of ours that names itself in each line, all of them.
+    Scripts of ours begin each line with their name: then all of these lines.
     """
-    marked = [line.strip() for line in text.splitlines() if line.strip().startswith("Error:")]
-    if marked:
+    lines = [line.strip() for line in text.splitlines()]
+    if marked := [line for line in lines if line.startswith("Error:")]:
         return marked[0]
     last = last_line(text)
     if ours := re.match(r"[a-z]+-[a-z]+: ", last):
-        said = [line.strip() for line in text.splitlines() if line.strip().startswith(ours[0])]
-        return ours[0] + "; ".join(line.removeprefix(ours[0]) for line in said)
+        prefix = ours[0]
+        return prefix + "; ".join(line.removeprefix(prefix) for line in lines if line.startswith(prefix))
     return last
 
 
 def last_line(text: str) -> str:
-    """The last line that says something."""
-    # ssh's good-bye, and mount's hint where else to look
+    """Return the last line with a message."""
+    # of ssh and mount
     empty = ("closed.", "dmesg(1) may have more information")
-    lines = [line.strip() for line in text.splitlines() if not any(word in line for word in empty)]
-    lines = [line for line in lines if line]
-    return lines[-1] if lines else "no output"
+    lines = [line.strip() for line in text.splitlines() if not any(words in line for words in empty)]
+    return next((line for line in reversed(lines) if line), "no output")

@@ -1,4 +1,4 @@
-"""Host packages: installed once, and only where one is missing."""
+"""Install the missing Debian packages of the host."""
 
 import os
 import subprocess
@@ -12,15 +12,15 @@ from images import artifacts
 
 
 def slurm_wanted() -> bool:
-    """Whether the tests may try sweeps on a Slurm of this machine."""
-    said = os.environ.get("COMMITPATH_SLURM", "no")
-    if said not in ("yes", "no"):
-        raise BadInputError(f"COMMITPATH_SLURM={said}: COMMITPATH_SLURM is yes or no")
-    return said == "yes"
+    """Return whether the tests may start Slurm on this machine."""
+    value = os.environ.get("COMMITPATH_SLURM", "no")
+    if value not in ("yes", "no"):
+        raise BadInputError(f"COMMITPATH_SLURM={value}: COMMITPATH_SLURM is yes or no")
+    return value == "yes"
 
 
 def package_lists(with_tests: bool, virtual: bool = True) -> list[str]:
-    """Names of the lists in playbooks/host.yml that this host needs; virtual: for the virtual board, too."""
+    """Return the names of the needed lists of playbooks/host.yml. virtual: for the virtual board, too."""
     long = ["long_packages"] if os.environ.get("COMMITPATH_TESTS") == "long" else []
     tests = ["test_packages", *long, *(["slurm_packages"] if slurm_wanted() else [])]
     boards = ["virtual_packages"] if virtual or with_tests else []
@@ -28,7 +28,7 @@ def package_lists(with_tests: bool, virtual: bool = True) -> list[str]:
 
 
 def missing_packages(with_tests: bool, virtual: bool = True) -> list[str]:
-    """Packages of playbooks/host.yml that dpkg does not have installed."""
+    """Return the needed packages of playbooks/host.yml that are not installed."""
     lists = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]
     wanted = [package for name in package_lists(with_tests, virtual) for package in lists[name]]
     try:
@@ -45,7 +45,7 @@ def missing_packages(with_tests: bool, virtual: bool = True) -> list[str]:
 
 
 def needs_password() -> bool:
-    """Whether Ansible must ask for sudo's password, which it does on the terminal."""
+    """Return whether sudo needs a password, which Ansible then reads from the terminal."""
     if os.geteuid() == 0:
         return False
     try:
@@ -55,7 +55,7 @@ def needs_password() -> bool:
 
 
 def ensure_packages(with_tests: bool = False, virtual: bool = True) -> None:
-    """Install what is missing through playbooks/host.yml; the one step that asks for root."""
+    """Install missing packages by playbooks/host.yml, the only step that needs root."""
     if missing := missing_packages(with_tests, virtual):
         options = ["--ask-become-pass"] if needs_password() else []
         with step(f"install host packages: {' '.join(missing)}", alone=not options):

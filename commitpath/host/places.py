@@ -1,4 +1,4 @@
-"""Where commitpath works and keeps what it makes; looked at before a command begins."""
+"""Check the folders that commitpath works in and writes to, before a command begins."""
 
 import contextlib
 import os
@@ -9,66 +9,42 @@ from pathlib import Path
 
 from base import scratch
 from base.errors import BadInputError
-from base.paths import RESULTS, ROOT
+from base.paths import CACHE, RESULTS, ROOT
 from commitpath.cells.identities import cell_name
 from model.cell import Cell
 
-# What no quoting gets past: Python's environments and PATH end a folder's name at a colon, Ansible
-# reads {{ in a variable, ssh ${ in a file's name. playbooks/bootstrap.sh knows them too.
+# Characters that quoting does not protect: virtual environments and PATH end a name at a colon, Ansible
+# expands {{ in a variable, ssh ${ in a file's name. Also in playbooks/bootstrap.sh.
 REFUSED = ":${}"
-# Commands that write to results/, or to the database in it, which a first reader makes.
-TO_RESULTS = (
-    "experiment",
-    "watch",
-    "sweep",
-    "reproduce",
-    "calibrate",
-    "results",
-    "export",
-    "import",
-    "compare",
-)
-TO_CACHE = (
-    "experiment",
-    "watch",
-    "sweep",
-    "reproduce",
-    "calibrate",
-    "advise",
-    "board",
-    "board-check",
-    "emulator",
-    "host",
-    "demo",
-    "plan",
-)
-# In the cache, as https://bford.info/cachedir has it: backups pass over the folder, and by its
-# last line commitpath knows a cache of its own.
+# Commands that write to results/, or to the database in it, which the first reader creates.
+RUNS = ("experiment", "watch", "sweep", "reproduce", "calibrate")
+TO_RESULTS = (*RUNS, "results", "export", "import", "compare")
+TO_CACHE = (*RUNS, "advise", "board", "board-check", "emulator", "host", "demo", "plan")
+# A file of the cache (https://bford.info/cachedir): backups skip the folder, and its last line identifies
+# commitpath's cache.
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
-# What is made in it: under a hash of its inputs, or under a name of its own.
+# Names of the cache's entries, with a hash of their inputs or fixed.
 HASHED = re.compile(r"[a-z][a-z0-9_.-]*-[0-9a-f]{12}(\.[a-z]+)?(\.lock)?")
 NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
 
 
 def begin(command: str) -> None:
-    """BadInputError where the command could not work, or could not keep what it makes.
+    """Refuse folders in which the command cannot work; remove leftovers of killed commands.
 
-    And what a killed one left half-made is removed.
+    Raises BadInputError.
     """
-    from images.artifacts import CACHE
-
     places = {"": ROOT, "COMMITPATH_CACHE": CACHE, "COMMITPATH_RESULTS": RESULTS}
     for variable, path in places.items():
         check_name(path, f"{variable}=" if variable and variable in os.environ else "")
     for what, path in {"the checkout": ROOT, "COMMITPATH_RESULTS": RESULTS}.items():
-        # Path.resolve raises at a link that leads to itself, which check_writable names
+        # Path.resolve raises at a link to itself, which check_writable reports
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(CACHE)):
             raise BadInputError(f"COMMITPATH_CACHE={CACHE}: {what} is in it; name a folder of its own")
     if command in TO_RESULTS:
         check_writable(RESULTS, "COMMITPATH_RESULTS=<folder> names another")
         scratch.sweep(RESULTS.resolve(), 3)
-        # lab, cell, run, and what is made in that
+        # lab, cell, run, and files in that
         scratch.sweep(RESULTS.resolve() / "imported", 4)
     if command in TO_CACHE:
         check_writable(CACHE, "COMMITPATH_CACHE=<folder> names another")
@@ -82,47 +58,48 @@ def begin(command: str) -> None:
 
 
 def check_cache(cache: Path) -> None:
-    """BadInputError unless a folder is commitpath's cache, or has nothing in it."""
+    """Refuse a folder that is neither commitpath's cache nor empty."""
     with contextlib.suppress(OSError):
-        # to open a FIFO waits
+        # opening a FIFO would block
         if (cache / TAG).is_file() and (cache / TAG).read_text() == TAG_TEXT:
             return
-    # another call may just be writing the mark
+    # without the scratch file of a tag that another call is writing
     names = sorted(path.name for path in cache.iterdir() if not scratch.FILE.fullmatch(path.name))
     others = [name for name in names if not is_made(name)]
-    # a folder `log` or `keys` alone may be anybody's
+    # fixed names such as `log` alone prove nothing
     if others or (names and not any(HASHED.fullmatch(name) for name in names)):
         raise BadInputError(
-            f"COMMITPATH_CACHE={cache}: {(others or names)[0]!r} is in it, and no {TAG} of commitpath's: it "
+            f"COMMITPATH_CACHE={cache}: {(others or names)[0]!r} is in it, without commitpath's {TAG}: it "
             "is not a cache that commitpath made; name a new or an empty folder"
         )
 
 
 def is_made(name: str) -> bool:
-    """Whether it is the name of something that commitpath makes in its cache."""
+    """Return whether a name is one of commitpath's in its cache."""
     return any(pattern.fullmatch(name) for pattern in (HASHED, NAMED, scratch.FOLDER, scratch.FILE))
 
 
-def check_name(path: Path, said: str) -> None:
-    """Refuse a path with a character that a tool under us takes for something else."""
+def check_name(path: Path, variable: str) -> None:
+    """Refuse a path with characters that tools misinterpret. variable: for the message."""
     text = str(path)
-    found = sorted({character for character in text if character in REFUSED or not character.isprintable()})
-    if found:
-        shown = " ".join(repr(character)[1:-1] for character in found)
+    if refused := sorted(
+        {character for character in text if character in REFUSED or not character.isprintable()}
+    ):
+        shown = " ".join(repr(character)[1:-1] for character in refused)
         raise BadInputError(
-            f"{said}{text!r}: a path with {shown} does not work; it may have any printable "
+            f"{variable}{text!r}: a path with {shown} does not work; it may have any printable "
             f"characters but {' '.join(REFUSED)}"
         )
 
 
 def check_runs(cells: Iterable[Cell]) -> None:
-    """BadInputError where a run of one of the cells could not be kept."""
+    """Refuse cells with runs that could not be stored."""
     for name in {cell_name(cell) for cell in cells}:
         check_writable(RESULTS / name, "remove it, or make it writable")
 
 
 def new_file(variable: str, text: str) -> Path:
-    """The file that a variable names, which is to be made; BadInputError where it is there, or cannot be."""
+    """Return the new file that a variable names. BadInputError if it exists or cannot be written."""
     if not text:
         raise BadInputError(f"{variable}=: name a new file")
     if not text.isprintable():
@@ -141,15 +118,15 @@ def new_file(variable: str, text: str) -> Path:
 
 
 def check_writable(folder: Path, remedy: str) -> None:
-    """Refuse a folder in which nothing can be made; one that is not there yet is not made."""
+    """Refuse a folder in which nothing can be written; a missing one is not made, but checked above it."""
     if folder.is_symlink() and not folder.exists():
         raise BadInputError(f"{folder}: a link to {folder.readlink()}, which is not there; {remedy}")
-    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
-    if not there.is_dir():
-        raise BadInputError(f"{there}: not a folder; {remedy}")
+    above = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not above.is_dir():
+        raise BadInputError(f"{above}: not a folder; {remedy}")
     try:
         # has no name, so that a kill leaves nothing
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=above):
             pass
     except OSError as error:
-        raise BadInputError(f"{there}: nothing can be written there ({error.strerror}); {remedy}") from error
+        raise BadInputError(f"{above}: nothing can be written there ({error.strerror}); {remedy}") from error

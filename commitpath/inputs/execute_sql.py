@@ -1,7 +1,7 @@
-"""Executes SQL for sql_check.py, in a process of its own: `python -m commitpath.inputs.execute_sql FOLDER`.
+"""Execute SQL in a process of its own, for sql_check.py: `python -m commitpath.inputs.execute_sql FOLDER`.
 
-stdin has the library, what makes the databases, and the transactions. The line of the first statement that
-fails is printed, with what SQLite says.
+stdin has the library, the schema and the transactions. Prints the line of the first statement that fails,
+with SQLite's message.
 """
 
 import ctypes
@@ -18,12 +18,12 @@ MEMORY_BYTES = 2 << 30
 FILE_BYTES = 1 << 30
 # sqlite3.h: its numbers never change
 OK, NOMEM, INTERRUPT, IOERR, FULL, CANTOPEN, ROW, DONE = 0, 7, 9, 10, 13, 14, 100, 101
-# of this host, and not of the text
+# faults of this host, not of the text
 HOSTS = (NOMEM, INTERRUPT, IOERR, FULL, CANTOPEN)
 
 
 class Sqlite:
-    """The functions of a library that are called, and its databases in a folder."""
+    """The functions of a SQLite library, and its databases in a folder."""
 
     def __init__(self, library: str, folder: Path, databases: int) -> None:
         self._library, self._folder = ctypes.CDLL(library), folder
@@ -32,7 +32,7 @@ class Sqlite:
         self._count = databases
 
     def connect(self) -> None:
-        """Open each database anew, as the driver does between what makes them and the transactions."""
+        """Reopen each database, as the driver does between schema and transactions."""
         for database in self._open:
             self._library.sqlite3_close(database)
         self._open = []
@@ -44,7 +44,7 @@ class Sqlite:
             self.execute(1, "PRAGMA synchronous=OFF", number)
 
     def execute(self, line: int, text: str, number: int) -> None:
-        """Execute the statements of a text that begins in that line; ends here at one that fails."""
+        """Execute the statements of a text from a line of the file; end the process at one that fails."""
         database, statement, rest = self._open[number], ctypes.c_void_p(), ctypes.c_void_p()
         encoded, at = text.encode(), 0
         content = ctypes.create_string_buffer(encoded)
@@ -65,9 +65,9 @@ class Sqlite:
             if statement and result != DONE:
                 self._call(database, result, line)
             self._library.sqlite3_finalize(statement)
-            end_of_one = (rest.value or begin + len(encoded)) - begin
-            line += encoded.count(b"\n", at, end_of_one)
-            at = end_of_one
+            after = (rest.value or begin + len(encoded)) - begin
+            line += encoded.count(b"\n", at, after)
+            at = after
 
     def _call(self, database: ctypes.c_void_p, result: int, line: int) -> None:
         if result & 0xFF in HOSTS:
@@ -76,14 +76,14 @@ class Sqlite:
             end(f"line {line}: {self._library.sqlite3_errmsg(database).decode(errors='replace')}")
 
 
-def end(said: str) -> NoReturn:
-    """End here with what is said of the text."""
-    print(printable(said), flush=True)
+def end(message: str) -> NoReturn:
+    """End the process with a message about the text."""
+    print(printable(message), flush=True)
     sys.exit(0)
 
 
 def main(folder: Path) -> None:
-    """Execute what stdin has, in a folder."""
+    """Execute the SQL of stdin in a folder."""
     given = json.load(sys.stdin)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY_BYTES,) * 2)
@@ -101,8 +101,8 @@ def main(folder: Path) -> None:
 
 def run(sqlite: Sqlite, statements: Iterable[tuple[int, str, int]]) -> None:
     """Execute statements: line, text, number of the database."""
-    for one in statements:
-        sqlite.execute(*one)
+    for statement in statements:
+        sqlite.execute(*statement)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Execute the SQL of FILE with the cell's SQLite before a board is prepared (docs/how-to/sql.md).
 
-What SQLite refuses here it would refuse on the board, minutes later: a word that is no SQL, a table, function
-or module that it does not have, a constraint.
+The board would refuse the same minutes later: invalid SQL, unknown tables, functions or modules, constraints.
 """
 
 import functools
@@ -19,37 +18,35 @@ from images import artifacts, programs
 from model import userfile
 from model.cell import Cell
 
-# Of a CPU. What takes longer here takes hours on a board, and is not checked to its end.
+# Of a CPU. Longer texts would take hours on a board, and are not checked to their end.
 SECONDS = 30
-# How a process ends that had all of its CPU time.
+# Exit codes of a process that used all of its CPU time.
 LIMITED = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 def check(cell: Cell, file: str = "") -> None:
-    """Refuse a cell whose FILE has a statement that its SQLite fails to execute. file: the path given."""
+    """Refuse a FILE with a statement that the cell's SQLite cannot execute. file: the user's path."""
     profile = cell.profiles.get("file", {})
     if not any(kind in profile for kind in userfile.USERS):
         return
     version = cell.value(load_profile("engine", cell.engine)["release"])
     library = programs.release_library(programs.made_of(cell.engine)[-1], version)
-    if said := _error(library, *userfile.text_of(profile)):
-        raise BadInputError(f"FILE={file or cell.file}: {said} (SQLite {version})")
+    if error := _error(library, *userfile.text_of(profile)):
+        raise BadInputError(f"FILE={file or cell.file}: {error} (SQLite {version})")
 
 
-# a sweep has many cells of a file
+# cached: a sweep has many cells of a file
 @functools.lru_cache(maxsize=64)
 def _error(library: Path, kind: str, text: str) -> str:
-    """Return the line and what SQLite says of it.
-
-    Nothing of a text that it executes, or does not to its end within the time and memory that it has here.
-    """
+    """Return the line of the first error and SQLite's message; empty without one, within limits of time and
+    memory."""
     parts = userfile.parts({kind: text})
     given = {
         "library": str(library),
         "databases": parts.databases,
         "seconds": SECONDS,
         **{
-            name: [(one.line, one.text, one.database) for one in statements]
+            name: [(each.line, each.text, each.database) for each in statements]
             for name, statements in (("schema", parts.schema), ("transactions", parts.transactions))
         },
     }
@@ -64,7 +61,7 @@ def _error(library: Path, kind: str, text: str) -> str:
             check=False,
         )
     if done.returncode and done.returncode not in LIMITED:
-        said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
-        ended = signal.Signals(-done.returncode).name if done.returncode < 0 else said
-        raise LabError(f"FILE cannot be executed on this host: {ended}")
+        line = (done.stderr.strip().splitlines() or ["no reason"])[-1]
+        reason = signal.Signals(-done.returncode).name if done.returncode < 0 else line
+        raise LabError(f"FILE cannot be executed on this host: {reason}")
     return done.stdout.rstrip("\n")

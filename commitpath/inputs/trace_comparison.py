@@ -1,6 +1,6 @@
-"""What a trace that was recorded leaves when it is replayed, compared with what the command left.
+"""Compare the rows that a replay of a recorded trace leaves with the recorded command's.
 
-The SQLite of this Python executes it, as the driver would: one connection to each database.
+Python's SQLite replays it like the driver, with one connection per database.
 """
 
 import contextlib
@@ -17,14 +17,14 @@ from model.statements.tracefile import Trace
 
 # Characters of the first row that differs.
 SHOWN = 100
-# Of a database's header: whether its WAL is in use, bytes of a page, and its texts' encoding.
+# Of a database's header: WAL in use, bytes of a page, encoding of texts.
 WRITES, PAGE_SIZE, ENCODING = 18, slice(16, 18), slice(56, 60)
 ENCODINGS = {2: "UTF-16le", 3: "UTF-16be"}
 
 
 def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[str]:
-    """Yield a line for each file of a trace whose replay leaves other rows, and for each function that it
-    calls and that does not give the same each time. folder: for copies."""
+    """Yield a line for each file of a trace with other rows after a replay, and for each function with
+    varying results. folder: for copies."""
     try:
         parts = tracefile.parts(tracefile.write(trace))
     except SqlFileError as error:
@@ -38,7 +38,7 @@ def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[s
             continue
         left = folder / f"left-{number}"
         try:
-            # a command that was killed leaves a journal that is to be rolled back
+            # a killed command leaves a journal to be rolled back
             for suffix in ("", "-wal", "-journal"):
                 with contextlib.suppress(FileNotFoundError):
                     shutil.copy(f"{path}{suffix}", f"{left}{suffix}")
@@ -67,9 +67,11 @@ def _lines(path: Path, number: int) -> Counter[str]:
 
 
 def _play(parts: SqlFile, place: int, path: Path) -> dict[str, str]:
-    """Execute what a trace has of one file. Return of each function that does not give the same each time the
-    first statement that called it. Raises sqlite3.Error with the line of what fails."""
-    called, found = list[str](), dict[str, str]()
+    """Execute the statements of one file of a trace; return function with varying results → first statement.
+
+    Raises sqlite3.Error with the line of a statement that fails.
+    """
+    called, varying = list[str](), dict[str, str]()
     for given, enclosed in ((parts.schema, True), (parts.transactions, False)):
         with (
             contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database,
@@ -81,25 +83,22 @@ def _play(parts: SqlFile, place: int, path: Path) -> dict[str, str]:
             database.execute("PRAGMA synchronous=OFF")
             if enclosed:
                 database.execute("BEGIN")
-            for transaction in (one for one in given if one.database == place):
-                for one in sqlfile.statements(transaction.text, transaction.line):
+            for transaction in (each for each in given if each.database == place):
+                for statement in sqlfile.statements(transaction.text, transaction.line):
                     try:
-                        database.execute(one.text).fetchall()
+                        database.execute(statement.text).fetchall()
                     except (sqlite3.Error, sqlite3.Warning) as error:
                         raise sqlite3.Error(f"line {transaction.line} of the trace: {error}") from None
                     for call in called:
-                        found.setdefault(call.partition("(")[0], one.text)
+                        varying.setdefault(call.partition("(")[0], statement.text)
                     called.clear()
             if enclosed:
                 database.execute("COMMIT")
-    return found
+    return varying
 
 
 def header(path: Path) -> dict[str, str]:
-    """Return what a database says of itself that a cell sets, by the axis, and its encoding if not UTF-8.
-
-    Nothing of what is not there or has no page yet.
-    """
+    """Return a database's settings by axis, and its encoding if it is not UTF-8; empty without a page."""
     try:
         with path.open("rb") as file:
             head = file.read(100)
@@ -108,9 +107,9 @@ def header(path: Path) -> dict[str, str]:
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         return {}
     size = int.from_bytes(head[PAGE_SIZE], "big")
-    found = {"page_size": str(65536 if size == 1 else size)}
+    settings = {"page_size": str(65536 if size == 1 else size)}
     if head[WRITES] == 2:
-        found["journal_mode"] = "wal"
+        settings["journal_mode"] = "wal"
     if encoding := ENCODINGS.get(int.from_bytes(head[ENCODING], "big")):
-        found["encoding"] = encoding
-    return found
+        settings["encoding"] = encoding
+    return settings

@@ -19,12 +19,12 @@ from model.statements.sqlfile import SqlFileError
 from model.statements.tracefile import Trace
 
 COMMAND = ROOT / "workloads/command"
-# The folder that a preload records to (workloads/command/transactions.h).
+# Names the folder of a preload's records (workloads/command/transactions.h).
 VARIABLE = "COMMITPATH_RECORD"
 
 
 def trace_record(variables: dict[str, str]) -> int:
-    """Run CMD under each engine's preload and write the trace to FILE. The exit code is the command's."""
+    """Run CMD under each engine's preload and write the trace to FILE; return the command's exit code."""
     command = variables.get("CMD", "")
     if not command.strip() or not variables.get("FILE"):
         raise BadInputError("make trace-record takes CMD='<a command of sh, run here>' and FILE=<a new file>")
@@ -46,7 +46,7 @@ def trace_record(variables: dict[str, str]) -> int:
                 f"CMD ended with {status}, and changed no database by the shared library of "
                 f"{' or '.join(sorted(engines()))}"
             )
-        # before anything else is tried: the command is not run a second time
+        # first of all, as the command is not run again
         text = tracefile.write(trace)
         with scratch.whole(target) as part:
             part.write_text(text)
@@ -62,38 +62,36 @@ def trace_record(variables: dict[str, str]) -> int:
 
 
 def databases(trace: Trace, paths: dict[int, str]) -> Iterator[str]:
-    """Yield what of a database the command left is another cell's than the default."""
+    """Yield the settings of the command's databases that are not a cell's defaults."""
     for number, file in trace.files.items():
-        said = header(Path(paths[number]))
+        settings = header(Path(paths[number]))
         words = [
             f"{axes()[axis].variable}={value}"
-            for axis, value in said.items()
+            for axis, value in settings.items()
             if axis in axes() and str(axes()[axis].spec["default"]) != value
         ]
         if words:
             yield f"{number} {file} is as of a cell with {' '.join(words)}"
-        if "encoding" in said:
-            yield f"{number} {file} has its texts in {said['encoding']}; a cell's database has them in UTF-8"
+        if encoding := settings.get("encoding"):
+            yield f"{number} {file} has its texts in {encoding}; a cell's database has them in UTF-8"
 
 
 def left_out(counted: tuple[str, int]) -> str:
-    """Say what was left out how often, and what sets it in its place."""
+    """Return a line about left-out statements: their number, and the variable to use instead."""
     words, count = counted
-    said = f"left out {'once' if count == 1 else f'{count} times'}: {words}"
+    line = f"left out {'once' if count == 1 else f'{count} times'}: {words}"
     if axis := pragmas.axis(words):
-        return f"{said}: the variable {axes()[axis].variable} sets it"
-    if pragmas.is_default(words):
-        return f"{said}: no variable sets it, a cell has SQLite's default"
-    return said
+        return f"{line}: the variable {axes()[axis].variable} sets it"
+    return f"{line}: no variable sets it, a cell has SQLite's default" if pragmas.is_default(words) else line
 
 
 def engines() -> list[str]:
-    """Those whose calls can be recorded."""
+    """Return the engines with a preload."""
     return [path.parent.name for path in (ROOT / "workloads/engines").glob("*/preload")]
 
 
 def build(engine: str, folder: Path) -> Path:
-    """What records an engine's calls, for this host."""
+    """Build an engine's preload for this host."""
     library = folder / f"{engine}.so"
     make = ["make", "-s", "-C", str(COMMAND), "preload", f"ENGINE={engine}", f"OUT={library}"]
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}

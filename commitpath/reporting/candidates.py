@@ -6,7 +6,7 @@ from pathlib import Path
 
 from base.errors import BadInputError
 from base.text import printable
-from commitpath.cells import user_files
+from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from commitpath.cells.transaction_files import is_of_file
@@ -136,7 +136,7 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
     profile = load_profile("workload", workload)
     if not is_of_file(profile):
         raise BadInputError(f"FILE={text}: WORKLOAD={workload} has transactions of its own; name WORKLOAD")
-    content, _ = user_files.transactions(Path(text), "trace" if profile.get("trace") else "sql")
+    content, _ = transaction_files.transactions(Path(text), "trace" if profile.get("trace") else "sql")
     return sqlfile.name(content)
 
 

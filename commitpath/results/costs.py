@@ -1,4 +1,4 @@
-"""The costs of a transaction in the stored tables of a run: means by operation, and the device's time."""
+"""Mean costs per transaction of a stored run, by operation, and the device's time by cause."""
 
 import functools
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ TIMES = ("cpu_ns", *WAITS)
 
 
 def device_ms(run: Run) -> dict[str, float]:
-    """Return the device's ms per transaction by cause, largest first; empty if it does not count them."""
+    """Return the device's ms per transaction by cause, largest first; empty if it does not count time."""
     counters = run.document("manifest").get("device", {}).get("time", {})
     count = transactions(run)
     return {cause: 1000 * seconds / count for cause, seconds, _ in html_page.device_time(counters)}

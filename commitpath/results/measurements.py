@@ -1,4 +1,4 @@
-"""Which runs of a cell count: equal outcomes in virtual time are one measurement."""
+"""Select the distinct measurements among a cell's runs: equal results in virtual time count once."""
 
 import json
 from collections.abc import Sequence
@@ -8,18 +8,13 @@ from commitpath.database.select import Run
 
 
 def samples(runs: Sequence[Run]) -> list[Run]:
-    """Return the distinct measurements among runs: of runs with one outcome the newest.
+    """Return the distinct measurements among runs: the newest run of each outcome.
 
-    In virtual time a run with the seed of another repeats it, and a seed that changes no measured number
-    adds no measurement. On a real clock every run is a measurement.
+    In virtual time a run with another's seed repeats it, and a seed that changes no number adds no
+    measurement. On a real clock every run is a measurement.
     """
-    by_seed: dict[str, Run] = {}
-    for run in runs:
-        by_seed[repeated(run)] = run
-    by_outcome: dict[str, Run] = {}
-    for run in by_seed.values():
-        by_outcome[outcome(run)] = run
-    return list(by_outcome.values())
+    by_seed = {repeated(run): run for run in runs}
+    return list({outcome(run): run for run in by_seed.values()}.values())
 
 
 def distinct(runs: Sequence[Run], values: Sequence[float]) -> list[float]:
@@ -35,16 +30,16 @@ def text(runs: int, measurements: int) -> str:
 
 
 def repeated(run: Run) -> str:
-    """Return a key that runs have in common when one repeats the other."""
+    """Return a key that is equal for runs that repeat each other."""
     again = () if run.settings["clock"] == "virtual" else (run.facts["run"],)
     return _key(sorted(run.settings.items()), *again)
 
 
 def outcome(run: Run) -> str:
-    """Return a key that runs of one configuration have in common when they measured the same.
+    """Return a key that is equal for runs of one configuration with equal results.
 
-    Two runs with equal rates to the last digit took equally long to the nanosecond. Trials are compared
-    too, as equal rates can go with other losses.
+    Rates equal to the last digit mean times equal to the nanosecond. Trials are compared, too, as losses may
+    differ.
     """
     again = () if run.settings["clock"] == "virtual" else (run.facts["run"],)
     settings = sorted((name, value) for name, value in run.settings.items() if name != "seed")

@@ -1,7 +1,7 @@
-"""The metrics of a run, in one table: help, checks, axis labels and the claims of papers are made from it.
+"""The table of a run's metrics, for help, checks, axis labels and claims of papers.
 
-`op` is an operation, `all` of a run's transactions, or weights of a mix: one for each operation of the run's
-workload, in the order of workloads/operations.yml. `10:1:1` of inserts, updates and deletes is one.
+`op` is an operation, `all`, or the weights of a mix: one for each operation of the run's workload, in the
+order of workloads/operations.yml, such as `10:1:1` for inserts, updates and deletes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,15 +26,15 @@ from model.engines._log_counters import CHECKPOINTS
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"
-# Bytes of a page, where pages that reached the device are counted: as the filesystems' blocks have.
+# Bytes of a page in counts of written pages: a block of the filesystems.
 PAGE = 4096
 
 
 @dataclass(frozen=True)
 class Metric:
-    """label: of an axis, with the unit; read: the number of a run and an operation, None where it has none.
+    """label: of an axis, with the unit; read: returns the number of a run and an operation, or None.
 
-    timed: whether a run that nothing watched has it; whole: whether it is of all transactions, too.
+    timed: whether unwatched runs have it; whole: whether it exists for all transactions, too.
     """
 
     label: str
@@ -44,7 +44,7 @@ class Metric:
 
 
 def number(run: Run, metric: str, op: str) -> float:
-    """Return a metric of a run. Raises LabError where the run has no such number."""
+    """Return a metric of a run. Raises LabError if the run has no such number."""
     value = METRICS[metric].read(run, op)
     if value is None:
         raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
@@ -52,7 +52,7 @@ def number(run: Run, metric: str, op: str) -> float:
 
 
 def check(name: str) -> str:
-    """Return the name of a metric. Raises BadInputError, with those that there are."""
+    """Return the name of a metric, checked. Raises BadInputError."""
     if name not in METRICS:
         raise BadInputError(f"METRIC={name}: {did_you_mean(name, METRICS)}METRIC is {', '.join(METRICS)}")
     return name
@@ -61,8 +61,8 @@ def check(name: str) -> str:
 def check_op(op: str) -> str:
     """Return an operation, `all`, or weights of a mix. Raises BadInputError for any other text."""
     if op != WHOLE and op not in operations.kinds() and not re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})+", op):
-        known = ", ".join([WHOLE, *operations.kinds()])
-        raise BadInputError(f"op: {op!r} is none of {known}, and no weights such as '10:1:1'")
+        allowed = ", ".join([WHOLE, *operations.kinds()])
+        raise BadInputError(f"op: {op!r} is unknown; there are {allowed}, and weights such as '10:1:1'")
     return op
 
 
@@ -79,17 +79,17 @@ def rate(run: Run, op: str) -> float | None:
 
 
 def mean_latency(run: Run, op: str) -> float | None:
-    """Return ms per transaction; of all over the timed region, which ends with the last checkpoint."""
+    """Return ms per transaction; for all over the timed region, which ends with the last checkpoint."""
     tps = rate(run, op)
     return 1000 / tps if tps else None
 
 
 def latency(quantile: str) -> Callable[[Run, str], float | None]:
-    """Return the reader of a quantile of the latency, in ms. A run has it by operation only."""
+    """Return the reader of a quantile of an operation's latency, in ms."""
 
     def read(run: Run, op: str) -> float | None:
-        told: Mapping[str, float | None] = run.summary.get("latency_us", {}).get(op, {})
-        return None if (value := told.get(quantile)) is None else value / 1000
+        us: float | None = run.summary.get("latency_us", {}).get(op, {}).get(quantile)
+        return None if us is None else us / 1000
 
     return read
 
@@ -97,7 +97,7 @@ def latency(quantile: str) -> Callable[[Run, str], float | None]:
 def counted(name: str, of_block: str | None = None, unit: int = 1) -> Callable[[Run, str], float | None]:
     """Return the reader of a count per transaction.
 
-    Of all it is the window's over its transactions, with the final checkpoint. of_block: its name there.
+    For all it is the window's, with the final checkpoint. of_block: its name there.
     """
 
     def read(run: Run, op: str) -> float | None:
@@ -112,48 +112,48 @@ def counted(name: str, of_block: str | None = None, unit: int = 1) -> Callable[[
 
 def syncs(run: Run, op: str) -> float | None:
     """Return syncs per transaction. Every operation of a workload has the same number of transactions."""
-    told = run.summary["syncs"]
-    values = list(told.values()) if op == WHOLE else [told.get(op)]
+    by_op = run.summary["syncs"]
+    values = list(by_op.values()) if op == WHOLE else [by_op.get(op)]
     return None if not values or None in values else statistics.fmean(values)
 
 
 def of_whole(read: Callable[[Run], float | None]) -> Callable[[Run, str], float | None]:
-    """Return the reader of a number that a run has of all its transactions only."""
+    """Return the reader of a number that exists for all transactions only."""
     return lambda run, op: read(run) if op == WHOLE else None
 
 
 def written(run: Run, metric: str) -> float | None:
-    """Return what a watched run wrote; None of one that was not watched."""
+    """Return a count of a watched run's writes; None for an unwatched one."""
     if not run.summary.get("ledger"):
         return None
     if metric == "checkpoints":
-        told = run.document("manifest")[str(run.cell.engine)].get("properties", {})
-        numbers = [int(count) for name, count in told.items() if name.startswith(CHECKPOINTS)]
+        properties = run.document("manifest")[str(run.cell.engine)].get("properties", {})
+        numbers = [int(count) for name, count in properties.items() if name.startswith(CHECKPOINTS)]
         return sum(numbers) if numbers else syncs_of(RESULTS / str(run.path), "database")
-    own = {label for label, _ in engines.by_name(str(run.cell.engine)).FILES.values()} - {"other"}
+    of_engine = {label for label, _ in engines.by_name(str(run.cell.engine)).FILES.values()} - {"other"}
     sums = run.summary["ledger"]["bytes"].items()
-    return float(sum(size for label, size in sums if (label in own) == (metric == "pages"))) / PAGE
+    return float(sum(size for label, size in sums if (label in of_engine) == (metric == "pages"))) / PAGE
 
 
 @functools.cache
 def syncs_of(folder: Path, role: str) -> int:
-    """Return how often a file of a stored run was synced."""
+    """Return the number of syncs of a stored run's files of a role."""
     table = stored.read(folder).table("syncs", ("file",))
     return table.filter(pl.col("file").cast(pl.String) == role).height
 
 
 def recovery(run: Run) -> float | None:
-    """Return the longest that a database took to open after a cut, in s, from the mount on.
+    """Return the longest time in s from the mount to the opened database after a cut.
 
-    None of a run without cuts, and where a database did not open: that took no time, it did not end.
+    None without cuts, and if a database did not open.
     """
     crash = run.summary.get("crash")
     if not crash or crash["opened"] < crash["cuts"]:
         return None
     columns = ("mounted_ns", "looked_ns", "opened_ns")
     trials = stored.read(RESULTS / str(run.path)).table("trials", columns)
-    took = pl.col("opened_ns") - pl.col("mounted_ns") - pl.col("looked_ns").fill_null(0)
-    return float(trials.select(took.max()).item()) / 1e9
+    time = pl.col("opened_ns") - pl.col("mounted_ns") - pl.col("looked_ns").fill_null(0)
+    return float(trials.select(time.max()).item()) / 1e9
 
 
 METRICS: dict[str, Metric] = {

@@ -1,4 +1,4 @@
-"""Ask the database for the runs of a cell: those that count, or why none does, and a watched run of it."""
+"""Look up the runs of a cell: those that count or the reason for none, and a watched run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
 
 
 class Number(NamedTuple):
-    """A metric over runs: the median, least and most. interval: 95 % of the mean, of two runs or more."""
+    """A metric over runs: median, minimum, maximum. interval: 95 % of the mean, from two runs on."""
 
     value: float | None = None
     low: float | None = None
@@ -35,7 +35,7 @@ class Number(NamedTuple):
 
     @property
     def top(self) -> float:
-        """The highest that is drawn of it."""
+        """The highest drawn value."""
         return max(self.high or 0.0, self.interval[1] if self.interval else 0.0)
 
 
@@ -43,7 +43,7 @@ class Number(NamedTuple):
 class Found:
     """The runs of a cell that count. state: ok, failed, missing or excluded; reason: why it is not ok.
 
-    asked: whether the cell was asked for; tried: its runs where none counts.
+    asked: whether the cell was requested; tried: its runs if none counts.
     """
 
     state: str
@@ -54,27 +54,27 @@ class Found:
     asked: bool = True
 
     def number(self, metric: str, op: str) -> Number:
-        """A metric of the runs; empty where none counts. LabError if a run has no such number."""
+        """Return a metric of the runs; empty if none counts. LabError if a run has no such number."""
         values = [metrics.number(run, metric, op) for run in self.runs]
         if not values:
             return Number()
         return Number(statistics.median(values), min(values), max(values), spread.interval(values))
 
     def transactions(self, op: str) -> int | None:
-        """How many transactions of an operation the newest run had; None where there is none."""
+        """Return the number of transactions of an operation in the newest run; None without a run."""
         if not self.runs:
             return None
         newest = self.runs[-1]
-        own = op != metrics.WHOLE and op in newest.summary["tps"]
-        return int(newest.cell.n) if own else transactions(newest)
+        by_op = op != metrics.WHOLE and op in newest.summary["tps"]
+        return int(newest.cell.n) if by_op else transactions(newest)
 
 
 @dataclass(frozen=True)
 class Causes:
-    """What a transaction of an operation did in a watched run: means of COUNTS, bytes by label.
+    """The means of COUNTS and of bytes by label per transaction of an operation, in a watched run.
 
-    Of `all`, COUNTS but syncs are the window's over its transactions, with the final checkpoint; bytes by
-    label are those attributed to a transaction.
+    For `all`, COUNTS except syncs are the window's per transaction, with the final checkpoint; bytes by label
+    are those attributed to a transaction.
     """
 
     run: Run
@@ -83,16 +83,16 @@ class Causes:
 
 
 class Results:
-    """One lab's runs by cell. every: those of all labs."""
+    """One lab's runs by cell. every: the runs of all labs."""
 
     def __init__(
         self, every: Sequence[Run], lab: str, excluded: Excluded = (), asked: Set[str] | None = None
     ) -> None:
-        """asked: ids of the cells that were asked for; None: all."""
+        """asked: ids of the requested cells; None for all."""
         self.every, self.lab = every, lab
         self.excluded, self.asked = list(excluded), asked
         self.by_cell: dict[str, list[Run]] = {}
-        # marked runs of cells that were asked for: they do not count
+        # marked runs of requested cells: they do not count
         self.left_out: dict[str, Run] = {}
         self._watched: dict[tuple[str, ...], list[Run]] = {}
         for run in every:
@@ -103,19 +103,19 @@ class Results:
                 self._watched.setdefault(unwatched(run.cell), []).append(run)
 
     def find(self, *cells: Cell) -> Found:
-        """The runs of a cell that count, or why none does; of several seeds of one all together."""
+        """Return the runs of a cell, with all given seeds, that count, or the reason for none."""
         runs = [run for cell in cells for run in self.by_cell.get(cell_id(cell), [])]
         good = [run for run in runs if run.facts["status"] == "ok"]
         marked = [run for run in good if run.marks]
         grids = tuple(sorted({grid for run in runs for grid in run.grids}))
         self.left_out |= {f"{run.facts['cell']}/{run.facts['run']}": run for run in marked}
-        if fine := [run for run in good if not run.marks]:
-            return Found("ok", None, samples(fine), (), grids)
+        if counting := [run for run in good if not run.marks]:
+            return Found("ok", None, samples(counting), (), grids)
         if marked:
             return Found("failed", f"left out: {'; '.join(marked[-1].marks)}", (), runs, grids)
         if runs:
-            why = f"{runs[-1].facts['status']}: {'; '.join(runs[-1].reasons)}"
-            return Found("failed", why, (), runs, grids)
+            reason = f"{runs[-1].facts['status']}: {'; '.join(runs[-1].reasons)}"
+            return Found("failed", reason, (), runs, grids)
         for grid, settings, reason in self.excluded:
             if any(is_cell(settings, cell) for cell in cells):
                 return Found("excluded", reason, grids=(grid,))
@@ -124,16 +124,15 @@ class Results:
         return Found("missing", "it was not run")
 
     def watched(self, cell: Cell, stored: bool = False) -> Run | None:
-        """A watched run of the same configuration, None where there is none.
+        """Return a watched run with equal settings but probes and n, or None.
 
-        Equal in all but probes and n; of those with the n nearest to the cell's the newest.
-        stored: only of those whose files are here.
+        Of several it is the newest of those with the nearest n. stored: only runs with files here.
         """
         runs = [run for run in self._watched.get(unwatched(cell), []) if run.path or not stored]
         return min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell.n)), default=None)
 
     def causes(self, cell: Cell, op: str) -> Causes | None:
-        """What a watched run of the same configuration did; None where there is none, and of a mix."""
+        """Return the Causes of a cell's watched run; None without one, and for a mix."""
         run = self.watched(cell)
         if run is None or ":" in op:
             return None
@@ -142,13 +141,13 @@ class Results:
 
 
 def unwatched(cell: Cell) -> tuple[str, ...]:
-    """The configuration of a cell: all but its probes and its number of transactions."""
+    """Return the settings of a cell without its probes and its number of transactions."""
     settings = sorted(f"{name}={value}" for name, value in cell.axes() if name not in ("probes", "n"))
     return (*settings, *contents(cell.profiles).values())
 
 
 def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
-    """Whether settings as a grid spells them, the others at their defaults, are those of a cell."""
+    """Return whether a grid's settings, with the others at their defaults, are those of a cell."""
     fixed = cell.profiles["workload"].get("fixed", {})
     given = {own_name(name): text for name, text in settings.items()}
     return all(
@@ -159,22 +158,22 @@ def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
 
 
 def read(database: Path) -> Results:
-    """All of a results database (docs/how-to/results-db.md). Raises DatabaseError."""
+    """Return all runs of a results database (docs/how-to/results-db.md). Raises DatabaseError."""
     with store.opened(database, write=False) as connection:
-        found = row_checks.sound(connection, "grid_excluded", "grid, settings")
-        excluded = [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in found]
+        rows = row_checks.sound(connection, "grid_excluded", "grid, settings")
+        excluded = [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in rows]
         return Results(select.load(connection), store.label(connection), excluded)
 
 
 def current() -> Results:
-    """This lab's own database, after a look at the folders; without what grids leave out."""
+    """Return this lab's database, brought up to date; without the cells that grids exclude."""
     sync.up_to_date()
     with store.opened(write=False) as connection:
         return Results(select.load(connection), store.label(connection))
 
 
 def fitting(cells: Iterable[Cell], where: str) -> list[Cell]:
-    """The cells that a selector's terms name (select.parse)."""
+    """Return the cells that a selector matches (select.parse)."""
     terms = select.parse(where)
     return [
         cell

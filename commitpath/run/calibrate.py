@@ -1,4 +1,4 @@
-"""`make calibrate DEVICE=…`: fio on the raw device of the board, beside the profile's sources."""
+"""`make calibrate DEVICE=…`: measure a device profile with fio and compare it with its sources."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from base import scratch
 from base.errors import LabError
 from base.paths import RESULTS
 from base.progress import step
-from commitpath.boards.payload import payload
+from commitpath.boards.payload import board_scripts, payload
 from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.host import ansible
 from commitpath.run.experiment import default_limit
@@ -31,40 +31,31 @@ LINES = {
 
 
 def source_iops(profile: Mapping[str, Any], job: str) -> dict[int, float]:
-    """What the profile's sources say of a job of 4 KiB: IOPS by queue depth."""
-    found = {}
+    """Return the sources' IOPS of a job of 4 KiB, by queue depth."""
+    iops = {}
     for source in profile["sources"]:
         name, _, depth = source["measure"].partition("_qd")
         if name == job:
             value = source["value"]
             per_second = {"us": 1e6 * int(depth) / value, "MB/s": value * 1e6 / BLOCK, "IOPS": value}
-            found[int(depth)] = per_second[source["unit"]]
-    return found
+            iops[int(depth)] = per_second[source["unit"]]
+    return iops
 
 
 def figure(
     profile: Mapping[str, Any], results: Mapping[str, Mapping[str, float]], path: Path, title: str
 ) -> None:
-    """Latency and IOPS of 4 KiB random reads and writes over the queue depth, and the sources' IOPS."""
-    made = style.figure(3.0)
-    latency, iops = made.subplots(1, 2)
+    """Draw latency and IOPS of 4 KiB random reads and writes over the queue depth, with the sources' IOPS."""
+    drawn = style.figure(3.0)
+    latency, iops = drawn.subplots(1, 2)
     for job, (color, line) in LINES.items():
         label = job.removesuffix("_4k").replace("_", " ")
-        got = [results[f"{job}_qd{depth}"] for depth in DEPTHS]
-        latency.plot(DEPTHS, [one["us"] / 1000 for one in got], line, color=color, markersize=4)
-        iops.plot(DEPTHS, [one["IOPS"] for one in got], line, color=color, markersize=4, label=label)
-        points = source_iops(profile, job)
-        if points:
-            iops.plot(
-                list(points),
-                list(points.values()),
-                "D",
-                color=color,
-                mfc="none",
-                ms=9,
-                clip_on=False,
-                label=f"{label}, source",
-            )
+        measured = [results[f"{job}_qd{depth}"] for depth in DEPTHS]
+        latency.plot(DEPTHS, [row["us"] / 1000 for row in measured], line, color=color, markersize=4)
+        iops.plot(DEPTHS, [row["IOPS"] for row in measured], line, color=color, markersize=4, label=label)
+        if points := source_iops(profile, job):
+            look = {"color": color, "mfc": "none", "ms": 9, "clip_on": False}
+            iops.plot(*zip(*points.items(), strict=True), "D", **look, label=f"{label}, source")
     for axes in (latency, iops):
         style.grid(axes, "y")
         axes.set_xscale("log", base=2)
@@ -76,12 +67,12 @@ def figure(
     latency.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     latency.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     latency.set_ylabel("mean latency, ms")
-    made.suptitle(f"{title}: 4 KiB random", x=0.01, ha="left", fontsize=9.5, fontweight="bold")
+    drawn.suptitle(f"{title}: 4 KiB random", x=0.01, ha="left", fontsize=9.5, fontweight="bold")
     iops.set_ylim(0, iops.get_ylim()[1])
     iops.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     iops.set_ylabel("IOPS")
-    made.legend(loc="outside upper right", ncols=4)
-    style.save(made, path)
+    drawn.legend(loc="outside upper right", ncols=4)
+    style.save(drawn, path)
 
 
 def calibrate(cell: Cell) -> int:
@@ -89,10 +80,9 @@ def calibrate(cell: Cell) -> int:
     profile = dict(cell.profiles["device"])
     entry = ansible.board("virtual")
     driver = programs.driver(cell)
-    files = payload(cell)
-    for name in ("calibrate.sh", "calibrate.fio"):
-        files[name] = (ansible.PLAYBOOKS / "board" / name).read_bytes()
-    files["run-cell.sh"] = (ansible.PLAYBOOKS / "board/calibrate-cell.sh").read_bytes()
+    scripts = board_scripts(("calibrate.sh", "calibrate.fio", "calibrate-cell.sh"))
+    run_cell = scripts.pop("calibrate-cell.sh")
+    files = {**payload(cell), **scripts, "run-cell.sh": run_cell}
 
     def run() -> RunOutput:
         saved = ensure_snapshot(cell, driver, entry)
@@ -111,7 +101,7 @@ def calibrate(cell: Cell) -> int:
 
 
 def keep(name: str, profile: Mapping[str, Any], raw: Mapping[str, Any], text: str) -> Path:
-    """Store the raw numbers of a device, its table and its figure in place of older ones; their folder."""
+    """Store a device's raw numbers, table and figure in place of older ones; return their folder."""
     folder = RESULTS / f"calibrate-{name}"
     with scratch.folder(RESULTS, ".calibrate") as part:
         (part / "raw.json").write_text(json.dumps(raw, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""What the host compresses of a run's raw files: the same content gives the same file."""
+"""Compress some of a run's raw files; equal content gives equal files."""
 
 import gzip
 import shutil
@@ -9,23 +9,22 @@ import zstandard
 from commitpath.cells import observers
 from model.expected_state import sampled as sampled_trials
 
-# The versions of a page that are written one after the other are alike but for some of their bytes, and
-# megabytes apart: a window as large as any reader of zstd takes, searched for long matches. Of the default
-# cell's 238.6 MB that leaves 1.80 MB in 0.7 s; level 3 leaves 1.83 MB in 0.8 s, level 9 1.81 MB in 1.6 s,
-# and level 3 without long matches 3.21 MB in 0.1 s.
+# Successive versions of a page differ in a few bytes and are megabytes apart: so long matches, in the largest
+# window that any reader of zstd accepts. The default cell's 238.6 MB become 1.80 MB in 0.7 s; level 3 makes
+# 1.83 MB in 0.8 s, level 9 1.81 MB in 1.6 s, and level 3 without long matches 3.21 MB in 0.1 s.
 WINDOW_LOG, LEVEL = 27, 1
 CHUNK = 1 << 20
 
 
 def rendered(folder: Path) -> None:
-    """Compress what the driver gave its engine: megabytes of SQL that are alike; a failed run has none."""
+    """Compress the driver's rendered transactions, if the run has them: megabytes of similar SQL."""
     file = folder / "rendered"
     if file.is_file():
         zipped(file)
 
 
 def sampled(raw: Path) -> None:
-    """Compress the databases' files that a board of trials kept."""
+    """Compress the databases that a board of trials kept."""
     for folder in sampled_trials.folders(raw):
         for file in folder.iterdir():
             if file.name != sampled_trials.UNREAD:
@@ -33,8 +32,7 @@ def sampled(raw: Path) -> None:
 
 
 def zipped(file: Path) -> None:
-    """Put NAME.gz in a file's place."""
-    # no time of now is in it
+    """Replace a file by NAME.gz, which has no time in it."""
     into = file.with_name(f"{file.name}.gz")
     with file.open("rb") as content, gzip.GzipFile(into, "wb", 1, mtime=0) as packed:
         shutil.copyfileobj(content, packed, CHUNK)
@@ -51,7 +49,7 @@ def observed(raw: Path) -> None:
 
 
 def compress(file: Path, into: Path) -> None:
-    """One frame of zstd, which says how long its content is."""
+    """Write one frame of zstd, with the length of its content."""
     given = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=WINDOW_LOG, enable_ldm=True)
     with file.open("rb") as content, into.open("wb") as packed:
         size = file.stat().st_size

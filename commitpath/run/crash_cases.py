@@ -1,8 +1,8 @@
-"""`make crash-replay CASE=…`: a power cut that a file of experiments/crash-cases describes, tried again.
+"""`make crash-replay CASE=…`: repeat a power cut that a file of experiments/crash-cases describes.
 
-A case is what is known of one cut: the shortest run that shows it, when the power goes, what the device
-keeps, and what comes up. The run is done, the cut is found in its log and its transactions, and a board does
-the run again and that one trial (commitpath/run/replay_trial.py).
+A case has a short run, a crash point, the writes that the device keeps, and the recovered state. The run is
+done, the cut is located in its log and transactions, and a board repeats the run and that one trial
+(commitpath/run/replay_trial.py).
 """
 
 from collections.abc import Mapping
@@ -36,16 +36,15 @@ CASES = EXPERIMENTS / "crash-cases"
 
 @dataclass(frozen=True)
 class Case:
-    """One cut of one run. cut, shows: as in the file ($defs.crash_case of experiments/schema.yml)."""
+    """One cut of a run. cut, shows: as in the file ($defs.crash_case of experiments/schema.yml)."""
 
     path: Path
-    description: str
     cell: Cell
     cut: Mapping[str, Any]
     shows: Mapping[str, Any]
 
     def trial(self, left: Twin) -> cuts.Trial:
-        """Its trial in what a run left. BadInputError where that run has no such cut."""
+        """Return its trial in the records of a run. BadInputError if that run has no such cut."""
         assert left.log is not None
         commands = Commands(left.log.entries, Cache.from_profile(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, left.driver.transactions["end_ns"].to_numpy())
@@ -57,13 +56,13 @@ class Case:
             kept = []
         elif durable := sorted(set(kept) - set(may_lose)):
             raise BadInputError(f"{self.path}: cut.keeps: {durable[0]} cannot be lost then, only {may_lose}")
-        lost = tuple(one for one in may_lose if one not in kept)
+        lost = tuple(number for number in may_lose if number not in kept)
         policy = self.cut["keeps"] if isinstance(self.cut["keeps"], str) else policies.SUBSET
         return cuts.Trial(0, command, where, moment, policy, commands.arrived(moment), len(may_lose), lost)
 
-    def on(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
-        """Its trial at that moment of a board's own run, whose clock is apart. LabError where other commands
-        had come by then."""
+    def on_board(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
+        """Return its trial by the clock of a board of trials, which differs. LabError if other commands had
+        arrived by then."""
         commands = Commands(board.log.entries, Cache.from_profile(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
         if (arrived := commands.arrived(moment)) != trial.arrived:
@@ -74,7 +73,7 @@ class Case:
         return replace(trial, command=command, where=where, moment=moment)
 
     def moment(self, commands: Commands, ends: np.ndarray) -> tuple[int, str, int]:
-        """The command that the cut is told by, where it is of that, and the ns of the board's clock."""
+        """Return the cut's command, its place relative to that, and its ns of the board's clock."""
         if number := self.cut.get("acknowledged"):
             if number > len(ends):
                 raise BadInputError(f"{self.path}: cut.acknowledged: {number} of {len(ends)} transactions")
@@ -88,72 +87,71 @@ class Case:
         return command, where, cuts.moment(commands, command, where)
 
     def compared(self, row: Mapping[str, Any]) -> str:
-        """What came of it, in a line. LabError where that is not what the file says."""
-        told = [
+        """Return its result in a line. LabError if it differs from the file."""
+        if different := [
             f"{name} is {row[name]!r}, and was {was!r}"
             for name, was in self.shows.items()
             if row[name] != was
-        ]
-        if told:
-            raise LabError(f"{self.path}: it came out another way: {'; '.join(told)}")
-        return f"{self.path.stem}: {replay_trial.said(row)}; as the case has it"
+        ]:
+            raise LabError(f"{self.path}: it came out another way: {'; '.join(different)}")
+        return f"{self.path.stem}: {replay_trial.result(row)}; as the case has it"
 
 
 def names() -> list[str]:
-    """Every case there is."""
+    """Return the names of all cases."""
     return sorted(path.stem for path in CASES.glob("*.yml"))
 
 
 def case(name: str) -> Case:
-    """A case of experiments/crash-cases, or a path to a .yml file. BadInputError says what is wrong."""
+    """Return a case of experiments/crash-cases, or of a path to a .yml file. Raises BadInputError."""
     path = Path(name) if name.endswith(".yml") else CASES / f"{name}.yml"
     if not path.is_file():
         raise BadInputError(f"CASE={name}: no such case; there are {', '.join(names()) or 'none'}")
-    has = load(path, "crash_case")
-    # the moment is in the file: CUTS draws none
-    settings = {"crash": policies.POWER, "probes": "none", **has["cell"]}
+    content = load(path, "crash_case")
+    settings = {"crash": policies.POWER, "probes": "none", **content["cell"]}
     try:
         cell = make_cell({name.upper(): str(value) for name, value in settings.items()})
     except BadInputError as error:
         raise BadInputError(f"{path}: cell: {error}") from None
-    # of a killed process no device has a log to find the cut in
+    # a killed process has no cut in a device's log
     if cell.crash not in (policies.POWER, policies.SYSTEM) or cell.probes:
         raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
-    if kept := persistent_memory.asked(cell):
-        raise BadInputError(f"{path}: cell: {kept[0]}: a case does not say what persistent memory keeps")
-    return Case(path, has["description"], cell, has["cut"], has["shows"])
+    if used := persistent_memory.use(cell):
+        raise BadInputError(f"{path}: cell: {used[0]}: a case does not say what persistent memory keeps")
+    return Case(path, cell, content["cut"], content["shows"])
 
 
 def crash_replay(options: dict[str, str]) -> int:
-    """A trial of a stored run again, or a case; and a shell on the board as it came up, or CMD instead."""
+    """Repeat a trial of a stored run, or a case, and open a shell on the recovered board, or run CMD."""
     if "CASE" not in options:
         return replay_trial.replay(options)
     if given := [name for name in ("RUN", "TRIAL") if name in options]:
         raise BadInputError(
             f"CASE={options['CASE']}: a case has its own run and trial; leave out {given[0]}="
         )
-    found = case(options["CASE"])
+    chosen = case(options["CASE"])
+    cell = chosen.cell
     ensure_packages()
-    entry, driver = ansible.board(found.cell.board), programs.driver(found.cell)
-    planned = make(found.cell, entry)
+    entry, driver = ansible.board(cell.board), programs.driver(cell)
+    planned = make(cell, entry)
     assert planned.trials is not None
     of_trials = planned.trials
 
     def again() -> int:
-        board, prepared = virtual_board(found.cell), ensure_snapshot(found.cell, driver, entry)
+        board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
         with step("run the cell"):
             (ran,) = experiment.run_together(
                 board, [prepared], [planned.runs[0].files], replay_trial.LIMIT_SECONDS
             )
         if ran.failed:
             raise LabError(f"the run failed: {experiment.last_words(ran)}")
-        trial = found.trial(crash_trials.left(found.cell, ran))
+        trial = chosen.trial(crash_trials.read_unwatched(cell, ran))
 
-        def told(tried: Board) -> str:
-            judged = verdicts.judge_board(tried, found.cell, [found.on(tried, trial)])
-            return found.compared(judged.row(0, named=True))
+        def result(tried: Board) -> str:
+            judged = verdicts.judge_board(tried, cell, [chosen.on_board(tried, trial)])
+            return chosen.compared(judged.row(0, named=True))
 
         files = replay_trial.files(of_trials.files, trial)
-        return replay_trial.shown(board, prepared, files, found.cell, options.get("CMD"), told)
+        return replay_trial.hold(board, prepared, files, cell, options.get("CMD"), result)
 
     return again_if_damaged(again)

@@ -1,8 +1,7 @@
-"""What power cuts leave of a run: boards that do the run again, unwatched, and then trials of it. Where the
-driver is killed each trial is the run, up to its moment.
+"""Crash trials of a run: boards repeat the run, unwatched, and then try its power cuts or kills.
 
-Boards repeat to the bit, so a plan that was made from a run's device log holds on a board that does the
-same run again; the analysis compares their logs (analysis/checks/crash.py). One board for each CPU.
+Boards repeat exactly, so a plan made from a run's device log is valid on a board that repeats the run; the
+analysis compares their logs (analysis/checks/crash.py). One board per CPU.
 """
 
 import gzip
@@ -11,9 +10,8 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analysis.adapters import device_logs
-from analysis.recorded import Twin, read_twin
 from base.errors import LabError
 from commitpath.run import compressed_files
 from commitpath.run.plan import PlannedRun
@@ -23,21 +21,24 @@ from images.cellrun import CellRun, RunOutput, pack_cell
 from model.cell import Cell
 from model.crash_points import cuts, kill_points, moments, policies
 
-# The file that a board of trials gets beside a run's: its lines, compressed, as a board takes few bytes.
+if TYPE_CHECKING:
+    from analysis.recorded import Twin
+
+# The trials of a board, a line each; compressed, as a board's input is limited.
 PLAN = "trials.gz"
-# What a board says before each trial (workloads/trials/trials.c).
+# Printed by a board before each trial (workloads/trials/trials.c).
 ANNOUNCED = "trials: "
 Planned = cuts.Trial | kill_points.Kill
-# Trials that may end their board: each costs the run once more, and many are no finding but a fault.
+# Trials that may end their board: each repeats the run, and many are a fault of the instrument.
 MOST_DEATHS = 20
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What became of a run's trials.
+    """The results of a run's trials.
 
-    died: number of each that ended its board, by a panic or by no end → what the board said last. seconds: of
-    wall time, with the run that each board does again.
+    died: number of each trial that ended its board, by a panic or a hang → the board's last line.
+    seconds: wall time, with each board's repetition of the run.
     """
 
     outputs: list[RunOutput] = field(default_factory=list)
@@ -45,41 +46,45 @@ class Trials:
     seconds: float = 0.0
 
 
-def left(cell: Cell, ran: RunOutput) -> Twin:
-    """What a run that was not watched left. LabError where its device is cut and that one's log does not
-    have all of it."""
+def read_unwatched(cell: Cell, ran: RunOutput) -> "Twin":
+    """Return the records of an unwatched run. LabError if its device is cut and its log is incomplete."""
+    from analysis.adapters import device_logs
+    from analysis.recorded import read_twin
+
     with artifacts.work_folder() as work:
         ran.extract(work)
         compressed_files.rendered(work / "raw/driver")
-        found = read_twin(work / "raw", device_logs.find_reader(cell))
-    if cell.crash != policies.PROCESS and (found.log is None or found.log.lost):
-        raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
-    return found
+        records = read_twin(work / "raw", device_logs.find_reader(cell))
+    if cell.crash != policies.PROCESS and (records.log is None or records.log.lost):
+        raise LabError("the device's log is incomplete; cannot compute crash states")
+    return records
 
 
 def trials(cell: Cell, ran: RunOutput) -> list[Planned]:
-    """The trials of a run that was not watched, from what it left."""
-    found = left(cell, ran)
+    """Return the trials of an unwatched run."""
+    records = read_unwatched(cell, ran)
     if cell.crash == policies.PROCESS:
-        return [*kill_points.plan(cell, found.driver)]
-    assert found.log is not None
-    return [*moments.plan(cell, found.log.entries, found.driver)]
+        return [*kill_points.plan(cell, records.driver)]
+    assert records.log is not None
+    return [*moments.plan(cell, records.log.entries, records.driver)]
 
 
 def boards() -> int:
-    """Boards of trials at a time."""
+    """Return the number of boards of trials at a time."""
     return len(os.sched_getaffinity(0))
 
 
 def shares(planned: list[Planned], boards: int) -> list[list[Planned]]:
-    """The trials of each board: neighbours, as a device goes from one state to the next."""
+    """Return the trials of each board: successive ones, as a device goes from one state to the next."""
     size = max(1, -(-len(planned) // boards))
     return [planned[begin : begin + size] for begin in range(0, len(planned), size)]
 
 
 def fitting(run: PlannedRun, share: list[Planned]) -> list[list[Planned]]:
-    """A share in parts that each fit into a board (images/qemu.py, CELL_ITEM_BYTES), halved where they do
-    not: each part has a board do the run once more. A single trial is one part."""
+    """Halve a share until each part fits into a board's input (images/qemu.py, CELL_ITEM_BYTES).
+
+    Each part repeats the run once more. A single trial is one part.
+    """
     if len(share) < 2 or len(pack_cell("cell", payload(run, share))) <= qemu.CELL_ITEM_BYTES:
         return [share]
     middle = len(share) // 2
@@ -87,32 +92,31 @@ def fitting(run: PlannedRun, share: list[Planned]) -> list[list[Planned]]:
 
 
 def payload(run: PlannedRun, share: list[Planned]) -> dict[str, bytes]:
-    """What a board of trials is sent."""
-    return {**run.files, PLAN: gzip.compress("".join(one.line() for one in share).encode(), mtime=0)}
+    """Return the files of a board of trials."""
+    return {**run.files, PLAN: gzip.compress("".join(trial.line() for trial in share).encode(), mtime=0)}
 
 
 def tried(
     board: VirtualBoard, prepared: Path, run: PlannedRun, planned: list[Planned], limit: float
 ) -> Trials:
-    """Try all trials. Where one ends its board, those before and behind it are tried on boards of their own,
-    from the same bytes. LabError where a board ends otherwise, or too many do."""
+    """Try all trials. If one ends its board, those before and after it are tried on new boards.
+
+    Raises LabError if a board ends otherwise, or too many do.
+    """
     begin = time.monotonic()
     todo = [part for share in shares(planned, boards()) for part in fitting(run, share)]
     outputs, died = list[RunOutput](), dict[int, str]()
     while todo:
         some, todo = todo[: boards()], todo[boards() :]
-        for share, ending in zip(
-            some, together(board, prepared, [payload(run, one) for one in some], limit), strict=True
-        ):
+        sent = [payload(run, share) for share in some]
+        for share, ending in zip(some, together(board, prepared, sent, limit), strict=True):
             if isinstance(ending, RunOutput):
                 outputs.append(ending)
                 continue
             number, died[ending[0]] = ending
-            parts = [
-                [trial for trial in share if trial.number < number],
-                [trial for trial in share if trial.number > number],
-            ]
-            todo += [part for part in parts if part]
+            before = [trial for trial in share if trial.number < number]
+            after = [trial for trial in share if trial.number > number]
+            todo += [part for part in (before, after) if part]
         if len(died) > MOST_DEATHS:
             raise LabError(f"{len(died)} trials ended their boards; trial {number}: {died[number]}")
     return Trials(outputs, died, time.monotonic() - begin)
@@ -121,16 +125,16 @@ def tried(
 def together(
     board: VirtualBoard, prepared: Path, sent: list[dict[str, bytes]], limit: float
 ) -> list[RunOutput | tuple[int, str]]:
-    """Boards of trials at once: of each what it sent, or the trial that it died in and what it said last."""
+    """Run boards of trials at once; return each one's `ended`."""
     with ExitStack() as stack:
-        runs = [stack.enter_context(board.cell_started(prepared, one, limit)) for one in sent]
+        runs = [stack.enter_context(board.cell_started(prepared, files, limit)) for files in sent]
         for run in runs:
             run.wait_start()
         return [ended(run) for run in runs]
 
 
 def ended(run: CellRun) -> RunOutput | tuple[int, str]:
-    """What a board of trials sent, or the trial that it died in and what it said last."""
+    """Return a board's output, or the trial in which it died and the board's last line."""
     try:
         return run.wait_end()
     except snapshot.SnapshotError:

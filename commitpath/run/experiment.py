@@ -1,4 +1,4 @@
-"""`make experiment`: one cell, from its variables to its report."""
+"""`make experiment`: run a cell, store the run, analyse it and print its report."""
 
 import importlib
 import json
@@ -39,31 +39,30 @@ from commitpath.run import crash_trials, sampled_databases
 from commitpath.run.plan import Plan, make
 from images import artifacts, emulator, programs, qemu
 from images.board import VirtualBoard
-from images.cellrun import CellRun, RunOutput
+from images.cellrun import RunOutput
 from images.ssh import Login
 from model.cell import Cell
 from model.crash_points.policies import FOLDER
 
-# How long one of two boards is waited for before the other is looked at.
+# Wait for one of two boards before the other is checked.
 END_POLL_SECONDS = 0.05
 
 
 def default_limit() -> int:
-    """Wall seconds after which a run counts as hung, where nobody says otherwise."""
+    """Return the default wall seconds after which a run counts as hung."""
     return int(run_axes()["limit"].spec["default"])
 
 
 def run_virtual(
     cell: Cell, driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
 ) -> tuple[list[RunOutput], crash_trials.Trials]:
-    """A run in virtual time and, if it is watched, its untraced twin beside it; then, if the cell has any,
-    the boards of its trials.
+    """Run a cell in virtual time, with its untraced twin if it is watched; then its crash trials, if any.
 
-    Each restores the prepared board, with its files in it; all are from the same bytes.
+    All boards are restored from the same bytes.
     """
     board, runs = virtual_board(cell), planned.runs
     if planned.trials is not None:
-        programs.trials(cell, here=True)  # what sampled_databases.py needs, rather than when all is done
+        programs.trials(cell, here=True)  # built now, as sampled_databases.py needs it only at the end
 
     def run() -> tuple[list[RunOutput], crash_trials.Trials]:
         prepared = ensure_snapshot(cell, driver, entry)
@@ -82,28 +81,25 @@ def run_virtual(
 def run_together(
     board: VirtualBoard, folders: list[Path], files: list[dict[str, bytes]], limit: float
 ) -> list[RunOutput]:
-    """Run payloads from snapshots, all at once: in virtual time none changes another's numbers."""
+    """Run payloads from snapshots at once: in virtual time none changes another's numbers.
+
+    The first board that dies ends the call, without waiting for the others.
+    """
+    outputs: dict[int, RunOutput] = {}
     with ExitStack() as stack:
         runs = [
-            stack.enter_context(board.cell_started(folder, of_one, limit))
-            for folder, of_one in zip(folders, files, strict=True)
+            stack.enter_context(board.cell_started(folder, payload, limit))
+            for folder, payload in zip(folders, files, strict=True)
         ]
         for run in runs:
             run.wait_start()
-        return wait_ends(runs)
-
-
-def wait_ends(runs: list[CellRun]) -> list[RunOutput]:
-    """What each run sent. The first that dies ends the call, however long another goes on."""
-    outputs: dict[int, RunOutput] = {}
-    while len(outputs) < len(runs):
-        # a CPU is free for a second's imports where no twin runs, or once one of the two has ended: the
-        # twin, which has nothing to put away
-        if outputs or len(runs) == 1:
-            importlib.import_module("analysis.__main__")
-        for number, run in enumerate(runs):
-            if number not in outputs and run.over(END_POLL_SECONDS):
-                outputs[number] = run.wait_end()
+        while len(outputs) < len(runs):
+            # the analysis is loaded while a CPU is free: without a twin, or when one of the two has ended
+            if outputs or len(runs) == 1:
+                importlib.import_module("analysis.__main__")
+            for number, run in enumerate(runs):
+                if number not in outputs and run.over(END_POLL_SECONDS):
+                    outputs[number] = run.wait_end()
     return [outputs[number] for number in range(len(runs))]
 
 
@@ -116,8 +112,10 @@ def run_over_ssh(
     limit: float,
     order: Sequence[int],
 ) -> list[RunOutput]:
-    """The runs of a plan on a board that Ansible reaches, one after the other: prepare, run, collect, and
-    always tear down. order: which of them is the first, the second; they are returned as planned."""
+    """Do the runs of a plan over SSH, one after the other: prepare, run, collect; always tear down.
+
+    order: indices of the runs in their order in time. Returns them as planned.
+    """
     variables = {
         **prepared_variables(cell, driver, entry),
         **(login.ansible() if login else {}),
@@ -126,21 +124,22 @@ def run_over_ssh(
     with lab_board.torn_down(variables):
         outputs: dict[int, RunOutput] = {}
         for number in order:
-            one = planned.runs[number]
-            # which first clears what the run before left
+            planned_run = planned.runs[number]
+            # clears the previous run's leftovers first
             lab_board.reached(entry, lambda: provision(variables, limit))
             prepare(variables, limit)
             with step("run the cell's untraced twin" if number else "run the cell"):
-                output = run_sent(one.files, variables, limit)
-            if one.cell.probes and entry["board_kind"] == "lab":
+                output = run_files(planned_run.files, variables, limit)
+            if planned_run.cell.probes and entry["board_kind"] == "lab":
                 with step("run a known sequence of writes and syncs"):
-                    output.known = run_sent({**one.files, "run-cell.sh": known_sequence()}, variables, limit)
+                    files = {**planned_run.files, "run-cell.sh": known_sequence()}
+                    output.known = run_files(files, variables, limit)
             outputs[number] = output
         return [outputs[number] for number in sorted(outputs)]
 
 
-def run_sent(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: float) -> RunOutput:
-    """What a board that is prepared sends of a run with these files."""
+def run_files(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: float) -> RunOutput:
+    """Run these files on a prepared board, and return its output."""
     run_id = secrets.token_hex(8)
     with artifacts.work_folder() as work:
         output, packed = work / "out.tar", work / "payload.sh"
@@ -154,7 +153,7 @@ def run_sent(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: fl
 
 
 def host_facts() -> dict[str, Any]:
-    """What produced a run, from the host's side."""
+    """Return facts of the host for host.json."""
     describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         commit = subprocess.run(describe, capture_output=True, text=True, check=False).stdout.strip()
@@ -168,20 +167,11 @@ def host_facts() -> dict[str, Any]:
 
 
 def timed_seconds(outputs: list[RunOutput]) -> float | None:
-    """Wall seconds from the first begin of a timed region to the last end; None if none was told."""
-    timed = [time for output in outputs for time in output.timed]
-    told = bool(timed) and all(len(output.timed) == 2 for output in outputs)
-    return round(max(timed) - min(timed), 3) if told else None
-
-
-def of_trials(trials: crash_trials.Trials) -> dict[str, Any]:
-    """What host.json says of a run's trials; nothing without any."""
-    if not trials.outputs and not trials.died:
-        return {}
-    return {
-        "trials_seconds": round(trials.seconds, 3),
-        "trials_died": {str(number): said for number, said in sorted(trials.died.items())},
-    }
+    """Return the wall seconds from the first begin to the last end of a timed region; None if incomplete."""
+    if not outputs or any(len(output.timed) != 2 for output in outputs):
+        return None
+    times = [time for output in outputs for time in output.timed]
+    return round(max(times) - min(times), 3)
 
 
 def store(
@@ -201,7 +191,7 @@ def store(
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / identity.document(stored(cell))).write_text(identity.canonical(stored(cell)) + "\n")
         boards = [part / FOLDER / str(number) for number in range(1, len(trials.outputs) + 1)]
-        looked = dict[str, Any]()
+        looks = dict[str, Any]()
         every = [
             *zip(outputs, (part, part / "twin"), strict=False),
             *zip(trials.outputs, boards, strict=True),
@@ -211,10 +201,10 @@ def store(
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
             if place in boards:
-                looked |= sampled_databases.of_samples(cell, place / "raw")
+                looks |= sampled_databases.inspect(cell, place / "raw")
                 packed.sampled(place / "raw")
             if output.known and not output.known.failed:
-                place_known(output.known, place / "raw")
+                store_known_sequence(output.known, place / "raw")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         (part / "raw/plan.json").write_text(json.dumps(planned.document, indent=2, sort_keys=True) + "\n")
@@ -227,10 +217,13 @@ def store(
             "start_seconds": round(outputs[0].start_seconds, 3),
             "run_seconds": round(outputs[0].run_seconds, 3),
             "timed_seconds": timed_seconds(outputs),
-            **of_trials(trials),
-            **({"trials_looks": looked} if looked else {}),
             "raw_sha256": stored_files.hashes(part),
         }
+        if trials.outputs or trials.died:
+            host["trials_seconds"] = round(trials.seconds, 3)
+            host["trials_died"] = {str(number): last for number, last in sorted(trials.died.items())}
+        if looks:
+            host["trials_looks"] = looks
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
         scratch.keep(part, folder)
     latest = RESULTS / "latest"
@@ -240,8 +233,8 @@ def store(
     return folder
 
 
-def place_known(sent: RunOutput, raw: Path) -> None:
-    """Put what a known sequence is compared by into a run's raw/known/."""
+def store_known_sequence(sent: RunOutput, raw: Path) -> None:
+    """Store the records of a known sequence in a run's raw/known/."""
     with artifacts.work_folder() as work:
         sent.extract(work)
         for name in ("known", "board"):
@@ -250,9 +243,9 @@ def place_known(sent: RunOutput, raw: Path) -> None:
 
 
 def drawn_order(runs: int, seed: int, turn: int) -> list[int]:
-    """In which order a board runs a cell and its twin, one after the other, in a call's turn (1, 2, …).
+    """Return the order of a cell's run (0) and its twin (1) on a board, in a call's turn (1, 2, …).
 
-    Of two turns that follow each other either has one of them first; which, the seed says.
+    It is drawn for the odd turns, and reversed in the even ones.
     """
     twin_first = random.Random(f"{seed}-{(turn - 1) // 2}").random() < 0.5
     order = list(range(runs))
@@ -262,10 +255,10 @@ def drawn_order(runs: int, seed: int, turn: int) -> list[int]:
 def run_once(
     cell: Cell, limit: float | None = None, repeat: int | None = None, turn: int | None = None
 ) -> Path:
-    """One run of a cell, stored; its folder.
+    """Run a cell once and return the stored run's folder.
 
-    limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is;
-    turn: which of a call's.
+    limit: wall seconds after which it counts as hung. repeat: its number among a sweep's runs of the cell;
+    turn: its number in a call.
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell.board)
@@ -273,7 +266,6 @@ def run_once(
     planned, facts = make(cell, entry), {**host_facts(), "program": driver.name}
     if repeat is not None:
         facts["repeat"] = repeat
-    # a command has no seed
     seed = int(cell.seed)
     order = drawn_order(len(planned.runs), seed, turn or repeat or 1)
     if len(order) > 1 and entry["board_kind"] == "lab":
@@ -291,29 +283,33 @@ def run_once(
             outputs = run_over_ssh(cell, driver, entry, planned, None, limit, order)
     folder = store(cell, planned, outputs, trials, time.monotonic() - begin, facts)
     ran = [*zip(outputs, ("run", "untraced twin"), strict=False), (outputs[0].known, "known sequence")]
-    for output, what in [*ran, *((one, "board of trials") for one in trials.outputs)]:
+    for output, title in [*ran, *((trial, "board of trials") for trial in trials.outputs)]:
         if output and output.failed:
-            raise LabError(f"the {what} failed: {last_words(output)} (kept in {folder})")
+            raise LabError(f"the {title} failed: {last_words(output)} (kept in {folder})")
     return folder
 
 
 def last_words(output: RunOutput) -> str:
-    """What a run that failed said last: the driver, if it did, or who ran it."""
-    said = output.tail("raw/driver/driver.err") or output.tail("run-cell.log")
-    return said or "no output"
+    """Return the end of a failed run's messages: the driver's, or the script's."""
+    return output.tail("raw/driver/driver.err") or output.tail("run-cell.log") or "no output"
+
+
+def analyse(folder: Path) -> int:
+    """Check and analyse a stored run; return the exit code."""
+    with step("check and analyse"):
+        from analysis.__main__ import main
+
+        return main([str(folder)])
 
 
 def experiment(cell: Cell, repeat: int, limit: float) -> int:
-    """Run a cell `repeat` times and report; the exit code. limit: wall seconds of a run."""
+    """Run a cell `repeat` times and report; return the exit code. limit: wall seconds of a run."""
     code, folders = 0, []
     for number in range(repeat):
         if repeat > 1:
             print(f"run {number + 1} of {repeat}", file=sys.stderr)
         folders.append(run_once(cell, limit, turn=number + 1))
-        with step("check and analyse"):
-            from analysis.__main__ import main as analyse
-
-            code = analyse([str(folders[-1])]) or code
+        code = analyse(folders[-1]) or code
     if repeat > 1:
         from analysis.stats import repeats
 

@@ -1,7 +1,4 @@
-"""The plan of a cell: what a run needs, resolved once on the host (docs/reference/formats.md, plan.json).
-
-The board runs its steps with its files, the analysis compares with what it expects.
-"""
+"""The plan of a cell (plan.json, docs/reference/formats.md): its runs, steps, files and expected settings."""
 
 import hashlib
 from collections.abc import Mapping
@@ -21,7 +18,7 @@ FORMAT = 3
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """What runs once: a cell, and the files that the board gets for it, name → content."""
+    """One run: a cell, and its files on the board, name → content."""
 
     cell: Cell
     files: dict[str, bytes]
@@ -29,8 +26,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """document: plan.json. runs: the run, then its untraced twin, if it has one. trials: what does the run
-    again and then trials of it, where the cell has any."""
+    """document: plan.json. runs: the run, then its untraced twin if any. trials: that of boards of trials."""
 
     document: Mapping[str, Any]
     runs: list[PlannedRun]
@@ -38,13 +34,12 @@ class Plan:
 
 
 def has_twin(cell: Cell) -> bool:
-    """Whether an untraced twin runs: beside a run, where that changes none of its numbers, or on a lab board
-    before it or after it."""
+    """Return whether an untraced twin runs: at once in virtual time, before or after the run on a lab."""
     return bool(cell.probes) and (cell.clock == "virtual" or cell.board != "virtual")
 
 
 def make(cell: Cell, entry: Mapping[str, Any]) -> Plan:
-    """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
+    """Return the plan of a cell on a board of playbooks/inventory. Builds nothing."""
     cells = {"run": cell, **({"twin": replace(cell, probes="")} if has_twin(cell) else {})}
     runs = {name: PlannedRun(one, payload(one)) for name, one in cells.items()}
     trials = None
@@ -83,5 +78,5 @@ def make(cell: Cell, entry: Mapping[str, Any]) -> Plan:
 
 
 def digest(content: bytes) -> str:
-    """SHA-256 in hex digits."""
+    """Return the SHA-256 in hex digits."""
     return hashlib.sha256(content).hexdigest()

@@ -1,8 +1,7 @@
-"""`make crash-replay RUN=… TRIAL=…`: a trial of a stored run again, and a shell on the board as it came up.
-(CASE=…: crash_cases.py.)
+"""`make crash-replay RUN=… TRIAL=…`: repeat a trial of a stored run, with a shell on the recovered board.
 
-A board does the run again and that one trial, which is compared with the stored one. Then it shows the
-trial's state once more, mounts it, is saved, and goes on where SSH reaches it (images/board.py).
+A board repeats the run and that one trial, which is compared with the stored one. Then it restores the
+trial's state, mounts it, is saved, and resumes with SSH (images/board.py). For CASE=… see crash_cases.py.
 """
 
 import gzip
@@ -40,16 +39,15 @@ from images.ssh import Login
 from model.cell import Cell
 from model.crash_points import cuts, policies
 
-# The step of a board that waits to be looked at (playbooks/board/run-cell.sh).
+# The step in which a board waits for the shell (playbooks/board/run-cell.sh).
 HOLD = b'STEPS="$STEPS hold:ok"\n'
 LIMIT_SECONDS = 600.0
-# What of a trial another board may have otherwise: its clock, whether fsck looked, and what of the
-# filesystem the kernel has in memory when it mounts.
-OTHERWISE = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_writes")
+# Columns in which another board may differ: whether fsck ran, and what the kernel has in memory at the mount.
+VARYING = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_writes")
 
 
 def replay(options: dict[str, str]) -> int:
-    """Do a trial again, compare it, and give a shell, or run CMD in its place; the exit code is its own."""
+    """Repeat a trial, compare it, and open a shell, or run CMD; return that one's exit code."""
     folder = Path(stored_run.folder("crash-replay", options))
     run = stages.build(folder)
     planned = stored_trials(run, folder)
@@ -64,21 +62,21 @@ def replay(options: dict[str, str]) -> int:
     def again() -> int:
         board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
         try:
-            return shown(
+            return hold(
                 *(board, prepared, files(of_trials.files, trial), cell, options.get("CMD")),
                 lambda tried: compared(run, outcome(run, tried, trial.number)),
             )
         except BoardEndedError as error:
             if stored_row(run, trial.number)["verdict"] != verdicts.DIED:
                 raise
-            print(printable(f"trial {trial.number}: {error}; as stored, there is none to look at"))
+            print(printable(f"trial {trial.number}: {error}; as stored, no board is left to open a shell on"))
             return 0
 
     return again_if_damaged(again)
 
 
 def files(of_trials: Mapping[str, bytes], trial: cuts.Trial) -> dict[str, bytes]:
-    """What a board gets that is held in a trial; of_trials: what one gets that tries many."""
+    """Return the files of a board that waits in a trial. of_trials: those of a board that tries many."""
     return {
         **of_trials,
         crash_trials.PLAN: gzip.compress(trial.line().encode(), mtime=0),
@@ -86,28 +84,34 @@ def files(of_trials: Mapping[str, bytes], trial: cuts.Trial) -> dict[str, bytes]
     }
 
 
-def shown(
+def hold(
     board: VirtualBoard,
     prepared: Path,
     sent: dict[str, bytes],
     cell: Cell,
     command: str | None,
-    told: Callable[[trials.Board], str],
+    result: Callable[[trials.Board], str],
 ) -> int:
-    """Have a board do a run again and a trial of it, say what it came to, and give a shell, or run a command
-    in its place; the exit code is its own. BoardEndedError where the trial ends the board."""
+    """Repeat a run and a trial, print its result, and open a shell or run a command.
+
+    Returns the exit code. Raises BoardEndedError if the trial ends the board.
+    """
     with scratch.folder(artifacts.CACHE, "held", scratch.PRIVATE) as held:
         with step("do the run again, and that trial of it"):
             board.hold(prepared, sent, held, LIMIT_SECONDS)
             snapshot.write(held, snapshot.read_meta(prepared)["inputs"])
         with board.resumed(held) as (login, _, _):
-            print(printable(told(tried(cell, login))))
-            return look(login, command)
+            print(printable(result(read_board(cell, login))))
+            if command:
+                return subprocess.run(login.ssh(command), check=False, stdin=subprocess.DEVNULL).returncode
+            print(
+                f"a shell on the board as it came up, {MOUNTPOINT}; its end ends the board", file=sys.stderr
+            )
+            return subprocess.run(login.ssh("-t"), check=False).returncode
 
 
 def as_here(cell: Cell) -> Cell:
-    """A stored cell, each profile that the file of here equals in that file's order: a board that is prepared
-    for such cells is then the one that is wanted."""
+    """Return a stored cell, with profiles equal to a present file in that file's order, to share boards."""
     known, other = axes(), other_profiles(cell)
     same = {
         axis: load_profile(axis, cell.value(axis))
@@ -118,24 +122,24 @@ def as_here(cell: Cell) -> Cell:
 
 
 def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
-    """The trials of a stored run, by its own log. Raises BadInputError where it has none."""
+    """Return the trials of a stored run, by its log. Raises BadInputError without trials."""
     if run.kills is not None:
-        raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
+        raise BadInputError(f"RUN={folder}: its driver was killed; only power cuts can be replayed")
     if not run.trials or run.timed_log is None:
         raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
     return align.plan(run)
 
 
 def stored_row(run: Run, number: int) -> Mapping[str, Any]:
-    """What is stored of a trial. Raises BadInputError where it is left out."""
+    """Return the stored row of a trial. Raises BadInputError if it has none."""
     assert run.judged is not None
     for row in run.judged.filter(pl.col("trial") == number).iter_rows(named=True):
         return row
     raise BadInputError(f"TRIAL={number}: {trials.UNPLACED}")
 
 
-def tried(cell: Cell, login: Login) -> trials.Board:
-    """What the held board did."""
+def read_board(cell: Cell, login: Login) -> trials.Board:
+    """Return the records of the waiting board."""
     sent = subprocess.run(
         login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
     )
@@ -148,14 +152,13 @@ def tried(cell: Cell, login: Login) -> trials.Board:
 
 
 def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
-    """What the trial of that number came to on the held board. LabError where that did another run, or was
-    shown another state."""
+    """Return the row of a trial on the waiting board. LabError if its run or its crash state differs."""
     if not (align.did_the_run(run, board) and align.made_the_calls(run, board)):
         raise LabError(
             f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
             "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
         )
-    stored = next((one for one in run.trials if number in one.trials["trial"]), run.trials[0])
+    stored = next((other for other in run.trials if number in other.trials["trial"]), run.trials[0])
     judged = verdicts.judge(replace(run, trials=[board]), run.ledger)
     assert judged is not None
     rows = judged.filter(pl.col("trial") == number).rows(named=True)
@@ -168,31 +171,22 @@ def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
 
 
 def compared(run: Run, again: Mapping[str, Any]) -> str:
-    """What came of the trial, in a line. LabError where that is not what is stored."""
+    """Return the result of a trial in a line. LabError if it differs from the stored one."""
     number = again["trial"]
     stored = stored_row(run, number)
-    names = [name for name in stored if not name.endswith("_ns") and name not in OTHERWISE]
-    told = [
+    names = [name for name in stored if not name.endswith("_ns") and name not in VARYING]
+    if different := [
         f"{name} is {again[name]!r}, stored {stored[name]!r}" for name in names if again[name] != stored[name]
-    ]
-    if told:
-        raise LabError(f"trial {number} came out another way: {'; '.join(told)}")
-    return f"trial {number}: {said(again)}; as stored"
+    ]:
+        raise LabError(f"trial {number} came out another way: {'; '.join(different)}")
+    return f"trial {number}: {result(again)}; as stored"
 
 
-def said(row: Mapping[str, Any]) -> str:
-    """A cut and what it came to, of a row of trials."""
+def result(row: Mapping[str, Any]) -> str:
+    """Return a cut and its result in words, from a row of trials."""
     return (
         f"the power was cut {context.crash_point(row)}; {row['acknowledged']} transactions were acknowledged"
         f": {row['verdict']}, {'-' if row['transactions'] is None else row['transactions']} are there"
         + sectors.shown(row)
         + (f" ({row['said']})" if row["said"] else "")
     )
-
-
-def look(login: Login, command: str | None) -> int:
-    """A shell on the board, or a command in its place; the exit code is its own."""
-    if command:
-        return subprocess.run(login.ssh(command), check=False, stdin=subprocess.DEVNULL).returncode
-    print(f"a shell on the board as it came up, {MOUNTPOINT}; its end ends the board", file=sys.stderr)
-    return subprocess.run(login.ssh("-t"), check=False).returncode

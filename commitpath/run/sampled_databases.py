@@ -1,5 +1,7 @@
-"""What the host finds in the databases of sampled trials (expected_state/sampled.py): the files that a board
-kept of each, looked at by the same program with the same release, built for this host."""
+"""Inspect the databases that sampled crash trials left (expected_state/sampled.py), on the host.
+
+The board's program does it, with the same release, built for the host.
+"""
 
 import shutil
 import subprocess
@@ -16,13 +18,15 @@ from images import artifacts, programs
 from model.cell import Cell
 from model.expected_state import sampled
 
-# Beyond what the program itself takes for hung (workloads/trials/look.c).
+# More than the program's own limit (workloads/trials/look.c).
 LIMIT_SECONDS = 600.0
 
 
-def of_samples(cell: Cell, raw: Path) -> dict[str, dict[str, Any]]:
-    """What was found of each sampled trial of a board, by its number; nothing of one that no file could be
-    read of. LabError where it cannot be looked at."""
+def inspect(cell: Cell, raw: Path) -> dict[str, dict[str, Any]]:
+    """Return the state of each sampled trial's database, by number; without those with unreadable files.
+
+    Raises LabError if the program fails.
+    """
     folders = [folder for folder in sampled.folders(raw) if not (folder / sampled.UNREAD).exists()]
     if not folders:
         return {}
@@ -31,14 +35,14 @@ def of_samples(cell: Cell, raw: Path) -> dict[str, dict[str, Any]]:
 
 
 def without_needs(cell: Cell) -> Cell:
-    """The cell without what its engine's settings need of the board's filesystem, which this host's may not
-    have: a recovery does without it."""
+    """Return the cell without settings that need a certain filesystem: the host's may differ, and a recovery
+    does not need them."""
     needs = load_profile("engine", cell.engine).get("needs_of_fs", {})
     return replace(cell, **{axis: axes()[axis].spec["default"] for axis in needs})
 
 
 def look(program: Path, cell: Cell, folder: Path) -> dict[str, Any]:
-    """What is in the database of a folder. In a copy: to open it is to recover it."""
+    """Return the state of the database in a folder. It is copied, as opening it recovers it."""
     here = persistent_memory.in_files(without_needs(cell))
     words = payload.driver_env(here, payload.DATABASE)["DRIVER_OPTIONS"].split()
     with artifacts.work_folder() as work:
@@ -54,10 +58,8 @@ def look(program: Path, cell: Cell, folder: Path) -> dict[str, Any]:
         )
     lines = done.stdout.splitlines()
     if done.returncode or len(lines) != 2:
-        said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
-        raise LabError(f"trial {folder.name} cannot be looked at on this host: {said}")
-    found = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
-    return {name: int(found[name]) for name in sampled.NUMBERS} | {
-        "hash": found["hash"],
-        "said": found["said"],
-    }
+        reason = (done.stderr.strip().splitlines() or ["no reason"])[-1]
+        raise LabError(f"trial {folder.name} cannot be looked at on this host: {reason}")
+    state = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
+    numbers = {name: int(state[name]) for name in sampled.NUMBERS}
+    return {**numbers, "hash": state["hash"], "said": state["said"]}

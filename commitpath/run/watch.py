@@ -1,4 +1,4 @@
-"""`make watch`: a command that is not our driver runs on the board, under the observers."""
+"""`make watch`: run a user's command on the board under the observers, and analyse it."""
 
 import re
 import struct
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from base import identity
 from base.errors import BadInputError
-from base.progress import step
 from commitpath.boards import lab_board
 from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
@@ -20,13 +19,13 @@ from model.cell import Cell
 
 PACKAGE = re.compile("[a-z0-9][a-z0-9+.-]+")
 NAME = re.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
-# e_ident up to its data encoding, and e_machine: little-endian 64-bit arm64 (elf.h)
+# e_ident and e_machine (elf.h)
 ELF, ARM64 = b"\x7fELF", 183
-COMMAND_BYTES = 64 * 1024  # of the 256 KiB that the board is sent with a run
+COMMAND_BYTES = 64 * 1024  # of the 256 KiB of a run's files
 
 
 def watch(variables: dict[str, str]) -> int:
-    """Run a command on the board and say what it made the device do."""
+    """Run a command on the board and analyse the run."""
     limit = run_axes()["limit"]
     seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
     cell = command_cell(variables)
@@ -35,18 +34,16 @@ def watch(variables: dict[str, str]) -> int:
     if cell.clock == "kvm":
         kvm.check()
     ensure_packages(virtual=entry["board_kind"] == "virtual")
-    from commitpath.run.experiment import run_once
+    from commitpath.run.experiment import analyse, run_once
 
-    folder = run_once(cell, seconds)
-    with step("check and analyse"):
-        from analysis.__main__ import main as analyse
-
-        return analyse([str(folder)])
+    return analyse(run_once(cell, seconds))
 
 
 def command_cell(variables: Mapping[str, str]) -> Cell:
-    """The cell of a command: CMD, FILES and PACKAGES, and the axes that watch takes, those that say where it
-    runs and who watches. Raises BadInputError."""
+    """Return the cell of a command: CMD, FILES, PACKAGES, and the axes of the board and the observers.
+
+    Raises BadInputError.
+    """
     given = dict(variables)
     command = given.pop("CMD", "")
     if not command.strip():
@@ -62,8 +59,8 @@ def command_cell(variables: Mapping[str, str]) -> Cell:
     packages = split(given.pop("PACKAGES", ""))
     for package in packages:
         if not PACKAGE.fullmatch(package):
-            raise BadInputError(f"PACKAGES: {package!r} is no name of a Debian package")
-    # a name that no board has is told before what its cell would need
+            raise BadInputError(f"PACKAGES: {package!r} is not a valid Debian package name")
+    # an unknown board first, before the needs of its cell
     entry = ansible.board(given.get("BOARD", "virtual"))
     cell = make_cell(given)
     lab_board.check_clock(cell, entry)
@@ -73,46 +70,42 @@ def command_cell(variables: Mapping[str, str]) -> Cell:
         )
     for path in paths:
         check_file(path)
-    # before any is read: one may be larger than this host's memory
+    # checked before any is read: one may be larger than this host's memory
     size = sum(path.stat().st_size for path in paths) >> 20
     device = cell.profiles["device"]["size_mib"] or int(entry["board_device_bytes"]) >> 20
     if size > device // 2:
         raise BadInputError(f"FILES: {size} MiB; DEVICE={cell.device} has {device}, half of which is theirs")
-    contents = {name: checked(path) for name, path in files.items()}
-    kept = [name for name, axis in axes().items() if axis.variable in axes_of("watch")]
-    parts = {name: content for name, content in cell.profiles.items() if name in kept}
-    # their fields have the default, as those of a cell that is read back
-    absent = {name: axis.spec["default"] for name, axis in axes().items() if name not in kept}
+    contents = {name: read_file(path) for name, path in files.items()}
+    watched = [name for name, axis in axes().items() if axis.variable in axes_of("watch")]
+    # absent fields have the default, as in a cell that is read back
+    absent = {name: axis.spec["default"] for name, axis in axes().items() if name not in watched}
     return replace(
         cell,
         **absent,
         load=identity.COMMAND,
         command=command,
         files={name: artifacts.keep_given(content) for name, content in contents.items()},
-        # those of every board change nothing
         packages=sorted(set(packages) - artifacts.on_every_board()),
-        profiles=parts,
+        profiles={name: content for name, content in cell.profiles.items() if name in watched},
         absent=frozenset(absent),
     )
 
 
 def split(text: str) -> list[str]:
-    """What is between the commas."""
+    """Return the words between commas."""
     return [word for word in text.split(",") if word]
 
 
 def check_file(path: Path) -> None:
-    """BadInputError if a path is no file, or has a name that the board does not take."""
-    if not path.exists():
-        raise BadInputError(f"FILES: {path}: no such file")
+    """Refuse a path that is not a file, or has a name that the board does not accept."""
     if not path.is_file():
-        raise BadInputError(f"FILES: {path}: not a file")
+        raise BadInputError(f"FILES: {path}: {'not a file' if path.exists() else 'no such file'}")
     if not NAME.fullmatch(path.name):
         raise BadInputError(f"FILES: {path.name!r}: a name of letters, digits and _ . + - is needed")
 
 
-def checked(path: Path) -> bytes:
-    """The content of a file for the board; BadInputError: unreadable, or another architecture's."""
+def read_file(path: Path) -> bytes:
+    """Return the content of a file for the board. Raises BadInputError, also for a foreign program."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Late clocks: stored runs that must have the same times, and have not."""
+"""Find runs with late clocks: repeats of a cell in virtual time with differing times."""
 
 import json
 from collections import defaultdict
@@ -10,10 +10,9 @@ from commitpath.database.select import Run
 
 
 def odd(runs: Iterable[Run]) -> list[str]:
-    """The paths, below results/, of ok runs in virtual time whose times are not their like's.
+    """Return the paths, below results/, of ok runs whose times differ from those of equal runs.
 
-    Runs of one cell, its seed in it, that went on from one snapshot have the same times, whenever and by
-    whichever sweep or command they were run.
+    Runs of one cell and seed from one snapshot have equal times in virtual time.
     """
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
@@ -21,9 +20,9 @@ def odd(runs: Iterable[Run]) -> list[str]:
             hashes = run.document("host").get("raw_sha256") or {}
             of_board = {name: value for name, value in hashes.items() if name.startswith("raw/board/")}
             alike[json.dumps([run.stored, of_board], sort_keys=True)].append(run)
-    found: list[str] = []
+    paths: list[str] = []
     for same in alike.values():
         folders = [RESULTS / str(run.path) for run in same]
         ids = repeats.odd_clocks(folders, [dict(run.summary) for run in same]) or []
-        found += [str(run.path) for run in same if run.summary["run_id"] in ids]
-    return found
+        paths += [str(run.path) for run in same if run.summary["run_id"] in ids]
+    return paths

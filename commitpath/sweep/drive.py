@@ -1,4 +1,4 @@
-"""`make sweep`: plan, Snakemake, one progress line, and what became of each run."""
+"""`make sweep`: plan, run Snakemake with a progress line, and report each run."""
 
 import contextlib
 import fcntl
@@ -15,29 +15,30 @@ from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
+from commitpath.boards import lab_board
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.database.sweep_state import STATE, read_state, write_whole
 from commitpath.host import ansible, places
 from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
-from commitpath.sweep import clocks, grid_rows, slurm, snakemake, sweep_plan
+from commitpath.sweep import clocks, slurm, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
 from images import emulator
 from model.cell import Cell
 
-# Fewer are run before our emulator is built.
+# Boards from which on our emulator is suggested.
 MANY_BOARDS = 20
-# By which the runs of a lab board are drawn into an order.
+# For the order of a lab board's runs.
 ORDER_SEED = 1
 OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
 
 
 def sweep(variables: dict[str, str]) -> int:
-    """Run what is missing of the grids; exit code 1 when a run failed."""
+    """Run what is missing of the grids; return 1 if a run failed."""
     options = {name: variables.pop(name) for name in OPTIONS if name in variables}
-    # a name that no board has is told before what its cells would need
+    # an unknown board first, before the needs of its cells
     ansible.board(variables.get("BOARD", "virtual"))
     return carry_out(*planned(options, variables), options)
 
@@ -45,28 +46,25 @@ def sweep(variables: dict[str, str]) -> int:
 def carry_out(
     runs: dict[str, Planned], excluded: list[Excluded], options: Mapping[str, str], whole: bool = True
 ) -> int:
-    """Run what is missing of a plan; exit code 1 when a run failed. options: JOBS, RETRIES, EXECUTOR.
+    """Run what is missing of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR.
 
-    whole: the plan is all that its grids ask for, which is then noted in place of what they asked for before.
+    whole: whether the plan is all of its grids; it then replaces their rows in the database.
     """
     runs = in_order(runs)
     jobs = whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
     on_slurm = slurm.arguments() if executor == "slurm" else []
-    for name in {run.cell.board for run in runs.values()}:
-        board = ansible.board(name)
-        if board["board_kind"] != "virtual" and any(
-            run.cell.board == name and run.cell.clock == "virtual" for run in runs.values()
-        ):
-            raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
+    entries = {name: ansible.board(name) for name in {run.cell.board for run in runs.values()}}
+    for run in runs.values():
+        lab_board.check_clock(run.cell, entries[run.cell.board])
     places.check_runs(run.cell for run in runs.values())
     with only_sweep():
         sweep_plan.write(runs, excluded)
         todo = sweep_plan.forget_stale(runs)
         if todo:
-            boards = [ansible.board(runs[key].cell.board) for key in todo]
-            ensure_packages(virtual=any(board["board_kind"] == "virtual" for board in boards))
+            kinds = {entries[runs[key].cell.board]["board_kind"] for key in todo}
+            ensure_packages(virtual="virtual" in kinds)
             for key in todo:
                 sql_check.check(runs[key].cell)
             offer_emulator(runs[key].cell for key in todo)
@@ -75,13 +73,13 @@ def carry_out(
         sync.up_to_date()
         with store.opened() as connection:
             if whole:
-                grid_rows.write(connection, runs.values(), excluded)
+                sweep_plan.write_rows(connection, runs.values(), excluded)
             stored = select.load(connection)
         return report(runs, excluded, todo, stored)
 
 
 def offer_emulator(cells: Iterable[Cell]) -> None:
-    """Say what would make boards in virtual time faster, where it is not there and was not refused."""
+    """Suggest our emulator for many boards in virtual time, if it is not built and none was chosen."""
     boards = sum(cell.clock == "virtual" for cell in cells)
     if boards > MANY_BOARDS and not os.environ.get("COMMITPATH_EMULATOR") and emulator.can_be_built():
         print(
@@ -94,7 +92,7 @@ def offer_emulator(cells: Iterable[Cell]) -> None:
 def planned(
     options: Mapping[str, str], variables: dict[str, str]
 ) -> tuple[dict[str, Planned], list[Excluded]]:
-    """The runs that GRID and the other variables ask for."""
+    """Return the runs and excluded cells of GRID and the other variables."""
     if not options.get("GRID"):
         raise BadInputError(f"make sweep takes GRID=<name>; there are {', '.join(names())}")
     repeats = None
@@ -106,8 +104,7 @@ def planned(
 
 
 def in_order(runs: dict[str, Planned]) -> dict[str, Planned]:
-    """The runs as they are begun: on a lab board in an order that is drawn, as what changes there with time
-    must not look like a setting's effect."""
+    """Return the runs in their order in time: shuffled on a lab board, against drift."""
     if all(run.cell.board == "virtual" for run in runs.values()):
         return runs
     keys = list(runs)
@@ -116,7 +113,7 @@ def in_order(runs: dict[str, Planned]) -> dict[str, Planned]:
 
 
 def whole_number(options: Mapping[str, str], name: str, default: int, least: int) -> int:
-    """An option's number; BadInputError says what is allowed."""
+    """Return the number of an option. Raises BadInputError."""
     text = options.get(name, str(default))
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) < least:
         raise BadInputError(f"{name}={text}: {name} is a whole number from {least} to 9999")
@@ -125,7 +122,7 @@ def whole_number(options: Mapping[str, str], name: str, default: int, least: int
 
 @contextlib.contextmanager
 def only_sweep() -> Iterator[None]:
-    """Hold the lock of results/'s sweeps; the kernel lets go of it when the holder dies."""
+    """Hold the lock of results/'s sweeps; the kernel releases it when the holder dies."""
     STATE.mkdir(parents=True, exist_ok=True)
     with scratch.lock_file(STATE / "lock") as lock:
         try:
@@ -136,7 +133,7 @@ def only_sweep() -> Iterator[None]:
 
 
 def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
-    """Give each run that was not started its reason: its board could not be prepared."""
+    """Record the reason for each run that was not started: the failure of its board."""
     for key in todo:
         if (STATE / "done" / key).exists() or (STATE / "failed" / key).exists():
             continue
@@ -152,7 +149,7 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
 def report(
     runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequence[str], stored: Iterable[Run]
 ) -> int:
-    """Say what became of the runs; the exit code. stored: the runs of the database."""
+    """Print the result of the runs; return the exit code. stored: the runs of the database."""
     failures = {key: reason for key in runs if (reason := failure(runs[key])) is not None}
     for entry in excluded:
         settings = " ".join(f"{name}={value}" for name, value in entry.settings.items())
@@ -171,24 +168,23 @@ def report(
         print(printable(text))
     cells = {Path(run_of(key)).parent for key in runs if key not in failures}
     for path in clocks.odd(run for run in stored if run.path is not None and Path(run.path).parent in cells):
-        told = f"other times: {path}: not those of its like (docs/measurements/performance.md)"
-        print(printable(told))
+        print(printable(f"other times: {path}: not those of its like (docs/measurements/performance.md)"))
     return 1 if failures else 0
 
 
 def run_of(key: str) -> str:
-    """The folder of a done run, below results/."""
+    """Return the folder of a done run, below results/."""
     return str((read_state(STATE / "done" / key) or {}).get("run"))
 
 
 def commit_of(key: str) -> str:
-    """The git commit that a done run was made by."""
+    """Return the git commit of commitpath in a done run."""
     host = read_state(RESULTS / run_of(key) / "host.json") or {}
     return str(host.get("commitpath_commit"))
 
 
 def failure(run: Planned) -> str | None:
-    """Why a run is not there, or None."""
+    """Return the reason for a missing run, or None."""
     if (STATE / "done" / run.key).exists():
         return None
     record = read_state(STATE / "failed" / run.key)

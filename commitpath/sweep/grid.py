@@ -1,4 +1,4 @@
-"""Grids: experiments/grids/*.yml, checked against experiments/schema.yml, as lists of cells."""
+"""Expand a grid of experiments/grids into its runs and excluded cells."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ GRIDS = EXPERIMENTS / "grids"
 
 @dataclass(frozen=True)
 class GridRun:
-    """One run that a grid asks for: a cell (its seed in it) and which repeat of it."""
+    """One run of a grid: a cell, with its seed, and the number of the repeat."""
 
     grid: str
     cell: Cell
@@ -34,13 +34,13 @@ class GridRun:
 
     @property
     def key(self) -> str:
-        """What makes two grids' runs one: the cell's id and the repeat."""
+        """The cell's id and the repeat: two grids share runs with equal keys."""
         return f"{cell_id(self.cell)}-{self.repeat}"
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """A cell that a grid leaves out, with its reason."""
+    """A cell that a grid excludes, with the reason."""
 
     grid: str
     settings: Mapping[str, Any]
@@ -49,19 +49,19 @@ class Excluded:
 
 @dataclass
 class Expanded:
-    """What a grid means."""
+    """The runs and excluded cells of a grid."""
 
     runs: list[GridRun]
     excluded: list[Excluded]
 
 
 def names() -> list[str]:
-    """Every grid there is."""
+    """Return the names of all grids."""
     return [path.stem for path in sorted(GRIDS.glob("*.yml"))]
 
 
 def load(name: str) -> tuple[Path, dict[str, Any]]:
-    """(path, content) of a grid: a name of experiments/grids, or a path to a .yml file."""
+    """Return (path, content) of a grid: a name of experiments/grids, or a path to a .yml file."""
     path = Path(name) if name.endswith(".yml") else GRIDS / f"{name}.yml"
     if not path.is_file():
         raise BadInputError(f"GRID={name}: no such grid; there are {', '.join(names()) or 'none'}")
@@ -74,12 +74,12 @@ def load(name: str) -> tuple[Path, dict[str, Any]]:
     for part in parts:
         for error in jsonschema.Draft202012Validator(part).iter_errors(content):
             place = ".".join(str(step) for step in error.absolute_path)
-            said = (
+            fault = (
                 "needs axes (with or without variants and constants), or variants, or only grids"
                 if error.validator == "oneOf"
                 else error.message
             )
-            raise BadInputError(f"{path}: {place + ': ' if place else ''}{said}")
+            raise BadInputError(f"{path}: {place + ': ' if place else ''}{fault}")
     return path, content
 
 
@@ -90,11 +90,11 @@ def expand(
     within: tuple[Path, ...] = (),
     most: Mapping[str, int] | None = None,
 ) -> Expanded:
-    """All runs of a grid. overrides: make variables that replace constants of the same name.
+    """Return the runs and excluded cells of a grid. overrides: make variables that replace constants.
 
-    within: the grids that this one is a part of, outermost first. most: as of at_most.
-    Raises BadInputError on an unknown axis or value, on a grid with no cell or one that names
-    itself, on a cell that cannot exist and is not excluded, and on an exclusion that excludes nothing.
+    within: the grids that contain this one, outermost first. most: as for at_most.
+    Raises BadInputError on an unknown axis or value, a grid without cells or within itself, an impossible
+    cell that is not excluded, and an exclusion without cells.
     """
     path, content = load(name)
     if "grids" in content:
@@ -106,58 +106,50 @@ def expand(
             [run for part in parts for run in part.runs], [no for part in parts for no in part.excluded]
         )
     try:
-        found = cells_of(path, content, overrides or {}, most or {})
+        cells, excluded = cells_of(path, content, overrides or {}, most or {})
     except BadInputError as error:
         text = str(error)
         raise BadInputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
     runs = [
         GridRun(path.stem, cell, repeat + 1)
-        for cell in found.cells
+        for cell in cells
         for repeat in range(repeats or content.get("repeats", 1))
     ]
     if content.get("order") == "shuffled":
         random.Random(content.get("order_seed", 1)).shuffle(runs)
-    return Expanded(runs, [Excluded(path.stem, settings, reason) for settings, reason in found.excluded])
-
-
-@dataclass
-class Found:
-    """Cells of one grid, and the settings left out of it with their reasons."""
-
-    cells: list[Cell]
-    excluded: list[tuple[dict[str, str], str]]
+    return Expanded(runs, excluded)
 
 
 def cells_of(
     path: Path, content: Mapping[str, Any], overrides: Mapping[str, str], most: Mapping[str, int]
-) -> Found:
-    """Every combination that is not excluded, for each seed."""
+) -> tuple[list[Cell], list[Excluded]]:
+    """Return the cells of one grid, for each seed, and the excluded ones."""
     constants = {**checked(content.get("constants", {})), **checked_overrides(content, overrides)}
     exclusions = [(checked_lists(entry["where"]), entry["reason"]) for entry in content.get("exclude", [])]
     used = [False] * len(exclusions)
-    found = Found([], [])
+    cells, excluded = list[Cell](), list[Excluded]()
     for varied in combinations(content):
         settings = at_most({**constants, **varied}, most)
-        # what is not set has the schema's default, which an exclusion may name too
+        # an exclusion may name defaults, too
         whole = {axis: str(entry.spec["default"]) for axis, entry in axes().items()} | settings
         matching = [i for i, (where, _) in enumerate(exclusions) if matches(where, whole)]
         for i in matching:
             used[i] = True
         if matching:
-            found.excluded.append((settings, exclusions[matching[0]][1]))
+            excluded.append(Excluded(path.stem, settings, exclusions[matching[0]][1]))
             continue
         for seed in content.get("seeds", [1]):
-            found.cells.append(make_cell({k.upper(): v for k, v in (settings | {"seed": str(seed)}).items()}))
+            cells.append(make_cell({k.upper(): v for k, v in (settings | {"seed": str(seed)}).items()}))
     for (where, _), hit in zip(exclusions, used, strict=True):
         if not hit:
             raise BadInputError(f"{path}: exclude: {where}: no cell of this grid is like that")
-    if not found.cells:
-        raise BadInputError(f"{path}: no cell is left: all {len(found.excluded)} are excluded")
-    return found
+    if not cells:
+        raise BadInputError(f"{path}: no cell is left: all {len(excluded)} are excluded")
+    return cells, excluded
 
 
 def combinations(content: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """The settings that vary, for every combination in the order written."""
+    """Yield the varied settings of every combination, in the order written."""
     lists = checked_lists(content.get("axes", {}))
     variants = [checked(variant) for variant in content.get("variants", [{}])]
     for variant in variants:
@@ -168,12 +160,12 @@ def combinations(content: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def checked(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Settings as make variables carry them; BadInputError names an unknown axis or value."""
+    """Return settings as texts for make variables. Raises BadInputError on an unknown axis or value."""
     return {name: value for name, (value,) in checked_lists(settings, lists=False).items()}
 
 
 def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, list[str]]:
-    """As checked, for values or lists of values."""
+    """Return the same as lists. lists: whether a setting may be a list of values."""
     result: dict[str, list[str]] = {}
     for written, given in settings.items():
         name = own_name(written)
@@ -193,30 +185,24 @@ def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, 
                     f"{name}: {value!r} is neither text nor a whole number (YAML reads an unquoted "
                     "off or on as true or false: quote it)"
                 )
-            # the value's one spelling: an alias means its file, 1e3 means 1000
+            # canonical: without aliases or 1e3
             result[name].append(str(axis.parse(str(value), axis.variable)))
     return result
 
 
 def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
-    """Constants given on the command line; what a grid varies cannot be one."""
+    """Return the constants of the command line, none of which the grid may vary."""
     varied = {
         own_name(name) for names in [content.get("axes", {}), *content.get("variants", [])] for name in names
     }
     for variable in overrides:
         if variable.lower() in varied:
             raise BadInputError(f"{variable}: this grid varies it")
-    for variable in overrides:
-        if variable != variable.upper():
-            names = [name for axis in axes().values() for name in (axis.variable, axis.also) if name]
-            near = did_you_mean(variable, names)
-            raise BadInputError(f"{variable}: unknown variable{f'; {near}'.rstrip() if near else ''}")
     return checked({variable.lower(): text for variable, text in overrides.items()})
 
 
 def at_most(settings: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, Any]:
-    """Settings in which none of `most`, axis → number, is over it; what they do not have they do not get, but
-    for the number of a synthetic trace's transactions."""
+    """Return settings limited by `most`, axis → number; it sets no axis but N of a synthetic trace."""
     if not most:
         return dict(settings)
     profile = load_profile("workload", str(settings.get("workload", axes()["workload"].spec["default"])))
@@ -227,5 +213,5 @@ def at_most(settings: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, A
 
 
 def matches(where: Mapping[str, list[str]], settings: Mapping[str, str]) -> bool:
-    """Whether settings have one of the values for each axis of `where`."""
+    """Return whether settings have one of the values for each axis of `where`."""
     return all(settings[name] in values for name, values in where.items())

@@ -1,7 +1,7 @@
 """One job of a sweep: python -m commitpath.sweep.job run KEY, or prepare KEY GROUP.
 
-A job can be killed at any point and started again: a run's folder appears only when
-whole, and a job whose run is stored already does not run it again.
+A job can be killed at any point and started again: a run's folder appears only when whole, and a stored
+run is not repeated.
 """
 
 import json
@@ -26,15 +26,12 @@ from images.qemu import die_with_parent
 from model import cell as cells
 from model.cell import Cell
 
-# With it a run on a board begins.
+# The first playbook of a run on a board.
 FIRST_PLAY = "provision.yml"
 
 
 def prepare(cell: Cell, watched: bool) -> None:
-    """Build what a cell's runs share: driver, and in virtual time the board's snapshot.
-
-    watched: the one with the probes attached, from the one without.
-    """
+    """Build the driver and, in virtual time, the board's snapshot. watched: also with probes."""
     from commitpath.boards.payload import payload
     from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
@@ -51,7 +48,7 @@ def prepare(cell: Cell, watched: bool) -> None:
 
 
 def stored_run(cell: Cell, repeat: int) -> Path | None:
-    """The newest run of this cell and repeat that a sweep stored and that may count."""
+    """Return the newest run of this cell and repeat that a sweep stored, unless it failed or was rejected."""
     for path in sorted((RESULTS / cell_name(cell)).glob("*/host.json"), reverse=True):
         folder = path.parent
         host = read_state(path)
@@ -63,7 +60,7 @@ def stored_run(cell: Cell, repeat: int) -> Path | None:
 
 
 def run(cell: Cell, repeat: int) -> Path:
-    """The run of a cell and repeat, made if it is not stored, and analysed; its folder."""
+    """Return the folder of the analysed run of a cell and repeat, made if it is not stored."""
     from analysis.__main__ import main as analyse
     from commitpath.run.experiment import run_once
 
@@ -77,8 +74,9 @@ def run(cell: Cell, repeat: int) -> Path:
 
 
 def answered(board: str, make: Callable[[], Path]) -> Path:
-    """What is made on a board. One that does not answer at first, as it boots anew or its link is down, is
-    waited for; if in vain, it is not asked again in this sweep: LabError. A run that breaks off just fails.
+    """Call `make` on a board. If the board does not answer at first, wait while it boots or its link is down.
+
+    Raises LabError if it never answers, then at once for the rest of the sweep; or if the run breaks off.
     """
     away = STATE / "away" / board
     if away.exists():
@@ -92,19 +90,19 @@ def answered(board: str, make: Callable[[], Path]) -> Path:
                 raise
             if time.monotonic() > deadline:
                 waited = f"{lab_board.BOOT_LIMIT_SECONDS:.0f} s"
-                told = f"BOARD={board} did not answer for {waited}, and is not asked again"
-                write_whole(away, told)
-                raise LabError(f"{told}: {error}") from error
+                reason = f"BOARD={board} did not answer for {waited}, and is not asked again"
+                write_whole(away, reason)
+                raise LabError(f"{reason}: {error}") from error
             time.sleep(lab_board.BOOT_POLL_SECONDS)
 
 
 def job(what: str, key: str, group: str = "") -> None:
-    """Do one job and leave its mark; a failure leaves its reason instead."""
+    """Do one job and write its mark, or the reason for its failure."""
     planned = json.loads((STATE / "plan.json").read_text())["runs"][key]
     name = group or key
     failed = STATE / "failed" / name
     begin = time.monotonic()
-    # two sweeps' jobs for one key can meet after a kill; the second finds the first one's run
+    # after a kill two sweeps may have jobs for one key; the second finds the first one's run
     with artifacts.locked(STATE / "locks" / name):
         try:
             mark: dict[str, Any] = {}
@@ -130,8 +128,8 @@ def job(what: str, key: str, group: str = "") -> None:
 
 
 def main() -> int:
-    """Run one job; what went wrong is the last line of its log."""
-    # gone with Snakemake, however that ends, and all that was started here with it
+    """Run one job; a failure is the last line of its log."""
+    # ends with Snakemake, with all that is started here
     os.setpgrp()
     die_with_parent(signal.SIGTERM)
     if os.getppid() == 1:

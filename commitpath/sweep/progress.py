@@ -1,4 +1,4 @@
-"""A sweep's progress: runs done, failed, left, and the time to the end."""
+"""A sweep's progress line: runs done, failed, left, and the time to the end."""
 
 import contextlib
 import time
@@ -7,25 +7,25 @@ from collections.abc import Iterator, Sequence
 from base import progress
 from commitpath.database.sweep_state import STATE, read_state
 
-# Between two looks at the marks.
+# Between two counts of the marks.
 SECONDS = 1.0
 
 
 class Progress:
-    """Counts the marks that jobs leave; on a terminal drawn over, else a line per change."""
+    """Count the marks of jobs; redrawn on a terminal, else a line per change."""
 
     def __init__(self, todo: Sequence[str], groups: Sequence[str], jobs: int, before: int) -> None:
         self.todo, self.groups, self.jobs, self.before = set(todo), set(groups), jobs, before
         self.begin = time.monotonic()
-        self.line = self.said = ""
+        self.line = self.counts = ""
 
     def marked(self, kind: str, names: set[str]) -> set[str]:
-        """Those of the names that have a mark of this kind."""
+        """Return the names that have a mark of this kind."""
         folder = STATE / kind
         return names & {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
     def left_seconds(self, left: int, done: set[str], unprepared: int, prepared: set[str]) -> float | None:
-        """Wall seconds to the end, from the mean of the jobs so far; None before the first."""
+        """Return the wall seconds to the end, from the mean of the jobs so far; None before the first."""
         total = 0.0
         for number, kind, names in ((left, "done", done), (unprepared, "prepared", prepared)):
             took = [float((read_state(STATE / kind / name) or {}).get("seconds", 0)) for name in names]
@@ -35,7 +35,7 @@ class Progress:
         return total / self.jobs
 
     def text(self) -> str:
-        """The line."""
+        """Return the line."""
         done, failed = self.marked("done", self.todo), self.marked("failed", self.todo)
         prepared = self.marked("prepared", self.groups)
         left = len(self.todo - done - failed)
@@ -47,24 +47,24 @@ class Progress:
 
     @contextlib.contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the line as long as the block lasts; its last state stays."""
+        """Show the line during a `with` block; its last state stays."""
         with progress.shown(lambda: self.line) if progress.on_terminal() else contextlib.nullcontext():
             yield
         self.look()
         progress.say(self.line)
 
     def look(self) -> None:
-        """Count the marks; where nothing can be drawn over, print the line if it says something new."""
+        """Count the marks; without a terminal print the line if its counts changed."""
         text = self.text()
         self.line = f"sweep {clock(time.monotonic() - self.begin)}: {text}"
         counts = text.partition(";")[0]
-        if counts != self.said and not progress.on_terminal():
+        if counts != self.counts and not progress.on_terminal():
             progress.say(self.line)
-        self.said = counts
+        self.counts = counts
 
 
 def clock(seconds: float) -> str:
-    """90.4 as 1:30."""
+    """Return 90.4 as 1:30."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

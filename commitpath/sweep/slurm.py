@@ -1,4 +1,4 @@
-"""What Snakemake must be told where Slurm runs the jobs (docs/how-to/sweeps.md)."""
+"""Snakemake's arguments and PATH for a sweep on Slurm (docs/how-to/sweeps.md)."""
 
 import os
 import re
@@ -10,17 +10,17 @@ from pathlib import Path
 from base.errors import LabError
 from commitpath.database.sweep_state import write_whole
 
-# The plugin looks first after this long, then 10 s less often each time that nothing ended, at
-# most every 180 s; one command for all jobs. Its own 40 s are longer than most runs.
+# The plugin checks all jobs first after this time, then 10 s later each time that nothing ended, up to 180 s.
+# Its default of 40 s is longer than most runs.
 FIRST_LOOK_SECONDS = 5
-# An NFS client may go on saying for 60 s that a file is not there (acregmax, acdirmax of nfs(5)).
+# An NFS client may report a new file as missing for 60 s (acregmax, acdirmax of nfs(5)).
 SHARED_FILE_SECONDS = 60
-# Slurm's default, and more than the 180 s between two looks.
+# Slurm's default, and more than the 180 s between two checks.
 LEAST_JOB_AGE_SECONDS = 300
 
 
 def arguments() -> list[str]:
-    """Snakemake's arguments for this machine's Slurm; LabError where it cannot be used."""
+    """Return Snakemake's arguments for this machine's Slurm. Raises LabError if it cannot be used."""
     return [
         *("--executor", "slurm"),
         *("--slurm-status-command", status_command()),
@@ -30,9 +30,9 @@ def arguments() -> list[str]:
 
 
 def path(state: Path) -> str:
-    """PATH for the jobs, with an srun that knows SLURM_CONF: the plugin's jobs lose that variable.
+    """Return PATH for the jobs, with an srun that sets SLURM_CONF.
 
-    (Tried with snakemake-executor-plugin-slurm-jobstep 0.6.1.)
+    The plugin's jobs lose that variable (tested with snakemake-executor-plugin-slurm-jobstep 0.6.1).
     """
     before = os.environ["PATH"]
     config, srun = os.environ.get("SLURM_CONF"), shutil.which("srun")
@@ -45,7 +45,7 @@ def path(state: Path) -> str:
 
 
 def status_command() -> str:
-    """`sacct` where Slurm keeps accounts; else `squeue`, if that remembers an ended job for long enough."""
+    """Return `sacct` if Slurm keeps accounts, else `squeue`, if it remembers ended jobs for long enough."""
     if shutil.which("sbatch") is None:
         raise LabError(
             "EXECUTOR=slurm: no sbatch on this machine; install Slurm's client here (Debian: slurm-client), "
@@ -56,8 +56,8 @@ def status_command() -> str:
     config = answer(["scontrol", "show", "config"])
     age = re.search(r"^MinJobAge\s*=\s*([0-9]+)", config.stdout, re.MULTILINE)
     if config.returncode or not age:
-        said = (config.stderr or config.stdout).strip().splitlines() or ["nothing"]
-        raise LabError(f"EXECUTOR=slurm: Slurm does not answer; scontrol says: {said[-1]}")
+        lines = (config.stderr or config.stdout).strip().splitlines() or ["nothing"]
+        raise LabError(f"EXECUTOR=slurm: Slurm does not answer; scontrol: {lines[-1]}")
     if int(age[1]) < LEAST_JOB_AGE_SECONDS:
         raise LabError(
             f"EXECUTOR=slurm: this Slurm keeps no accounts and forgets a job {age[1]} s after its end; "
@@ -67,7 +67,7 @@ def status_command() -> str:
 
 
 def answer(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """What one of Slurm's commands says."""
+    """Run one of Slurm's commands."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""Snakemake: its command line, its run with the progress line, and its end when told to stop."""
+"""Run Snakemake with a progress line, and stop it and its jobs on a signal."""
 
 import contextlib
 import json
@@ -20,15 +20,15 @@ from images.qemu import die_with_parent
 
 
 def command(runs: Mapping[str, Planned], jobs: int, retries: int, on_slurm: Sequence[str]) -> list[str]:
-    """Snakemake's command line. Its own marks are not trusted after a kill: done/ is.
+    """Return Snakemake's command line. After a kill done/ is valid, and its own marks are not.
 
-    on_slurm: slurm.arguments(); none where the jobs run here.
+    on_slurm: slurm.arguments(); empty if the jobs run here.
     """
     boards = sorted({run.cell.board for run in runs.values()})
     labs = {name for name in boards if ansible.board(name)["board_kind"] == "lab"}
-    # by number, as a resource's name is an identifier and a board's need not be one
+    # by number: a resource's name must be an identifier
     units = {f"board_{number}": 1 if name in labs else jobs for number, name in enumerate(boards)}
-    # a lab board's job only waits, so it takes none of the cores
+    # a lab board's job only waits, and needs no core
     number = jobs + len(labs)
     return [
         *(sys.executable, "-m", "snakemake"),
@@ -45,10 +45,10 @@ def command(runs: Mapping[str, Planned], jobs: int, retries: int, on_slurm: Sequ
 def run(
     runs: Mapping[str, Planned], todo: Sequence[str], jobs: int, retries: int, on_slurm: Sequence[str]
 ) -> None:
-    """Run Snakemake to its end, showing progress; stop it and its jobs when told to stop."""
+    """Run Snakemake to its end, showing progress; stop it and its jobs on an exception."""
     for key in todo:
         (STATE / "failed" / key).unlink(missing_ok=True)
-    # a board that did not answer is asked anew
+    # boards that did not answer are tried again
     shutil.rmtree(STATE / "away", ignore_errors=True)
     groups = sweep_plan.with_bases(runs[key].group for key in todo)
     for group in groups:
@@ -77,20 +77,15 @@ def run(
             with progress.shown():
                 while process.poll() is None:
                     progress.look()
-                    wait_a_second(process)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(SECONDS)
         except BaseException:
             stop(process, bool(on_slurm))
             raise
 
 
-def wait_a_second(process: subprocess.Popen[bytes]) -> None:
-    """Until the next look, or until the process ends."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(SECONDS)
-
-
 def on_its_own() -> None:
-    """Before Snakemake starts on Slurm: SIGINT comes from stop() alone, a second would end its scancel."""
+    """Prepare Snakemake's process on Slurm: SIGINT comes from stop() only; a second ends scancel."""
     die_with_parent()
     os.setpgrp()
     # the sweep may have been started where SIGINT is ignored
@@ -98,15 +93,14 @@ def on_its_own() -> None:
 
 
 def stop(process: subprocess.Popen[bytes], on_slurm: bool) -> None:
-    """End Snakemake and its jobs, and wait for them: each job stops its board."""
+    """Stop Snakemake and its jobs, and wait for them: each job stops its board."""
     import psutil
 
     try:
         jobs = [] if on_slurm else psutil.Process(process.pid).children()
     except psutil.NoSuchProcess:
         jobs = []
-    # told first, so that it starts no other job; Slurm's jobs it cancels at SIGINT, at SIGTERM it
-    # would wait for them
+    # first, so that it starts no further job; on SIGINT it cancels Slurm's jobs, on SIGTERM it would wait
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGINT if on_slurm else signal.SIGTERM)
     for job in jobs:

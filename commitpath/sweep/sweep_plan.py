@@ -1,10 +1,8 @@
-"""A sweep's plan: which runs, what they share, where their states are.
-
-Its state is below results/.sweep/ (commitpath/database/sweep_state.py).
-"""
+"""A sweep's plan: its runs, the boards that they share, plan.json, and its rows in the database."""
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,26 +12,27 @@ from base.errors import LabError
 from base.paths import RESULTS
 from commitpath.boards.prepared import memory_mib
 from commitpath.cells import observers
+from commitpath.cells.identities import cell_id
+from commitpath.database import store
 from commitpath.database.sweep_state import STATE, read_state, write_whole
 from commitpath.run import crash_trials
 from commitpath.sweep.grid import Excluded, Expanded
 from model.cell import Cell
 
-# Settings that a prepared board depends on, beside its device's geometry and its table: runs
-# that have these in common share its snapshot. A mistake here costs time, never a wrong
-# result: the snapshot's own key decides (commitpath/boards/prepared.py).
+# Settings of a prepared board besides its device's geometry and its table: runs with equal ones share its
+# snapshot. A mistake here only costs time: the snapshot's own key decides (commitpath/boards/prepared.py).
 BOARD_SETTINGS = (
     *("board", "clock", "cpu_ns", "kernel", "engine", "sqlite"),
     *("fs", "mkfs_options", "mount_options"),
 )
 TABLE_SETTINGS = ("rows", "value_size", "page_size")
-# Beside a job's boards: QEMU's own, Python's.
+# Of a job besides its boards: QEMU's own, Python's.
 HOST_MEMORY_MIB = 1024
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One run of a plan. grids: every grid that asks for it."""
+    """One run of a plan. grids: every grid that has it."""
 
     key: str
     cell: Cell
@@ -42,10 +41,7 @@ class Planned:
 
     @property
     def group(self) -> str:
-        """Runs of one group start from the same prepared board.
-
-        `<board>`, or `<board>+<probes>` where it is saved again with its probes attached.
-        """
+        """The prepared board: `<board>`, or `<board>+<probes>` if it is saved again with probes attached."""
         profiles = self.cell.profiles
         packages = observers.packages(self.cell.probes.split(","))
         shared = {
@@ -62,23 +58,23 @@ class Planned:
 
     @property
     def memory_mib(self) -> int:
-        """MiB that a job of this run may need: its boards, and the analysis."""
+        """MiB of a job of this run: its boards and the analysis."""
         return memory_mib(self.cell) * self.boards + HOST_MEMORY_MIB
 
     @property
     def boards(self) -> int:
-        """Boards at a time: the run's and its untraced twin's if any; then those that try its cuts."""
+        """Boards at a time: the run's and its untraced twin's; then those of crash trials."""
         of_run = 2 if self.cell.probes else 1
         return of_run if self.cell.crash == "none" else max(of_run, crash_trials.boards())
 
 
 def with_bases(groups: Iterable[str]) -> set[str]:
-    """Groups, and those that they are made from."""
+    """Return groups, and those that they are made from."""
     return {name for group in groups for name in (group, group.partition("+")[0])}
 
 
 def merge(grids: Iterable[Expanded]) -> tuple[dict[str, Planned], list[Excluded]]:
-    """(runs by key, in the grids' order; excluded cells); a run that several ask for stands once."""
+    """Return the runs of grids by key, in order, each once, and the excluded cells."""
     runs: dict[str, Planned] = {}
     excluded: list[Excluded] = []
     for grid in grids:
@@ -93,7 +89,7 @@ def merge(grids: Iterable[Expanded]) -> tuple[dict[str, Planned], list[Excluded]
 
 
 def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
-    """Write plan.json for Snakemake and its jobs; its path."""
+    """Write plan.json for Snakemake and its jobs; return its path."""
     content = {
         "runs": {
             run.key: {
@@ -112,14 +108,32 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
     return path
 
 
+def write_rows(connection: sqlite3.Connection, runs: Iterable[Planned], excluded: Iterable[Excluded]) -> None:
+    """Replace the rows of the swept grids in the database."""
+    lab = store.label(connection)
+    runs, excluded = list(runs), list(excluded)
+    names = {name for run in runs for name in run.grids} | {entry.grid for entry in excluded}
+    for name in names:
+        for table in ("grid_run", "grid_excluded"):
+            connection.execute(f"DELETE FROM {table} WHERE lab = ? AND grid = ?", (lab, name))
+    connection.executemany(
+        "INSERT INTO grid_run VALUES (?, ?, ?, ?)",
+        [(lab, name, cell_id(run.cell), run.repeat) for run in runs for name in run.grids],
+    )
+    connection.executemany(
+        "INSERT INTO grid_excluded VALUES (?, ?, ?, ?)",
+        [(lab, entry.grid, json.dumps(entry.settings, sort_keys=True), entry.reason) for entry in excluded],
+    )
+
+
 def run_status(folder: Path) -> str | None:
-    """`ok` or `rejected` of a stored run; None before it is analysed."""
+    """Return `ok` or `rejected` of a stored run; None before it is analysed."""
     summary = read_state(folder / "summary.json")
     return str(summary.get("status")) if summary else None
 
 
 def forget_stale(keys: Iterable[str]) -> list[str]:
-    """Those of the keys that are to be run: a mark whose run is gone or not ok any more is removed."""
+    """Return the keys that are to be run; remove marks without a run that is ok."""
     todo = []
     for key in keys:
         mark = STATE / "done" / key

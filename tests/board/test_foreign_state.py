@@ -109,7 +109,7 @@ def test_what_a_board_can_do(bench: ForeignBoard) -> None:
 
 def changed(play: str, variables: dict[str, Any], home: Path, *options: str) -> int:
     """How many tasks of a play changed something."""
-    output, errors, code = ansible.called(play, variables, options, STEP_SECONDS, str(home))
+    output, errors, code = ansible.call(play, variables, options, STEP_SECONDS, str(home))
     assert code == 0, output + errors
     recap = re.search(r"changed=([0-9]+)", output)
     assert recap
@@ -120,7 +120,7 @@ def test_a_second_play_changes_nothing(bench: ForeignBoard, tmp_path: Path) -> N
     cell = make_cell({**SMALL, "BOARD": bench.name})
     # a socket's name must be short
     with tempfile.TemporaryDirectory() as home:
-        variables = board_check.told(cell, ansible.board(bench.name))
+        variables = board_check.playbook_variables(cell, ansible.board(bench.name))
         payload.write_self_extracting(tmp_path / "files", payload.board_files(variables))
         told, short = {**variables, "files": str(tmp_path / "files")}, Path(home)
         assert changed("provision.yml", told, short, "--check") == 2

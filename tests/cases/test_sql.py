@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from base.errors import BadInputError
-from commitpath.cells import user_files
+from commitpath.cells import transaction_files
 
 FOLDER = Path(__file__).parent / "sql"
 # by file: how many statements make its database, the line of each transaction, a query and its rows
@@ -42,7 +42,7 @@ def test_each_file_is_tried() -> None:
 @pytest.mark.parametrize("name", PARTS)
 def test_a_file_is_cut_into_its_transactions(name: str) -> None:
     schema, lines, _, _ = PARTS[name]
-    _, found = user_files.transactions(FOLDER / name, "sql")
+    _, found = transaction_files.transactions(FOLDER / name, "sql")
     assert len(found.schema) == schema
     assert [one.line for one in found.transactions] == lines
 
@@ -51,7 +51,7 @@ def test_a_file_is_cut_into_its_transactions(name: str) -> None:
 def test_what_is_cut_does_what_the_file_does(name: str) -> None:
     """The parts one after the other leave the same rows as the whole, and these are the right ones."""
     _, _, query, rows = PARTS[name]
-    _, found = user_files.transactions(FOLDER / name, "sql")
+    _, found = transaction_files.transactions(FOLDER / name, "sql")
     whole, parts = sqlite3.connect(":memory:"), sqlite3.connect(":memory:")
     whole.executescript(text_of(name))
     for one in (*found.schema, *found.transactions):
@@ -61,7 +61,7 @@ def test_what_is_cut_does_what_the_file_does(name: str) -> None:
 
 def test_a_dump_with_a_virtual_table_makes_the_database(tmp_path: Path) -> None:
     """It is written into the schema, so it is there when the database is opened anew, as on the board."""
-    _, found = user_files.transactions(FOLDER / "fts-dump.sql", "sql")
+    _, found = transaction_files.transactions(FOLDER / "fts-dump.sql", "sql")
     assert [one.line for one in found.transactions] == [22, 23]
     for statements in (found.schema, found.transactions):
         with sqlite3.connect(tmp_path / "docs.db") as db:
@@ -77,4 +77,4 @@ def test_a_dump_with_a_virtual_table_makes_the_database(tmp_path: Path) -> None:
 def test_words_of_another_database_are_refused_with_their_line() -> None:
     """COMMIT ends a transaction that only MySQL's words begin."""
     with pytest.raises(BadInputError, match="line 6: COMMIT without a BEGIN"):
-        user_files.transactions(FOLDER / "mysql-dump.sql", "sql")
+        transaction_files.transactions(FOLDER / "mysql-dump.sql", "sql")

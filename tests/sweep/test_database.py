@@ -238,7 +238,7 @@ def test_a_corrupt_database(lab: Lab, labs: Labs, tmp_path: Path, target: str) -
     assert "nothing was changed" in said
     assert database.read_bytes() == content
     database.write_bytes(b"not a database at all " * 500)
-    said = {"results": "not a database that can be read", "import": "no export, or a damaged one"}
+    said = {"results": "not a database that can be read", "import": "not an export, or a damaged one"}
     assert said[target] in call(lab, target, database)
 
 

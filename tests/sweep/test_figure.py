@@ -143,9 +143,9 @@ def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -
 
 
 def test_help_and_checks_have_the_table_of_metrics() -> None:
-    entry = variables.own("figure")["METRIC"]
+    entry = variables.without_axes("figure")["METRIC"]
     assert entry and entry["values"] == list(METRICS)
-    forms = variables.own("figure")["FORM"]
+    forms = variables.without_axes("figure")["FORM"]
     assert forms and forms["values"] == list(FORMS)
 
 

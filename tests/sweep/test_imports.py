@@ -200,7 +200,7 @@ def of_file(end: str, by: bytes | None) -> Edit:
             "the folder of its run is not called",
         ),
         (of_file("results.sqlite", b"none"), "not a database"),
-        (of_file("results.sqlite", None), "there is no results.sqlite in it"),
+        (of_file("results.sqlite", None), "results.sqlite is missing"),
     ],
 )
 def test_an_archive_that_is_damaged(with_files: tuple[Lab, Path], edit: Edit, says: str) -> None:
@@ -244,8 +244,8 @@ RUN = "kiel/cell/run"
         ([member("../outside")], "would be outside its folder"),
         ([member("/tmp/outside")], "would be outside its folder"),
         ([member(f"{RUN}/raw/../../../../../outside")], "would be outside its folder"),
-        ([member(f"{RUN}/raw/a\x1b[2J")], "would be outside its folder, or is no file's name"),
-        ([member(f"{RUN}/raw/{'a' * 250}")], "is no file's name"),
+        ([member(f"{RUN}/raw/a\x1b[2J")], "would be outside its folder, or is not a valid file name"),
+        ([member(f"{RUN}/raw/{'a' * 250}")], "is not a valid file name"),
         ([member(f"{RUN}/summary.json")], "is neither results.sqlite nor a file of a run"),
         ([member("kiel/cell/raw/a")], "is neither results.sqlite nor a file of a run"),
         ([member(f".{RUN}/raw/a")], "is neither results.sqlite nor a file of a run"),

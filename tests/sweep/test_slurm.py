@@ -24,7 +24,7 @@ def fake(folder: Path, **commands: str) -> None:
         ({}, "no sbatch on this machine"),
         (
             {"sacct": "exit 1", "scontrol": "echo slurm_load_ctl_conf error: refused >&2; exit 1"},
-            "does not answer; scontrol says: slurm_load_ctl_conf error: refused",
+            "does not answer; scontrol: slurm_load_ctl_conf error: refused",
         ),
         ({"sacct": "exit 1", "scontrol": "echo 'MinJobAge = 2 sec'"}, "forgets a job 2 s after its end"),
     ],

@@ -39,7 +39,7 @@ def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "inventory").mkdir()
     file = tmp_path / "inventory/lab.yml"
     file.write_text("boards: {hosts: {mine: , hikey: text}}\n")
-    with pytest.raises(BadInputError, match=f"{file}: boards.hosts.hikey: 'text' is no mapping"):
+    with pytest.raises(BadInputError, match=f"{file}: boards.hosts.hikey: 'text' is not a mapping"):
         ansible.board("hikey")
 
 
@@ -70,7 +70,7 @@ def test_a_name_is_of_one_board(name: str, tmp_path: Path, monkeypatch: pytest.M
     [
         # a misspelt hook would be run never
         ("board_acqire: get", "has board_acqire; there are .*board_acquire"),
-        ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, no number"),
+        ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, not a number"),
         ('board_acquire: "a\\0b"', "board_acquire is 'a.*b'; it is one line of text"),
         ("board_device_bytes: 9223372036854775808", "board_device_bytes is 9223372036854775808"),
         ("board_device_bytes: 0", "board_device_bytes is 0 "),

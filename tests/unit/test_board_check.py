@@ -143,4 +143,4 @@ def test_what_the_tasks_of_a_check_say() -> None:
         'TASK [a] ****\nchanged: [pi] => {"changed": true, "stdout_lines": ["would write x"]}\n'
         'TASK [b] ****\nok: [pi] => {"changed": false}\nskipping: [pi] => {}\n'
     )
-    assert ansible.said(output) == ["would write x"]
+    assert ansible.output_lines(output) == ["would write x"]

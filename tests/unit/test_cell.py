@@ -259,7 +259,7 @@ def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     profile = (ROOT / "experiments/fs/f2fs.yml").read_text().replace("type: f2fs", "type: zfs")
     (tmp_path / "zfs.yml").write_text(profile)
     monkeypatch.setattr(axes.Axis, "files", lambda axis: {"zfs": tmp_path / "zfs.yml"})
-    with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is none of ext4, f2fs, xfs"):
+    with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is unknown; there are ext4, f2fs, xfs"):
         profiles.load_profile("fs", "zfs")
 
 

@@ -63,12 +63,12 @@ def test_schema_lists_what_is_measured() -> None:
         (("  program_ns: 1300000\n", ""), "timing: 'program_ns' is a required property"),
         (
             ("driver: flashsim", "driver: floppy"),
-            "odd.yml: driver: 'floppy' is none of flashsim, null_blk, own",
+            "odd.yml: driver: 'floppy' is unknown; there are flashsim, null_blk, own",
         ),
         # its earlier name, which only stored runs may have
         (
             ("driver: flashsim", "driver: flash"),
-            "odd.yml: driver: 'flash' is none of flashsim, null_blk, own",
+            "odd.yml: driver: 'flash' is unknown; there are flashsim, null_blk, own",
         ),
         (("write_random_4k_qd1\n", "write_random_4k_qd3\n"), "'write_random_4k_qd3' is not one of"),
     ],

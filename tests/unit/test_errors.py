@@ -52,7 +52,7 @@ def test_a_command_without_its_run_says_all_that_it_takes(command: str) -> None:
     done = commands.call(command, *(["RUN_A=/nowhere"] if command == "diff" else []))
     assert done.returncode == EXIT_BAD_INPUT and len(done.stderr.splitlines()) == 1
     assert ("RUN_B: missing; " if command == "diff" else "RUN: missing; ") in done.stderr
-    for name in variables.own(command):
+    for name in variables.without_axes(command):
         assert f"{name}=" in done.stderr
     if command == "diff":
         assert "RUN_A=/nowhere: no such folder; " in done.stderr
@@ -70,7 +70,7 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     ("words", "says"),
     [
         ([], "make ledger takes FIGURE=<file>.svg"),
-        (["FIGURE=a.gif"], "FIGURE=a.gif: its end is none of .svg, .png, .pdf"),
+        (["FIGURE=a.gif"], "FIGURE=a.gif: unsupported suffix; use .svg, .png, .pdf"),
         (["FIGURE=/nowhere/a.svg"], "FIGURE: there is no folder /nowhere"),
         (["FIGURE=a.svg", "RUNS=/nowhere"], "RUNS: there is no folder /nowhere"),
     ],

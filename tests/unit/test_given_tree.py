@@ -181,7 +181,7 @@ def test_what_its_config_lacks_is_named(built: Path) -> None:
         configure(built, more=f"CONFIG_{option}=y\n")
         make(built)
         refused(built, f"cannot be watched: .*{why}.*use PROBES=none", PROBES="block")
-        refused(built, f"none can be built for .*{why}.*; use DEVICE=constant", DEVICE="emmc-5.0")
+        refused(built, f"cannot be built for .*{why}.*; use DEVICE=constant", DEVICE="emmc-5.0")
 
 
 def test_modules_need_its_source_and_programs_of_here(built: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_what_is_installed_for_a_lab_board() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "says"), [("''", "is empty"), ('"\'"', 'is "\'", no command'), ("7", "is 7, no command")]
+    ("hook", "says"), [("''", "is empty"), ('"\'"', 'is "\'", not a command'), ("7", "is 7, not a command")]
 )
 def test_a_hook_that_is_no_command(
     hook: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,7 +1,9 @@
-"""A module that is imported reads no data: what it needs of a file it reads when it is called."""
+"""A module that is imported reads no data, and a short answer loads no large library."""
 
 import subprocess
 import sys
+
+import pytest
 
 from base.paths import ROOT
 
@@ -32,3 +34,18 @@ def test_no_data_is_read_at_import() -> None:
     count, _, read = done.stdout.strip().partition(" ")
     assert int(count) > 100
     assert read == "[]"
+
+
+LIGHT = """
+import sys
+from commitpath.commands import table
+assert table.run(sys.argv[1:]) in (0, 2)
+print(sorted({"matplotlib", "numpy", "polars"} & sys.modules.keys()))
+"""
+
+
+@pytest.mark.parametrize("call", [["help"], ["new"], ["experiment", "MODE=none"], ["experiment", "MOD=wal"]])
+def test_a_short_answer_loads_no_large_library(call: list[str]) -> None:
+    line = [sys.executable, "-c", LIGHT, *call]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

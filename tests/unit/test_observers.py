@@ -240,7 +240,7 @@ def test_a_users_script_is_the_cells_by_its_content(tmp_path: Path) -> None:
 
 
 def test_a_script_goes_with_the_probes_and_its_observer_with_a_script(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="a script runs beside the probes, and PROBES is none"):
+    with pytest.raises(BadInputError, match="a script needs probes, and PROBES is none"):
         of_script(tmp_path, PROBES="none")
     with pytest.raises(
         BadInputError, match=r"^PROBES=all,bpftrace: did you mean blktrace\? PROBES is all, none, or some of "

@@ -62,8 +62,8 @@ def test_probes_that_do_not_record_what_is_known_are_refused(
 
     status, found = b"0\n", ["block: 3 flushes", "flush: none"]
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
-    monkeypatch.setattr(prepared, "read_known", lambda _: None)
-    monkeypatch.setattr(prepared.probe_selftest, "wrong", lambda *_, **__: found)
+    monkeypatch.setattr("analysis.adapters.known_sequence.read", lambda _: None)
+    monkeypatch.setattr("analysis.instrument.probe_selftest.wrong", lambda *_, **__: found)
     monkeypatch.setattr(snapshot, "read_meta", lambda _: {"inputs": {"memory_mib": 1}})
     monkeypatch.setattr(prepared, "remove_unfit", lambda *_: None)
     cell, folder = make_cell({"FS": "f2fs", "KERNEL": "6.1"}), tmp_path / "snapshots/prepared"

@@ -8,7 +8,7 @@ import pytest
 
 from analysis import export
 from base.errors import BadInputError
-from commitpath.cells.axes import axes, run_axes
+from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import help, variables
 from commitpath.commands import table
@@ -23,7 +23,7 @@ NEAR = r"(did you mean RUN\? )?"
 
 def values(command: str, name: str) -> set[str]:
     """What a variable may be."""
-    entry = variables.own(command)[name]
+    entry = variables.without_axes(command)[name]
     assert entry
     return set(entry["values"])
 
@@ -37,21 +37,21 @@ def test_each_commands_own_words_are_the_tables() -> None:
     assert values("trace-export", "FORMAT") == {*export.FORMATS, "all"}
     assert values("advise", "SURVIVE") == set(candidates.SURVIVE)
     # a time such as 1s, too
-    loss = variables.own("advise")["LOSS"]
+    loss = variables.without_axes("advise")["LOSS"]
     assert loss and ", ".join(candidates.LOSSES) in loss["what"]
     assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {
         *(*choice.CHOSEN, *candidates.CUTS, "seed")
     }
-    assert set(variables.own("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
-    assert set(variables.own("reproduce")) == {
+    assert set(variables.without_axes("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
+    assert set(variables.without_axes("reproduce")) == {
         *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "REPEAT", *PASSED, "EMULATOR")
     }
 
 
 def test_what_has_no_text_is_in_the_schema() -> None:
     for command in variables.commands():
-        for name, entry in variables.own(command).items():
-            assert entry or name.lower() in axes() | run_axes()
+        for name, entry in variables.without_axes(command).items():
+            assert entry["what"], name
 
 
 @pytest.mark.parametrize("command", variables.commands())
@@ -60,7 +60,7 @@ def test_an_unknown_variable_is_refused(command: str) -> None:
         BadInputError, match=rf"DRY_RUN: unknown variable; {NEAR}make {command} takes "
     ) as error:
         variables.check(command, {"DRY_RUN": "yes"})
-    for name in (*variables.own(command), *variables.axes_of(command)):
+    for name in (*variables.without_axes(command), *variables.axes_of(command)):
         assert name in str(error.value)
 
 
@@ -73,7 +73,7 @@ def test_help_has_every_variable() -> None:
     text = help.text()
     for command in variables.commands():
         shown = "test" if command == "host" else command
-        for name in variables.own(command):
+        for name in variables.without_axes(command):
             assert re.search(rf"^ +({shown} +)?{name} ", text, re.M), name
     for name in help.ENVIRONMENT:
         assert name in text
@@ -127,10 +127,7 @@ def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
             lambda: grid.checked({"devise": "emmc-5.0"}),
             r"^devise: unknown axis; did you mean device\? there are ",
         ),
-        (
-            lambda: grid.checked_overrides({}, {"mode": "wal"}),
-            r"^mode: unknown variable; did you mean MODE\?$",
-        ),
+        (lambda: variables.check("sweep", {"mode": "wal"}), r"^mode: unknown variable; did you mean MODE\?"),
     ],
 )
 def test_a_slip_is_asked_about_wherever_a_name_is_given(call: Callable[[], object], said: str) -> None:

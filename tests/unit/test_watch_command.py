@@ -56,7 +56,7 @@ def test_a_command_has_a_cell_of_the_axes_that_are_its(cache: Path, tmp_path: Pa
         ({"CMD": "true", "FILES": "/no/such/file"}, "/no/such/file: no such file"),
         ({"CMD": "true", "FILES": "{amd64}"}, "an ELF file of machine 62; the board's is arm64"),
         ({"CMD": "true", "FILES": "{amd64},{again}"}, "one name"),
-        ({"CMD": "true", "PACKAGES": "SQLite 3"}, "no name of a Debian package"),
+        ({"CMD": "true", "PACKAGES": "SQLite 3"}, "not a valid Debian package name"),
         ({"CMD": "true", "FS": "ntfs"}, "FS=ntfs"),
     ],
 )

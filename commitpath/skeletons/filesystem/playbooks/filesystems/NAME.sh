@@ -15,7 +15,7 @@ make() {
   mkfs.{{NAME}} "$@" -U "$uuid" "$device"
 }
 
-# quiesce: stop periodic writes during a run, as far as it can be asked to
+# quiesce: stop periodic writes during a run, as far as possible
 quiesce() { :; }
 
 # resume: the kernel's default again

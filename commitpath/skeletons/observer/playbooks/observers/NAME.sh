@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # {{NAME}} on a board: an example that copies /proc/diskstats. All functions are required.
 # Environment: RAW, the run's folder of raw files; BIN, programs built from probes/; DEVICE_NAME.
-# playbooks/board/observer.sh says when each is called. Files of its own are playbooks/observers/{{NAME}}.*
+# playbooks/board/observer.sh calls them. Files of its own are playbooks/observers/{{NAME}}.*
 
 # check: its requirements (needs_program, needs_module, lack)
 check() { [ -r /proc/diskstats ] || lack "there is no /proc/diskstats"; }
@@ -9,7 +9,7 @@ check() { [ -r /proc/diskstats ] || lack "there is no /proc/diskstats"; }
 # start: a program that runs during the run is started by `observe PROGRAM...`
 start() { mkdir "$RAW/{{NAME}}" && cp /proc/diskstats "$RAW/{{NAME}}/begin"; }
 
-# ready: whether it is watching; asked ten times a second
+# ready: whether it is watching; called ten times a second
 ready() { [ -s "$RAW/{{NAME}}/begin" ]; }
 
 # stop: fails if it ended badly; `ended` ends the program of `observe`

@@ -3,8 +3,8 @@
  * The file begins with the size of a value. A slot is one byte, 1 where a row is there, and the
  * value. A batch is not atomic: a crash may leave a part of it.
  *
- * Replace what the hooks do. ../../engine.h says what each must do; here each is marked
- * `required` or `optional`. The hooks that this example leaves out are listed at the end. */
+ * Replace the bodies of the hooks, which ../../engine.h specifies. Each is marked `required` or
+ * `optional`; the omitted ones are listed at the end. */
 #include "engine.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static const struct option settings[] = {
 	{.name = NULL},
 };
 
-/* Required with settings: what is in effect, read back from the engine if it can be asked. */
+/* Required with settings: the value in effect, read back from the engine if possible. */
 static bool read_setting(struct database *database, size_t index, char *answer, size_t size,
 			 struct error *error)
 {
