@@ -1,6 +1,5 @@
 """Hash the raw files of a stored run, and detect changed, missing and added ones."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,12 +16,15 @@ def hashes(folder: Path) -> dict[str, str]:
 
     Raises BadInput at a link, and at anything except regular files and folders.
     """
-    places = [folder / part for part in ("raw", "twin", "crash")]
-    names = [str(path.relative_to(folder)) for place in places for path in (place, *place.rglob("*"))]
-    for name in names:
-        check_unlinked(folder, name)
-    files = sorted(name for name in names if os.path.lexists(folder / name) and not (folder / name).is_dir())
-    return {name: hash_of(folder, name) for name in files}
+    digests = {}
+    for place in (folder / part for part in ("raw", "twin", "crash")):
+        for path in (place, *place.rglob("*")):
+            if path.is_symlink():
+                raise BadInput(path, "", "is a link", "a file or folder of its own")
+            if path.exists() and not path.is_dir():
+                check_regular(path)
+                digests[str(path.relative_to(folder))] = sha256(path)
+    return dict(sorted(digests.items()))
 
 
 def hash_of(folder: Path, name: str) -> str:
