@@ -119,5 +119,20 @@ int wait_end(void *ctx)
 			  });
 }
 
-SYNC_PROBES(ext4_sync, "ext4_sync_file")
-DATA_PROBE(ext4_data_end)
+SEC(ENTRY "ext4_sync_file")
+int ext4_sync_begin(void *ctx)
+{
+	return sync_begin(ctx);
+}
+
+SEC(RETURN "ext4_sync_file")
+int ext4_sync_end(void *ctx)
+{
+	return sync_end(ctx);
+}
+
+SEC(RETURN "file_write_and_wait_range")
+int ext4_data_end(void *ctx)
+{
+	return data_end(ctx);
+}

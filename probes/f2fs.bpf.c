@@ -79,5 +79,20 @@ int nodes_end(void *ctx)
 			  });
 }
 
-SYNC_PROBES(f2fs_sync, "f2fs_sync_file")
-DATA_PROBE(f2fs_data_end)
+SEC(ENTRY "f2fs_sync_file")
+int f2fs_sync_begin(void *ctx)
+{
+	return sync_begin(ctx);
+}
+
+SEC(RETURN "f2fs_sync_file")
+int f2fs_sync_end(void *ctx)
+{
+	return sync_end(ctx);
+}
+
+SEC(RETURN "file_write_and_wait_range")
+int f2fs_data_end(void *ctx)
+{
+	return data_end(ctx);
+}

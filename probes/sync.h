@@ -2,10 +2,10 @@
  * sync.h - record fsyncs, and the part of each spent writing data. Shared by the probes of all
  * filesystems.
  *
- * A filesystem's probe has SYNC_PROBES(name, "function") for its file_operations' fsync (file,
- * from, to, datasync), and DATA_PROBE(name) for file_write_and_wait_range (file, from, to). A
- * `sync` record is emitted at the return, preceded by the file's name when the file (device, inode,
- * generation) was not seen recently.
+ * A filesystem's probe calls sync_begin and sync_end at the entry and return of its
+ * file_operations' fsync (file, from, to, datasync), and data_end at the return of
+ * file_write_and_wait_range (file, from, to). A `sync` record is emitted at the return, preceded by
+ * the file's name when the file (device, inode, generation) was not seen recently.
  *
  * file_write_and_wait_range, the first call of a sync: a `data_wait` record when it returns, after
  * writing the file's dirty pages and waiting for them. It begins with the sync: a hook at its entry
@@ -137,23 +137,5 @@ static __always_inline int data_end(void *ctx)
 	});
 	return 0;
 }
-
-#define SYNC_PROBES(name, function)     \
-	SEC(ENTRY function)             \
-	int name##_begin(void *ctx)     \
-	{                               \
-		return sync_begin(ctx); \
-	}                               \
-	SEC(RETURN function)            \
-	int name##_end(void *ctx)       \
-	{                               \
-		return sync_end(ctx);   \
-	}
-#define DATA_PROBE(name)                        \
-	SEC(RETURN "file_write_and_wait_range") \
-	int name(void *ctx)                     \
-	{                                       \
-		return data_end(ctx);           \
-	}
 
 #endif

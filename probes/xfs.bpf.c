@@ -96,6 +96,32 @@ int force_end(void *ctx)
 			  });
 }
 
-SYNC_PROBES(file_sync, "xfs_file_fsync")
-SYNC_PROBES(directory_sync, "xfs_dir_fsync")
-DATA_PROBE(xfs_data_end)
+SEC(ENTRY "xfs_file_fsync")
+int file_sync_begin(void *ctx)
+{
+	return sync_begin(ctx);
+}
+
+SEC(RETURN "xfs_file_fsync")
+int file_sync_end(void *ctx)
+{
+	return sync_end(ctx);
+}
+
+SEC(ENTRY "xfs_dir_fsync")
+int directory_sync_begin(void *ctx)
+{
+	return sync_begin(ctx);
+}
+
+SEC(RETURN "xfs_dir_fsync")
+int directory_sync_end(void *ctx)
+{
+	return sync_end(ctx);
+}
+
+SEC(RETURN "file_write_and_wait_range")
+int xfs_data_end(void *ctx)
+{
+	return data_end(ctx);
+}
