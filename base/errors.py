@@ -1,4 +1,4 @@
-"""Errors that end a command: one clear line and an exit code."""
+"""Errors that end a command with one line and an exit code; BadInput: a stored file cannot be read."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Entry of bin/commitpath: python -m commitpath TARGET NAME=value…"""
+"""Entry of bin/commitpath: make streams and signals safe, then run a command of commands/table.py."""
 
 import fcntl
 import os

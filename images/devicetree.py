@@ -20,8 +20,10 @@ _NO_RESERVED = bytes(16)
 
 
 def with_persistent_memory(tree: bytes, begin: int, kernels: int, persistent: int) -> bytes:
-    """Return a tree in which memory from `begin` on is the kernel's, so many bytes, and then persistent
-    Addresses and sizes have 64 bits, as in QEMU's."""
+    """Return the tree with `kernels` bytes of RAM from `begin` on, then `persistent` bytes of such memory.
+
+    Addresses and sizes have 64 bits, as in QEMU's tree.
+    """
     if len(tree) < _HEADER.size or _HEADER.unpack_from(tree)[0] != _MAGIC:
         raise LabError("QEMU's device tree has no header")
     of_tree = _HEADER.unpack_from(tree)

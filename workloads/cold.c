@@ -1,3 +1,4 @@
+/* Drop the page cache, and check that no page of a database is left in it. */
 #define _DEFAULT_SOURCE /* mincore */
 
 #include "cold.h"

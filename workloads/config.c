@@ -1,3 +1,4 @@
+/* config.json: what was requested, what it was, and that the run is whole. */
 #include "config.h"
 
 #include "engine.h"

@@ -1,3 +1,4 @@
+/* The databases of a run: one, or --databases of them for a workload that supports several. */
 #include "databases.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Functions that every storage engine shares. */
 #include "engine.h"
 
 #include <inttypes.h>

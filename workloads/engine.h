@@ -9,9 +9,9 @@
  * - It names each (prctl(PR_SET_NAME)); until then a thread has the name of the one that started
  *   it. JOBS of model/engines/NAME.py attributes I/O to a job by that name. Observers follow only
  *   the driver's main thread.
- * - If such a thread calls file_calls_add, `threads` is true: each call is then logged with its
- *   thread, under a lock. The analysis rejects a log with that column. written.h and stored.h have
- *   no lock: the engine holds one of its own around its calls.
+ * - If such a thread calls the engine's files, there is no log of calls: `log_prepare` is NULL.
+ *   With `threads` the driver logs each call with its thread, under a lock; the analysis does not
+ *   accept such a log. written.h and stored.h have no lock: the engine holds one of its own.
  * - After `close`, no thread of that database runs. After `maintain`, none has work left.
  */
 #ifndef COMMITPATH_ENGINE_H

@@ -1,3 +1,4 @@
+/* How every part of the driver gives up: one line on stderr, then exit. */
 #include "fail.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* The engine's file calls, kept in memory during the measurement and written to vfs.csv
+ * afterwards. */
 #define _GNU_SOURCE /* gettid */
 #include "file_calls.h"
 

@@ -1,3 +1,4 @@
+/* Measures the time of an instruction. */
 #include "instruction.h"
 
 #include "clock.h"

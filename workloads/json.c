@@ -1,3 +1,4 @@
+/* Writes one JSON document, one member a line. */
 #include "json.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Empty functions that a uprobe hooks: they give an observer the transaction and the phase. */
 #include "marks.h"
 
 /* In a file of their own, so that no compiler sees where they are called

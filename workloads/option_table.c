@@ -25,7 +25,7 @@ const struct option option_table[] = {
 	{RECORDED("seed", seed), INTEGER("NUMBER", 0, INT64_MAX), .preset = "1",
 	 .help = "of the generator that picks the rows"},
 	{RECORDED("database", database), TEXT("PATH"), .at_populate = true,
-	 .help = "the database: a file or a folder, as the engine has it"},
+	 .help = "the database: a file, or a folder of an engine that has one"},
 	{OPTION("databases", databases), INTEGER("COUNT", 1, MAX_DATABASES), .preset = "1",
 	 .at_populate = true,
 	 .help = "how many; the second is next to the first, with -2 after the stem of its name"},
@@ -38,8 +38,8 @@ const struct option option_table[] = {
 	{OPTION("device-stat", device_stat), TEXT("PATH"), .preset = "",
 	 .help = "stat file of the block device, /sys/block/<dev>/stat"},
 	{OPTION("drop-caches", drop_caches), TEXT("PATH"), .preset = "",
-	 .help = "begin with an empty page cache, dropped by /proc/sys/vm/drop_caches, and no "
-		 "scan"},
+	 .help = "drop the page cache by /proc/sys/vm/drop_caches first; the database is not "
+		 "scanned"},
 	{OPTION("announce", announce), TEXT("PATH"), .preset = "",
 	 .help = "file or console that gets a line at both ends of the timed region"},
 	{OPTION("persistent-memory", persistent), TEXT("DIR"), .preset = "",

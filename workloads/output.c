@@ -1,3 +1,4 @@
+/* Result files that are complete or absent. */
 #include "output.h"
 
 #include <errno.h>

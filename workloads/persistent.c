@@ -1,3 +1,4 @@
+/* Records an engine's writes to persistent memory per transaction, as no block device sees them. */
 #include "persistent.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Make and fill the database before a run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

@@ -1,3 +1,4 @@
+/* Transactions and phases, kept in memory while the run is measured and written out afterwards. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "record.h"
 

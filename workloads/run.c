@@ -1,3 +1,4 @@
+/* The driver's two commands that need a database. */
 #include "run.h"
 
 #include <inttypes.h>

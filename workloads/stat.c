@@ -1,3 +1,4 @@
+/* The block device's counters, and waiting until it is idle. */
 #define _GNU_SOURCE /* syncfs */
 #include "stat.h"
 

@@ -1,6 +1,6 @@
 /* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned: the
- * file can be rebuilt as a power cut after any of these calls leaves it (trials/lines.h). There is
- * at most one such file. */
+ * file can be rebuilt as a power cut after any of these calls leaves it (trials/pmem_lines.h).
+ * There is at most one such file. */
 #ifndef COMMITPATH_STORED_H
 #define COMMITPATH_STORED_H
 

@@ -1,3 +1,4 @@
+/* A workload: one C file in workloads/ that ends with a WORKLOAD_REGISTER line. */
 #include "workload.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Records an engine's writes to its files, as a hash of each sector after each write: shows
+ * whether a recovered file contains anything that was never written (trials/bytes.h). */
 #define _GNU_SOURCE /* name_to_handle_at */
 #include "written.h"
 

@@ -8,8 +8,7 @@ import polars as pl
 from analysis.adapters.blkrecords import AHEAD, DISCARD, FLUSH, FUA, META, SYNC, WRITE
 from analysis.schemas import events
 
-# A small code has an action's three bits from 17 on, three from 27 on and bit 31, then whether the command
-# has data.
+# An action's bits 17-19, 27-29 and 31, and a bit for "has data", are packed into a code of 8 bits.
 _BITS = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
 _HAS_DATA = 1 << len(_BITS)
 

@@ -1,4 +1,4 @@
-"""raw/board/ and raw/run.json: the board's state and the course of the run.
+"""Read raw/board/, raw/run.json, dmesg.txt and the run's log: the board's state, the course of the run.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises BadInput.
 """

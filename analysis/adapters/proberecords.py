@@ -163,7 +163,9 @@ def _check_edges(path: Path, edges: list[tuple[int, int]], size: int) -> None:
     """Raise BadInput unless the file has one `attached`, first, and one `detached`, last."""
     last = size - RECORD.itemsize
     if not edges or edges[0] != (HEADER.itemsize, TYPES["attached"]):
-        raise BadInput(path, f"byte {HEADER.itemsize}", "the first record is not 'attached'", "it")
+        raise BadInput(
+            path, f"byte {HEADER.itemsize}", "the first record is not 'attached'", "a record 'attached'"
+        )
     if edges[-1] != (last, TYPES["detached"]):
         raise BadInput(path, f"byte {size}", "it ends without a record 'detached'", "a whole file")
     if len(edges) > 2:

@@ -1,4 +1,4 @@
-"""Self-checks of the correlator, for `make audit RUN=…` and the tests. They never reject a run.
+"""Self-checks of the ledger and its attribution, for `make audit RUN=…` and tests; they reject no run.
 
 Each module lists its checks: of a ledger in LEDGER_CHECKS, of a whole run in RUN_CHECKS.
 """

@@ -1,4 +1,4 @@
-"""Content reader of SQLite: WAL and rollback journal by their checksums, database pages by both."""
+"""Judge the blocks of SQLite's files: confirm or contradict labels by frames, journal records and rows."""
 
 import re
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 """Divide each block command among the transactions it was written for, and compute deferred bytes.
 
-A command belongs to the transaction of its bios. If these differ, it is divided by bytes; a bio that
-serves several transactions is divided equally. The part without a transaction is divided by reason.
+A write is divided by sectors among its bios, a flush equally among those that it serves. A bio of several
+transactions counts equally for each. A part without a transaction goes to its reason.
 
 Shares follow who made the device write. The data may belong to an earlier transaction, whose pages a
 checkpoint or the flusher writes: that part is `deferred`.
@@ -29,7 +29,7 @@ class Shares(NamedTuple):
 
     command: Ints
     transaction: Ints  # -1: none
-    nobody: Ints  # index in schema.NO_TRANSACTION; -1: has a transaction
+    nobody: Ints  # index in NO_TRANSACTION; -1: has a transaction
     share: np.ndarray  # float64; the shares of a command sum to 1
 
 
@@ -137,11 +137,3 @@ def deferred(pieces: Pieces, causes: Cause, groups: Groups, contents: Ints) -> D
     others = table.filter(pl.col("transaction") != pl.col("made_by"))
     sums = others.group_by(Deferred._fields[:-1], maintain_order=True).agg(pl.col("bytes").sum())
     return Deferred(*(column.to_numpy() for column in sums.sort("command", maintain_order=True)))
-
-
-def single(of: Shares, number: int) -> tuple[Ints, Ints]:
-    """Return the transaction of each of `number` commands (-1: none or several), and its rows in `of`."""
-    counts = np.bincount(of.command, minlength=number)
-    transaction = np.full(number, -1, np.int64)
-    transaction[of.command] = of.transaction
-    return np.where(counts == 1, transaction, -1), counts

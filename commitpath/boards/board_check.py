@@ -1,4 +1,4 @@
-"""`make board-check BOARD=…`: print a lab board's features, missing requirements and noise."""
+"""`make board-check BOARD=…`: prepare a lab board, and print its features, missing requirements, noise."""
 
 import json
 import statistics

@@ -179,8 +179,8 @@ def check_cache(cell: Cell) -> None:
         )
     if not engines.by_name(cell.engine).LOGS_CALLS:
         raise BadInputError(
-            f"CACHE=cold: ENGINE={cell.engine} does not know how many rows it changes, so that the rows "
-            "before the run are only known by a scan; use ENGINE=sqlite"
+            f"CACHE=cold: ENGINE={cell.engine} does not count changed rows, so the rows before the run are "
+            "known by a scan only; use ENGINE=sqlite"
         )
 
 

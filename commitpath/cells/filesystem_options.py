@@ -42,7 +42,7 @@ def check(cell: Cell) -> None:
         )
     for pattern, why in filesystems.by_name(kind).unmountable.items():
         for part, source in _like(pattern, parts):
-            raise BadInputError(f"{source}: {part}: {why}, or the board cannot mount it")
+            raise BadInputError(f"{source}: {part}: {why}; otherwise the board cannot mount it")
 
 
 def _parts(cell: Cell, name: str, fs: Mapping[str, Any]) -> list[Part]:
@@ -63,7 +63,7 @@ def _once(kind: str, options: list[Part]) -> None:
         if key in seen:
             other, first = seen[key]
             again = f"{first} mounts with it already" if part == other else f"{first} mounts with {other}"
-            raise BadInputError(f"{source}: {part}: {again}; one of them is to go")
+            raise BadInputError(f"{source}: {part}: {again}; remove one of them")
         seen[key] = part, source
 
 
@@ -92,7 +92,7 @@ def _made(kind: str, options: list[tuple[str, str]]) -> list[Part]:
         for part in mkfs.parts(kind, word):
             for other, first in others:
                 if _set_by(other) == _set_by(part):
-                    raise BadInputError(f"{source}: {part}: {first} has {other}; one of them is to go")
+                    raise BadInputError(f"{source}: {part}: {first} has {other}; remove one of them")
             others.append((part, source))
     return [part for parts in kept.values() for part in parts]
 

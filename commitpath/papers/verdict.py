@@ -1,4 +1,4 @@
-"""The rules for verdicts; docs/measurements/apsys17.md describes them."""
+"""The rules for verdicts on a paper's claims; docs/measurements/apsys17.md describes them."""
 
 from collections.abc import Sequence
 

@@ -67,7 +67,7 @@ class Case:
         command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
         if (arrived := commands.arrived(moment)) != trial.arrived:
             raise LabError(
-                f"{self.path}: {arrived} commands had come at that moment on the board of trials, and "
+                f"{self.path}: {arrived} commands had arrived by the cut on the board of trials, and "
                 f"{trial.arrived} in the run"
             )
         return replace(trial, command=command, where=where, moment=moment)
@@ -115,7 +115,7 @@ def case(name: str) -> Case:
         raise BadInputError(f"{path}: cell: {error}") from None
     # a killed process has no cut in a device's log
     if cell.crash not in (policies.POWER, policies.SYSTEM) or cell.probes:
-        raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
+        raise BadInputError(f"{path}: cell: a crash case needs CRASH=power or os, and PROBES=none")
     if used := persistent_memory.use(cell):
         raise BadInputError(f"{path}: cell: {used[0]}: a case does not say what persistent memory keeps")
     return Case(path, cell, content["cut"], content["shows"])

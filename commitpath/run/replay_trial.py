@@ -155,8 +155,8 @@ def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
     """Return the row of a trial on the waiting board. LabError if its run or its crash state differs."""
     if not (align.did_the_run(run, board) and align.made_the_calls(run, board)):
         raise LabError(
-            f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
-            "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
+            f"RUN={run.folder}: the board of this checkout repeats the run differently: its device received "
+            "other commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
         )
     stored = next((other for other in run.trials if number in other.trials["trial"]), run.trials[0])
     judged = verdicts.judge(replace(run, trials=[board]), run.ledger)
@@ -164,8 +164,8 @@ def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
     rows = judged.filter(pl.col("trial") == number).rows(named=True)
     if not rows or not align.same_state(align.ran(stored), align.ran(board), align.plan(run)[number]):
         raise LabError(
-            f"RUN={run.folder}: on the board of here commands came in another order than on the one that had "
-            f"trial {number}: what that is shown is another state"
+            f"RUN={run.folder}: commands arrived in another order here than on the board of trial {number}: "
+            "its crash state cannot be reproduced"
         )
     return rows[0]
 

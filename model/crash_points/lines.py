@@ -42,7 +42,7 @@ class State:
     lost: tuple[tuple[int, int], ...] = ()
 
     def words(self) -> str:
-        """Return its words of a board's plan, each after a blank (workloads/trials/lines.h)."""
+        """Return its words of a board's plan, each after a blank (workloads/trials/pmem_lines.h)."""
         words, runs = [f"calls:{self.calls}"], list[list[int]]()
         for line, mask in sorted(self.lost):
             if runs and runs[-1][1:] == [line - 1, mask]:

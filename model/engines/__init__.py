@@ -1,4 +1,4 @@
-"""Engines: facts that the plan and the analysis use, in a module of the engine's name."""
+"""Class Engine, the facts and hooks of an engine with their defaults; a module of its name has its own."""
 
 import functools
 import importlib

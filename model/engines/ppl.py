@@ -1,4 +1,4 @@
-"""SQLite/PPL: its files, its settings, and what survives (docs/reference/ppl.md).
+"""SQLite/PPL: files, settings, what survives, and how its logged calls must fit its settings.
 
 It logs page records instead of statements, and is otherwise as SQLite/SSL. A commit is durable when its
 records are, or the pages of the merge or checkpoint made instead of them.

@@ -1,4 +1,4 @@
-"""Measure a trace by executing it in SQLite's WAL mode and reading the log's frames."""
+"""Measure a trace by executing it in SQLite's WAL mode, and compare it with a study's table."""
 
 import sqlite3
 import struct

@@ -1,4 +1,4 @@
-/* Tells workloads/stored.h what stdin says, a line each, and has lines.h put a file there.
+/* Tells workloads/stored.h what stdin says, a line each, and has pmem_lines.h put a file there.
  *
  *   open PATH SIZE | begin | copy OFFSET SIZE SEED | clean OFFSET SIZE | delete PATH | save PATH
  *   prepare PATH | show WORD...
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "stored.h"
-#include "trials/lines.h"
+#include "trials/pmem_lines.h"
 
 static void copy(int64_t offset, int64_t size, int seed)
 {

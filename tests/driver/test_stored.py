@@ -1,5 +1,6 @@
-"""What a power cut leaves of a file in persistent memory (workloads/stored.c, trials/lines.c), under ASan and
-UBSan: by the words of a plan (model/crash_points/lines.py), against a cache that is played store by store."""
+"""What a power cut leaves of a file in persistent memory (workloads/stored.c, trials/pmem_lines.c).
+
+Under ASan and UBSan: by the words of a plan (model/crash_points/lines.py), against a cache that is played store by store."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ Call = tuple[str, int, int, int]  # op, offset, size, seed
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return of_parts("stored", "stored.c", "trials/lines.c", "fail.c", "output.c")
+    return of_parts("stored", "stored.c", "trials/pmem_lines.c", "fail.c", "output.c")
 
 
 @pytest.fixture
@@ -131,8 +132,8 @@ def test_a_file_that_was_deleted_is_gone_or_there(
         ("calls:1 lost:16:ff", "'lost:16:ff' is not a word of persistent memory"),
         ("calls:1 lost:3-2:ff", "'lost:3-2:ff' is not a word of persistent memory"),
         ("calls:1 lost:2:100", "'lost:2:100' is not a word of persistent memory"),
-        ("calls:1 there", "log is there, and was not deleted"),
-        ("lost:1:ff", "its plan says nothing of persistent memory, and the run had some"),
+        ("calls:1 there", "`there`, but the run had not deleted"),
+        ("lost:1:ff", "its plan lacks persistent memory, and the run had some"),
     ],
 )
 def test_a_plan_of_another_run_is_one_line(

@@ -1,3 +1,4 @@
+/* The runner's side of the log of a command's transactions (transactions.h). */
 #define _GNU_SOURCE /* what the parts' headers need */
 #include "log.h"
 

@@ -1,3 +1,4 @@
+/* A command's output: stored up to a limit, and counted. */
 #define _GNU_SOURCE /* pipe2 */
 #include "printed.h"
 

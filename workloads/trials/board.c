@@ -1,3 +1,4 @@
+/* A trial's actions on the board: device, mounts, kernel log, programs. */
 #define _DEFAULT_SOURCE /* vfork, MS_* */
 #include "board.h"
 

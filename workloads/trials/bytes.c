@@ -1,3 +1,5 @@
+/* Compares the engine's files after a power cut with everything that the engine wrote
+ * (written.h). */
 #define _GNU_SOURCE /* O_DIRECT */
 #include "bytes.h"
 

@@ -1,3 +1,4 @@
+/* Copies of folders' files in memory, to restore them. */
 #include "kept.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Opens a recovered database, as an app does, and reads all of it. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "look.h"
 

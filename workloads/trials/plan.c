@@ -1,3 +1,5 @@
+/* A plan of trials and their results: each trial is a line of the plan, which begins with its
+ * number, and a line of the output. */
 #define _GNU_SOURCE /* PATH_MAX */
 #include "plan.h"
 

@@ -27,10 +27,10 @@
 #include "clock.h"
 #include "fail.h"
 #include "kill.h"
-#include "lines.h"
 #include "look.h"
 #include "options.h"
 #include "plan.h"
+#include "pmem_lines.h"
 
 /* The device accepts a page of text at a time. */
 enum { WORDS_SIZE = 4000, NO_NUMBER = -1 };

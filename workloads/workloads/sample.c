@@ -1,3 +1,4 @@
+/* The table of the apsys17 study: sample(id, value), every value one letter repeated. */
 #include "sample.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* What the benchmark tools share: a table that starts empty, n inserts, then updates and deletes
+ * of those rows. */
 #include "tool.h"
 
 #include <inttypes.h>

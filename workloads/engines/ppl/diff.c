@@ -1,3 +1,5 @@
+/* A page record as changed cells or changed bytes: kind, cells, then runs; only runs if cells do
+ * not fit. */
 #include "diff.h"
 
 #include <string.h>

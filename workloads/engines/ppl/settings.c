@@ -1,3 +1,4 @@
+/* SQLite/PPL's settings: the options of its driver. */
 #include "driver.h"
 #include "log_settings.h"
 #include "pages.h"

@@ -1,3 +1,4 @@
+/* SQLite's settings: their options, and setting and reading them in a connection. */
 #include "settings.h"
 
 #include <stdio.h>

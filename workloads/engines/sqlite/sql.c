@@ -1,3 +1,4 @@
+/* SQLite calls that succeed or give a one-line error. */
 #include "sql.h"
 
 #include <inttypes.h>

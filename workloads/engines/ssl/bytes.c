@@ -1,3 +1,4 @@
+/* Growing byte buffers, numbers in them, and CRC-32C. */
 #include "bytes.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Parts of the driver of an engine that is SQLite with a log (driver.c), which each defines. */
+/* The driver of an engine that is SQLite with a log: what driver.c and driver_stats.c need from ssl
+ * and ppl, and what they offer these. */
 #ifndef COMMITPATH_SSL_DRIVER_H
 #define COMMITPATH_SSL_DRIVER_H
 

@@ -1,3 +1,4 @@
+/* Differences between SQLite releases, from 3.8.11.1 on; only these files depend on the release. */
 #include "release.h"
 
 #include <string.h>

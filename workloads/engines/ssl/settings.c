@@ -1,3 +1,4 @@
+/* SQLite/SSL's settings: the options of its driver. */
 #include "driver.h"
 #include "log_settings.h"
 

@@ -1,3 +1,4 @@
+/* The functions of the SQLite library that a program uses. */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr */
 #include "library.h"
 

@@ -1,3 +1,4 @@
+/* A text that grows, in the words of a trace (docs/how-to/trace.md). */
 #include "text.h"
 
 #include <inttypes.h>

@@ -26,7 +26,7 @@ ADDS_MISSING = True
 # - log_prepare: LOGS_CALLS, CALLS, UNORDERED, UNFINISHED, order, contradicted
 # - maintain: maintenance
 # - open, after a crash: RECOVERIES
-# - open_named, for threads: JOBS
+# - for threads with names of their own: JOBS
 
 # struct head of workloads/engines/{{NAME}}/engine.c: kind, size of the value, key
 _HEAD = struct.Struct("<IIq")

@@ -1,4 +1,5 @@
-#include "lines.h"
+/* Rebuild a file of persistent memory as a power cut leaves it: 64-byte lines may lose stores. */
+#include "pmem_lines.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -47,7 +48,7 @@ static void *get(FILE *from, const char *path, size_t size)
 	void *memory = room(size);
 
 	if (size > 0 && fread(memory, 1, size, from) != size)
-		fail("%s ends before its end", path);
+		fail("%s is truncated", path);
 	return memory;
 }
 
@@ -63,7 +64,7 @@ void lines_prepare(const char *written, const char *persistent)
 	if (from == NULL)
 		fail("%s: %s", path, strerror(errno));
 	if (fread(&header, sizeof(header), 1, from) != 1 || header.magic != STORED_MAGIC)
-		fail("%s is not what an engine stored", path);
+		fail("%s is not a file of an engine's stores", path);
 	base = get(from, path, header.size);
 	calls = get(from, path, header.calls * sizeof(*calls));
 	content = get(from, path, header.bytes);
@@ -190,11 +191,12 @@ void lines_show(const char *trial)
 	if (!is_known && call_count < 0 && lost_count == 0 && !is_there)
 		return;
 	if (!is_known || call_count < 0)
-		fail("trial %s: its plan %s of persistent memory, and the run had %s", trial,
-		     call_count < 0 ? "says nothing" : "tells", is_known ? "some" : "none");
+		fail("trial %s: its plan %s persistent memory, and the run had %s", trial,
+		     call_count < 0 ? "lacks" : "has", is_known ? "some" : "none");
 	deleted = repeat((uint64_t)call_count);
 	if (is_there && !deleted)
-		fail("trial %s: %s is there, and was not deleted", trial, header.path);
+		fail("trial %s: `there`, but the run had not deleted %s by then", trial,
+		     header.path);
 	lose();
 	if (unlink(header.path) != 0 && errno != ENOENT)
 		fail("removing %s: %s", header.path, strerror(errno));

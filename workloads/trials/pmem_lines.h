@@ -7,8 +7,8 @@
  *                lowest bit for the first: they are as last cleaned
  *   lost:K-L:M   the same for lines K to L
  *   there        the deletion is lost */
-#ifndef COMMITPATH_LINES_H
-#define COMMITPATH_LINES_H
+#ifndef COMMITPATH_PMEM_LINES_H
+#define COMMITPATH_PMEM_LINES_H
 
 #include <stdbool.h>
 
