@@ -168,7 +168,11 @@ def report(
         print(printable(text))
     cells = {Path(run_of(key)).parent for key in runs if key not in failures}
     for path in clocks.odd(run for run in stored if run.path is not None and Path(run.path).parent in cells):
-        print(printable(f"{path}: not the times of the cell's other runs (docs/measurements/performance.md)"))
+        print(
+            printable(
+                f"other times: {path}: not those of the cell's other runs (docs/measurements/performance.md)"
+            )
+        )
     return 1 if failures else 0
 
 

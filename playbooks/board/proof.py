@@ -86,8 +86,9 @@ def partition(device: Device, size: int) -> str:
         )
         raise RefusedError(f"its GPT label is '{entry['NAME']}', not '{LABEL}'; {todo}")
     if twins := [node for node in labelled() if node != device.node]:
+        others = ", ".join(twins)
         raise RefusedError(
-            f"{', '.join(twins)} has the GPT label '{LABEL}' too; a board has one such partition: change the other's label"
+            f"{others} has the GPT label '{LABEL}' too; a board has one partition: rename others"
         )
     if sectors * 512 != size:
         raise RefusedError(f"it has {sectors * 512} bytes, the inventory says {size}")

@@ -1,6 +1,8 @@
 """What a power cut leaves of a file in persistent memory (workloads/stored.c, trials/pmem_lines.c).
 
-Under ASan and UBSan: by the words of a plan (model/crash_points/lines.py), against a cache that is played store by store."""
+Under ASan and UBSan: by the words of a plan (model/crash_points/lines.py), against a cache
+that is played store by store.
+"""
 
 from __future__ import annotations
 
