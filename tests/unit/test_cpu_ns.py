@@ -37,10 +37,7 @@ def test_the_default_is_in_no_id() -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ({"CPU_NS": "0.5"}, "CPU_NS=0.5: CPU_NS is 1, 2, 4, 8"),
         ({"CPU_NS": "3"}, "CPU_NS=3: CPU_NS is 1, 2, 4, 8"),
-        ({"CPU_NS": "16"}, "CPU_NS=16: CPU_NS is 1, 2, 4, 8"),
-        ({"CPU_NS": "4", "CLOCK": "real"}, "CPU_NS=4: CLOCK=real has a CPU that takes its own time"),
         ({"CPU_NS": "2", "CLOCK": "real"}, "CPU_NS=2: CLOCK=real has"),
         ({"CPU_NS": "2", "CLOCK": "kvm"}, "CPU_NS=2: CLOCK=kvm has"),
         ({**LAB, "CPU_NS": "2"}, "CPU_NS=2: BOARD=bench has a CPU that takes its own time"),
@@ -60,7 +57,7 @@ def test_it_is_requested_in_virtual_time_only() -> None:
         assert "cpu_ns" not in [one.name for one in expected.of(cells.make_cell(variables))]
 
 
-@pytest.mark.parametrize(("cpu_ns", "shift"), [(1, 0), (2, 1), (4, 2), (8, 3)])
+@pytest.mark.parametrize(("cpu_ns", "shift"), [(1, 0), (8, 3)])
 def test_qemu_shifts_by_it(cpu_ns: int, shift: int) -> None:
     for clock in ("virtual", "provision"):
         line = board(cpu_ns).machine(NOWHERE, clock, NOWHERE, False, None).arguments()
@@ -68,7 +65,7 @@ def test_qemu_shifts_by_it(cpu_ns: int, shift: int) -> None:
     assert "-icount" not in board(cpu_ns).machine(NOWHERE, "real", NOWHERE, False, None).arguments()
 
 
-@pytest.mark.parametrize("cpu_ns", [0, 3, 6])
+@pytest.mark.parametrize("cpu_ns", [0, 3])
 def test_what_qemu_cannot_count_is_refused(cpu_ns: int) -> None:
     with pytest.raises(LabError, match=f"CPU_NS={cpu_ns}: must be a power of two"):
         qemu.icount_shift(cpu_ns)
@@ -84,14 +81,8 @@ def test_a_snapshot_is_of_one_pace_and_image(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(qemu, "qemu_version", lambda: "QEMU of a test")
     variables = {
         **dict.fromkeys(("filesystems", "observers", "all_probes"), ""),
-        **{
-            "device_driver": "null_blk",
-            "modules": [],
-            "board_modules": [],
-            "scripted": [],
-            "probes": "p/p.tar",
-            "driver": "d/d",
-        },
+        **{key: [] for key in ("modules", "board_modules", "scripted")},
+        **{"device_driver": "null_blk", "probes": "p/p.tar", "driver": "d/d"},
     }
     cell = cells.make_cell({})
     names = set()

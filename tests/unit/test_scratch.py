@@ -133,19 +133,13 @@ def test_other_peoples_files_stay(tmp_path: Path) -> None:
     (tmp_path / "elsewhere/.film-00000001.commitpath.part").touch()
     results = tmp_path / "results"
     for name in (
-        *("debian.iso.part", ".debian.iso.part", "film-00000001.commitpath.part", "Downloads/a.part"),
-        *(
-            "photo-1a2b3c4d.part/precious",
-            "sub/x-00000000.part/precious",
-            "cell/run/.a-12345678.part/precious",
-        ),
-        *(".doc-12345678.part", "imported/lab/cell/run/.doc-12345678.part"),
+        *("debian.iso.part", "film-00000001.commitpath.part", "photo-1a2b3c4d.part/precious"),
+        *("cell/run/.a-12345678.part/precious", "imported/lab/cell/run/.doc-12345678.part"),
     ):
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).touch()
-    for name in ("film.part", "film-1a2b3c4d.part"):
-        (results / name).mkdir()
-        (results / name / scratch.LOCK).touch()
+    (results / "film-1a2b3c4d.part").mkdir()
+    (results / "film-1a2b3c4d.part" / scratch.LOCK).touch()
     (results / "archive").symlink_to(tmp_path / "elsewhere")
     before = sorted(tmp_path.rglob("*"))
     age(tmp_path)
