@@ -16,11 +16,6 @@ from analysis.inspect.pack import pack
 from analysis.run_files import derived
 
 
-def no_tables(run: Path) -> None:
-    for path in (run / "tables").iterdir():
-        path.unlink()
-
-
 def change(name: str, how: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path], None]:
     """Return what changes a table of a run."""
 

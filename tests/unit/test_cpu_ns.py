@@ -8,7 +8,6 @@ import pytest
 
 from base.errors import BadInputError, LabError
 from commitpath.boards import prepared
-from commitpath.cells import axes, identities
 from commitpath.cells import from_variables as cells
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, qemu
@@ -21,17 +20,6 @@ LAB = {"BOARD": "bench", "DEVICE": "own", "PROBES": "none", "CLOCK": "real"}
 
 def board(cpu_ns: int) -> VirtualBoard:
     return VirtualBoard(NOWHERE, NOWHERE, 64, cpu_ns, NOWHERE)
-
-
-def test_the_default_is_in_no_id() -> None:
-    """All boards had it before there was an axis: their cells keep their ids, and are of the default."""
-    default = cells.make_cell({})
-    without = {name: value for name, value in identities.stored(default).items() if name != "cpu_ns"}
-    assert identities.cell_id(default) == identities.cell_id(cells.make_cell({"CPU_NS": "2"}))
-    assert identities.cell_id(default) == identities.current_id(without)
-    made = [cells.make_cell({"CPU_NS": value}) for value in axes.axes()["cpu_ns"].choices()]
-    ids = {identities.cell_id(cell) for cell in made}
-    assert len(ids) == 4
 
 
 @pytest.mark.parametrize(

@@ -148,11 +148,6 @@ def test_other_peoples_files_stay(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere/.film-00000001.commitpath.part").exists()
 
 
-def modes(folder: Path) -> set[str]:
-    """What others may do with a folder and its files."""
-    return {stat.filemode(path.stat().st_mode) for path in (folder, *folder.iterdir())}
-
-
 def test_a_snapshot_is_its_owners_alone(tmp_path: Path) -> None:
     """A board's memory has its SSH host key in it."""
     for name in ("ram", "state"):
@@ -160,4 +155,5 @@ def test_a_snapshot_is_its_owners_alone(tmp_path: Path) -> None:
         (tmp_path / name).chmod(0o644)
     tmp_path.chmod(0o755)
     snapshot.write(tmp_path, {})
-    assert modes(tmp_path) == {"drwx------", "-rw-------"}
+    modes = {stat.filemode(path.stat().st_mode) for path in (tmp_path, *tmp_path.iterdir())}
+    assert modes == {"drwx------", "-rw-------"}

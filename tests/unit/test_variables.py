@@ -70,8 +70,9 @@ def test_help_has_every_variable() -> None:
         shown = "test" if command == "host" else command
         for name in variables.own(command):
             assert re.search(rf"^ +({shown} +)?{name} ", text, re.M), name
-    for name in help.ENVIRONMENT:
+    for name in (*help.ENVIRONMENT, *(axis.variable for axis in axes().values())):
         assert name in text
+    assert re.search(r"^  plan +the variables of a cell, below$", text, re.M)
 
 
 def test_help_names_what_the_environment_is_asked_for() -> None:
