@@ -24,7 +24,7 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def binary(tmp_path_factory):
     """The model with its text interface."""
-    # tests/flash/mutants.py puts broken sources there
+    # tests/flash/test_mutants.py puts broken sources there
     folder = Path(os.environ.get("FLASH_SOURCES", ROOT / "images/devices/flashsim"))
     out = tmp_path_factory.mktemp("flash") / "model"
     sources = [
