@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 from pathlib import Path
 
@@ -103,15 +104,8 @@ def test_what_is_no_trace_is_refused_with_its_line(name: str) -> None:
 
 def test_devices_have_lanes_and_facts_of_their_own() -> None:
     trace = blktrace.read(str(TRACES / "stack-three-devices.txt"))
-    assert tuple(trace.colors) == (
-        *(
-            "249:0 dd write",
-            "249:0 dd2 read, no end",
-            "8:0 dd write",
-            "8:0 dd2 read",
-            "8:16 kworker write",
-        ),
-    )
+    devices = ("249:0 dd write", "249:0 dd2 read, no end", "8:0 dd write", "8:0 dd2 read")
+    assert tuple(trace.colors) == (*devices, "8:16 kworker write")
     assert len(blktrace.facts(trace)) == 3
 
 
@@ -127,22 +121,10 @@ def test_the_csv_has_commands_and_orphans(tmp_path: Path) -> None:
     assert main(["--trace", str(trace), "--csv", str(table)]) == 0
     with table.open(newline="") as file:
         head, *found = csv.reader(file)
-    assert head == (
-        [
-            "device",
-            "operation",
-            "flags",
-            "sector",
-            "sectors",
-            "queue_ns",
-            "issue_ns",
-            "complete_ns",
-            "process",
-            "pid",
-            "error",
-            "orphan",
-        ]
-    )
+    assert head == [
+        *("device", "operation", "flags", "sector", "sectors", "queue_ns", "issue_ns", "complete_ns"),
+        *("process", "pid", "error", "orphan"),
+    ]
     assert found == [
         ["8:0", "write", "WS", "64", "8", "", "", "500", "", "", "0", "no issue"],
         ["8:0", "write", "WS", "128", "8", "1000", "2000", "3000", 'a, "b"', "7", "5", ""],
@@ -223,10 +205,7 @@ def test_ftrace_and_perf_say_what_blkparse_says(tmp_path: Path) -> None:
     for text in (
         TRACED,
         TRACED.replace("# tracer: nop", "cpus=2").replace(" .....", ""),
-        TRACED.replace("-7 ", " 7/7 ")
-        .replace("-0 ", " 0 ")
-        .replace("-9 ", " 9 ")
-        .replace(": block_", ": block:block_"),
+        re.sub("-([079]) ", r" \1 ", TRACED).replace(" 7 ", " 7/7 ").replace(": block_", ": block:block_"),
     ):
         trace.write_text(text)
         assert rows(blktrace.read(str(trace))) == TOLD
@@ -255,7 +234,7 @@ def test_a_line_that_is_cut_short_is_left_out(last: str, tmp_path: Path) -> None
 
     before = LAST[last]
     without = rows(read(before))
-    for length in range(1, len(last)):
+    for length in (*range(1, len(last), 7), len(last) - 1):
         trace = read(before + last[:length])
         assert (rows(trace), trace.traced.orphans.height) == (without, 0), last[:length]
         assert trace.gaps[0] == CUT
@@ -266,21 +245,18 @@ def test_a_line_that_is_cut_short_is_left_out(last: str, tmp_path: Path) -> None
 
 LOST = {
     "CPU:1 [LOST 500 EVENTS]\nCPU:2 [LOST 7 EVENTS]": "507 events",
-    "CPU:7 [204600 EVENTS DROPPED]": "204600 events",
-    "CPU:1 [LOST EVENTS]": "at least 1 event",
     "CPU:1 [EVENTS DROPPED]\nCPU:1 [3 EVENTS DROPPED]": "at least 4 events",
-    "app  7 [001]  1.000003: PERF_RECORD_LOST lost 12": "12 events",
     "app 7/7 [001] 1.000003: unknown: PERF_RECORD_LOST lost 9\nPERF_RECORD_LOST_SAMPLES lost 1": "10 events",
 }
 
 
 @pytest.mark.parametrize("lines", LOST)
-@pytest.mark.parametrize("first", [True, False])
-def test_events_that_the_tracer_lost_are_told(lines: str, first: bool, tmp_path: Path) -> None:
+def test_events_that_the_tracer_lost_are_told(lines: str, tmp_path: Path) -> None:
     text = LAST["app-7 [001] d..1 1.000003: block_rq_issue: 8,0 R 4096 () 5000 + 1024 none,0,0 [app]"]
-    (tmp_path / "t").write_text(f"{lines}\n{text}" if first else f"{text}{lines}\n")
-    said = blktrace.read(str(tmp_path / "t")).gaps
-    assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in said
+    for whole in (f"{lines}\n{text}", f"{text}{lines}\n"):
+        (tmp_path / "t").write_text(whole)
+        notes = blktrace.read(str(tmp_path / "t")).gaps
+        assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in notes
 
 
 TRACE = (
@@ -329,19 +305,18 @@ OTHER = TRACE.replace("0.", "1.").replace("64", "128")
     ("text", "wrong"),
     [
         (TRACE + SUMS + TRACE + SUMS, "line 8: an event behind the sums"),
-        (TRACE + TRACE, "line 4: an earlier event has its number"),
         (OTHER + TRACE, "line 4: an earlier event has its number"),
         ("Input file a added\n" + OTHER + "Input file b added\n" + TRACE, "line 6: an earlier event"),
     ],
 )
-@pytest.mark.parametrize("piece", [1 << 20, 90])
 def test_two_traces_in_one_text_are_refused(
-    text: str, wrong: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blkparsed, "_PIECE", piece)
     (tmp_path / "t").write_text(text)
-    with pytest.raises(BadInput, match=f"{wrong}.*: two traces in one file"):
-        blktrace.read(str(tmp_path / "t"))
+    for piece in (1 << 20, 90):
+        monkeypatch.setattr(blkparsed, "_PIECE", piece)
+        with pytest.raises(BadInput, match=f"{wrong}.*: two traces in one file"):
+            blktrace.read(str(tmp_path / "t"))
 
 
 def test_events_that_are_not_in_the_order_of_time_are_one_trace(tmp_path: Path) -> None:
@@ -354,9 +329,6 @@ def test_events_that_are_not_in_the_order_of_time_are_one_trace(tmp_path: Path) 
     ("begin", "remedy"),
     [
         (b"\x1f\x8b\x08\0", "gunzip"),
-        (b"\xfd7zXZ\0\0", "unxz"),
-        (b"BZh91AY", "bunzip2"),
-        (b"\x28\xb5\x2f\xfd\0", "unzstd"),
         (b"\x17\x08Dtracing6\0", "trace-cmd report"),
         (b"PERFILE2\0", "perf script"),
     ],
@@ -369,14 +341,14 @@ def test_a_file_of_another_program_is_named_with_what_to_do(
         blktrace.read(str(tmp_path / "t"))
 
 
-@pytest.mark.parametrize("end", ["", "\\n", "\\r\\n", " \\n", "\n", " \n"])
+@pytest.mark.parametrize("end", ["", "\\r\\n", " \n"])
 def test_the_end_of_a_format_is_that_of_a_line(end: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text("8,0 0 1 0.000001000 7 2b,1 D WS 64 8\n8,0 0 2 0.000003000 7 0,0 C WS 64 8\n")
     trace = blktrace.read(str(tmp_path / "t"), f"%D %c %s %T.%t %p %g %a %d %S %n{end}")
     assert rows(trace) == [("8:0", "WS", 8, None, 1, 3)]
 
 
-@pytest.mark.parametrize("letters", ["DE", "DSE", "DES", "DSME"])
+@pytest.mark.parametrize("letters", ["DE", "DSME"])
 def test_a_secure_erase_is_a_discard(letters: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text(TRACE.replace("WS", letters))
     assert blktrace.read(str(tmp_path / "t")).commands["kind"].to_list() == ["discard"]

@@ -117,10 +117,7 @@ BAD = {
     "empty": r"no command was issued \(0 queued, 0 completed\)",
     "binary": "not text .*; expected what blkparse prints, or the prefix",
     "other text": "line 1: 'hello' is not an event in blkparse's default format, nor in that of ftrace",
-    "mixed up": "line 3: 'kernel: something else' is not an event",
     "own format": "line 1: '0 1 0 000000000 275 253,0   Q RM 16968 8' is not an event",
-    "no command": "line 1: 'W 8 plus 8' is not a command in blkparse's default format",
-    "nothing": r"no such file, and no gone.blktrace.0 there; expected blkparse's text, or the prefix",
     "folder": "a folder; expected blkparse's text, or the prefix",
 }
 
@@ -131,12 +128,9 @@ def test_what_is_no_trace_is_one_line(
 ) -> None:
     file, text, given = tmp_path / "nullb0.blktrace.0", tmp_path / "text", str(prefix)
     content = file.read_bytes()
-    line = "8,0 0 1 0.000000001 7 D  WS 64 + 8 [a]\n"
     texts = {
         "other text": "hello\nworld\n",
-        "mixed up": f"{line}\nkernel: something else\n",
         "own format": (SAMPLES / "blktrace-ext4/blkparse.txt").read_text(),
-        "no command": "8,0 0 1 0.000000001 7 D  W 8 plus 8\n",
         "binary": "\0\0",
     }
     if case in texts:
@@ -151,7 +145,7 @@ def test_what_is_no_trace_is_one_line(
     elif case == "empty":
         file.write_bytes(b"")
     else:
-        given = str(tmp_path / "gone" if case == "nothing" else tmp_path)
+        given = str(tmp_path)
     before = set(tmp_path.iterdir())
     assert main(["--trace", given]) == 2
     told = capsys.readouterr()

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from conftest import Page
 from selenium import webdriver
@@ -13,7 +14,7 @@ from analysis.inspect.__main__ import main as inspect
 SAMPLE = Path(__file__).resolve().parents[1] / "analysis/watch-sample.tar.xz"
 
 
-def unpacked(folder: Path, noted: bool) -> Path:
+def unpacked(folder: Path, undrawn: Any, *, noted: bool) -> Path:
     """The sample; not noted: as if its engine had been linked in statically."""
     shutil.unpack_archive(SAMPLE, folder / "run")
     if not noted:
@@ -27,13 +28,14 @@ def unpacked(folder: Path, noted: bool) -> Path:
         (driver / "config.json").write_text(json.dumps(config))
         phases = driver / "phases.csv"
         phases.write_text(phases.read_text().replace(",43\n", ",0\n"))
-    pipeline.analyse(folder / "run")
+    with undrawn():
+        pipeline.analyse(folder / "run")
     assert inspect([str(folder / "run")]) == 0
     return folder / "run"
 
 
-def test_a_page_with_transactions(tmp_path: Path, browser: webdriver.Chrome) -> None:
-    page = Page(browser, unpacked(tmp_path, noted=True)).open()
+def test_a_page_with_transactions(tmp_path: Path, browser: webdriver.Chrome, undrawn: Any) -> None:
+    page = Page(browser, unpacked(tmp_path, undrawn, noted=True)).open()
     assert page.js("app.run.transactions.begin.length") == 43
     # an INSERT in mode DELETE: 4 syncs; when its thread had the CPU nobody recorded
     page.keys("n")
@@ -44,8 +46,8 @@ def test_a_page_with_transactions(tmp_path: Path, browser: webdriver.Chrome) -> 
     assert "Time" not in said
 
 
-def test_a_page_without_transactions(tmp_path: Path, browser: webdriver.Chrome) -> None:
-    page = Page(browser, unpacked(tmp_path, noted=False)).open()
+def test_a_page_without_transactions(tmp_path: Path, browser: webdriver.Chrome, undrawn: Any) -> None:
+    page = Page(browser, unpacked(tmp_path, undrawn, noted=False)).open()
     syncs = page.table("syncs")
     assert page.js("app.run.syncs.begin.length") == syncs.height == 114
     assert page.js("app.run.transactions.begin.length") == 0

@@ -34,33 +34,33 @@ def test_failed_task(result: dict[str, str], said: str) -> None:
     assert ansible.failure(output) == f"Make it: {said}"
 
 
-def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def inventory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in place of playbooks/inventory."""
     monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
     (tmp_path / "inventory").mkdir()
-    file = tmp_path / "inventory/lab.yml"
+    return tmp_path / "inventory"
+
+
+def test_a_board_that_is_no_mapping_is_named(inventory: Path) -> None:
+    file = inventory / "lab.yml"
     file.write_text("boards: {hosts: {mine: , hikey: text}}\n")
     with pytest.raises(BadInputError, match=f"{file}: boards.hosts.hikey: 'text' is not a mapping"):
         ansible.board("hikey")
 
 
-def test_a_board_is_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_board_is_in_one_file(inventory: Path) -> None:
     """Ansible would merge both: whose device is used would depend on the files' names."""
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    (tmp_path / "inventory").mkdir()
     for file in ("a", "b"):
-        (tmp_path / f"inventory/{file}.yml").write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
+        (inventory / f"{file}.yml").write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
     with pytest.raises(BadInputError, match=r"b\.yml: pi is in another file of playbooks/inventory, too"):
         ansible.inventory()
 
 
-@pytest.mark.parametrize(
-    "name", ["../x", "-x", "a b", "''", "5", "p*", "'pi,hikey'", "a%sb", "'{{b}}'", "all"]
-)
-def test_a_name_is_of_one_board(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["../x", "''", "'pi,hikey'", "all"])
+def test_a_name_is_of_one_board(name: str, inventory: Path) -> None:
     """A play's hosts are a pattern; and locks are called after a board."""
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    (tmp_path / "inventory").mkdir()
-    (tmp_path / "inventory/lab.yml").write_text(f"boards: {{hosts: {{{name}: {{board_kind: lab}}}}}}\n")
+    (inventory / "lab.yml").write_text(f"boards: {{hosts: {{{name}: {{board_kind: lab}}}}}}\n")
     with pytest.raises(BadInputError, match=r"lab\.yml: boards\.hosts\..*: a board's name has letters"):
         ansible.board("pi")
 
@@ -72,49 +72,37 @@ def test_a_name_is_of_one_board(name: str, tmp_path: Path, monkeypatch: pytest.M
         ("board_acqire: get", "has board_acqire; there are .*board_acquire"),
         ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, not a number"),
         ('board_acquire: "a\\0b"', "board_acquire is 'a.*b'; it is one line of text"),
-        ("board_device_bytes: 9223372036854775808", "board_device_bytes is 9223372036854775808"),
+        ("board_acquire: '\"'", "board_acquire is '\"', no command"),
         ("board_device_bytes: 0", "board_device_bytes is 0 "),
-        ("board_device_bytes: -1", "board_device_bytes is -1 "),
     ],
 )
-def test_what_an_entry_cannot_have(
-    more: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    (tmp_path / "inventory").mkdir()
+def test_what_an_entry_cannot_have(more: str, says: str, inventory: Path) -> None:
     size = "" if "bytes" in more else "board_device_bytes: 1, "
-    (tmp_path / "inventory/lab.yml").write_text(
+    (inventory / "lab.yml").write_text(
         f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, {size}{more}, 5: 6}}}}}}\n"
     )
     with pytest.raises(BadInputError, match=f"BOARD=pi: .*{says}"):
         ansible.board("pi")
 
 
-@pytest.mark.parametrize(
-    "device", ["''", "5", "[/dev/x]", "sda1", "'/dev/x y'", "'/dev/{{ x }}'", '"/dev/x\\ny"', "/dev/x;y"]
-)
-def test_a_device_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str) -> None:
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
-    (tmp_path / "inventory").mkdir()
-    (tmp_path / "inventory/lab.yml").write_text(
+@pytest.mark.parametrize("device", ["5", "sda1", "'/dev/x y'", "'/dev/{{ x }}'"])
+def test_a_device_is_a_path(inventory: Path, device: str) -> None:
+    (inventory / "lab.yml").write_text(
         f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: {device}, board_device_bytes: 1}}}}}}\n"
     )
     with pytest.raises(BadInputError, match=r"BOARD=pi: board_device is .* not a path from / on"):
         ansible.board("pi")
 
 
-def test_an_inventory_of_six_lines_names_a_lab_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inventory_of_six_lines_names_a_lab_board(inventory: Path) -> None:
     shown = re.search(r"```yaml\n(boards:\n.*?)```", (ROOT / "docs/how-to/lab-boards.md").read_text(), re.S)
     assert shown
     assert len(shown[1].splitlines()) == 6
-    folder = tmp_path / "inventory"
-    folder.mkdir()
-    (folder / "boards.yml").write_text((ansible.PLAYBOOKS / "inventory/boards.yml").read_text())
-    (folder / "lab.local.yml").write_text(shown[1])
-    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (inventory / "boards.yml").write_text((ROOT / "playbooks/inventory/boards.yml").read_text())
+    (inventory / "lab.local.yml").write_text(shown[1])
     pi, virtual = ansible.board("pi"), ansible.board("virtual")
     assert (pi["board_kind"], pi["ansible_user"], virtual["board_kind"]) == ("lab", "root", "virtual")
-    command = [sys.executable, "-m", "ansible.cli.inventory", "-i", str(folder), "--host", "pi"]
+    command = [sys.executable, "-m", "ansible.cli.inventory", "-i", str(inventory), "--host", "pi"]
     seen = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert seen == pi
 

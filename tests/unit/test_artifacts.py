@@ -4,6 +4,7 @@ import shutil
 import signal
 import time
 from collections import namedtuple
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,16 +79,19 @@ sh -c 'echo $$ > "$1/pid"; sleep 1; kill -ALRM "$2"; exec sleep 30' sh "$1" "$PP
 """
 
 
-def test_an_interrupted_build_tidies_up_and_leaves_nothing_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """SIGALRM interrupts as Ctrl-C does; a cache of its own."""
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            artifacts.run(["bash", "-c", BUILD, "bash", str(tmp_path)], "thing")
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("alarm")
+def test_an_interrupted_build_tidies_up_and_leaves_nothing_running(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        artifacts.run(["bash", "-c", BUILD, "bash", str(tmp_path)], "thing")
     # a zombie has no command line; who reaps it is not for us to say
     child = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cmdline")
     begin = time.monotonic()
@@ -97,14 +101,10 @@ def test_an_interrupted_build_tidies_up_and_leaves_nothing_running(
     assert not list(tmp_path.glob("thing.*"))
 
 
-def test_a_build_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+@pytest.mark.usefixtures("alarm")
+def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(artifacts, "TIDY_UP_SECONDS", 0.2)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     begin = time.monotonic()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            artifacts.run(["sh", "-c", "trap '' TERM; sleep 1; kill -ALRM $PPID; sleep 30"], "thing")
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(KeyboardInterrupt):
+        artifacts.run(["sh", "-c", "trap '' TERM; sleep 1; kill -ALRM $PPID; sleep 30"], "thing")
     assert time.monotonic() - begin < 10

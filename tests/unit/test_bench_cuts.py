@@ -32,7 +32,10 @@ def log(exchanged: tuple[int, int] = (0, 0)) -> DeviceLog:
     return DeviceLog(0, 0, np.array(rows, dtype=ENTRY))
 
 
-def compared(again: DeviceLog, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> logged.Compared:
+@pytest.mark.parametrize(("exchanged", "same"), [((0, 0), 24), ((2 * DRAIN, 2 * DRAIN + 2), 20)])
+def test_states_are_compared_until_the_drain_comes_in_another_order(
+    exchanged: tuple[int, int], same: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     holds = dict.fromkeys(logged.HOLDS, 0)
     phases = pl.DataFrame({"phase": ["insert", "drain"], "begin_ns": [0, 200 * DRAIN]})
     ran: Any = SimpleNamespace(phases=phases, window=(0, 200 * PAIRS))
@@ -43,24 +46,12 @@ def compared(again: DeviceLog, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     for name, stands_in in {
         "sent": lambda *_: {},
         "at_once": lambda *_: ([None], []),
-        "device_log": lambda *_: again,
+        "device_log": lambda *_: log(exchanged),
         "member": lambda _, name, __: tmp_path / name,
         "written": lambda _: "",
     }.items():
         monkeypatch.setattr(logged, name, stands_in)
     monkeypatch.setattr(logged.trials, "read_table", lambda *_: own)
     nothing: Any = None
-    return logged.same(nothing, Path(), CELL, nothing, peer)
-
-
-def test_all_states_are_compared_of_the_same_commands(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    found = compared(log(), monkeypatch, tmp_path)
-    assert not found.found and "24 of 24 states at 12 FLUSHes" in found.lines[0]
-
-
-def test_the_drain_may_come_in_another_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is behind is a state of another run."""
-    found = compared(log((2 * DRAIN, 2 * DRAIN + 2)), monkeypatch, tmp_path)
-    assert not found.found and "20 of 24 states at 12 FLUSHes" in found.lines[0]
+    compared = logged.same(nothing, Path(), CELL, nothing, peer)
+    assert not compared.found and f"{same} of 24 states at 12 FLUSHes" in compared.lines[0]

@@ -80,6 +80,14 @@ def as_it_was(board: Path) -> bool:
     return values == ["500\n", "3000\n"] and not (board / "frozen").exists()
 
 
+def torn_down(board: Path, teardown: subprocess.Popen[str]) -> None:
+    """Wait for the teardown; nothing of ours is left."""
+    output, _ = teardown.communicate(timeout=30)
+    assert (teardown.returncode, output) == (0, "torn down\n")
+    assert as_it_was(board)
+    assert not (board / "run/commitpath").exists()
+
+
 def test_what_is_changed_is_so_until_the_end(board: Path) -> None:
     script = begin(board, "prepare.sh")
     said, _ = script.communicate(timeout=30)
@@ -105,10 +113,7 @@ def test_teardown_while_it_freezes(board: Path) -> None:
     teardown.write_text(teardown.read_text().replace("kill -INT", "kill -TERM"))
     down = begin(board, "teardown.sh", str(board / "mnt"), "bench-1")
     script.communicate(timeout=30)
-    said, _ = down.communicate(timeout=30)
-    assert (down.returncode, said) == (0, "torn down\n")
-    assert as_it_was(board)
-    assert not (board / "run/commitpath").exists()
+    torn_down(board, down)
 
 
 def test_teardown_after_a_kill(board: Path) -> None:
@@ -118,11 +123,7 @@ def test_teardown_after_a_kill(board: Path) -> None:
     # what it ran goes on
     script.communicate(timeout=30)
     assert not as_it_was(board) and (board / "frozen").exists()
-    down = begin(board, "teardown.sh", str(board / "mnt"), "bench-1")
-    said, _ = down.communicate(timeout=30)
-    assert (down.returncode, said) == (0, "torn down\n")
-    assert as_it_was(board)
-    assert not (board / "run/commitpath").exists()
+    torn_down(board, begin(board, "teardown.sh", str(board / "mnt"), "bench-1"))
 
 
 def test_what_cannot_be_put_back_is_said_and_stays_noted(board: Path) -> None:

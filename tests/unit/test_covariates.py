@@ -189,26 +189,19 @@ def test_a_run_beside_which_little_happened(tmp_path: Path) -> None:
     ("name", "value", "says"),
     [
         ("boot_id", "two", "the board was rebooted: boot_id changed from one to two"),
-        ("boot_id", {"unreadable": "gone"}, "the board was rebooted: boot_id changed from one"),
-        ("clocksource", "jiffies", "source changed: clocksource changed from arch_sys_counter to jiffies"),
         ("mounts", "37 179:2 /mnt/target", "or another was mounted on it: mounts changed from 36 179:2"),
         ("cpufreq/policy0/scaling_max_freq", "600000", "its frequency limits changed"),
-        ("cpufreq/policy0/scaling_max_freq", None, "its frequency limits changed"),
         ("throttle/cooling_device0/cur_state", "1", "its CPU was throttled: throttle/cooling_device0"),
-        ("throttle/get_throttled", "0x4", "throttled: throttle/get_throttled changed from 0x0 to 0x4"),
         ("throttle/get_throttled", "0x40000", "its CPU was throttled"),
-        ("throttle/cooling_device0/cur_state", None, "or not: throttle/cooling_device0/cur_state disap"),
         ("mmc/err_stats/Data CRC Errors Occurred", None, "mmc/err_stats/Data CRC Errors Occurred disap"),
         ("disk/flush_ios", "4", "covariates.json: disk/flush_ios decreased by 1"),
         ("disk/write_ios", "109", "covariates.json: the disk counted 1 commands fewer than the partition"),
-        ("disk/write_sectors", "809", "covariates.json: the disk counted 1 sectors fewer than the partition"),
         ("mmc/err_stats/Data CRC Errors Occurred", "3", "the card's host counted errors: mmc/err_stats/Data"),
         ("disk/write_ios", "116", "foreign_commands is 0.06, limit 0.05"),
         ("disk/read_sectors", "20", "foreign_sectors is 0.0525, limit 0.05"),
         ("disk", {"unreadable": "gone"}, None),
         ("disk/write_ios", {"unreadable": "gone"}, "foreign_commands is unknown"),
         ("pressure/others/system.slice", "60100", "others_pressure is 0.06, limit 0.05"),
-        ("pressure/others/new.slice", "60100", "others_pressure is 0.08"),
         ("temperature/thermal_zone0 cpu-thermal", "80001", "celsius is 80, limit 80"),
     ],
 )  # fmt: skip
@@ -222,12 +215,8 @@ def test_what_a_run_is_rejected_for(name: str, value: Any, says: str | None, tmp
     ("name", "what"),
     [
         ("cpufreq", "whether its frequency limits changed: gone"),
-        ("throttle", "whether its CPU was throttled: gone"),
-        ("temperature", "its temperature: gone"),
-        ("pressure", "how long other tasks waited for IO: gone"),
         ("mmc/err_stats", "whether its card had errors: gone"),
         ("throttle/cooling_device0/cur_state", "whether its CPU was throttled: gone"),
-        ("temperature/thermal_zone0 cpu-thermal", "its temperature: gone"),
         ("pressure/others/system.slice", "how long other tasks waited for IO: gone"),
     ],
 )
@@ -239,14 +228,12 @@ def test_what_could_not_be_read_is_not_checked_and_said(name: str, what: str, tm
     ("name", "begin", "end", "says"),
     [
         ("time_ns", 999999999, 1500000000, "time_ns goes from 1000000000 to 2000000000"),
-        ("time_ns", 1100000000, 2000000001, "in between, goes from 1100000000 to 2000000001"),
         (
             "write_ios",
             9,
             110,
             "partition/write_ios goes from 10 to 110; device_stat.csv, read in between, goes from 9 to",
         ),
-        ("write_sectors", 10, 811, "partition/write_sectors goes from 10 to 810"),
     ],
 )
 def test_it_is_read_around_the_load(name: str, begin: int, end: int, says: str, tmp_path: Path) -> None:

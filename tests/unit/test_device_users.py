@@ -5,7 +5,6 @@ a file open, mapped or in flight, and superblocks are bytes.
 """
 
 import os
-import stat
 import struct
 import subprocess
 import sys
@@ -201,10 +200,3 @@ def test_a_table_as_partx_prints_it(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = tables.table(Disk())
     assert (one["NAME"], two["NAME"]) == ("", r"\xc5\xa3om\x22")
     assert (two["NR"], two["START"], two["SECTORS"]) == ("2", "165888", "8")
-
-
-def test_a_block_device_is_known_by_its_number() -> None:
-    for path in Path("/dev").iterdir():
-        status = path.stat()
-        if stat.S_ISBLK(status.st_mode):
-            assert openers.key(status) == status.st_rdev

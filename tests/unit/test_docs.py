@@ -4,8 +4,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from base import identity
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import stored
@@ -73,6 +71,15 @@ def test_what_the_sources_mention_is_there() -> None:
     assert gone == {}
 
 
+def test_the_paths_of_the_contributors_page_are_there() -> None:
+    """Each path that CONTRIBUTING names, in a row, a checklist or a link, matches a file or folder."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"[`(]((?:[A-Za-z_-]+/)+[^`\s)…]*|Makefile)[`)]", page)
+    assert len(paths) > 80
+    patterns = {re.sub("<[a-z]+>|NAME", "*", path.partition("#")[0]) for path in paths}
+    assert sorted(pattern for pattern in patterns if not any(ROOT.glob(pattern))) == []
+
+
 def test_every_page_is_reached_from_the_readme() -> None:
     reached, todo = set(), [ROOT / "README.md"]
     while todo:
@@ -91,14 +98,10 @@ def test_the_readme_is_short() -> None:
     assert picture < 8, "the picture belongs into the first screen"
 
 
-@pytest.mark.parametrize("name", [name for name, _ in help.targets()])
-def test_commands_page_has_every_target(name: str) -> None:
-    assert f"`make {name}`" in (ROOT / "docs/reference/commands.md").read_text()
-
-
-@pytest.mark.parametrize("name", help.ENVIRONMENT)
-def test_commands_page_has_the_environment(name: str) -> None:
-    assert f"`{name}`" in (ROOT / "docs/reference/commands.md").read_text()
+def test_commands_page_has_every_target_and_the_environment() -> None:
+    page = (ROOT / "docs/reference/commands.md").read_text()
+    names = [*(f"make {name}" for name, _ in help.targets()), *help.ENVIRONMENT]
+    assert [name for name in names if f"`{name}`" not in page] == []
 
 
 def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:

@@ -36,15 +36,12 @@ def make() -> Path:
     return folder / qemu.QEMU
 
 
-def test_ours_is_used_once_it_is_there() -> None:
+def test_ours_is_used_once_it_is_there_unless_stock_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert emulator.chosen() == qemu.QEMU
     emulator.chosen.cache_clear()
     made = make()
     assert emulator.chosen() == str(made)
-
-
-def test_stock_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    make()
+    emulator.chosen.cache_clear()
     monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
     assert emulator.chosen() == qemu.QEMU
 
@@ -69,7 +66,7 @@ def test_a_choice_that_cannot_be(choice: str, says: str, monkeypatch: pytest.Mon
         ),
     ],
 )
-def test_without_a_patch_debians_goes_on(version: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_patch_debians_is_used(version: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qemu, "qemu_version", lambda: version)
     with pytest.raises(LabError, match=says):
         emulator.build()

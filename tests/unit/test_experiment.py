@@ -12,9 +12,8 @@ from some_cell import some_cell
 
 from analysis.run_files import derived
 from base import identity
-from base.errors import BadInput, LabError
+from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
-from commitpath.commands import table
 from commitpath.host import ansible
 from commitpath.run import compressed_files, crash_trials, experiment, plan
 
@@ -59,17 +58,6 @@ def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:
     assert gzip.decompress(gz[0]) == b"INSERT\n" * 1000
     assert gz[0] == gz[1]
     compressed_files.rendered(tmp_path)  # a run that failed has none
-
-
-def test_a_stored_file_that_cannot_be_read_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def spoiled(_: dict[str, str]) -> int:
-        raise BadInput("summary.json", "", "no file", "the summary of a run")
-
-    monkeypatch.setitem(table.COMMANDS, "experiment", spoiled)
-    assert table.run(["experiment"]) == 3
-    assert capsys.readouterr().err == "commitpath: summary.json: no file; expected the summary of a run\n"
 
 
 def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

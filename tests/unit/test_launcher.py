@@ -80,13 +80,13 @@ def test_what_follows_two_dashes_is_the_command(tree: Path) -> None:
     assert back.stdout.split("\0")[:-1] == words
 
 
-@pytest.mark.parametrize("code", [0, 1, 2, 3, 7, 130])
+@pytest.mark.parametrize("code", [0, 3])
 def test_the_exit_code_is_the_commands(tree: Path, code: int) -> None:
     assert run("bin/commitpath", "results", cwd=tree, CODE=str(code)).returncode == code
     assert run("make", "results", cwd=tree, CODE=str(code)).returncode == (2 if code else 0)
 
 
-@pytest.mark.parametrize("flags", [[], ["-k"], ["-e"], ["-s", "-j2"]])
+@pytest.mark.parametrize("flags", [[], ["-e"], ["-s", "-j2"]])
 def test_make_gives_the_same(tree: Path, flags: list[str]) -> None:
     """Also what looks like another variable within a value; and no name that the environment alone has."""
     given = {"CMD": SHELL.replace("$", "$$"), "A": "b\\ N=2\nX=4\tMODE=wal", "B": "x\\", "a-b": "1"}
@@ -101,10 +101,7 @@ def test_make_gives_the_same(tree: Path, flags: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        *(("CMD", value) for value in ("x$i.db", "${i}", "$(shell touch made)", "$$$i", "$", "a $$ b $")),
-        *(("WHERE", "$(MAKE)"), ("FILE", "x$i.db"), ("RUN", "$@")),
-    ],
+    [("CMD", "$(shell touch made)"), ("CMD", "$$$i"), ("CMD", "a $$ b $"), ("RUN", "$@")],
 )
 def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name: str, value: str) -> None:
     done = run("make", "watch", "FS=f2fs", f"{name}={value}", cwd=tree)
@@ -117,7 +114,7 @@ def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name
 @pytest.mark.parametrize("call", [["make", "--no-print-directory"], ["bin/commitpath"]])
 @pytest.mark.parametrize(
     ("target", "near"),
-    [("experimnt", "experiment"), ("tests", "test"), ("bench_cuts", "bench-cuts"), ("zzz", ""), ("a'b$", "")],
+    [("experimnt", "experiment"), ("a'b$", "")],
 )
 def test_an_unknown_target_is_told_what_it_may_have_meant(
     tree: Path, call: list[str], target: str, near: str

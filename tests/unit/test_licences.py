@@ -10,22 +10,13 @@ ROOT = Path(__file__).resolve().parents[2]
 TAG = re.compile("SPDX-License" + r"-Identifier: (\S+)")
 
 
-def lint(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["reuse", "lint"], cwd=folder, capture_output=True, text=True, check=False)
-
-
 def test_a_file_without_a_licence_is_found(tmp_path: Path) -> None:
     for folder in (".reuse", "LICENSES"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    for name in ("analysis/covered.py", "probes/covered.bpf.c"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text("\n")
-    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
-    assert (done := lint(tmp_path)).returncode == 0, done.stdout
-
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/uncovered.py").write_text("\n")
-    done = lint(tmp_path)
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    done = subprocess.run(["reuse", "lint"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "elsewhere/uncovered.py" in done.stdout
 
 

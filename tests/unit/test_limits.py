@@ -4,11 +4,9 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from base.errors import BadInputError
 from commitpath.boards.payload import cell_env
 from commitpath.cells import axes
 from commitpath.cells.from_variables import make_cell
@@ -51,11 +49,6 @@ def axes_by_option() -> dict[str, str]:
     return dict(re.findall(r"--(\S+) <(\w+)>", text))
 
 
-def allowed(axis: str) -> dict[str, Any]:
-    """What the schema says of an axis."""
-    return dict(axes.axes()[axis].spec)
-
-
 def test_every_shared_axis_is_compared() -> None:
     shared = axes_by_option()
     assert len(shared) >= 11
@@ -66,7 +59,7 @@ def test_every_shared_axis_is_compared() -> None:
 
 @pytest.mark.parametrize(("option", "axis"), axes_by_option().items())
 def test_the_driver_takes_all_that_the_schema_allows(option: str, axis: str) -> None:
-    entry, spec = options()[option], allowed(axis)
+    entry, spec = options()[option], axes.axes()[axis].spec
     if "words" in entry:
         assert spec["enum"] == words(entry["words"])
         return
@@ -74,9 +67,3 @@ def test_the_driver_takes_all_that_the_schema_allows(option: str, axis: str) -> 
     assert number(entry["minimum"]) <= min(values) <= max(values) <= number(entry["maximum"])
     if "power_of_two" in entry:
         assert [value & (value - 1) for value in values] == [0] * len(values)
-
-
-@pytest.mark.parametrize("workload", ["apsys17-update", "apsys17-delete"])
-def test_updates_of_an_empty_table_are_refused(workload: str) -> None:
-    with pytest.raises(BadInputError, match=f"ROWS=0: WORKLOAD={workload} takes at least 1 "):
-        make_cell({"WORKLOAD": workload, "ROWS": "0"})

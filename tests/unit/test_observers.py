@@ -1,7 +1,6 @@
 """Observers as parts: found by name, started and stopped by scripts that know none, read by name."""
 
 import json
-import re
 import shutil
 import subprocess
 import time
@@ -9,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copied import copy_tree, python
 
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
@@ -26,25 +24,6 @@ ready() { [ -s "$RAW/diskstats/begin" ]; }
 stop() { cp /proc/diskstats "$RAW/diskstats/end"; }
 said() { ls "$RAW/diskstats"; }
 """
-PROFILE = """
-description: counters of all disks, at the begin and the end
-packages: []
-watches: named
-"""
-ADAPTER = '''
-"""raw/diskstats/: all disks' counters, at the begin and the end."""
-
-from analysis.observers import Given, Observer, Seen
-
-
-def _seen(given: Given) -> Seen:
-    folder = given.raw / "diskstats"
-    missing = [f"raw/diskstats/{name}" for name in ("begin", "end") if not (folder / name).is_file()]
-    return Seen(missing=missing)
-
-
-OBSERVER = Observer(read=_seen, leaves=("diskstats/*",))
-'''
 # A program that goes on while the run does, and can be told to fail.
 SLEEPER = """
 check() { needs_program python3; }
@@ -66,60 +45,14 @@ sys.exit(int(Path("code").read_text()))
 """
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the tree with a third observer in it: three files of its name, nothing else."""
-    copy = tmp_path_factory.mktemp("tree")
-    copy_tree(copy)
-    (copy / "experiments/observer/diskstats.yml").write_text(PROFILE)
-    (copy / "playbooks/observers/diskstats.sh").write_text(f"# shellcheck shell=sh\n{COUNTER}")
-    (copy / "analysis/observers/diskstats.py").write_text(ADAPTER.lstrip())
-    return copy
-
-
-TOLD = """
-import json
-from commitpath.cells import observers
-from commitpath.cells.from_variables import make_cell
-from commitpath.cells.identities import cell_id
-from commitpath.cells.profiles import watching
-from commitpath.boards.payload import payload
-from images import artifacts
-
-cell = make_cell({"PROBES": "all,diskstats"})
-files = payload(cell)
-print(json.dumps({
-    "names": observers.names(), "watching": watching(cell), "default": watching(make_cell({})),
-    "env": files["cell.env"].decode().splitlines(), "sent": sorted(files),
-    "other cell": cell_id(cell) != cell_id(make_cell({})), "packages": artifacts.packages("fs", "observer"),
-}))
-"""
-
-
-def test_a_third_observer_is_three_files(tree: Path) -> None:
-    done = python(tree, "-c", TOLD)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["names"] == ["blktrace", "bpftrace", "content", "diskstats", "probes"]
-    without_a_script = [name for name in told["names"] if name != "bpftrace"]
-    assert told["watching"] == without_a_script and told["default"] == ["blktrace", "content", "probes"]
-    assert "OBSERVERS='blktrace content diskstats probes'" in told["env"] and told["other cell"]
-    assert "observers/diskstats.sh" in told["sent"]
-    assert "blktrace" in told["packages"]
-    assert "bpftrace" not in told["packages"]
-    assert "with one of them also blktrace or diskstats" in " ".join(
-        python(tree, "-m", "commitpath", "help").stdout.split()
-    )
-
-
-def board(folder: Path, scripts: Path, names: str) -> None:
+def board(folder: Path, names: str) -> None:
     """What a board has of the observers, with a cell.env that names some."""
     for name in ("watch.sh", "observer.sh", "needs.sh"):
-        shutil.copy(scripts / "board" / name, folder)
+        shutil.copy(ROOT / "playbooks/board" / name, folder)
     # this machine's kernel log is nobody's to write to
     watch = folder / "watch.sh"
     watch.write_text(watch.read_text().replace("/dev/kmsg", "kmsg").replace("/sys/block/vda/stat", "none"))
-    shutil.copytree(scripts / "observers", folder / "observers", dirs_exist_ok=True)
+    shutil.copytree(ROOT / "playbooks/observers", folder / "observers")
     (folder / "cell.env").write_text(f"OBSERVERS='{names}'\nDEVICE_NAME=target\n")
 
 
@@ -131,8 +64,9 @@ def sh(folder: Path, *words: str) -> tuple[int, str]:
         return code, said.read()
 
 
-def test_it_is_checked_started_and_stopped(tree: Path, tmp_path: Path) -> None:
-    board(tmp_path, tree / "playbooks", "diskstats")
+def test_it_is_checked_started_and_stopped(tmp_path: Path) -> None:
+    board(tmp_path, "diskstats")
+    (tmp_path / "observers/diskstats.sh").write_text(COUNTER)
     assert sh(tmp_path, "observer.sh", "diskstats", "check") == (0, "")
     assert sh(tmp_path, "watch.sh", "start") == (0, "")
     assert "watching='diskstats'\n" in (tmp_path / "watch.env").read_text()
@@ -142,7 +76,7 @@ def test_it_is_checked_started_and_stopped(tree: Path, tmp_path: Path) -> None:
 
 
 def test_a_program_is_waited_for_and_its_end_counts(tmp_path: Path) -> None:
-    board(tmp_path, ROOT / "playbooks", "first sleeper")
+    board(tmp_path, "first sleeper")
     (tmp_path / "observers/sleeper.sh").write_text(SLEEPER)
     (tmp_path / "sleeper.py").write_text(SLEEPS)
     order = "".join(
@@ -161,30 +95,12 @@ def test_a_program_is_waited_for_and_its_end_counts(tmp_path: Path) -> None:
 
 def test_one_that_ends_before_it_is_told_to_fails_the_stop(tmp_path: Path) -> None:
     """As a script that calls exit() does, or one that the load ended: it did not watch to the end."""
-    board(tmp_path, ROOT / "playbooks", "sleeper")
+    board(tmp_path, "sleeper")
     text = "start() { observe sleep 0.2; }\nready() { :; }\nstop() { ended; }\nsaid() { :; }\n"
     (tmp_path / "observers/sleeper.sh").write_text(text)
     assert sh(tmp_path, "watch.sh", "start") == (0, "")
     time.sleep(1)
     assert sh(tmp_path, "watch.sh", "stop") == (1, "observer: sleeper ended before it was stopped\n")
-
-
-READ = """
-import sys
-from pathlib import Path
-from analysis import observers
-
-given = observers.Given(Path(sys.argv[1]), (0, 1))
-print(observers.check_names(["diskstats"]), observers.load("diskstats").read(given).missing)
-print(observers.find_files(Path(sys.argv[1])))
-"""
-
-
-def test_its_files_are_read_by_name(tree: Path, tmp_path: Path) -> None:
-    (tmp_path / "diskstats").mkdir()
-    (tmp_path / "diskstats/begin").write_text("")
-    done = python(tree, "-c", READ, str(tmp_path))
-    assert done.stdout == "['diskstats'] ['raw/diskstats/end']\n['begin']\n", done.stderr
 
 
 def test_who_watched_is_what_the_run_says() -> None:
@@ -268,31 +184,3 @@ def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
     assert (seen.lost, seen.losses) == (15, ["the bpftrace script lost 15 events"])
     (tmp_path / bpftrace.TEXT).unlink()
     assert bpftrace.OBSERVER.read(Given(tmp_path, (0, 200))).missing == ["raw/bpftrace.txt"]
-
-
-# Where an observer is named though the file is not its own, and why.
-NAMED = {
-    "Makefile": "the export format of that name",
-    "analysis/adapters/blklines.py": "the name that trace-cmd gives an event",
-    "analysis/export/__init__.py": "the export format of that name",
-    "analysis/export/iolog.py": "why fio is not given a trace of that format",
-    "analysis/inspect/__main__.py": "the page of a trace in that format",
-    "analysis/inspect/lacks.py": "the page of a trace in that format",
-    "analysis/inspect/page.py": "the page of a trace in that format",
-    "commitpath/command_line/variables.yml": "the export format of that name",
-    "experiments/schema.yml": "what OBSERVERS takes, for who reads of it",
-    "playbooks/host.yml": "the package whose blkparse reads a trace on the host",
-}
-
-
-def test_nothing_but_its_own_files_names_an_observer() -> None:
-    """`probes` is a folder and an axis, too. `content` is a word: it is looked for as a name is written."""
-    words = "|".join(name for name in observers.names() if name not in ("probes", "content"))
-    named = r"observers[./]content|content\.(bin|zst|ko|sh)|observer/content"
-    found = subprocess.run(
-        ["git", "grep", "-lE", rf"\b({words})\b|{named}", "--", ".", ":!tests", ":!docs", ":!*.md"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    own = re.compile(rf"(^|/)({words}|content)\.[a-z.]+$|^probes/content/")
-    others = [path for path in found if not own.search(path)]
-    assert sorted(others) == sorted(NAMED)

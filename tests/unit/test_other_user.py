@@ -1,6 +1,7 @@
-"""Commands that need no board, as a user who may not write to the checkout and is in no group of root's."""
+"""Commands that need no board, in a new home with a new cache, which the demo begins.
 
-from __future__ import annotations
+Where the tests are root's, as a user who may not write to the checkout and is in no group of root's.
+"""
 
 import os
 import shutil
@@ -14,12 +15,13 @@ import pytest
 from base.paths import ROOT
 
 TRACE = ROOT / "tests/inspect/traces/merged.txt"
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
+IS_ROOT = os.geteuid() == 0
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"] if IS_ROOT else []
 # a command, and what it prints or makes
 COMMANDS = {
+    "demo": (["demo"], "inspect"),
     "help": (["help"], "make experiment"),
     "plan": (["plan", "FS=f2fs", "MODE=wal"], '"journal_mode"'),
-    "demo": (["demo"], "inspect"),
     "inspect": (["inspect", "TRACE=trace.txt", "CSV=commands.csv"], "commands.csv"),
     "trace-record": (
         ["trace-record", "FILE=new.trace", "--", "sqlite3", "new.db", "CREATE TABLE t(a)"],
@@ -28,30 +30,32 @@ COMMANDS = {
 }
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_commands_without_a_board_work_for_another_user() -> None:
     # not in tmp_path: each pytest that begins closes the folder above it to other users
     with tempfile.TemporaryDirectory() as folder:
-        os.chown(folder, 65534, 65534)
-        failed = _failed(Path(folder))
-    assert failed == {}
+        place = Path(folder)
+        (place / "home").mkdir()
+        shutil.copy(TRACE, place / "trace.txt")
+        for path in (place, *place.iterdir()):
+            if IS_ROOT:
+                os.chown(path, 65534, 65534)
+        assert failures(place) == {}
+        assert not list((place / "home").iterdir())
 
 
-def _failed(home: Path) -> dict[str, str]:
-    shutil.copy(TRACE, home / "trace.txt")
-    os.chown(home / "trace.txt", 65534, 65534)
-    reached = ["test", "-x", sys.executable, "-a", "-w", str(home)]
+def failures(place: Path) -> dict[str, str]:
+    reached = ["test", "-x", sys.executable, "-a", "-w", str(place)]
     if subprocess.run([*NOBODY, *reached], check=False).returncode != 0:
         pytest.skip("another user may not enter this checkout's folder, or that of temporary files")
     environment = {
-        **{"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(home), "TMPDIR": str(home)},
-        **{"COMMITPATH_CACHE": str(home / "cache"), "COMMITPATH_RESULTS": str(home / "results")},
+        **{"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(place / "home"), "TMPDIR": str(place)},
+        **{"COMMITPATH_CACHE": str(place / "cache"), "COMMITPATH_RESULTS": str(place / "results")},
     }
     failed = {}
     for name, (words, printed) in COMMANDS.items():
         done = subprocess.run(
             [*NOBODY, ROOT / "bin/commitpath", *words],
-            cwd=home,
+            cwd=place,
             env=environment,
             capture_output=True,
             text=True,

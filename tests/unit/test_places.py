@@ -75,21 +75,14 @@ def test_a_long_socket_name_is_reached(nasty: Path, monkeypatch: pytest.MonkeyPa
     machine = virtual.machine(nasty, "virtual", nasty / "ram", False, None)
     assert len(str(nasty / "qmp")) > 107
     # no board: what listens is QEMU itself, without a machine
-    line = [
-        "qemu-system-aarch64",
-        "-machine",
-        "none",
-        "-display",
-        "none",
-        "-qmp",
-        "unix:qmp,server=on,wait=off",
-    ]
+    none = ["-machine", "none", "-display", "none"]
+    line = ["qemu-system-aarch64", *none, "-qmp", "unix:qmp,server=on,wait=off"]
     monkeypatch.setattr(qemu.Machine, "arguments", lambda _: line)
     with qemu.running(machine) as process, qemu.Monitor(machine, process) as monitor:
         assert monitor.command("query-status")["status"]
 
 
-@pytest.mark.parametrize("name", ["a:b", "a$b", "a{b", "a}b", "a\nb", "a\tb", "a\udcffb"])
+@pytest.mark.parametrize("name", ["a:b", "a\nb", "a\udcffb"])
 def test_a_path_that_cannot_work_is_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="does not work; it may have any printable") as error:
         places.check_name(tmp_path / name, "")
@@ -97,7 +90,7 @@ def test_a_path_that_cannot_work_is_one_line(name: str, tmp_path: Path) -> None:
     assert str(error.value).isprintable()
 
 
-@pytest.mark.parametrize("name", ["a:b", "a$b", "a{b", "a}b", "a\nb", "all that works"])
+@pytest.mark.parametrize("name", ["a$b", "a\nb", "all that works"])
 def test_the_first_command_says_the_same(name: str, nasty: Path) -> None:
     """Before Python's environment is made."""
     folder = nasty / name
@@ -139,15 +132,16 @@ def read_only(_: Path) -> Path:
 
 
 PLACES = [a_file, a_dangling_link, below_a_file, read_only]
-WRITERS = {
-    "experiment": ["experiment", "ROWS=1", "N=1"],
-    "sweep": ["sweep", "GRID=quick"],
-    "reproduce": ["reproduce", "PAPER=apsys17"],
-    "results": ["results"],
-    "import": ["import", "FILE=/dev/null"],
-    "export": ["export", "FILE=/nowhere/x"],
-    "compare": ["compare", "A=fs=f2fs", "B=fs=ext4"],
-}
+EXPERIMENT = ["experiment", "ROWS=1", "N=1"]
+WRITERS = [
+    EXPERIMENT,
+    ["sweep", "GRID=quick"],
+    ["reproduce", "PAPER=apsys17"],
+    ["results"],
+    ["import", "FILE=/dev/null"],
+    ["export", "FILE=/nowhere/x"],
+    ["compare", "A=fs=f2fs", "B=fs=ext4"],
+]
 
 
 @pytest.mark.parametrize("variable", ["COMMITPATH_RESULTS", "COMMITPATH_CACHE"])
@@ -157,20 +151,17 @@ def test_a_folder_that_cannot_be_written_is_told_first(
 ) -> None:
     place = make_place(tmp_path)
     before = list(tmp_path.iterdir())
-    done = commands.call(*WRITERS["experiment"], **{variable: str(place)})
-    said = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
-    assert done.returncode == 2
-    assert len(said) == 1, done.stderr
-    assert said[0].startswith("commitpath: /")
-    assert f"{variable}=<folder> names another" in said[0]
+    done = commands.call(*EXPERIMENT, **{variable: str(place)})
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("commitpath: /")
+    assert f"{variable}=<folder> names another" in done.stderr
     assert list(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("command", WRITERS)
-def test_each_command_that_writes_results_says_so(command: str, tmp_path: Path) -> None:
-    done = commands.call(*WRITERS[command], COMMITPATH_RESULTS=str(a_dangling_link(tmp_path)))
-    said = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
-    assert len(said) == 1 and "a link to " in said[0], done.stderr
+@pytest.mark.parametrize("command", WRITERS, ids=lambda command: command[0])
+def test_each_command_that_writes_results_says_so(command: list[str], tmp_path: Path) -> None:
+    done = commands.call(*command, COMMITPATH_RESULTS=str(a_dangling_link(tmp_path)))
+    assert done.stderr.count("\n") == 1 and "a link to " in done.stderr
 
 
 # Names in a cache that make destroy deletes.
@@ -196,15 +187,10 @@ def a_cache(folder: Path, *others: str) -> Path:
     return cache
 
 
-def destroyed(cache: Path, *variables: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """make destroy."""
-    return commands.call("destroy", *variables, COMMITPATH_CACHE=str(cache), **environment)
-
-
 def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:
     cache = a_cache(tmp_path)
     for _ in range(2):
-        done = destroyed(cache)
+        done = commands.call("destroy", COMMITPATH_CACHE=str(cache))
         assert done.returncode == 0, done.stderr
         assert not cache.exists()
 
@@ -212,13 +198,13 @@ def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:
 def test_destroy_leaves_what_others_put_into_a_cache(tmp_path: Path) -> None:
     cache = a_cache(tmp_path, "thesis", "image-of-mine")
     (cache / places.TAG).write_text(places.TAG_TEXT)
-    done = destroyed(cache)
+    done = commands.call("destroy", COMMITPATH_CACHE=str(cache))
     assert done.returncode == 0, done.stderr
     assert "did not make: image-of-mine, thesis" in done.stdout
     assert sorted(path.name for path in cache.iterdir()) == ["image-of-mine", "thesis"]
 
 
-@pytest.mark.parametrize("names", [("docs",), ("log",), (*MADE, "docs"), ("CACHEDIR.TAG",)])
+@pytest.mark.parametrize("names", [("log",), (*MADE, "docs"), ("CACHEDIR.TAG",)])
 @pytest.mark.parametrize("command", ["destroy", "experiment"])
 def test_a_folder_of_others_is_no_cache(command: str, names: tuple[str, ...], tmp_path: Path) -> None:
     """No command takes it for one, so that none of it is deleted later."""

@@ -1,6 +1,5 @@
 """A snapshot's memory is known by its bytes, however a copy of it lies on the disk."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,28 +30,6 @@ def memory(tmp_path: Path) -> Path:
     return path
 
 
-def copied(*options: str) -> Callable[[Path, Path], None]:
-    """A copy by cp."""
-
-    def copy(old: Path, new: Path) -> None:
-        subprocess.run(["cp", *options, old, new], check=True)
-
-    return copy
-
-
-def tarred(*options: str) -> Callable[[Path, Path], None]:
-    """A copy out of a tar."""
-
-    def copy(old: Path, new: Path) -> None:
-        packed = new.with_suffix(".tar")
-        subprocess.run(["tar", *options, "-C", old.parent, "-cf", packed, old.name], check=True)
-        new.mkdir()
-        subprocess.run(["tar", "-C", new, "-xf", packed], check=True)
-        (new / old.name).rename(new / "ram")
-
-    return copy
-
-
 def in_blocks(size: int) -> Callable[[Path, Path], None]:
     """A copy on a filesystem with blocks of this size: where one has data, its zeros are written."""
 
@@ -70,13 +47,8 @@ def in_blocks(size: int) -> Callable[[Path, Path], None]:
 
 
 COPIES = {
-    "cp -a": copied("-a"),
-    "no hole": copied("--sparse=never"),
-    "every hole": copied("--sparse=always"),
-    "tar": tarred(),
-    "tar -S": tarred("-S"),
+    "no hole": in_blocks(SIZE),
     "blocks of 512": in_blocks(512),
-    "blocks of 16 KiB": in_blocks(16 << 10),
     "blocks of 1 MiB": in_blocks(1 << 20),
     "blocks that are not aligned": in_blocks(BLOCK - 512),
 }
@@ -86,7 +58,6 @@ COPIES = {
 def test_equal_bytes_are_equal(how: str, memory: Path, tmp_path: Path) -> None:
     new = tmp_path / "copy"
     COPIES[how](memory, new)
-    new = new / "ram" if new.is_dir() else new
     assert new.read_bytes() == memory.read_bytes()
     assert content_hash(new) == content_hash(memory)
 
@@ -97,7 +68,7 @@ def test_the_copies_lie_otherwise(memory: Path, tmp_path: Path) -> None:
     assert (tmp_path / "full").stat().st_blocks * 512 >= SIZE > 10 * memory.stat().st_blocks * 512
 
 
-@pytest.mark.parametrize("number", [*PAGES, 1, 2000])
+@pytest.mark.parametrize("number", [0, 15, 42, 4999, 1, 2000])
 def test_another_byte_is_not(number: int, memory: Path) -> None:
     before = content_hash(memory)
     with memory.open("r+b") as file:

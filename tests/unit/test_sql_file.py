@@ -59,9 +59,11 @@ def test_a_file_is_cut_where_sqlite_ends_its_statements() -> None:
     assert [sqlfile.is_ordered(one) for one in found.transactions] == [True, False, True, False]
 
 
-@pytest.mark.parametrize("begin", ["BEGIN TRANSACTION", "begin immediate", "BEGIN"])
-@pytest.mark.parametrize("off", ["PRAGMA foreign_keys=OFF;", "pragma foreign_keys(0);", ""])
-def test_a_dump_makes_a_database(begin: str, off: str) -> None:
+@pytest.mark.parametrize(
+    ("off", "begin"),
+    [("PRAGMA foreign_keys=OFF;", "BEGIN TRANSACTION"), ("pragma foreign_keys(0);", "BEGIN")],
+)
+def test_a_dump_makes_a_database(off: str, begin: str) -> None:
     made = "CREATE TABLE a(b);", "INSERT INTO a VALUES('COMMIT;');"
     found = sqlfile.read(f"{off}\n{begin};\n{''.join(made)}\nCOMMIT;\n{MARK}\nSELECT 1;")
     assert [one.text for one in found.schema] == list(made)
@@ -69,42 +71,28 @@ def test_a_dump_makes_a_database(begin: str, off: str) -> None:
 
 BAD = [
     (b"", "the file is empty"),
-    (b" \n", "the file is empty"),
     (b"SELECT 1;\n\0", "line 2: a NUL byte"),
     (b"SELECT 1;\nSELECT '\xff';", "line 2: not UTF-8"),
     ("-- nothing\n", "it has no statement$"),
     (f"CREATE TABLE t(a);\n{MARK}\n", f"it has no statement after line 2, '{MARK}'"),
     ("SELECT 1;\nSELECT 2", r"line 2: the statement 'SELECT 2' has no end \(a semicolon\)"),
-    ("SELECT 'a;\n;", "line 1: the statement .* has no end"),
     ("SELECT 1;\n\nBEGIN;SELECT 2;", "line 3: BEGIN without a COMMIT, END or ROLLBACK after it"),
     ("SELECT 1;\nCOMMIT;", "line 2: COMMIT without a BEGIN before it"),
-    ("ROLLBACK;", "line 1: ROLLBACK without a BEGIN"),
-    ("SAVEPOINT a;", "line 1: SAVEPOINT without a BEGIN"),
     ("BEGIN;\nBEGIN;\nEND;", "line 2: BEGIN within the transaction of line 1"),
     ("PRAGMA journal_mode=WAL;", "line 1: PRAGMA journal_mode: here there may be .*wal_checkpoint"),
     ('BEGIN; /* */ PRAGMA main . "Synchronous" = 0; COMMIT;', "line 1: PRAGMA synchronous: "),
-    ("PRAGMA [page_size];", "line 1: PRAGMA page_size: "),
     # they are in effect when they are prepared; a byte order mark is a blank to SQLite, anywhere
     ("SELECT 1;\nEXPLAIN PRAGMA synchronous=off;", "line 2: PRAGMA synchronous: "),
-    ("EXPLAIN QUERY PLAN PRAGMA main.journal_mode=off;", "line 1: PRAGMA journal_mode: "),
     ("SELECT 1;\n\ufeffPRAGMA synchronous=off;", "line 2: PRAGMA synchronous: "),
     (
         f"PRAGMA foreign_keys=1;\n{MARK}\nSELECT 1;",
         f"line 1: PRAGMA foreign_keys before '{MARK}': there it may be OFF alone",
     ),
-    (
-        f"PRAGMA recursive_triggers=1;\n{MARK}\nSELECT 1;",
-        "line 1: PRAGMA recursive_triggers: here there may be application_id, foreign_keys, user_version",
-    ),
     (f"BEGIN;\n{MARK}\nSELECT 1;", f"line 1: BEGIN before '{MARK}' without a COMMIT or END there"),
-    (f"BEGIN;BEGIN;\n{MARK}\nSELECT 1;", f"line 1: BEGIN before '{MARK}': all that is there is one"),
     (f"BEGIN;\nROLLBACK;\n{MARK}\nSELECT 1;", f"line 2: ROLLBACK before '{MARK}': all that is there is"),
-    (f"COMMIT;\n{MARK}\nSELECT 1;", f"line 1: COMMIT before '{MARK}': all that is there is one"),
     (f"{MARK}\n{MARK}\nSELECT 1;", "line 2: the second "),
     ("--commitpath: schema\nSELECT 1;", "line 1: '--commitpath: schema': the only such line is "),
     ("ATTACH 'x' AS x;", "line 1: ATTACH: a statement is of one database"),
-    ("VACUUM INTO 'x';", "line 1: VACUUM: a statement is of one database"),
-    ("SELECT load_extension('x');", "line 1: load_extension: what it loads would run in the driver"),
     ("SELECT 1;\nSELECT 1, 2, 3, 4, \"Load_Extension\" /* */ ('x');", "line 2: load_extension: "),
     (".mode csv\nSELECT 1;", "line 1: .mode is a command of SQLite's shell"),
     (b"-" * (2**20 + 1), "1048577 bytes; a file has at most 1048576"),
@@ -121,7 +109,6 @@ def test_what_no_file_may_have_is_one_line(tmp_path: Path, text: str | bytes, sa
 CONTRADICTIONS = [
     ({"N": "3"}, "^N=3: with FILE it is the number of the file's transactions, 4; leave it out$"),
     ({"ROWS": "10"}, "^ROWS=10: WORKLOAD=sql allows only 0 "),
-    ({"VALUE_SIZE": "10"}, "^VALUE_SIZE=10: WORKLOAD=sql allows only 1 "),
     (
         {"ENGINE": "leveldb", "SYNCHRONOUS": "full"},
         "^ENGINE=leveldb: WORKLOAD=sql is for ppl, sqlite, ssl only ",

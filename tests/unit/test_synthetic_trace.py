@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from commitpath.cells import from_variables as cells
 from commitpath.cells import identities
 from commitpath.inputs import trace_synthetic
 from model import synthetic
-from model.statements import tracefile
+from model.statements import sqlfile, tracefile
 from model.statements.sqlfile import SqlFileError
 from model.synthetic import measure
 
@@ -40,6 +41,11 @@ def found(name: str, seed: int) -> list[tuple[str, float, float, str]]:
     return measure.table(spec, ran, profile.get("told", {}))
 
 
+def digest(transactions: Iterable[sqlfile.Statement]) -> str:
+    """The beginning of the hash of a trace's SQL."""
+    return hashlib.sha256("".join(one.text for one in transactions).encode()).hexdigest()[:16]
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_each_measure_is_the_studys(name: str) -> None:
     rows = found(name, 1)
@@ -48,8 +54,7 @@ def test_each_measure_is_the_studys(name: str) -> None:
     unfitted = {words for words, _, _, note in rows if note}
     told = {measure.ROWS[word] for word in PROFILES[name].get("told", {})}
     assert unfitted - {"files"} == told
-    text = synthetic.parts(synthetic.text_of(PROFILES[name], 1)).transactions
-    assert hashlib.sha256("".join(one.text for one in text).encode()).hexdigest()[:16] == MADE[name]
+    assert digest(synthetic.parts(synthetic.text_of(PROFILES[name], 1)).transactions) == MADE[name]
 
 
 def test_over_several_files_each_has_the_same_part() -> None:
@@ -81,14 +86,12 @@ def test_another_seed_is_another_trace_that_fits_too(name: str) -> None:
 
 def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "made.trace"
-    assert trace_synthetic.trace_synthetic({"NAME": "synthetic-gmail", "SEED": "3", "FILE": str(place)}) == 0
+    assert trace_synthetic.trace_synthetic({"NAME": "synthetic-gmail", "FILE": str(place)}) == 0
     text = place.read_text()
-    assert "# SYNTHETIC: made by commitpath, WORKLOAD=synthetic-gmail SEED=3; no program did this" in text
+    assert "# SYNTHETIC: made by commitpath, WORKLOAD=synthetic-gmail SEED=1; no program did this" in text
     printed = capsys.readouterr().out
     assert re.search(r"^page writes +6041 +6041$", printed, re.MULTILINE)
-    again = tracefile.parts(text)
-    made = synthetic.parts(synthetic.text_of(PROFILES["synthetic-gmail"], 3))
-    assert [one.text for one in again.transactions] == [one.text for one in made.transactions]
+    assert digest(tracefile.parts(text).transactions) == MADE["synthetic-gmail"]
 
 
 def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> None:
@@ -113,14 +116,10 @@ GMAIL: dict[str, Any] = PROFILES["synthetic-gmail"]
 WRONG = [
     # no machine makes these, and a stored run's cell may ask for them
     ({"statements": 10**12}, "statements: '1000000000000' is none of 0 to 1000000"),
-    ({"databases": 10**9}, "databases: '1000000000' is none of 0 to 32"),
     ({"megabytes": math.nan}, "megabytes: 'nan' is none of 0 to 1000000"),
-    ({"updates": "7"}, "updates: '7' is none of 0 to 1000000"),
     ({"sql_bytes": 10**6, "updates": 2000}, "2000 updates of 1000000 sql_bytes: more than"),
     ({"updates": 985}, "Gmail: 984 transactions, of which updates write: 985"),
     ({"page_writes": 700}, "Gmail: 700 page_writes, of which each of updates has one: 704"),
-    ({"pages": 6042}, "Gmail: 6041 page_writes, of which each of pages is one: 6042"),
-    ({"statements": 805}, "Gmail: 805 statements, of which each of batches has one: 806"),
     ({"megabytes": 0.01}, "Gmail: 0 rows of a database of that size"),
     ({"pages": 900}, "Gmail: [0-9]+ pages are to come, and [0-9]+ transactions write 3 pages"),
     ({"pages": 5}, "Gmail: a transaction of [0-9]+ pages, of 5"),
@@ -128,7 +127,6 @@ WRONG = [
         {"sql_bytes": 100},
         "Gmail: 100 bytes of SQL in a transaction leave -[0-9]+ for each of its texts; 8 to",
     ),
-    ({"sql_bytes": 90000}, "Gmail: 90000 bytes of SQL in a transaction leave [0-9]+ for each of its texts"),
 ]
 
 

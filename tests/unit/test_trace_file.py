@@ -115,36 +115,23 @@ def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> Non
 
 
 BAD = [
-    ('file 1 "a"\n0 1 "SELECT ?" 0x1.8p+9999', r"line 3: '0x1.8p\+9999' is no value; "),
     ('file 1 "a"\n0 1 "SELECT 1\\u0000;"', "line 3: a NUL in the SQL"),
     ('file 1 "a"\nfile 2 "b"\nonly 1\nonly 2', "line 5: there is one line 'only'"),
     ("commitpath trace 2\n", f"line 1: a trace begins with the line '{FIRST}'"),
     ('0 1 "SELECT 1"', "line 2: '1' is no file of the trace; there are none"),
     ('file 1 "a"\nfile 1 "b"', "line 3: '1' is no number of a new file"),
     ("file 1 a", "line 2: 'a' is no JSON string"),
-    ("file 1", "line 2: 'file' takes other words"),
     ('file 1 "a"\nonly 2', "line 3: '2' is no file of the trace; there are 1 a"),
     (
         'file 1 "a"\nwhen 1 "SELECT 1"',
         "line 3: 'when' is none of file, only, make, # and a number of seconds",
     ),
-    ('file 1 "a"\n-1 1 "SELECT 1"', "line 3: '-1' is none of "),
     ('file 1 "a"\n0 1', "line 3: a statement is: seconds or make, file, "),
-    ('file 1 "a"\n0 1 "a', "line 3: '\"a' is no JSON string"),
     ('file 1 "a"\n0 1 "\\ud800"', "line 3: .* is no JSON string"),
     ('file 1 "a"\n0 1 "SELECT ?" 0.5', "line 3: '0.5' is no value; there are null, 5, 0x1.8p"),
-    ('file 1 "a"\n0 1 "SELECT ?" blob:0', "line 3: 'blob:0' is no value"),
-    ('file 1 "a"\n0 1 "SELECT ?" 9223372036854775808', "line 3: '9223372036854775808' is no value"),
     ('file 1 "a"\n0 1 "SELECT ?"', "line 3: 0 values, and a parameter '\\?' that is number 1"),
-    ('file 1 "a"\n0 1 "SELECT ?" 1 2', "line 3: 2 values for 1 parameters"),
     ('file 1 "a"\n0 1 "SELECT 1; SELECT 2"', "line 3: its text has 2 statements"),
-    ('file 1 "a"\n0 1 ""', "line 3: its text has 0 statements"),
-    ('file 1 "a"\n0 1 "BEGIN"', "line 3: BEGIN without a COMMIT"),
     ('file 1 "a"\n0 1 "PRAGMA journal_mode=off"', "line 3: PRAGMA journal_mode: "),
-    (
-        'file 1 "a"\nmake 1 "BEGIN"\n0 1 "SELECT 1"',
-        "line 3: BEGIN make without a COMMIT or END there",
-    ),
     ('file 1 "a"\nmake 1 "CREATE TABLE t(a)"', "it has no statement$"),
     (
         'file 1 "a"\nfile 2 "b"\nmake 2 "CREATE TABLE t(a)"\n0 1 "SELECT 1"',
@@ -155,7 +142,6 @@ BAD = [
         "it has 33 files, and a cell at most 32 databases; choose one by a line such as 'only 1'",
     ),
     ('file 1 "a"\nfile 2 "b"\n0 2 "BEGIN"\n0 1 "SELECT 1"', "line 4: BEGIN without a COMMIT"),
-    ('file 1 "a"\nfile 2 "b"\n0 2 "SELECT 1"\n0 1 "COMMIT"', "line 5: COMMIT without a BEGIN"),
 ]
 
 

@@ -64,19 +64,15 @@ def test_an_unknown_variable_is_refused(command: str) -> None:
         assert name in str(error.value)
 
 
-def test_a_value_that_cannot_be_is_refused() -> None:
-    with pytest.raises(BadInputError, match=r"^FORCE=2: FORCE is 0, 1$"):
-        variables.check("diff", {"FORCE": "2"})
-
-
 def test_help_has_every_variable() -> None:
     text = help.text()
     for command in variables.commands():
         shown = "test" if command == "host" else command
         for name in variables.without_axes(command):
             assert re.search(rf"^ +({shown} +)?{name} ", text, re.M), name
-    for name in help.ENVIRONMENT:
+    for name in (*help.ENVIRONMENT, *(axis.variable for axis in axes().values())):
         assert name in text
+    assert re.search(r"^  plan +the variables of a cell, below$", text, re.M)
 
 
 def test_help_names_what_the_environment_is_asked_for() -> None:
@@ -99,7 +95,7 @@ def test_a_short_name_is_the_axis() -> None:
     assert "JOURNAL_MODE (MODE)" in help.text()
 
 
-@pytest.mark.parametrize("text", ["1e5", "1E5", "100000", "+100000"])
+@pytest.mark.parametrize("text", ["1e5", "+100000"])
 def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
     assert make_cell({"ROWS": text}).rows == 100_000
     assert "; 1e3 is 1000" in axes()["rows"].allowed()
@@ -117,12 +113,11 @@ def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
             r"^SYNCHRONUS: unknown variable; did you mean SYNCHRONOUS\? there are ",
         ),
         (lambda: make_cell({"PROBES": "bio,blok"}), r"^PROBES=bio,blok: did you mean block\? PROBES is "),
-        (lambda: make_cell({"PROBES": "al"}), r"^PROBES=al: did you mean all\? PROBES is "),
+        (lambda: variables.check("diff", {"FORCE": "2"}), "^FORCE=2: FORCE is 0, 1$"),
         (
             lambda: variables.check("trace-export", {"FORMAT": "perfeto"}),
             r"^FORMAT=perfeto: did you mean perfetto\? FORMAT is ",
         ),
-        (lambda: variables.check("trace-export", {"FORMAT": "x"}), r"^FORMAT=x: FORMAT is "),
         (
             lambda: grid.checked({"devise": "emmc-5.0"}),
             r"^devise: unknown axis; did you mean device\? there are ",

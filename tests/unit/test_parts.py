@@ -1,0 +1,66 @@
+"""Parts are found by their names: no code outside a part's own files names a filesystem, driver, observer or
+workload."""
+
+import re
+import subprocess
+
+import pytest
+
+from base.errors import BadInputError
+from base.paths import ROOT
+from commitpath.cells import from_variables as cells
+from commitpath.cells import observers
+from model import devices, filesystems
+
+CODE = ("*.py", "*.c", "*.h", "*.sh", "*Makefile", "*.mk", ":!tests")
+DRIVERS = {path.stem for path in (ROOT / "workloads/workloads").glob("*.c")}
+PROFILES = {path.stem.replace("-", "_") for path in (ROOT / "experiments/workload").glob("*.yml")}
+# words, a pattern of the files that may have them, and others that may
+PARTS: dict[str, tuple[list[str], str, set[str]]] = {
+    "filesystem": (
+        [*filesystems.names(), "jbd2"],
+        r"(^|/)(WORDS)(-[a-z]+)?\.[a-z.]+$",
+        {
+            # examples, and the recorded run that the demo shows
+            *("Makefile", "commitpath/command_line/help.py", "commitpath/commands/demo.py"),
+            *("commitpath/database/select.py", "commitpath/papers/page.py"),
+            # the board's own root disk and persistent memory
+            *("images/build-image.sh", "images/initramfs-init.sh", "playbooks/persistent.sh"),
+            # atomic writes by ioctls that bear a name; a garbage collector's mark on a page; comments
+            *("workloads/engines/ssl/atomic.c", "probes/bio.bpf.c", "workloads/run.c"),
+        },
+    ),
+    "driver": ([*{*devices.names()} - {"own"}], r"(^|/)(WORDS)(/|[.][a-z.]+$)", set()),
+    # probes and content are words of other meanings
+    "observer": (
+        [*{*observers.names()} - {"probes", "content"}],
+        r"(^|/)(WORDS)\.[a-z.]+$",
+        # the trace format of that name
+        {
+            *("Makefile", "analysis/adapters/blklines.py", "analysis/export/__init__.py"),
+            *("analysis/export/iolog.py", "analysis/inspect/__main__.py", "analysis/inspect/lacks.py"),
+            "analysis/inspect/page.py",
+        },
+    ),
+    # null and sql are words of other meanings, apsys17 is the default; a C file may have several
+    "workload": (
+        [*(DRIVERS & PROFILES) - {"null", "apsys17", "sql"}],
+        rf"/({'|'.join(DRIVERS | PROFILES)})\.",
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_no_other_code_names_a_part(kind: str) -> None:
+    names, own, others = PARTS[kind]
+    words = "|".join(names)
+    line = ["git", "grep", "-lwE", words, "--", *CODE]
+    paths = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert {path for path in paths if not re.search(own.replace("WORDS", words), path)} == others
+
+
+def test_a_limit_is_told_with_its_file() -> None:
+    with pytest.raises(BadInputError, match=r"takes at least 1 \(experiments/workload/apsys17-delete.yml\)"):
+        cells.make_cell({"WORKLOAD": "apsys17-delete", "ROWS": "0"})
+    assert cells.make_cell({"WORKLOAD": "apsys17", "ROWS": "0"}).rows == 0
