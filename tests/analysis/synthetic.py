@@ -433,9 +433,3 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "files.txt": f"12 409600 {name}\n",
     }.items():
         (raw / "board" / path).write_text(text)
-
-
-if __name__ == "__main__":
-    import sys
-
-    make(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -240,17 +240,11 @@ def spoil(made: Ledger, table: str, **values: pl.Expr) -> Ledger:
 
 SPOILED: dict[str, tuple[str, dict[str, pl.Expr], str]] = {
     "given to none": ("costs", {"deferred": pl.lit(0.0)}, "0 are given to transactions"),
-    "taken from none": ("costs", {"for_others": pl.lit(0.0)}, "4096 are taken from transactions"),
     "too much": ("deferred", {"bytes": pl.col("bytes") * 9}, "commands with more deferred than written"),
     "too early": (
         "ledger",
         {"issue_ns": pl.when(pl.col("command") == 3).then(150_000).otherwise(pl.col("issue_ns"))},
         "1 deferred parts written before their transaction",
-    ),
-    "more than its own": (
-        "costs",
-        {"for_others": pl.col("bytes") * 2},
-        "transactions that wrote more for others than in total",
     ),
 }
 

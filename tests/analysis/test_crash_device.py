@@ -17,7 +17,7 @@ from model.crash_points.durable import SECTOR, Cache, Commands
 
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
 LYING = Cache(bytes=8 * SECTOR, reorders=False, block=512, unit=4096, ignores=frozenset(["flush"]))
-SEEDS = range(40)
+SEEDS = range(15)
 
 
 def some_log(seed: int, depth: int = 4, count: int = 60) -> np.ndarray:

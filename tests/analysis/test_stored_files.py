@@ -22,21 +22,11 @@ from base.identity import cell_id
 HERE = Path(__file__).parent
 
 
-def on_a_lab_board(folder: Path) -> None:
-    """Unwatched, and in real time."""
-    synthetic.leave_twin(folder)
-    synthetic.change_cell(folder, clock="real")
-    edit(folder / "raw/run.json", clock="real")
-    config = folder / "raw/driver/config.json"
-    edit(config, clock=json.loads(config.read_text())["clock"] | {"instruction_ps": 587})
-
-
 # name: (sample, what is done to it)
 RUNS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "watched, blktrace": ("sample-f2fs-wal.tar.xz", lambda folder: None),
     "watched, flash": ("sample-flash-wal.tar.xz", lambda folder: None),
     "unwatched": ("sample-flash-wal.tar.xz", synthetic.leave_twin),
-    "like a lab board's": ("sample-f2fs-wal.tar.xz", on_a_lab_board),
 }
 
 
@@ -56,9 +46,8 @@ def spoiled(data: bytes) -> list[bytes | None]:
     return [None, *([b"", data[: len(data) // 2]] if data else []), os.urandom(len(data) or 100)]
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_each_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = stored(tmp_path, name)
+def test_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = stored(tmp_path, "watched, blktrace")
     assert command.main([str(folder), "--quiet"]) == 0, capsys.readouterr()
     inputs = [folder / "cell.json", folder / "host.json"]
     inputs += [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if path.is_file()]
