@@ -19,11 +19,6 @@ SAMPLES = (
 )
 
 
-def test_its_checks_are_those_of_its_folder() -> None:
-    names = [module.__name__.rpartition(".")[2] for module in audit.modules()]
-    assert names == ["call_order", "deferred_bytes", "journal_commits", "page_writes", "waits"]
-
-
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_recorded_run_has_no_fault(sample: str, built_run: Callable[[str], Run]) -> None:
     run = built_run(sample)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 import struct
 from pathlib import Path
 
@@ -145,6 +147,24 @@ def test_corruption_names_the_byte(tmp_path: Path, at: int) -> None:
     made[at][0] ^= 0xFF
     with pytest.raises(BadInput, match=rf"x: byte {offset}: the magic number is 0x656174f8"):
         blkrecords.read_file(write(tmp_path / "x", *made))
+
+
+def test_a_spoiled_file_is_read_or_refused(tmp_path: Path) -> None:
+    whole, path = (HERE / "blktrace-ext4/nullb0.blktrace.0").read_bytes(), tmp_path / "nullb0.blktrace.0"
+    outcomes = set()
+    for seed in range(60):
+        draw, data = random.Random(seed), bytearray(whole)
+        for _ in range(draw.randint(1, 8)):
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        write(path, data[: draw.choice((len(data), draw.randrange(len(data))))])
+        try:
+            blktrace.count(tmp_path, 0, 2**62)
+            blktrace.read(tmp_path)
+            outcomes.add("read")
+        except BadInput as error:
+            assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: [^\n]+; expected [^\n]+", str(error))
+            outcomes.add("refused")
+    assert len(outcomes) == 2
 
 
 def second(data: bytes) -> bytes:

@@ -68,11 +68,8 @@ BOARD = log(W, F, W, F, W, W)
     [
         # as planned, but that the flush was there before
         (trial(4, "before"), (4, "before", PLANNED, 0)),
-        (trial(2, "after", (2,)), (2, "after", PLANNED, 1)),
         # nothing of 2 is kept: before the flush, and not behind it
         (trial(4, "before", (2, 3)), (3, "during", policies.NOTHING, 1)),
-        # the first is kept, which is durable
-        (trial(4, "before", (3,)), (4, "before", policies.EVERYTHING, 0)),
         # the flush is no change
         (trial(4, "after"), (4, "after", policies.EVERYTHING, 1)),
         # what the plan's flush was is lost with what came behind it

@@ -1,9 +1,8 @@
-"""A recorded run with cuts (record-crash-sample.sh): what its trials come to, and its faults."""
+"""A recorded run with cuts (record-sample.sh): what its trials come to, and its faults."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,17 +126,6 @@ def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
     assert any("transactions intact, but has: board died" in reason for reason in result["reasons"])
 
 
-def test_a_driver_that_acknowledges_before_it_commits_is_found_out(run_dir: Path) -> None:
-    """Two transactions are gone where one may be."""
-    for path in run_dir.glob("crash/*/raw/driver/transactions.csv"):
-        lines = [line.split(",") for line in path.read_text().splitlines()]
-        begin, end = lines[0].index("begin_ns"), lines[0].index("end_ns")
-        for fields in lines[1:]:
-            fields[end] = str(int(fields[begin]) + 1)
-        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
-    assert pipeline.analyse(run_dir)["crash"]["broken"] > 0
-
-
 def device_log(folder: Path, spoil: Callable[[np.ndarray], None], where: str = "crash/1/raw") -> None:
     path = folder / where / "device.bin"
     data = path.read_bytes()
@@ -161,10 +149,6 @@ def repeat_a_trial(folder: Path) -> None:
     path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
 
 
-def no_trials(folder: Path) -> None:
-    shutil.rmtree(folder / "crash")
-
-
 def behind_at_the_end(folder: Path) -> None:
     cell = cells.of(json.loads((folder / "cell.json").read_text()))
     states = oracle.after_each(cell, ["insert", "update", "delete"])
@@ -176,7 +160,6 @@ def behind_at_the_end(folder: Path) -> None:
     [
         (lose_a_trial, "1 of 40 trials were not run, first trial 39"),
         (repeat_a_trial, "there are 41 trials; the cell requests 40"),
-        (no_trials, "40 of 40 trials were not run, first trial 0"),
         (lambda folder: device_log(folder, other_sector), "trial board 1 did not repeat the run"),
         (
             behind_at_the_end,

@@ -1,4 +1,4 @@
-"""A recorded run of a trace with cuts (record-crash-sample.sh): what its trials come to, and what cannot
+"""A recorded run of a trace with cuts (record-sample.sh): what its trials come to, and what cannot
 be so."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What boards of trials said that cannot be so, of recorded runs (record-crash-sample.sh)."""
+"""What boards of trials said that cannot be so, of recorded runs (record-sample.sh)."""
 
 from __future__ import annotations
 

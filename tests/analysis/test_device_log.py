@@ -1,4 +1,4 @@
-"""The device's own log, on a recorded run (record-flash-sample.sh): what it witnesses, and its faults."""
+"""The device's own log, on a recorded run (record-sample.sh): what it witnesses, and its faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded run whose process is killed (record-crash-sample.sh): what its trials come to; its faults."""
+"""A recorded run whose process is killed (record-sample.sh): what its trials come to; its faults."""
 
 from __future__ import annotations
 

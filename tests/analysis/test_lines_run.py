@@ -1,23 +1,18 @@
-"""A recorded run with a log in persistent memory, and cuts (record-crash-sample.sh): what its trials come
+"""A recorded run with a log in persistent memory, and cuts (record-sample.sh): what its trials come
 to; its faults."""
 
 from __future__ import annotations
 
 import itertools
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
-from edited import edit_trial
 
 from analysis import checks, pipeline, stages
 from analysis.report import terminal
-from model import cell as cells
 from model.crash_points import lines
-from model.expected_state import oracle
 
 # of the trials, which are 30
 CUTS = 30
@@ -59,18 +54,6 @@ def test_what_is_said_of_its_trials(run_dir: Path) -> None:
     everything = pl.col("line_policy") == lines.EVERYTHING
     assert (stake.filter(everything)["lost_lines"] == 0).all()
     assert (stake.filter(~everything)["lost_lines"] > 0).any()
-
-
-def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
-    row = judged(run_dir).filter((pl.col("acknowledged") == 2) & pl.col("call").is_not_null())
-    trial = row["trial"][0]
-    cell = cells.of(json.loads((run_dir / "cell.json").read_text()))
-    rows, total = oracle.after_each(cell, ["insert"])[1]
-    edit_trial(run_dir, trial, rows=rows, hash=f"{total:016x}", replayed=1)
-    crash = pipeline.analyse(run_dir)["crash"]
-    assert crash["broken"] == 1
-    told = rf"trial {trial}, power cut .* call .*: 1 of 2 acknowledged transactions are gone"
-    assert re.match(told, crash["first_broken"])
 
 
 def calls(folder: Path, how: Callable[[list[str]], list[str]], place: str = "crash/2/raw") -> None:

@@ -15,10 +15,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import audit, pipeline, stages
+from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import commits, cross_check, ledger
-from analysis.report import terminal
 from base.errors import BadInput
 from model.block_operations import FUA
 
@@ -237,17 +236,3 @@ def test_it_is_refuted(fault: str, copy_run: Callable[[str], Path]) -> None:
     spoil(folder)
     found = wrong(folder)
     assert any(reason in one for one in found), found
-
-
-def test_of_ext4_nobody_is_said_to_collect_garbage(copy_run: Callable[[str], Path]) -> None:
-    """Pages that SQLite is not seen to write are told as that: ext4 has nobody who would move them."""
-    folder = copy_run(SAMPLES["ext4-wal"])
-    path = folder / "raw/driver/vfs.csv"
-    calls = pl.read_csv(path)
-    calls.filter((pl.col("op") != "write") | (pl.col("call") % 2 == 0)).write_csv(path)
-    told = pipeline.analyse(folder)
-    assert told["status"] == "rejected" and told["ledger"]["unwritten_bytes"] > 0
-    said = terminal.table(told, path)
-    assert "of pages that SQLite had not written" in said
-    for text in (said, (folder / "report.html").read_text()):
-        assert "garbage" not in text

@@ -94,13 +94,6 @@ def unread_and_broken(folder: Path) -> None:
     edit_trial(folder, SAMPLED, is_whole=0)
 
 
-def other_files(folder: Path) -> None:
-    """Board and host agree on what is not in the files."""
-    made = folder.parent / "sample.db"
-    database(made, some_cell(**document(folder, "cell.json")), 1)
-    pack([made], place(folder))
-
-
 def no_database(folder: Path) -> None:
     made = folder.parent / "sample.db"
     made.write_bytes(b"no database" * 1000)
@@ -117,12 +110,10 @@ def unmounted(folder: Path) -> None:
     ("spoil", "reason"),
     [
         (another_look(hash="0" * 16), ", host 0000000000000000"),
-        (another_look(opened=0), "different results from its files: opened: board 1, host 0"),
         (lambda folder: edit_trial(folder, SAMPLED, is_whole=0), "is_whole: board 0, host 1"),
         (lambda folder: edit(folder / "host.json", trials_looks={}), "the host did not read its files"),
         (lambda folder: shutil.rmtree(place(folder)), "its board stored no files for the host"),
         (unread, "its board found the database intact, but could not read it"),
-        (other_files, "; its files have 101 rows, hash "),
         (no_database, "; its files have nothing"),
         (unread_and_broken, None),
         (unmounted, None),

@@ -71,14 +71,6 @@ def test_fewer_bytes_rendered_than_written(run_dir: Path) -> None:
         assert "rendered.gz" in outcome(run_dir)
 
 
-def test_only_the_driver_recorded(tmp_path: Path) -> None:
-    folder = synthetic.make(tmp_path / "cell" / "run")
-    for path in files(folder):
-        if path.parent.name != "driver" and path.name != "cell.json":
-            path.unlink()
-    assert outcome(folder) == "rejected"
-
-
 def test_nothing_recorded(tmp_path: Path) -> None:
     folder = synthetic.make(tmp_path / "cell" / "run")
     for path in files(folder)[1:]:

@@ -1,8 +1,4 @@
-"""A recorded run on ext4 without a journal: its syncs write metadata to their place, and wait for that.
-
-The sample was made with `make experiment FS=ext4-nojournal MODE=delete N=8 ROWS=1000`, and packed with
-tar -cJf sample-nojournal.tar.xz cell.json host.json raw twin, below run/.
-"""
+"""A recorded run on ext4 without a journal: its syncs write metadata to their place, and wait for that."""
 
 from __future__ import annotations
 

@@ -5,12 +5,10 @@ Times are made up, and in microseconds here; nothing is a measurement.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from synthetic import probe_record, probes_bin
 
 from analysis.adapters.layout import Layout
 from analysis.adapters.proberecords import RECORD, TYPES
@@ -162,8 +160,3 @@ class Trace:
 
     def records(self) -> records.Records:
         return records.of_array(self.array())
-
-    def write(self, path: Path) -> None:
-        """Write probes.bin."""
-        edges = [probe_record(name, 0, tid=0, dev=0) for name in ("attached", "detached")]
-        path.write_bytes(probes_bin([edges[0], *self.array().tolist(), edges[1]]))

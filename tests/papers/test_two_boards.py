@@ -49,11 +49,6 @@ def one_expansion(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request, "expand", once)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return fixture.database(tmp_path / "made-up.sqlite")
-
-
 def rate(cell: Cell) -> float:
     return 300.0 if cell.journal_mode == "wal" else 30.0
 
