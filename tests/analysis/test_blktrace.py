@@ -51,12 +51,6 @@ def test_every_field_equals_blkparse(fs: str) -> None:
     assert [row[:1] + row[2:] for row in ours] == [row[:1] + row[2:] for row in theirs]
 
 
-def test_a_note_is_no_event() -> None:
-    """As blkparse 1.3.0 prints what record-blktrace.sh wrote into the trace."""
-    printed = "253,0    0        0     0.000000000   252 1,0  m   N commitpath <b> note\n\n0 1 0 7 275\n"
-    assert blkparsed.events(printed) == ["0 1 0 7 275"]
-
-
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])
 def test_counts_equal_the_device(fs: str) -> None:
     folder = HERE / f"blktrace-{fs}"

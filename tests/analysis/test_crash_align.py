@@ -86,21 +86,6 @@ def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, s
     assert found.torn is None and found.arrived == BOARD.arrived(found.moment)
 
 
-@pytest.mark.parametrize(
-    "planned",
-    [
-        # it keeps what came behind the flush, and loses what that made durable
-        trial(5, "after", (2,)),
-        # before the drain only the plan's moment counts
-        trial(1, "after", (0,)),
-        # another run's
-        trial(6, "before"),
-    ],
-)
-def test_a_state_that_no_cut_leaves(planned: Trial) -> None:
-    assert align.locate(BOARD, DRAIN, ANY, planned) is None
-
-
 def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[Any, ...]]:
     """Every state that a cut in the drain leaves, by its moment: what is whole, and which may be torn."""
     for command in range(numbers.drain, numbers.behind):

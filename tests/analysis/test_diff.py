@@ -12,7 +12,7 @@ import tiny
 from edited import edit
 
 from analysis import diff
-from analysis.diff import terminal, words
+from analysis.diff import words
 from analysis.diff.__main__ import main
 from analysis.run_files import derived
 from base.errors import BadInput
@@ -72,20 +72,6 @@ def test_numbers(pair: tuple[Path, Path]) -> None:
         ("update", 0, 2, 2),
     ]
     assert found.unpaired == 0
-
-
-def test_two_runs_of_one_cell(tmp_path: Path) -> None:
-    """They are called by their ids, which do not fit into a column."""
-    ids = ("20261122T021823Z-26642", "20261122T023342Z-28252")
-    found = diff.compare(*(tiny.make(tmp_path / run_id, costs=costs()) for run_id in ids))
-    assert found.names == ids
-    said = terminal.table(found).splitlines()
-    assert f"{ids[1]} and {ids[0]} ask the same of the device in the whole run, the close included; " in (
-        next(line for line in said if "whole run, the close" in line)
-    )
-    assert [line.split() for line in said if line.startswith("per insert")] == [
-        ["per", "insert", "a", "b", "b", "−", "a"]
-    ]
 
 
 def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:

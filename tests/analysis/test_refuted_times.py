@@ -105,7 +105,6 @@ def baseline_slower(folder: Path) -> None:
 
 FAULTS: list[tuple[Callable[[Path], None], str, str]] = [
     (transactions, "calls", FLASH),
-    (exchanged, "have calls in an order that SQLite does not use", DELETE),
     (exchanged, "have calls in an order that SQLite does not use", FLASH),
     (twin_clock, "took", F2FS),
     (baseline_slower, "in the baseline run", FLASH),
