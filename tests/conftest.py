@@ -40,23 +40,12 @@ signal.siginterrupt(signal.SIGINT, True)
 os.environ["ASAN_OPTIONS"] = "detect_stack_use_after_return=1"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """How long to try spoiled files."""
-    parser.addoption("--mutations", type=int, default=100, help="spoiled inputs of each kind [100]")
-
-
 @pytest.fixture
 def nasty(tmp_path: Path) -> Path:
     """A folder whose path has everything in it that a shell or an option could trip over."""
     folder = tmp_path / NASTY
     folder.mkdir()
     return folder
-
-
-@pytest.fixture
-def mutations(request: pytest.FixtureRequest) -> int:
-    """How many spoiled inputs a fuzz test tries."""
-    return int(request.config.getoption("--mutations"))
 
 
 def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **variables: str) -> RunOutput:

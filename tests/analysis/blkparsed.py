@@ -16,14 +16,3 @@ def events(printed: str) -> list[str]:
         for line in printed.splitlines()
         if line.strip() and not line.startswith(("Input file", "Trace started at")) and not NOTE.match(line)
     ]
-
-
-def from_first(lines: list[list[str]], seconds: int, nanoseconds: int) -> list[list[str]]:
-    """Events with the time in two columns (their places are given) counted from the first event."""
-    times = [int(words[seconds]) * 10**9 + int(words[nanoseconds]) for words in lines]
-    counted = []
-    for words, time in zip(lines, times, strict=True):
-        row = list(words)
-        row[seconds], row[nanoseconds] = map(str, divmod(time - times[0], 10**9))
-        counted.append(row)
-    return counted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +15,10 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 
 import synthetic  # noqa: E402
+from edited import unhold  # noqa: E402
+
+from analysis import stages  # noqa: E402
+from analysis.run import Run  # noqa: E402
 
 # What is about the figures, and test_consistent.py, which has recorded runs: theirs are drawn.
 DRAWN = ("test_pipeline", "test_sample", "test_consistent")
@@ -45,16 +49,34 @@ def run_dir(template: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The recorded runs whose bytes were kept, by name; not to be changed. Without the hashes of their files:
-    it is not by these that a fault is to be seen."""
-    found = {}
-    for archive in sorted((HERE / "samples").glob("*.tar.xz")):
-        name = archive.name.removesuffix(".tar.xz")
-        shutil.unpack_archive(archive, folder := tmp_path_factory.mktemp(name))
-        found[name] = folder / "run"
-        host = found[name] / "host.json"
-        said = json.loads(host.read_text())
-        del said["raw_sha256"]
-        host.write_text(json.dumps(said))
-    return found
+def stored_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """stored_run(name): the recorded run of NAME.tar.xz, unpacked once; not to be changed.
+
+    Without the hashes of its files: it is not by these that a fault is to be seen.
+    """
+
+    @functools.cache
+    def unpack(name: str) -> Path:
+        shutil.unpack_archive(HERE / f"{name}.tar.xz", folder := tmp_path_factory.mktemp(Path(name).name))
+        return unhold(folder / "run")
+
+    return unpack
+
+
+@pytest.fixture(scope="session")
+def built_run(stored_run: Callable[[str], Path]) -> Callable[[str], Run]:
+    """built_run(name): a recorded run as stages.build reads it, read once."""
+    return functools.cache(lambda name: stages.build(stored_run(name)))
+
+
+@pytest.fixture
+def copy_run(stored_run: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+    """copy_run(name): a copy of a recorded run to spoil."""
+    return lambda name: Path(shutil.copytree(stored_run(name), tmp_path / "cell/run"))
+
+
+@pytest.fixture(scope="session")
+def kept(stored_run: Callable[[str], Path]) -> dict[str, Path]:
+    """The recorded runs whose bytes were kept, by name."""
+    names = (path.name.removesuffix(".tar.xz") for path in sorted((HERE / "samples").glob("*.tar.xz")))
+    return {name: stored_run(f"samples/{name}") for name in names}

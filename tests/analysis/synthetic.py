@@ -333,6 +333,10 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "wal_autocheckpoint": 1000,
         "journal_size_limit": -1,
     }
+    options = {
+        **{"workload": workload, "rows": ROWS, "n": n, "value_size": 3072, "seed": 1},
+        "checkpoint_every": -1,
+    }
     cell = {
         "board": "virtual",
         "clock": "virtual",
@@ -341,21 +345,11 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "cpu_ns": 2,
         "engine": "sqlite",
         "kernel": "6.12",
-        "journal_mode": mode,
-        "synchronous": "full",
         "sqlite": "3.46.1",
-        "page_size": 4096,
-        "cache_size": -2000,
-        "wal_autocheckpoint": 1000,
-        "journal_size_limit": -1,
-        "checkpoint_every": -1,
         "mkfs_options": "",
         "mount_options": "",
-        "workload": workload,
-        "rows": ROWS,
-        "n": n,
-        "value_size": 3072,
-        "seed": 1,
+        **pragmas,
+        **options,
         "probes": "block,filesystem,flush,writeback",
         "at_default": [],
         "profiles": {
@@ -371,15 +365,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         },
     }
     config = {
-        "driver": {
-            "workload": workload,
-            "rows": ROWS,
-            "n": n,
-            "value_size": 3072,
-            "seed": 1,
-            "database": f"/mnt/target/db/{name}",
-            "checkpoint_every": -1,
-        },
+        "driver": {**options, "database": f"/mnt/target/db/{name}"},
         "engine": "sqlite",
         "sqlite": {"version": "3.46.1", "source_id": "synthetic", "compile_options": ["A=1"]},
         "requested": pragmas,
@@ -433,9 +419,3 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "files.txt": f"12 409600 {name}\n",
     }.items():
         (raw / "board" / path).write_text(text)
-
-
-if __name__ == "__main__":
-    import sys
-
-    make(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

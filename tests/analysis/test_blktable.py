@@ -72,7 +72,7 @@ def mutated(form: blklines.Reader, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("form", LINES, ids=["a format", "another", "blkparse", "ftrace and perf"])
 def test_both_ways_give_the_same_events(form: blklines.Reader) -> None:
-    for seed in range(30):
+    for seed in range(10):
         lines, found = mutated(form, seed), Collected()
         usual = blktable.read(pl.Series(lines), form)
         assert 30 < usual.lines.size < len(lines)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from analysis import stages
 from analysis.adapters import blkevents
 from analysis.adapters.blkrecords import NOTIFY, read_file
 from analysis.inspect import traced
+from analysis.run import Run
 
 HERE = Path(__file__).parent
-SAMPLES = {"F2FS, WAL": HERE / "sample-f2fs-wal.tar.xz", "ext4, DELETE": HERE.parent / "bench/sample.tar.xz"}
 MICROSECOND = 1e-6
 # Two tracers take the time of one event one after the other, and btt writes whole microseconds: by this
 # a latency is found among its lines, not judged.
@@ -40,12 +39,11 @@ def differences(time: np.ndarray, latency: np.ndarray, told: np.ndarray) -> np.n
     return np.where(apart < SAME_EVENT, np.abs(told[:, 1] - latency[:, None]), np.inf).min(axis=1)
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_latencies_are_btts(sample: str, tmp_path: Path) -> None:
-    shutil.unpack_archive(SAMPLES[sample], tmp_path)
-    run = stages.build(tmp_path / "run")
+@pytest.mark.parametrize("sample", ["sample-f2fs-wal", "../bench/sample"])
+def test_latencies_are_btts(sample: str, built_run: Callable[[str], Run], tmp_path: Path) -> None:
+    run = built_run(sample)
     assert run.ledger is not None
-    trace = next((tmp_path / "run/raw/blktrace").glob("*.blktrace.0"))
+    trace = next((run.folder / "raw/blktrace").glob("*.blktrace.0"))
     records, _ = read_file(trace)
     begin = int(records["time"][records["action"] & NOTIFY == 0].min())
     # what asked for a flush is another request to blktrace; a bio that was cut, in commands of one queue

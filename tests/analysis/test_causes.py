@@ -15,7 +15,6 @@ from analysis.audit import deferred_bytes
 from analysis.checks import ledger as checks
 from analysis.ledger import attribution, build
 from analysis.ledger.build import Ledger
-from analysis.schemas.ledger import NO_TRANSACTION
 
 CLOSE, DRAIN = 600, 1600  # us: where the phases of a trace that ends at 600 begin
 
@@ -87,17 +86,6 @@ def test_a_checkpoint_writes_what_earlier_transactions_logged() -> None:
     assert late is not None
     assert (late["bytes"], late["by_transactions"], late["by"]["close"]) == (12288, 8192, 4096)
     assert late["per_transaction"]["insert"] == {"deferred": 4096, "for_others": 8192 / 3}
-
-
-def test_both_views_have_all_bytes() -> None:
-    made = build.build(checkpointed().input(CLOSE))
-    total = made.pieces["bytes"].sum()
-    none = attribution.no_transaction(made)["bytes"]
-    nobodys = made.deferred.filter(pl.col("made_by").is_null())["bytes"].sum()
-    costs = made.costs
-    assert costs["bytes"].sum() + none == total
-    content = (costs["bytes"] - costs["for_others"] + costs["deferred"]).sum()
-    assert content + none - nobodys == total
 
 
 def test_what_several_share_is_taken_from_each() -> None:
@@ -211,12 +199,6 @@ def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:
     ]
 
 
-def test_every_reason_has_its_test_and_its_words() -> None:
-    # of another partition nothing is written
-    assert {reason for _, reason in REASONS} == set(attribution.WORDS)
-    assert set(attribution.WORDS) == set(NO_TRANSACTION) - {"another partition"}
-
-
 def test_reasons_of_one_command_are_parts_of_it() -> None:
     """Of a write at the close, one page was moved by the collector."""
     trace = Trace(F2FS)
@@ -240,17 +222,11 @@ def spoil(made: Ledger, table: str, **values: pl.Expr) -> Ledger:
 
 SPOILED: dict[str, tuple[str, dict[str, pl.Expr], str]] = {
     "given to none": ("costs", {"deferred": pl.lit(0.0)}, "0 are given to transactions"),
-    "taken from none": ("costs", {"for_others": pl.lit(0.0)}, "4096 are taken from transactions"),
     "too much": ("deferred", {"bytes": pl.col("bytes") * 9}, "commands with more deferred than written"),
     "too early": (
         "ledger",
         {"issue_ns": pl.when(pl.col("command") == 3).then(150_000).otherwise(pl.col("issue_ns"))},
         "1 deferred parts written before their transaction",
-    ),
-    "more than its own": (
-        "costs",
-        {"for_others": pl.col("bytes") * 2},
-        "transactions that wrote more for others than in total",
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 
 from analysis import checks, stages
 from analysis.checks import file_calls
+from analysis.run import Run
 
 SECOND = "processor\t: 0\n\nprocessor\t: 1\n"
 ONE_CPU = "raw/board/cpuinfo.txt has 2 processors; a virtual board has one"
@@ -30,10 +31,9 @@ def test_a_virtual_board_has_one_cpu(run_dir: Path, part: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ext4-ordered-delete", "f2fs-wal"])
-def test_a_run_without_a_ledger(name: str, tmp_path: Path) -> None:
+def test_a_run_without_a_ledger(name: str, built_run: Callable[[str], Run]) -> None:
     """Its calls are compared with the syncs that the probes saw."""
-    shutil.unpack_archive(Path(__file__).parent / f"samples/{name}.tar.xz", tmp_path)
-    whole = stages.build(tmp_path / "run")
+    whole = built_run(f"samples/{name}")
     run = replace(whole, cell=replace(whole.cell, probes="block,filesystem"), ledger=None, content=None)
     assert file_calls.syncs_without_ledger(run) == []
     some = run.events.with_row_index("row").filter(

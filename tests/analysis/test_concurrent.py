@@ -6,15 +6,14 @@ at a time.
 """
 
 import re
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, stages
+from analysis import checks
 from analysis.adapters.layout import DIRECTORY
 from analysis.audit import journal_commits
 from analysis.checks import ledger as of_ledger
@@ -24,19 +23,14 @@ from analysis.run import Run
 from base.arrays import ints
 
 
-def recorded(name: str, folder: Path) -> Run:
-    shutil.unpack_archive(Path(__file__).parent / f"{name}-sample.tar.xz", folder)
-    return stages.build(folder)
+@pytest.fixture(scope="module")
+def read(built_run: Callable[[str], Run]) -> Run:
+    return built_run("concurrent-sample")
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return recorded("concurrent", tmp_path_factory.mktemp("concurrent"))
-
-
-@pytest.fixture(scope="module")
-def threads(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return recorded("threads", tmp_path_factory.mktemp("threads"))
+def threads(built_run: Callable[[str], Run]) -> Run:
+    return built_run("threads-sample")
 
 
 @pytest.fixture

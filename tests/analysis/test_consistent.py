@@ -45,7 +45,6 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("manifest.sqlite.pragmas.locking_mode", "exclusive", "SQLite's locking_mode: in effect 'exclusive'"),
     ("host.timed_seconds", 1e6, "timed_seconds, 1000000.0 s, are more than wall_seconds"),
     ("host.run_seconds", 0, "s, are more than run_seconds, 0 s"),
-    ("host.wall_seconds", 1, "run_seconds and restore_seconds"),
 ]
 
 

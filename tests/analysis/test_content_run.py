@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from analysis import checks, content, stages
+from analysis import checks, content
 from analysis import run as runs
 from analysis.content import coverage
 from analysis.ledger.build import Ledger
@@ -19,27 +17,11 @@ from analysis.observers import Content as Kept
 from analysis.schemas.ledger import FILE, LABEL
 from model import engines
 
-SAMPLES = Path(__file__).parent / "samples"
 NAMES = ("ext4-ordered-delete", "ext4-journal-truncate", "ext4-writeback-wal", "f2fs-delete", "f2fs-wal")
 ROLES = {"database": "database page", "wal": "WAL", "journal": "rollback journal"}
 
 Parts = tuple[Ledger, Kept]
 Spoil = Callable[[Ledger, Kept], Parts]
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], runs.Run]:
-    """Each sample is unpacked and read once."""
-    known: dict[str, runs.Run] = {}
-
-    def read(name: str) -> runs.Run:
-        if name not in known:
-            folder = tmp_path_factory.mktemp(name)
-            shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", folder)
-            known[name] = stages.build(folder / "run")
-        return known[name]
-
-    return read
 
 
 def judged(run: runs.Run, spoil: Spoil, engine: str | None = None) -> content.Content:
@@ -146,8 +128,8 @@ def _rows(kept: Kept, commands: pl.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_bytes_confirm_a_recorded_run(name: str, recorded: Callable[[str], runs.Run]) -> None:
-    run = recorded(name)
+def test_the_bytes_confirm_a_recorded_run(name: str, built_run: Callable[[str], runs.Run]) -> None:
+    run = built_run(f"samples/{name}")
     said = coverage.summary(run.content)
     assert said is not None and run.ledger is not None
     assert said["confirmed_share"] > 0.999 and run.content is not None and run.content.wrong.is_empty()
@@ -159,11 +141,11 @@ def test_the_bytes_confirm_a_recorded_run(name: str, recorded: Callable[[str], r
 
 @pytest.mark.parametrize("name", ["ext4-ordered-delete", "f2fs-wal"])
 def test_files_of_an_engine_without_a_module_are_confirmed_by_their_place(
-    name: str, recorded: Callable[[str], runs.Run]
+    name: str, built_run: Callable[[str], runs.Run]
 ) -> None:
     """SQLite/PPL has SQLite's role and label of a database, and no module that reads the bytes."""
     assert not (content.FOLDER / "ppl.py").exists()
-    confirmed = judged(recorded(name), lambda made, kept: (made, kept), "ppl").confirmed
+    confirmed = judged(built_run(f"samples/{name}"), lambda made, kept: (made, kept), "ppl").confirmed
     of_files = confirmed.filter(pl.col("label").cast(pl.String).is_in(list(ROLES.values())))
     rules = {
         "ext4-ordered-delete": "page that its inode has there",
@@ -175,7 +157,6 @@ def test_files_of_an_engine_without_a_module_are_confirmed_by_their_place(
 SPOILED: list[tuple[str, Spoil, str]] = [
     ("ext4-ordered-delete", next_commit, "number of another commit"),
     ("ext4-ordered-delete", turned(is_label("filesystem journal"), "home"), "tag of another home"),
-    ("ext4-ordered-delete", turned(is_label("filesystem journal"), "of"), "tag of another home"),
     ("ext4-journal-truncate", bytes_turned("filesystem journal"), "number of another commit"),
     (
         "ext4-ordered-delete",
@@ -196,12 +177,6 @@ SPOILED: list[tuple[str, Spoil, str]] = [
         turned(is_file("database"), "offset"),
         "page that a frame has of another place",
     ),
-    ("ext4-writeback-wal", exchanged("database", "wal"), "bytes of a WAL under another label"),
-    (
-        "ext4-ordered-delete",
-        exchanged("database", "journal"),
-        "bytes of a rollback journal under another label",
-    ),
     (
         "ext4-ordered-delete",
         turned(is_file("database"), "offset"),
@@ -214,7 +189,6 @@ SPOILED: list[tuple[str, Spoil, str]] = [
     ),
     ("f2fs-wal", called("inode/node", "WAL"), "node under another label"),
     ("f2fs-wal", bytes_turned("inode/node"), "node of another place"),
-    ("f2fs-wal", turned(is_file("wal"), "offset"), "frame of another place of a WAL"),
     ("f2fs-wal", exchanged("database", "wal"), "page that a node has as another"),
     (
         "f2fs-wal",
@@ -222,7 +196,6 @@ SPOILED: list[tuple[str, Spoil, str]] = [
         "checkpoint with its CRC under another label",
     ),
     ("f2fs-delete", called("rollback journal", "WAL"), "record of a rollback journal under another label"),
-    ("f2fs-delete", exchanged("database", "journal"), "bytes of a database page under another label"),
 ]
 
 
@@ -233,9 +206,8 @@ SPOILED: list[tuple[str, Spoil, str]] = [
         ("checkpoint pack", "checkpoint without all blocks of its pack"),
     ],
 )
-@pytest.mark.parametrize("name", ["f2fs-delete", "f2fs-wal"])
 def test_a_write_that_is_nowhere_is_missed(
-    name: str, label: str, rule: str, recorded: Callable[[str], runs.Run]
+    label: str, rule: str, built_run: Callable[[str], runs.Run]
 ) -> None:
     """Neither in the ledger nor in what was kept: what comes after it tells of it."""
 
@@ -251,20 +223,20 @@ def test_a_write_that_is_nowhere_is_missed(
         tables = (table.filter(here).with_columns(again) for table in (made.ledger, made.pieces))
         return replace(made, **dict(zip(("ledger", "pieces"), tables, strict=True))), left
 
-    found = judged(recorded(name), lost).wrong["rule"].to_list()
+    found = judged(built_run("samples/f2fs-wal"), lost).wrong["rule"].to_list()
     assert rule in found
 
 
 @pytest.mark.parametrize(("name", "spoil", "rule"), SPOILED)
 def test_a_spoiled_ledger_is_contradicted(
-    name: str, spoil: Spoil, rule: str, recorded: Callable[[str], runs.Run]
+    name: str, spoil: Spoil, rule: str, built_run: Callable[[str], runs.Run]
 ) -> None:
-    found = judged(recorded(name), spoil)
+    found = judged(built_run(f"samples/{name}"), spoil)
     assert rule in found.wrong["rule"].to_list()
 
 
-def test_a_run_whose_bytes_contradict_it_is_rejected(recorded: Callable[[str], runs.Run]) -> None:
-    run = recorded("f2fs-wal")
+def test_a_run_whose_bytes_contradict_it_is_rejected(built_run: Callable[[str], runs.Run]) -> None:
+    run = built_run("samples/f2fs-wal")
     spoiled = replace(run, content=judged(run, turned(is_file("wal"), "offset")))
     reasons = checks.reasons(spoiled)
     assert len(reasons) == 1 and reasons[0].startswith("content: ")

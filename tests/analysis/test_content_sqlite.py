@@ -161,33 +161,3 @@ def test_a_rollback_journal_and_the_pages_it_keeps(tmp_path: Path) -> None:
     rows = ("confirmed", "rows that belong to the page")
     assert [after[page] for page in recorded if page] == [rows] * (len(recorded) - (0 in recorded))
     assert {state for state, _ in found} <= {"confirmed", "silent"}
-
-
-def test_a_page_of_a_rollback_journal_at_another_place_is_contradicted(tmp_path: Path) -> None:
-    pages = rollback(tmp_path)
-    first = next(place for place, row in enumerate(pages.rows) if row[2] == JOURNAL)
-    pages.exchange(OFFSET, first + 4, first + 7)
-    found = judged(pages)
-    assert (
-        found[first + 4]
-        == found[first + 7]
-        == (
-            "contradicted",
-            "record of another place of a rollback journal",
-        )
-    )
-
-
-def test_a_page_that_the_next_record_has_otherwise_is_contradicted(tmp_path: Path) -> None:
-    pages = rollback(tmp_path)
-    one, other = _recorded(pages)
-    pages.exchange(OFFSET, one, other)
-    found = judged(pages)
-    assert found[one] == found[other] == ("contradicted", "page that the next record has otherwise")
-
-
-def _recorded(pages: Paged) -> tuple[int, int]:
-    """Two pages of the database, not its first, that the journal has."""
-    rule = ("confirmed", "page that a frame or a record has")
-    places = [place for place, said in enumerate(judged(pages)) if said == rule and pages.rows[place][OFFSET]]
-    return places[0], places[1]

@@ -3,9 +3,7 @@ what comes by a clock."""
 
 from __future__ import annotations
 
-import json
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -26,7 +24,6 @@ from model.crash_points import cuts, policies
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
 
-HERE = Path(__file__).parent
 CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
 OTHER = "did not repeat the run: its device got other commands"
 IMPOSSIBLE = "showed a state that no crash leaves, by its board's log"
@@ -71,11 +68,8 @@ BOARD = log(W, F, W, F, W, W)
     [
         # as planned, but that the flush was there before
         (trial(4, "before"), (4, "before", PLANNED, 0)),
-        (trial(2, "after", (2,)), (2, "after", PLANNED, 1)),
         # nothing of 2 is kept: before the flush, and not behind it
         (trial(4, "before", (2, 3)), (3, "during", policies.NOTHING, 1)),
-        # the first is kept, which is durable
-        (trial(4, "before", (3,)), (4, "before", policies.EVERYTHING, 0)),
         # the flush is no change
         (trial(4, "after"), (4, "after", policies.EVERYTHING, 1)),
         # what the plan's flush was is lost with what came behind it
@@ -90,21 +84,6 @@ def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, s
     assert (found.command, found.where, found.policy, found.losable) == there
     assert found.moment == cuts.moment(BOARD, found.command, found.where)
     assert found.torn is None and found.arrived == BOARD.arrived(found.moment)
-
-
-@pytest.mark.parametrize(
-    "planned",
-    [
-        # it keeps what came behind the flush, and loses what that made durable
-        trial(5, "after", (2,)),
-        # before the drain only the plan's moment counts
-        trial(1, "after", (0,)),
-        # another run's
-        trial(6, "before"),
-    ],
-)
-def test_a_state_that_no_cut_leaves(planned: Trial) -> None:
-    assert align.locate(BOARD, DRAIN, ANY, planned) is None
 
 
 def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[Any, ...]]:
@@ -122,7 +101,7 @@ def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[
 
 
 @pytest.mark.parametrize("reorders", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_place_is_found_where_there_is_one(seed: int, reorders: bool) -> None:
     generator = random.Random(seed)
     own = [W, F] + [generator.choice([W, W, (WRITE, 16), (WRITE | FUA, 8), F]) for _ in range(8)]
@@ -146,14 +125,9 @@ def test_a_place_is_found_where_there_is_one(seed: int, reorders: bool) -> None:
 
 
 @pytest.fixture
-def run_dir(tmp_path: Path) -> Path:
+def run_dir(copy_run: Callable[[str], Path]) -> Path:
     """DELETE with FULL, watched, 30 cuts of 9 transactions; its drain is from command 93 on."""
-    shutil.unpack_archive(HERE / "sample-crash-watched.tar.xz", tmp_path / "cell")
-    host = tmp_path / "cell/run/host.json"
-    said = json.loads(host.read_text())
-    del said["raw_sha256"]
-    host.write_text(json.dumps(said))
-    return tmp_path / "cell/run"
+    return copy_run("sample-crash-watched")
 
 
 def spoil(folder: Path, how: Callable[[np.ndarray], None], board: int = 2) -> None:
@@ -176,10 +150,6 @@ def order(*numbers: int) -> Callable[[np.ndarray], None]:
 
 def other_sector(entries: np.ndarray) -> None:
     entries["sector"][96] += 8
-
-
-def twice_the_same(entries: np.ndarray) -> None:
-    entries["sector"][97] = entries["sector"][96]
 
 
 def flushed_at_once(entries: np.ndarray) -> None:
@@ -236,10 +206,7 @@ def test_what_comes_by_a_clock_may_come_elsewhere(run_dir: Path) -> None:
         (order(93, 92), 2, OTHER),
         # oftener than a clock, in a run of no second
         (both(order(42, 43, 41), order(71, 70)), 2, OTHER),
-        # three that are each the other way round
-        (order(34, 33, 32), 2, OTHER),
         (other_sector, 2, OTHER),
-        (twice_the_same, 2, OTHER),
         (flushed_at_once, 1, f"trial 9 {IMPOSSIBLE}"),
     ],
 )

@@ -1,20 +1,19 @@
 """`make crash-replay CASE=…`: what each file of experiments/crash-cases must be, and where its cut is."""
 
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
 import yaml
 
-from analysis import recorded, stages
+from analysis import recorded
+from analysis.run import Run
 from base.errors import BadInputError, LabError
 from commitpath.run import crash_cases
 from model.crash_points import cuts
 
-HERE = Path(__file__).parent
 GOOD: dict[str, Any] = {
     "description": "one",
     "cell": {"device": "emmc-5.0", "rows": 1000, "n": 10},
@@ -30,20 +29,10 @@ def test_each_is_sound(name: str) -> None:
     assert len(found.shows) > 1, "a verdict alone is held by too much"
 
 
-def says(*words: str) -> str:
-    """The one line of a refused call."""
-    done = commands.call("crash-replay", *words)
-    assert done.returncode != 0 and done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    return str(line)
-
-
 @pytest.fixture(scope="module")
-def left(tmp_path_factory: pytest.TempPathFactory) -> recorded.Twin:
+def left(built_run: Callable[[str], Run]) -> recorded.Twin:
     """What a run of DELETE with FULL left."""
-    folder = tmp_path_factory.mktemp("case") / "cell"
-    shutil.unpack_archive(HERE / "sample-crash.tar.xz", folder)
-    run = stages.build(folder / "run")
+    run = built_run("sample-crash")
     return recorded.Twin(run.driver, run.board, run.log)
 
 

@@ -1,6 +1,8 @@
 """What was going on at each cut: held against the tables and logs by other means."""
 
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,31 +10,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis import pipeline, stages
+from analysis import pipeline
 from analysis.adapters.device_logs.flashsim import HEADER
 from analysis.adapters.devicelog import ENTRY
+from analysis.run import Run
 from model.block_operations import FLUSH, FUA, WRITE
 
-HERE = Path(__file__).parent
 OPERATIONS = {WRITE: "write", WRITE | FUA: "write FUA", FLUSH: "flush"}
 
 
-def unpacked(sample: str, folder: Path) -> Path:
-    shutil.unpack_archive(HERE / sample, folder)
-    return folder / "run"
+WATCHED = "sample-crash-watched"
 
 
-@pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """DELETE with FULL, 30 cuts of 9 transactions, analysed."""
-    folder = unpacked("sample-crash-watched.tar.xz", tmp_path_factory.mktemp("watched"))
-    result = pipeline.analyse(folder)
-    assert result["status"] == "ok", result["reasons"]
-    return folder
-
-
-def trials(folder: Path) -> list[dict[str, Any]]:
-    found = stages.build(folder).judged
+def trials(run: Run) -> list[dict[str, Any]]:
+    found = run.judged
     assert found is not None
     return found.to_dicts()
 
@@ -59,11 +50,11 @@ def numbers(ranges: str) -> list[int]:
     return [number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)]
 
 
-@pytest.mark.parametrize("sample", ["sample-crash.tar.xz", "sample-crash-watched.tar.xz"])
-def test_what_the_board_of_a_trial_says(tmp_path: Path, sample: str) -> None:
-    folder = unpacked(sample, tmp_path)
-    for row in trials(folder):
-        raw = board_of(folder, row["trial"])
+@pytest.mark.parametrize("sample", ["sample-crash", WATCHED])
+def test_what_the_board_of_a_trial_says(built_run: Callable[[str], Run], sample: str) -> None:
+    run = built_run(sample)
+    for row in trials(run):
+        raw = board_of(run.folder, row["trial"])
         assert row["operation"] == OPERATIONS[int(log(raw)[row["command"]]["operation"])]
         (phase,) = within(pl.read_csv(raw / "driver/phases.csv"), row["cut_ns"])
         assert row["phase"] == phase["phase"]
@@ -73,11 +64,21 @@ def test_what_the_board_of_a_trial_says(tmp_path: Path, sample: str) -> None:
         )
 
 
-def test_the_ledger_says_the_rest(watched: Path) -> None:
+@pytest.fixture(scope="module")
+def watched(built_run: Callable[[str], Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """DELETE with FULL, 30 cuts of 9 transactions, analysed."""
+    folder = tmp_path_factory.mktemp("watched") / "run"
+    shutil.copytree(built_run(WATCHED).folder, folder)
+    result = pipeline.analyse(folder)
+    assert result["status"] == "ok", result["reasons"]
+    return folder
+
+
+def test_the_ledger_says_the_rest(watched: Path, built_run: Callable[[str], Run]) -> None:
     ledger, vfs, commits = (
         pl.read_parquet(watched / f"tables/{name}.parquet") for name in ("ledger", "vfs", "commits")
     )
-    rows = trials(watched)
+    rows = trials(built_run(WATCHED))
     for row in rows:
         logged = log(board_of(watched, row["trial"]))[row["command"]]
         command = ledger.row(row["ledger_command"], named=True)
@@ -103,14 +104,16 @@ def test_the_ledger_says_the_rest(watched: Path) -> None:
     assert {"rollback journal", "filesystem journal", "flush"} < {row["kind"] for row in rows}
 
 
-def test_lost_work_is_from_the_first_acknowledgement_that_did_not_hold(watched: Path) -> None:
-    rows, work = trials(watched), []
+def test_lost_work_is_from_the_first_acknowledgement_that_did_not_hold(
+    watched: Path, built_run: Callable[[str], Run]
+) -> None:
+    rows, work = trials(built_run(WATCHED)), []
     for row in rows:
         ends = pl.read_csv(board_of(watched, row["trial"]) / "driver/transactions.csv")["end_ns"]
         since = ends[row["transactions"]] if row["lost"] else row["cut_ns"]
         assert row["first_lost"] == (row["transactions"] if row["lost"] else None)
         work.append(row["cut_ns"] - since)
         assert row["lost_ns"] == work[-1]
-    told = pipeline.analyse(watched)["crash"]["lost_ms"]
+    told = json.loads((watched / "summary.json").read_text())["crash"]["lost_ms"]
     assert told == {"max": pytest.approx(max(work) / 1e6), "mean": pytest.approx(sum(work) / len(work) / 1e6)}
     assert 0 < told["mean"] < told["max"] < 10

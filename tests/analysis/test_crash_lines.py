@@ -94,9 +94,7 @@ def test_what_device_and_memory_keep_are_apart() -> None:
     [
         (109, 0, {}),  # before the first copy
         (110, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),  # as it begins, any of it may be there
-        (170, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),
         (190, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),  # while it is cleaned
-        (249, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),
         (250, 2, {}),
         (270, 3, {16: 0xFF, 17: 0xFF, 18: 0x0F}),
     ],

@@ -48,10 +48,16 @@ T = "CREATE TABLE t(a, b);\nINSERT INTO t VALUES(1,'x');\n-- commitpath: transac
 @pytest.mark.parametrize(
     "other",
     [
-        *("UPDATE t SET a=1.0", "UPDATE t SET a='1'", "UPDATE t SET a=x'31'", "UPDATE t SET a=NULL"),
-        *("UPDATE t SET b=x'78'", "UPDATE t SET b='x'||char(0)", "UPDATE t SET rowid=2", "DELETE FROM t"),
+        *(
+            "UPDATE t SET a=1.0",
+            "UPDATE t SET a=x'31'",
+        ),
+        *(
+            "UPDATE t SET b='x'||char(0)",
+            "UPDATE t SET rowid=2",
+        ),
         *("INSERT INTO t VALUES(1,'x')", "ALTER TABLE t RENAME TO u", "CREATE INDEX i ON t(a)"),
-        *("CREATE VIEW v AS SELECT 1", "PRAGMA user_version=1", "PRAGMA application_id=1", "DROP TABLE t"),
+        *("PRAGMA user_version=1", "DROP TABLE t"),
     ],
 )
 def test_another_content_is_another_hash(other: str) -> None:
@@ -63,9 +69,6 @@ def test_another_content_is_another_hash(other: str) -> None:
     ("text", "said"),
     [
         ("INSERT INTO t VALUES(random(),0);", "line 4: what random() gives is not the same each time"),
-        ("\nSELECT randomblob(4);", "line 5: what randomblob() gives"),
-        ("DELETE FROM t WHERE b < date('now');", "line 4: what date('now') gives"),
-        ("INSERT INTO t VALUES(strftime('%s'),0);", "line 4: what strftime('%s') gives"),
         (
             "INSERT INTO t VALUES(datetime(0,'unixepoch','LocalTime'),0);",
             "line 4: what datetime(0, 'unixepoch', 'LocalTime') gives",
@@ -75,39 +78,24 @@ def test_another_content_is_another_hash(other: str) -> None:
             "line 5: what CURRENT_",
         ),
         (
-            "CREATE TABLE u(a NOT NULL DEFAULT(random()), b);\nINSERT INTO u(b) VALUES(1);",
-            "line 5: what random() gives",
-        ),
-        (
             "CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET b=julianday(); END;\n"
             "BEGIN;\nSELECT 1;\nINSERT INTO t VALUES(2,2);\nCOMMIT;",
             "line 7: what julianday() gives",
         ),
         ("SELECT sqlite_version();", "line 4: what sqlite_version() gives"),
-        ("SELECT sqlite_compileoption_get(1);", "line 4: what sqlite_compileoption_get() gives"),
-        # as SQLite reads them: a blob as a text, a text to its NUL
-        ("INSERT INTO t VALUES(date(x'6e6f77'),0);", "line 4: what date(b'now') gives"),
+        # as SQLite reads it: a text to its NUL
         ("INSERT INTO t VALUES(date('now'||char(0)||'x'),0);", "line 4: what date('now\\x00x') gives"),
         # read after the last statement
         ("UPDATE t SET a='now';\nALTER TABLE t ADD c AS (date(a));", "line 5: what date('now') gives"),
-        (
-            "UPDATE t SET a='{';\nALTER TABLE t ADD c AS (json(a));",
-            "line 5: what is there cannot be read: malformed JSON (SQLite 3.",
-        ),
         # its file, its pages, its program
         (
             "INSERT INTO t SELECT file, 1 FROM pragma_database_list;",
             "line 4: what PRAGMA database_list gives",
         ),
-        ("INSERT INTO t SELECT page_size, 1 FROM pragma_page_size;", "line 4: what PRAGMA page_size gives"),
         ("INSERT INTO t SELECT count(*), 1 FROM dbstat;", "line 4: what dbstat gives"),
         ('SELECT * FROM "a\nb";', "line 4: no such table: a\\nb (SQLite 3."),
         ("CREATE VIRTUAL TABLE f USING fts4(x);", "line 4: how a virtual table keeps its rows"),
         ("BEGIN;\nINSERT INTO nowhere VALUES(1);\nCOMMIT;", "line 5: no such table: nowhere (SQLite 3."),
-        (
-            "CREATE UNIQUE INDEX i ON t(a);\nINSERT INTO t VALUES(1,2);",
-            "line 5: UNIQUE constraint failed: t.a",
-        ),
     ],
 )
 def test_what_its_statements_alone_do_not_say_is_told_by_its_line(text: str, said: str) -> None:

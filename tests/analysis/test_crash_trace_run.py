@@ -1,4 +1,4 @@
-"""A recorded run of a trace with cuts (record-crash-sample.sh): what its trials come to, and what cannot
+"""A recorded run of a trace with cuts (record-sample.sh): what its trials come to, and what cannot
 be so."""
 
 from __future__ import annotations
@@ -18,20 +18,14 @@ from analysis import checks, pipeline, stages
 from analysis.crash import verdicts
 from model.expected_state import hashes, oracle
 
-HERE = Path(__file__).parent
 # of its trials: two of one state, one that is as after the seventh transaction, one whose files the host has
 ALIKE, OF_SEVEN, SAMPLED = (27, 28), 16, 10
 
 
 @pytest.fixture
-def run_dir(tmp_path: Path) -> Path:
+def run_dir(copy_run: Callable[[str], Path]) -> Path:
     """DELETE with FULL, 40 cuts of 11 transactions of samples/crash.trace."""
-    shutil.unpack_archive(HERE / "sample-crash-trace.tar.xz", tmp_path / "cell")
-    host = tmp_path / "cell/run/host.json"
-    said = json.loads(host.read_text())
-    del said["raw_sha256"]
-    host.write_text(json.dumps(said))
-    return tmp_path / "cell/run"
+    return copy_run("sample-crash-trace")
 
 
 def states(folder: Path) -> list[hashes.Held]:
@@ -87,20 +81,6 @@ def other_text(folder: Path) -> None:
         (folder / name).write_text(json.dumps(document))
 
 
-def moved(column: str, other: str, later_ns: int) -> Callable[[Path], None]:
-    """Of a board each transaction began, or was acknowledged, at another time."""
-
-    def spoil(folder: Path) -> None:
-        path = folder / "crash/1/raw/driver/transactions.csv"
-        lines = [line.split(",") for line in path.read_text().splitlines()]
-        to, at = (lines[0].index(name) for name in (column, other))
-        for fields in lines[1:]:
-            fields[to] = str(int(fields[at]) + later_ns)
-        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
-
-    return spoil
-
-
 def other_files(folder: Path) -> None:
     """Board and host agree on what is not in the files: those of a database of nothing but a table."""
     made = folder.parent / "other.db"
@@ -113,29 +93,17 @@ def other_files(folder: Path) -> None:
     (place / "sample.db.gz").write_bytes(gzip.compress(made.read_bytes()))
 
 
-TIMES = "trial board 1 did not repeat the run: its transactions were at other commands"
-
-
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
         # a hash of another number of transactions
         (as_after(ALIKE[0], 7), f"trials {ALIKE[0]} and {ALIKE[1]} had the same state, but other"),
-        (
-            as_after(SAMPLED, 0),
-            "board and host read different results from its files: rows: board 10, host 11",
-        ),
         (as_after(0, 1), "run's begin, must hold 0 transactions intact, but has: whole, 1"),
-        (as_after(39, 10), "run's end, must hold 11 transactions intact, but has: lost, 10"),
-        (lambda folder: edit_trial(folder, 0, hash="0" * 16), "but has: not a prefix: its rows"),
-        (moved("end_ns", "begin_ns", 1), TIMES),
-        (moved("begin_ns", "end_ns", -1), TIMES),
         (other_files, "; its files have 3 rows, hash "),
         (other_text, "rendered.gz differs from the transactions of the cell's file"),
     ],
 )
 def test_what_cannot_be_so_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:
-    assert not checks.reasons(stages.build(run_dir))
     spoil(run_dir)
     reasons = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in reasons), reasons

@@ -78,7 +78,6 @@ def test_each_is_found(barrier: str) -> None:
     "values",
     [
         {"synchronous": "normal"},
-        {"synchronous": "off"},
         {"mount_options": "nobarrier"},
         {"journal_mode": "memory"},
     ],
@@ -95,12 +94,12 @@ def test_where_the_device_keeps_its_cache_a_write_is_enough() -> None:
         assert len(suspected(SKIPPED, "none", crash="os", mount_options=mounted)) == len(SKIPPED) - 1
 
 
-@pytest.mark.parametrize("count", [len(SKIPPED) + 1, 20, 200])
+@pytest.mark.parametrize("count", [len(SKIPPED) + 1, 200])
 def test_each_is_cut_at_whatever_the_seed(count: int) -> None:
     """With the least that the device may keep, behind the acknowledgement and before anything else comes."""
     entries, ran = transactions(SKIPPED, "flush")
     ends = ran.transactions["end_ns"].to_numpy()
-    for seed in range(20):
+    for seed in range(6):
         plan = moments.plan(cell(cuts=count, cut_seed=seed), entries, ran)
         assert [one.number for one in plan] == list(range(count))
         for number in SKIPPED[:-1]:
@@ -130,7 +129,7 @@ def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None
     found = unsynced.crash_points(made, Commands(entries, Cache.from_profile(made.profiles["device"])), ran)
     due = [1000 + 100 * (number + 1) for number in SKIPPED[:-1]]
     assert found.none == [] and entries["begin_ns"][found.fewer].tolist() == due
-    for seed in range(20):
+    for seed in range(6):
         plan = moments.plan(replace(made, cut_seed=seed), entries, ran)
         cut = {one.moment for one in plan if len(one.lost) == one.losable}
         assert {moment - 1 for moment in due} <= cut, seed

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import synthetic
-from edited import unhold
 
 from analysis import pipeline
 from analysis.schemas import documents
 from base import strict_json
 from base.strict_json import UnfitError
-
-HERE = Path(__file__).parent
 
 
 def fits(folder: Path, status: str) -> None:
@@ -28,17 +25,15 @@ def fits(folder: Path, status: str) -> None:
     assert found["summary"]["status"] == status
 
 
-@pytest.mark.parametrize("sample", ["sample-f2fs-wal.tar.xz", "sample-flash-wal.tar.xz"])
-def test_recorded_runs_fit(sample: str, tmp_path: Path) -> None:
-    shutil.unpack_archive(HERE / sample, tmp_path)
-    fits(unhold(tmp_path / "run"), "ok")
-    (tmp_path / "run/raw/run-cell.log").unlink()
-    (tmp_path / "run/raw/probes.bin").unlink()
-    fits(tmp_path / "run", "rejected")
+def test_recorded_runs_fit(copy_run: Callable[[str], Path]) -> None:
+    folder = copy_run("sample-flash-wal")
+    fits(folder, "ok")
+    (folder / "raw/run-cell.log").unlink()
+    (folder / "raw/probes.bin").unlink()
+    fits(folder, "rejected")
 
 
-@pytest.mark.parametrize("workload", ["null", "apsys17"])
-@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize(("workload", "n"), [("null", 2), ("apsys17", 0)])
 def test_made_up_runs_fit(workload: str, n: int, tmp_path: Path) -> None:
     fits(synthetic.make(tmp_path / "cell/run", n=n, workload=workload), "ok")
 
@@ -60,11 +55,8 @@ def test_a_run_of_which_little_is_there_fits(run_dir: Path) -> None:
         ("[" * 100_000, "not JSON"),
         ("[" * 22 + "]" * 22, "more than 20 objects and lists"),
         ("NaN", "NaN is no number"),
-        ("[-Infinity]", "-Infinity is no number"),
         ("1e400", "too large"),
-        ("9" * 10_000, "more than 64 bits"),
         ("9223372036854775808", "more than 64 bits"),
-        ('"\\ud800"', "not UTF-8"),
         ('{"\\udfff": 1}', "not UTF-8"),
         ('[{"a": {"b": 1, "c": 2, "b": 1}}]', "the name 'b' is in an object twice"),
     ],

@@ -123,7 +123,7 @@ def test_each_flush_is_of_the_bios_that_it_served(threads: int, places: int, plu
 
     But for a bio that was queued as a flush was sent, before its request was inserted.
     """
-    for seed in range(20):
+    for seed in range(8):
         machine = Machine(seed, threads, places, 300_000, plugged).run()
         truth, found, (times, *_) = machine.matched()
         sent = np.array([command[2] for command in machine.commands if not command[4]])
@@ -138,7 +138,7 @@ def test_each_flush_is_of_the_bios_that_it_served(threads: int, places: int, plu
 @pytest.mark.parametrize(("threads", "places"), [(2, 1), (6, 1), (4, 2), (6, 3), (12, 4), (12, 64)])
 def test_each_flush_has_a_bio_and_each_bio_one_that_it_can_have_had(threads: int, places: int) -> None:
     """However long threads wait for the CPU."""
-    for seed in range(20):
+    for seed in range(8):
         machine = Machine(seed, threads, places, 12_000_000, seed % 2 == 0).run()
         truth, found, (times, _, returned) = machine.matched()
         ends = {command[0]: command[1] for command in machine.commands if not command[4]}

@@ -75,9 +75,6 @@ GOOD = "transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\
         ("1,command,insert,5,6,1,7,2,0,a.db\n", "transaction 1"),
         ("0,command,insert,7,6,1,7,2,0,a.db\n", "end_ns is 6"),
         ("0,command,insert,5,6,1,7,2,0,a.db\n1,command,insert,4,9,1,7,2,0,a.db\n", "begin_ns is 4"),
-        ("0,command,insert,5,6,1,7,0,0,a.db\n", "pages is 0"),
-        ("0,command,insert,5,6,1,7,2,2,a.db\n", "rolled_back is 2"),
-        ("0,command,insert,5,6,-1,7,2,0,a.db\n", "changes is -1"),
         ("0,command,insert,5,6,1,7,2,0\n", "line 2"),
     ],
 )

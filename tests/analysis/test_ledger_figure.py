@@ -77,17 +77,6 @@ def test_runs_that_are_not_drawn_are_counted_with_the_reason(
     )
 
 
-def test_what_is_for_no_transaction_is_a_part_of_the_bar(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    none = {"bytes": 8192, "share": 0.2, "by": {"close": 8192}, "per_transaction": 1024.0}
-    run = make(tmp_path / "results", "wal", "r1", ledger=LEDGER | {"no_transaction": none})
-    assert main([str(tmp_path / "out.svg"), str(run)]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("wal  ext4-ordered: 0.000% unattributed, 20.000% for no transaction, ")
-    assert "no transaction" in (tmp_path / "out.svg").read_text()
-
-
 def test_both_panels_have_everything(tmp_path: Path) -> None:
     """The flushes of a close, too: 100 transactions, 99 flushes of theirs and one of none."""
     made = LEDGER | {"flushes_per_transaction": {"all": {"database": 0.99}}}

@@ -33,15 +33,6 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_each_kind_can_be_told_apart_in_a_figure() -> None:
-    kinds = operations.kinds()
-    assert list(kinds) == [
-        *("insert", "update", "delete", "read", "scan", "read-modify-write", "batch", "sql"),
-    ]
-    assert len({kind.color for kind in kinds.values()}) == len(kinds)
-    assert len({kind.dash for kind in kinds.values() if kind.dash != "solid"}) == len(kinds) - 2
-
-
 def test_the_drivers_build_takes_every_line() -> None:
     """workloads/operations.mk reads lines of this form, and no others."""
     lines = [line for line in operations.PATH.read_text().splitlines() if not line.startswith("#")]

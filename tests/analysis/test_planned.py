@@ -100,9 +100,7 @@ def test_a_twin_that_was_not_planned(folder: Path) -> None:
             {"probes": {"requested": "bio", "attached": 1, "expected": 1}},
             "probes 'bio'; planned: 'block,",
         ),
-        ("raw", {"probes": 1}, "probes None; planned: 'block,"),
         ("twin/raw", {"observers": ["probes"]}, "observers ['probes']; planned: []"),
-        ("twin/raw", {"observers": None}, "observers None; planned: []"),
     ],
 )
 def test_who_watched_is_who_was_planned(folder: Path, part: str, changes: dict[str, Any], says: str) -> None:

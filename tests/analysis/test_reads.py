@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +10,13 @@ import polars as pl
 import pytest
 from traced import DEVICE, FILE, FLUSHER, NONE, READ, Trace
 
-from analysis import checks as of_run
-from analysis import pipeline, stages
+from analysis import pipeline
 from analysis.checks import counts, cross_check, ledger
 from analysis.ledger import build
 from analysis.ledger.reads import summary
 from analysis.report import terminal
+from analysis.run import Run
 
-HERE = Path(__file__).parent
 RAHEAD = 1 << 19
 
 
@@ -100,44 +98,28 @@ def test_the_kernels_own_pages_have_the_label_of_their_region() -> None:
 
 
 @pytest.fixture(scope="module")
-def cold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cold(built_run: Callable[[str], Run]) -> Run:
     """make experiment FS=f2fs MODE=wal WORKLOAD=kv CACHE=cold ROWS=1000 N=20."""
-    folder = tmp_path_factory.mktemp("cold")
-    shutil.unpack_archive(HERE / "sample-cold.tar.xz", folder)
-    return folder / "run"
+    return built_run("sample-cold")
 
 
-def test_a_cold_run_reads_and_all_sources_agree(cold: Path) -> None:
-    found = pipeline.analyse(cold)
+def test_a_cold_run_reads_and_all_sources_agree(cold: Run, copy_run: Callable[[str], Path]) -> None:
+    folder = copy_run("sample-cold")
+    found = pipeline.analyse(folder)
     assert (found["status"], found["reasons"]) == ("ok", [])
     read = found["ledger"]["reads"]
-    told = counts.by_source(stages.build(cold))
+    told = counts.by_source(cold)
     assert {row["bytes_read"] for row in told.values()} == {read["bytes"]} and len(told) == 3
     assert sum(read["labels"].values()) == read["bytes"] > 100_000
     assert read["per_transaction"]["read"] > 0 and "unattributed" not in read["labels"]
     assert read["files"]["database"] > 0.5 * read["bytes"]
-    table = pl.read_parquet(cold / "tables/reads.parquet")
+    table = pl.read_parquet(folder / "tables/reads.parquet")
     assert table["bytes"].sum() == read["bytes"]
-    assert f"KiB read: {read['bytes'] / 1024:,.1f} (" in terminal.table(found, cold / "report.html")
-    assert "KiB were read:" in (cold / "report.html").read_text()
+    assert f"KiB read: {read['bytes'] / 1024:,.1f} (" in terminal.table(found, folder / "report.html")
+    assert "KiB were read:" in (folder / "report.html").read_text()
 
 
-def test_bytes_read_that_the_kernel_did_not_count_are_rejected(cold: Path, tmp_path: Path) -> None:
-    run = stages.build(cold)
-    assert run.ledger is not None
-    run = replace(run, ledger=replace(run.ledger, reads=run.ledger.reads[1:]))
+def test_bytes_read_that_the_kernel_did_not_count_are_rejected(cold: Run) -> None:
+    assert cold.ledger is not None
+    run = replace(cold, ledger=replace(cold.ledger, reads=cold.ledger.reads[1:]))
     assert any("bytes read: ledger" in reason for reason in cross_check.ledger_agrees(run))
-
-
-def test_a_cold_run_whose_driver_scanned_is_rejected(cold: Path, tmp_path: Path) -> None:
-    shutil.copytree(cold, folder := tmp_path / "run")
-    path = folder / "raw/driver/config.json"
-    config = json.loads(path.read_text())
-    assert config["driver"]["cache"] == "cold"
-    config["driver"]["cache"] = "warm"
-    path.write_text(json.dumps(config))
-    host = json.loads((folder / "host.json").read_text())
-    host.pop("raw_sha256", None)
-    (folder / "host.json").write_text(json.dumps(host))
-    reasons = of_run.reasons(stages.build(folder))
-    assert "workload cache: requested 'cold', in effect 'warm'" in reasons

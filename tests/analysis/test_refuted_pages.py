@@ -7,7 +7,6 @@ Each fault is at one place or of some pages only; what is wrong throughout is in
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,8 +19,7 @@ from analysis import stages
 from analysis.adapters.proberecords import OWNERS
 from analysis.audit import page_writes
 from analysis.checks import failures, synced_pages
-
-NAMES = ("ext4-journal-truncate", "ext4-ordered-delete", "f2fs-delete", "f2fs-wal")
+from analysis.run import Run
 
 
 def called(owner: str, which: Callable[[np.ndarray], np.ndarray]) -> Change:
@@ -64,23 +62,18 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_wrong_as_recorded(name: str, kept: dict[str, Path]) -> None:
-    assert wrong(kept[name]) == []
-
-
 @pytest.mark.parametrize("fault", FAULTS)
-def test_it_is_refuted(fault: str, kept: dict[str, Path], tmp_path: Path) -> None:
+def test_it_is_refuted(fault: str, copy_run: Callable[[str], Path]) -> None:
     name, spoil, reason = FAULTS[fault]
-    folder = Path(shutil.copytree(kept[name], tmp_path / "run"))
+    folder = copy_run(f"samples/{name}")
     spoil(folder)
     found = wrong(folder)
     assert any(reason in one for one in found), found
 
 
-def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> None:
+def test_a_page_is_written_when_somebody_wrote_to_it(built_run: Callable[[str], Run]) -> None:
     """A piece that a later command has once more is named; not the first time that it was written."""
-    made = stages.build(kept["ext4-ordered-delete"]).ledger
+    made = built_run("samples/ext4-ordered-delete").ledger
     assert made is not None
     assert page_writes.written_once(made) == []
     page = made.pieces.filter((pl.col("label") == "database page") & (pl.col("bytes") == 4096))[0]
@@ -92,16 +85,16 @@ def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> N
     )
 
 
-def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) -> None:
-    made = stages.build(kept["ext4-journal-truncate"]).ledger
+def test_a_journalled_page_is_written_home_by_its_sync(built_run: Callable[[str], Run]) -> None:
+    made = built_run("samples/ext4-journal-truncate").ledger
     assert made is not None
     logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
     assert "pages that SQLite wrote and synced were not on the device" in synced_pages.written_out(logged)[0]
 
 
-def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]) -> None:
+def test_where_no_sync_writes_home_its_commit_has_the_page(built_run: Callable[[str], Run]) -> None:
     """As data=journal on Linux 6.1: home are the pages of the sync before, all of them too late."""
-    made = stages.build(kept["ext4-journal-truncate"]).ledger
+    made = built_run("samples/ext4-journal-truncate").ledger
     assert made is not None
     home = pl.col("of").is_null() & pl.col("vfs_call").is_not_null()
     last = made.ledger.select(pl.col("command").max(), pl.col("complete_ns").max())
@@ -118,8 +111,8 @@ def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]
     assert synced_pages.written_out(dataclasses.replace(made, pieces=left.vstack(one)))
 
 
-def test_a_sync_before_the_window_must_not_fail(kept: dict[str, Path], tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(kept["f2fs-wal"], tmp_path / "run"))
+def test_a_sync_before_the_window_must_not_fail(copy_run: Callable[[str], Path]) -> None:
+    folder = copy_run("samples/f2fs-wal")
 
     def fail(rows: np.ndarray) -> np.ndarray:
         rows["n"][of(rows, "sync")[0]] = 2**32 - 5

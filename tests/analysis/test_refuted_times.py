@@ -6,41 +6,24 @@ The runs are ext4 in DELETE mode (bench/sample), and WAL on F2FS (null_blk) and 
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from edited import unhold
-from test_ledger_faults import records
+from test_refuted_ledger import records
 
 from analysis import audit, checks, stages
 from analysis.adapters.proberecords import TYPES
 from analysis.audit import call_order
 from analysis.checks import baseline, failures, phases
 from analysis.report import summary, terminal
+from analysis.run import Run
 from analysis.stats import report_tables
 
-HERE = Path(__file__).parent
-SAMPLES = {
-    "delete": HERE.parent / "bench/sample.tar.xz",
-    "f2fs-wal": HERE / "sample-f2fs-wal.tar.xz",
-    "flash-wal": HERE / "sample-flash-wal.tar.xz",
-}
-WITH_TWIN = ("f2fs-wal", "flash-wal")
+DELETE, F2FS, FLASH = "../bench/sample", "sample-f2fs-wal", "sample-flash-wal"
 Rows = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    found = {}
-    for name, archive in SAMPLES.items():
-        found[name] = tmp_path_factory.mktemp(name) / "cell/run"
-        shutil.unpack_archive(archive, found[name].parent)
-        unhold(found[name])
-    return found
 
 
 def table(path: Path, change: Callable[[Rows], object]) -> None:
@@ -97,7 +80,7 @@ def no_sync_worked(folder: Path) -> None:
         rows["n"][rows["type"] == TYPES["sync"]] = 2**32 - 5
         return rows
 
-    records(folder, change)
+    records(change)(folder)
 
 
 def early_counters(folder: Path) -> None:
@@ -120,31 +103,28 @@ def baseline_slower(folder: Path) -> None:
         table(folder / f"twin/raw/driver/{name}.csv", change)
 
 
-FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
-    (transactions, "calls", tuple(SAMPLES)),
-    (exchanged, "have calls in an order that SQLite does not use", tuple(SAMPLES)),
-    (twin_clock, "took", WITH_TWIN),
-    (baseline_slower, "in the baseline run", WITH_TWIN),
-    (no_sync_worked, "syncs failed", tuple(SAMPLES)),
-    (early_counters, "was read", tuple(SAMPLES)),
+FAULTS: list[tuple[Callable[[Path], None], str, str]] = [
+    (transactions, "calls", FLASH),
+    (exchanged, "have calls in an order that SQLite does not use", FLASH),
+    (twin_clock, "took", F2FS),
+    (baseline_slower, "in the baseline run", FLASH),
+    (no_sync_worked, "syncs failed", F2FS),
+    (early_counters, "was read", DELETE),
 ]
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_what_was_recorded_holds(sample: str, recorded: dict[str, Path]) -> None:
-    run = stages.build(recorded[sample])
+@pytest.mark.parametrize("sample", [DELETE, F2FS, FLASH])
+def test_what_was_recorded_holds(sample: str, built_run: Callable[[str], Run]) -> None:
+    run = built_run(sample)
     made = (failures.reported, phases.counters_at_edges, phases.cpu_time, call_order.calls)
     assert [reason for check in (*made, baseline.plausible_times) for reason in check(run)] == []
 
 
-@pytest.mark.parametrize(
-    ("spoil", "reason", "sample"),
-    [(spoil, reason, sample) for spoil, reason, samples in FAULTS for sample in samples],
-)
+@pytest.mark.parametrize(("spoil", "reason", "sample"), FAULTS)
 def test_a_fault_rejects(
-    spoil: Callable[[Path], None], reason: str, sample: str, recorded: dict[str, Path], tmp_path: Path
+    spoil: Callable[[Path], None], reason: str, sample: str, copy_run: Callable[[str], Path]
 ) -> None:
-    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+    folder = copy_run(sample)
     spoil(folder)
     run = stages.build(folder)
     found = checks.reasons(run) + audit.reasons(run)
@@ -166,11 +146,8 @@ def counted_by_the_scheduler(folder: Path) -> None:
     table(folder / "raw/driver/phases.csv", change)
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_more_time_on_the_cpu_than_there_was_rejects(
-    sample: str, recorded: dict[str, Path], tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+def test_more_time_on_the_cpu_than_there_was_rejects(copy_run: Callable[[str], Path]) -> None:
+    folder = copy_run(DELETE)
     counted_by_the_scheduler(folder)
     assert phases.on_the_cpu(stages.build(folder)) == []
 
@@ -182,13 +159,10 @@ def test_more_time_on_the_cpu_than_there_was_rejects(
     assert "but the driver was on the CPU for" in said
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-@pytest.mark.parametrize("kept", [0, 2])
-def test_dropped_off_cpu_records_reject(
-    kept: int, sample: str, recorded: dict[str, Path], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("sample", "kept"), [(DELETE, 0), (F2FS, 2)])
+def test_dropped_off_cpu_records_reject(sample: str, kept: int, copy_run: Callable[[str], Path]) -> None:
     """All of them, and every second one."""
-    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+    folder = copy_run(sample)
     counted_by_the_scheduler(folder)
     assert phases.cpu_time(stages.build(folder)) == []
 
@@ -196,18 +170,19 @@ def test_dropped_off_cpu_records_reject(
         away = np.flatnonzero(rows["type"] == TYPES["off_cpu"])
         return np.delete(rows, away[::kept] if kept else away)
 
-    records(folder, change)
+    records(change)(folder)
     assert any("the scheduler counted" in reason for reason in phases.cpu_time(stages.build(folder)))
 
 
-@pytest.mark.parametrize(("before", "holds"), [(1_500, True), (30_000, False)])
-@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize(
+    ("at_end", "before", "holds"), [(False, 1_500, True), (True, 1_500, True), (False, 30_000, False)]
+)
 def test_a_switch_beside_a_phase_may_be_of_it(
-    at_end: bool, before: int, holds: bool, recorded: dict[str, Path], tmp_path: Path
+    at_end: bool, before: int, holds: bool, copy_run: Callable[[str], Path]
 ) -> None:
     """The scheduler's counts are read a moment before a phase begins, and behind its end: who was put off the
     CPU there is counted, and longer before is not."""
-    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+    folder = copy_run(FLASH)
     counted_by_the_scheduler(folder)
 
     def count(rows: Rows) -> None:
@@ -223,12 +198,12 @@ def test_a_switch_beside_a_phase_may_be_of_it(
         switch["begin_ns"], switch["end_ns"] = begin, begin + 10_000
         return np.concatenate([rows[:-1], switch, rows[-1:]])
 
-    records(folder, change)
+    records(change)(folder)
     assert (phases.cpu_time(stages.build(folder)) == []) is holds
 
 
-def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+def test_a_failed_call_rejects_and_is_told(copy_run: Callable[[str], Path]) -> None:
+    folder = copy_run(FLASH)
 
     def change(rows: Rows) -> None:
         for row in rows:

@@ -3,7 +3,7 @@ records of a type is in test_refuted_ledger.py."""
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -86,9 +86,9 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_it_is_refuted(fault: str, kept: dict[str, Path], tmp_path: Path) -> None:
+def test_it_is_refuted(fault: str, copy_run: Callable[[str], Path]) -> None:
     name, change, reason = FAULTS[fault]
-    folder = Path(shutil.copytree(kept[name], tmp_path / "run"))
+    folder = copy_run(f"samples/{name}")
     records(change)(folder)
     found = wrong(folder)
     assert any(reason in one for one in found), found

@@ -50,10 +50,9 @@ def test_sql(tmp_path: Path) -> None:
     [
         *(b"\n", b";\n", b"x\n", b"INSERT INTO t VALUES(1)\n", b"INSERT INTO t VALUES(1);"),
         *(b"insert INTO t VALUES(1);\n", b"PRAGMA synchronous=OFF;\n", b"DELETE FROM t;DELETE FROM t;\n"),
-        *(b"BEGIN;COMMIT;\n", b"BEGIN;DELETE FROM t;\n", b"BEGIN;BEGIN;DELETE FROM t;COMMIT;\n"),
+        *(b"BEGIN;DELETE FROM t;\n",),
         b"BEGIN;DELETE FROM t;COMMIT;BEGIN;DELETE FROM t;COMMIT;\n",
         *(b"INSERT INTO t(v)  VALUES('a');\n", b"UPDATE t SET v=x'00' WHERE id=1;\n"),
-        b"DELETE FROM t WHERE id=" + b" " * 400 + b"1;\n",
         b"INSERT INTO " + b"t" * 400 + b" VALUES('a');\n",
     ],
 )

@@ -86,11 +86,6 @@ def timed(folders: list[Path], *transactions: str) -> list[Path]:
     [
         ("aaa", [], "times: the same to the nanosecond"),
         ("aba", ["r1"], "times: NOT the same to the nanosecond: r1 (docs/measurements/performance.md)"),
-        (
-            "abc",
-            ["r0", "r1", "r2"],
-            "times: NOT the same to the nanosecond: r0, r1, r2 (docs/measurements/performance.md)",
-        ),
     ],
 )
 def test_a_late_clock_is_said(transactions: str, odd: list[str], says: str, tmp_path: Path) -> None:

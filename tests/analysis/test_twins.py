@@ -31,7 +31,7 @@ def pair(traced: np.ndarray, untraced: np.ndarray, clock: str = "real") -> Run:
 def test_the_interval_holds_the_cost_as_often_as_it_says() -> None:
     """Twins of a board whose times vary by a tenth; watching costs a twentieth of the rate."""
     random = np.random.default_rng(7)
-    held, tries = 0, 400
+    held, tries = 0, 300
     for _ in range(tries):
         untraced = random.normal(1e6, 1e5, 100).astype(np.int64)
         traced = (random.normal(1e6, 1e5, 100) / 0.95).astype(np.int64)

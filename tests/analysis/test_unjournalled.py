@@ -1,21 +1,14 @@
-"""A recorded run on ext4 without a journal: its syncs write metadata to their place, and wait for that.
-
-The sample was made with `make experiment FS=ext4-nojournal MODE=delete N=8 ROWS=1000`, and packed with
-tar -cJf sample-nojournal.tar.xz cell.json host.json raw twin, below run/.
-"""
+"""A recorded run on ext4 without a journal: its syncs write metadata to their place, and wait for that."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis import stages
 from analysis.adapters.layout import JOURNAL
 from analysis.audit import waits
 from analysis.ledger.build import Ledger
@@ -26,10 +19,8 @@ WAITED = "syncs of the thread 1005 waited for unrecorded events"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> runs.Run:
-    folder = tmp_path_factory.mktemp("nojournal")
-    shutil.unpack_archive(Path(__file__).parent / "sample-nojournal.tar.xz", folder)
-    return stages.build(folder / "run")
+def recorded(built_run: Callable[[str], runs.Run]) -> runs.Run:
+    return built_run("sample-nojournal")
 
 
 def ledger(run: runs.Run) -> Ledger:

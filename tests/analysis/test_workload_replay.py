@@ -6,26 +6,20 @@ Each is seen to fail on a recorded run with one thing changed.
 from __future__ import annotations
 
 import dataclasses
-import shutil
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pytest
 
-from analysis import stages
 from analysis.checks import workload_replay
 from analysis.run import Run
 from model.operations import Transaction
 
-SAMPLE = Path(__file__).parent / "samples/f2fs-delete.tar.xz"
-
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("recorded")
-    shutil.unpack_archive(SAMPLE, folder)
-    return stages.build(folder / "run")
+def recorded(built_run: Callable[[str], Run]) -> Run:
+    return built_run("samples/f2fs-delete")
 
 
 def changed(run: Run, told: dict[str, Any], **config: Any) -> Run:
@@ -47,12 +41,8 @@ def test_a_true_run_is_what_its_numbers_make(recorded: Run) -> None:
             {"seed": 2},
             "rendered.gz differs from what apsys17 generates with rows 60, n 8, value_size 3072, seed 2",
         ),
-        ({"rows": 160}, "rendered.gz differs from what apsys17 generates with rows 160"),
-        ({"rows": -60}, "rendered.gz differs from what apsys17 generates with rows -60"),
-        ({"value_size": 1024}, "rendered.gz differs from what"),
         ({"value_size": 10**15}, "rendered.gz has 24 transactions in 50"),
         ({"n": 9}, "; 3 phases of rows 60, n 9, value_size 3072, seed 1 make 27"),
-        ({"workload": "mobibench"}, "rendered.gz differs from what mobibench generates"),
         ({"workload": "kv"}, "rendered.gz differs from what kv generates"),
         ({"rows": "60"}, "rows '60' is not a number"),
     ],

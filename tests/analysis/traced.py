@@ -5,12 +5,10 @@ Times are made up, and in microseconds here; nothing is a measurement.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from synthetic import probe_record, probes_bin
 
 from analysis.adapters.layout import Layout
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, split
@@ -163,8 +161,3 @@ class Trace:
     def records(self) -> records.Records:
         rows = self.array()
         return records.Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
-
-    def write(self, path: Path) -> None:
-        """Write probes.bin."""
-        edges = [probe_record(name, 0, tid=0, dev=0) for name in ("attached", "detached")]
-        path.write_bytes(probes_bin([edges[0], *self.array().tolist(), edges[1]]))

@@ -19,12 +19,6 @@ RUN_ID = "20261121T000000Z-1"
 FACTOR = {"insert": 1.0, "update": 1.2, "delete": 0.8}
 
 
-def database(path: Path) -> Path:
-    """An empty results database."""
-    store.create(path)
-    return path
-
-
 def add(
     path: Path,
     cells: Iterable[Cell],

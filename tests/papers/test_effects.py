@@ -89,14 +89,3 @@ def test_missing_cells_are_said_and_too_few_refused() -> None:
     for keep in (slice(0, 5), slice(0, 0)):
         with pytest.raises(TooFewCells):
             made(keep)
-
-
-def test_words_say_what_matters_most_and_on_what_it_depends() -> None:
-    said = " ".join(factor_text.sentences(made(), "insert"))
-    assert said.startswith("For inserts, journal mode matters most")
-    assert "wal is 6.93× delete" in said
-    assert "conditional on synchronous (wal over delete 4.00× at full, 12.0× at normal" in said
-    assert "interactions of three and more settings, not noise" in said
-    assert "of three and more settings, and noise." in " ".join(
-        factor_text.sentences(made(), "insert", noisy=True)
-    )

@@ -28,11 +28,6 @@ def cells_of(data: Path) -> list[Bar]:
     return [bar for panel in figure_data.panels(chosen, data, content) for bar in panel.bars]
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return fixture.database(tmp_path / "made-up.sqlite")
-
-
 @functools.cache
 def whole_grid() -> Expanded:
     """The paper's grid."""

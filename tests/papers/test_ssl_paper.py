@@ -11,7 +11,6 @@ import pytest
 from base.errors import BadInputError, LabError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id, stored
-from commitpath.charts import panels
 from commitpath.database.select import Run
 from commitpath.papers import document, figure_data, judge, page, paper
 from commitpath.results import metrics
@@ -70,19 +69,6 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
     content = document.document(whole, [found], Results(runs, "local"))
     text = page.render(content)
     assert "925×, 11.5×, 36.2×, 4.7×, 7.1×, 17.1×" in text
-    # no setting that SQLite/SSL has not
-    assert content["claims"][0]["readings"][0]["pairs"][0]["right"]["settings"] == {
-        **{"device": "microsd-class10", "fs": "ext4-ordered", "engine": "ssl", "sqlite": "3.46.1"},
-        **{
-            "synchronous": "full",
-            "log_medium": "pcm",
-            "workload": "synthetic-androbench",
-            "rows": 0,
-            "n": 3081,
-            "value_size": 1,
-        },
-        **({"probes": ""}),
-    }
 
 
 def test_a_claim_with_a_ratio_too_many_is_refused() -> None:
@@ -159,14 +145,3 @@ def test_a_traces_transactions_are_lowered_where_fewer_are_asked_for() -> None:
     assert at_most(settings, {}) == settings
     runs = expand("ssl-traces", most={"n": 20}).runs
     assert {one.cell.n for one in runs} == {20}
-
-
-def test_a_figure_names_another_engines_settings() -> None:
-    bars = {
-        "SSL log_medium=pcm": {"ENGINE": "ssl", "LOG_MEDIUM": "pcm"},
-        "SSL": {"ENGINE": "ssl"},
-        "WAL/FULL": {"MODE": "wal"},
-    }
-    for words, variables in bars.items():
-        bar = SimpleNamespace(cell=make_cell(variables))
-        assert panels.settings(bar) == words

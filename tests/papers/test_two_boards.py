@@ -49,11 +49,6 @@ def one_expansion(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request, "expand", once)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return fixture.database(tmp_path / "made-up.sqlite")
-
-
 def rate(cell: Cell) -> float:
     return 300.0 if cell.journal_mode == "wal" else 30.0
 
@@ -104,18 +99,6 @@ def test_both_boards_stand_beside_each_other(database: Path, tmp_path: Path, fig
             assert ratio is None or min(abs(ratio - 1), abs(ratio - 10)) < 1e-6
     assert "pi" in picture and "virtual" in picture
     assert "95 % interval of the mean of 3 runs" in " ".join(numbers["notes"])
-
-
-def test_what_was_not_asked_for_is_not_lacking(database: Path, tmp_path: Path) -> None:
-    where = "sqlite=3.8.11.1 mode=wal"
-    one = request.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1", "WHERE": where})
-    add_lab(database, one, 1)
-    numbers, _ = told(one, database, tmp_path / "alone", "fig1")
-    assert "4 of 11 values of the virtual board are not here" in " ".join(numbers["notes"])
-    chosen = [run.cell for run in request.planned(one.virtual, None)[0].values()]
-    fixture.add(database, chosen, rate)
-    numbers, _ = told(one, database, tmp_path / "both", "fig1")
-    assert "makes them" not in " ".join(numbers["notes"])
 
 
 def test_what_is_asked_for_in_part() -> None:
