@@ -107,15 +107,6 @@ def test_what_was_rendered_is_what_was_timed(tmp_path, engine, workload):
     assert all(as_timed.is_one_of(op, one) for _, _, op, one in found)
 
 
-def test_what_is_read_has_rows_and_bytes(newest):
-    newest.populate(rows=50, value_size=3072)
-    newest.run_ok("--workload", "kv", "--phases", "read")
-    rows = newest.table("transactions.csv")
-    assert {(row["op"], row["changes"], row["rows"], row["bytes"]) for row in rows} == {
-        ("read", "0", "1", "3072")
-    }
-
-
 def test_batches_and_reads(newest):
     newest.populate(rows=50, value_size=3072)
     newest.run_ok("--workload", "kv")
