@@ -173,6 +173,16 @@ def test_the_partition_fills_up(bench: ForeignBoard, tmp_path: Path) -> None:
     goes_on(bench.name)
 
 
+def test_run_is_full(bench: ForeignBoard, tmp_path: Path) -> None:
+    # dd ends with an error: that nothing is left is what it is for
+    bench.said("! dd if=/dev/zero of=/run/fill bs=64k status=none")
+    try:
+        fails(bench, tmp_path / "log")
+    finally:
+        bench.said("rm /run/fill")
+    goes_on(bench.name)
+
+
 def test_run_fills_up_meanwhile(bench: ForeignBoard, tmp_path: Path) -> None:
     log = tmp_path / "log"
     begun = "until [ -e /run/commitpath/run-cell.pid ]; do sleep 0.1; done"

@@ -104,28 +104,20 @@ def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp
     assert [bool(row["write_amplification"] and row["tps"]) for row in rows].count(False) == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
+def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         ({}, "X: missing; make figure takes GRID="),
-        (
-            {"X": "cache_size"},
-            "X=cache_size: did you mean page_size? grid pages does not vary it; it",
-        ),
+        ({"X": "cache_size"}, "X=cache_size: did you mean page_size? grid pages does not vary it; it"),
         (
             {"X": "page_size"},
-            "several of its cells are at one place, fs=ext4-ordered and fs=f2fs; name fs in",
+            "several of its cells are at one place, fs=ext4-ordered and fs=f2fs; name fs",
         ),
         ({**P99, "WHERE": "fs=xfs"}, "WHERE=fs=xfs: no cell of grid "),
         ({"X": "page_size", "FORM": "scatter"}, "with FORM=scatter X is a metric too: tps, "),
-    ],
-)
-def test_one_line_for_what_cannot_be_drawn(
-    swept: Lab, grid: str, tmp_path: Path, options: dict[str, str], says: str
-) -> None:
-    given = {"GRID": grid, "FIGURE": str(tmp_path / "x.svg"), **options}
-    assert says in swept.says("figure", **given)
-    assert not list(tmp_path.glob("x.*"))
+    ]
+    for options, says in cases:
+        assert says in swept.says("figure", GRID=grid, FIGURE=str(tmp_path / "x.svg"), **options)
+        assert not list(tmp_path.glob("x.*"))
 
 
 def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -> None:

@@ -94,16 +94,6 @@ def test_a_run_of_ours_without_its_folder_is_unverified(home: tuple[Lab, Path]) 
         assert len(named) == (1 if again else 0)
 
 
-def test_rebuild_takes_own_runs_from_their_folders(lab: Lab) -> None:
-    lab.recorded()
-    lab.ok("results")
-    before = runs(lab)
-    change(lab.results / "results.sqlite", "UPDATE run SET summary = json_set(summary, '$.tps.all', 9999.0)")
-    assert runs(lab) != before
-    assert "1 of them new or changed" in lab.ok("results", REBUILD="yes")
-    assert runs(lab) == before
-
-
 @pytest.fixture(scope="module")
 def kiel(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Path]:
     """A lab with a recorded run that has its files, and one that has none, and an export of it; not to be
