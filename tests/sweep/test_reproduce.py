@@ -213,19 +213,6 @@ def wanted(pair: Any) -> list[tuple[Cell, str]]:
     return [*pair.left.takes, *pair.right.takes]
 
 
-def test_the_command_with_every_run_there(lab: Lab) -> None:
-    done = lab.results / ".sweep/done"
-    done.mkdir(parents=True)
-    for one in expand("apsys17").runs:
-        folder = lab.run(100 if one.cell.journal_mode == "wal" else 10, **variables(one.cell))
-        (done / one.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
-    printed = lab.ok("reproduce", PAPER="apsys17")
-    assert "P-02  reproduced" in printed
-    content = json.loads((lab.results / "papers/apsys17/claims.json").read_text())
-    assert [claim["id"] for claim in content["claims"]] == [f"P-{number:02}" for number in range(1, 26)]
-    assert "<h1>" in (lab.results / "papers/apsys17/claims.html").read_text()
-
-
 def variables(cell: Cell) -> dict[str, str]:
     """make's variables for a cell: those of a virtual board's machine where it has one, of cuts where it has
     any, and of settings those that its engine has."""
