@@ -89,11 +89,6 @@ class Row(NamedTuple):
         pairs = (self.writes, self.sectors, self.flushes, (self.syncs, self.strace))
         return all(one == other for one, other in pairs)
 
-    @property
-    def agrees(self) -> bool:
-        """Whether they are equal, and the run was accepted."""
-        return self.equal and not self.reasons
-
 
 def files(folder: Path) -> str:
     """What the programs are given, as FILES, those that are no package's built in FOLDER. LabError where

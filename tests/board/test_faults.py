@@ -3,7 +3,6 @@
 import fcntl
 import glob
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -16,7 +15,6 @@ from base import scratch
 from base.errors import LabError
 from commitpath.boards.prepared import ensure_snapshot, virtual_board
 from commitpath.cells.from_variables import make_cell
-from commitpath.cells.profiles import kernel_profile
 from commitpath.host import ansible
 from commitpath.run import experiment
 from images import artifacts, programs, snapshot
@@ -82,15 +80,6 @@ def held(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return False
-
-
-def test_what_a_process_holds_is_not_left(tmp_path: Path) -> None:
-    with scratch.folder(tmp_path, "board") as folder:
-        assert held(folder)
-    folder.mkdir()
-    assert not held(folder)
-    (folder / scratch.LOCK).touch()
-    assert not held(folder) and not held(folder / scratch.LOCK)
 
 
 started: list[subprocess.Popen[str]] = []
@@ -280,28 +269,6 @@ def test_killed_board_is_one_line() -> None:
     assert process.returncode != 0
     assert "the board died " in said
     assert not left(before)
-
-
-def test_flash_model_that_does_not_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel without a function that the module needs."""
-    root, kernel = artifacts.build_root(), artifacts.kernel(kernel_profile(make_cell({})))
-    (release,) = [path.name for path in (kernel / "lib/modules").iterdir()]
-    shutil.copytree(artifacts.IMAGES / "devices", tmp_path / "images/devices")
-    shutil.copy(artifacts.IMAGES / "in-root.sh", tmp_path / "images")
-    main = tmp_path / "images/devices/flashsim/main.c"
-    main.write_text(main.read_text() + "\nvoid f(void);\nvoid f(void)\n{\n\tno_such_function();\n}\n")
-    cache = tmp_path / "cache"
-    monkeypatch.setattr(artifacts, "IMAGES", tmp_path / "images")
-    monkeypatch.setattr(artifacts, "CACHE", cache)
-    monkeypatch.setattr(artifacts, "kernel", lambda _: kernel)
-    monkeypatch.setattr(artifacts, "build_root", lambda: root)
-    with pytest.raises(LabError, match="no_such_function") as error:
-        artifacts.module(artifacts.IMAGES / "devices/flashsim", {})
-    log = cache / f"log/flashsim-for-{release}.log"
-    assert str(error.value).startswith(f"flashsim-for-{release} failed: ")
-    assert str(error.value).endswith(f"(all of it: {log})")
-    assert "no_such_function" in log.read_text()
-    assert [path.name for path in cache.glob("*/")] == ["log"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")

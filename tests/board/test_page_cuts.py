@@ -1,39 +1,22 @@
 """A page log on the board, as a statement log (test_statement_cuts.py): what a watched run tells of it, and
-what comes up after a cut or a kill."""
+what comes up after a cut."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
-from test_statement_cuts import LONG, RECORDS, SHORT, nothing_lost, summary, table
+from test_statement_cuts import LONG, RECORDS, SHORT, crash, nothing_lost, table
 
 # a row is larger than a sector of 512 bytes, so that most commits are merges; in one of 4096 most are logged
 PAGES = {"ENGINE": "ppl", "DIRTY_PAGES": "20"}
 LARGE = {"SECTOR_SIZE": "4096"}
 MAPPED = LARGE | {"LOG_MEDIUM": "msync"}
 CELL = SHORT | PAGES | LARGE
-# workloads/engines/ppl/recover.c
-TABLE = {
-    *("clean", "log not begun or closed"),
-    *("log reset; no merged pages", "log reset; merged pages live", "log reset; merged pages torn"),
-    *("log used; no merged pages", "log used; merged pages live", "log used; merged pages torn"),
-    "merged pages ahead of the log",
-}
 # by whole cells, and by bytes
 CELLS, BYTES = {"PAGE_RECORD": "cells"}, {"PAGE_RECORD": "bytes"}
 EXT4, F2FS = {"FS": "ext4-ordered"}, {"FS": "f2fs"}
-LYING = {"DEVICE": "emmc-5.0-ignores-flush"} | LARGE
-
-
-def crash(folder: Path) -> dict[str, Any]:
-    """What its summary says of its cuts."""
-    found: dict[str, Any] = summary(folder)["crash"]
-    assert sum(found["recoveries"].values()) == found["opened"]
-    assert set(found["recoveries"]) <= TABLE
-    return found
 
 
 def test_a_short_cell_loses_nothing(run_cell: Callable[..., Path]) -> None:
@@ -81,28 +64,3 @@ def test_an_honest_device_loses_nothing(run_cell: Callable[..., Path], more: dic
     found = crash(run_cell(**LONG | PAGES | more))
     nothing_lost(found)
     assert {"log reset; merged pages live", "log used; merged pages live"} & set(found["recoveries"])
-
-
-@pytest.mark.parametrize("more", [CELLS, BYTES], ids=lambda more: more["PAGE_RECORD"])
-def test_a_device_that_ignores_a_flush_breaks_the_promise(
-    run_cell: Callable[..., Path], more: dict[str, str]
-) -> None:
-    folder = run_cell(**LONG | PAGES | LYING | more)
-    found = crash(folder)
-    assert found["broken"] > 0
-    assert found["lost_acknowledged"]["max"] > 0 or found["opened"] < found["cuts"]
-    assert "Promise broken" in (folder / "report.html").read_text()
-
-
-def test_where_the_kernel_alone_is_gone_a_lying_device_loses_nothing(run_cell: Callable[..., Path]) -> None:
-    nothing_lost(crash(run_cell(**LONG | PAGES | LYING | {"CRASH": "os", "CUTS": "60"})))
-
-
-@pytest.mark.parametrize("medium", ["fdatasync", "msync"])
-def test_a_killed_process_loses_nothing(run_cell: Callable[..., Path], medium: str) -> None:
-    more = {"CRASH": "process", "N": "5", "CUTS": "60", "DIRTY_PAGES": "8"}
-    folder = run_cell(**LONG | PAGES | LARGE | more | {"LOG_MEDIUM": medium})
-    nothing_lost(crash(folder))
-    trials = table(folder, "trials")
-    assert not trials["engine_call"].drop_nulls().str.starts_with("keep").any()
-    assert "merged pages ahead of the log" in set(trials["recovery"])

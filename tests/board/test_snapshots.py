@@ -63,23 +63,6 @@ def test_disk_fills_while_a_board_boots(small_disk: Path, virtual: VirtualBoard)
     assert not list(small_disk.iterdir())
 
 
-@AS_ROOT
-def test_disk_fills_while_probes_are_attached(
-    small_disk: Path, tmp_path_factory: pytest.TempPathFactory, virtual: VirtualBoard
-) -> None:
-    saved = tmp_path_factory.mktemp("saved")
-    (saved / "ram").write_bytes(os.urandom(64 << 20))
-    (saved / "state").touch()
-    snapshot.write(saved, {})
-    said = f"no disk space left in {small_disk} to attach the probes: cp: .*No space left"
-    with (
-        pytest.raises(LabError, match=said),
-        artifacts.whole(small_disk / "watched", "attach the probes") as part,
-    ):
-        virtual.attach(saved, {}, part)
-    assert not list(small_disk.iterdir())
-
-
 def save_idle(virtual: VirtualBoard, folder: Path) -> None:
     """Save a machine that never ran a guest: it has devices to save too."""
     with virtual.work_folder() as scratch:
@@ -119,12 +102,6 @@ def start_in_vain(virtual: VirtualBoard, clock: str) -> str:
 def test_board_that_does_not_come_up(virtual: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(board.BOOT_LIMIT_SECONDS, "provision", 1)
     assert "waited 1 s in vain until the board is up" in start_in_vain(virtual, "provision")
-
-
-def test_board_that_does_not_answer(virtual: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "SSH_LIMIT_SECONDS", 2)
-    monkeypatch.setattr(board, "answers", lambda _: False)
-    assert "waited 2 s in vain until SSH answers" in start_in_vain(virtual, "provision")
 
 
 def test_board_that_is_never_ready(

@@ -12,13 +12,18 @@ import pytest
 CELL = {"ENGINE": "ssl", "DEVICE": "emmc-5.0", "ROWS": "1000", "CRASH": "power"}
 SHORT = CELL | {"N": "10", "CUTS": "40", "DIRTY_PAGES": "20"}
 LONG = CELL | {"N": "30", "CUTS": "150", "PROBES": "none"}
-# workloads/engines/ssl/recover.c
+# recover.c of workloads/engines/ssl and ppl
 TABLE = {
     *("clean", "log not begun or closed"),
+    *("log reset; no merged pages", "log reset; merged pages live", "log reset; merged pages torn"),
+    *("log used; no merged pages", "log used; merged pages live", "log used; merged pages torn"),
+    "merged pages ahead of the log",
     *("log reset; WAL reset", "log reset; WAL live", "log reset; WAL torn"),
     *("log used; WAL reset", "log used; WAL live", "log used; WAL torn"),
     *("WAL ahead of the log", "WAL ahead of the log; copied"),
 }
+# the other log, whose sectors have room for a row
+LOGS = {"ssl": {"ENGINE": "ssl"}, "ppl": {"ENGINE": "ppl", "SECTOR_SIZE": "4096"}}
 # of the log's file, in front of the records
 RECORDS = 1024
 
@@ -146,24 +151,33 @@ def test_an_honest_device_loses_nothing(run_cell: Callable[..., Path], fs: str, 
     assert bool(more) <= bool(live & set(found["recoveries"]))
 
 
-def test_a_device_that_ignores_a_flush_breaks_the_promise(run_cell: Callable[..., Path]) -> None:
-    folder = run_cell(**LONG | {"DIRTY_PAGES": "20", "DEVICE": "emmc-5.0-ignores-flush"})
+@pytest.mark.parametrize("engine", LOGS)
+def test_a_device_that_ignores_a_flush_breaks_the_promise(run_cell: Callable[..., Path], engine: str) -> None:
+    folder = run_cell(**LONG | LOGS[engine] | {"DIRTY_PAGES": "20", "DEVICE": "emmc-5.0-ignores-flush"})
     found = crash(folder)
     assert found["broken"] > 0
     assert found["lost_acknowledged"]["max"] > 0 or found["opened"] < found["cuts"]
     assert "Promise broken" in (folder / "report.html").read_text()
 
 
-def test_where_the_kernel_alone_is_gone_a_lying_device_loses_nothing(run_cell: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("engine", LOGS)
+def test_where_the_kernel_alone_is_gone_a_lying_device_loses_nothing(
+    run_cell: Callable[..., Path], engine: str
+) -> None:
     more = {"DIRTY_PAGES": "20", "DEVICE": "emmc-5.0-ignores-flush", "CRASH": "os", "CUTS": "60"}
-    nothing_lost(crash(run_cell(**LONG | more)))
+    nothing_lost(crash(run_cell(**LONG | LOGS[engine] | more)))
 
 
 @pytest.mark.parametrize("medium", ["fdatasync", "msync"])
-def test_a_killed_process_loses_nothing(run_cell: Callable[..., Path], medium: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "ahead"), [("ssl", "WAL ahead of the log"), ("ppl", "merged pages ahead of the log")]
+)
+def test_a_killed_process_loses_nothing(
+    run_cell: Callable[..., Path], engine: str, ahead: str, medium: str
+) -> None:
     more = {"CRASH": "process", "N": "5", "CUTS": "60", "DIRTY_PAGES": "8", "LOG_MEDIUM": medium}
-    folder = run_cell(**LONG | more)
+    folder = run_cell(**LONG | LOGS[engine] | more)
     nothing_lost(crash(folder))
     trials = table(folder, "trials")
     assert not trials["engine_call"].drop_nulls().str.starts_with("keep").any()
-    assert "WAL ahead of the log" in set(trials["recovery"])
+    assert ahead in set(trials["recovery"])

@@ -236,9 +236,3 @@ def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> Non
     assert done.returncode == 1
     assert "is of 512 bytes at 0, not 513 at 0: this is another run" in done.stderr
     assert "the run ended by itself, and was to be killed" in done.stderr
-
-
-def test_a_line_that_is_no_trial(sqlite: Programs, memory: Path) -> None:
-    done = killed(sqlite, memory, in_mode("wal", "full"), ("acknowledged", "agreed"))
-    assert done.returncode == 1 and "is not a trial" in done.stderr
-    assert len(done.stderr.splitlines()) == 1

@@ -49,10 +49,3 @@ def test_the_journal_is_there_before_the_database_grows(newest):
     # made with the table, before the log of calls began: it is only opened again
     assert not [row for row in calls if (row["file"], row["op"]) == ("journal", "delete")]
     assert first["op"] == "open"
-
-
-def test_an_operation_needs_those_before_it(newest):
-    newest.populate(*WORDS[:2], rows=0, value_size=100)
-    done = newest.run(*WORDS, "--phases", "update", rows=0)
-    assert done.returncode == 2
-    assert "--phases: update of mobibench_2014 needs what insert made" in done.stderr

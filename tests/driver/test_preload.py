@@ -26,8 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make = ["make", "-s", "-C", str(ROOT / "workloads/command"), SANITIZED]
     subprocess.run([*make, f"OUT={folder}/command"], check=True)
     subprocess.run([*make, "preload", "ENGINE=sqlite", f"OUT={folder}/sqlite.so"], check=True)
-    for program in ("hooks", "closed"):
-        linked_with_sqlite(program, folder)
+    linked_with_sqlite("hooks", folder)
     return folder
 
 

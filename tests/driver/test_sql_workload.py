@@ -1,7 +1,5 @@
 """The workload of a user's file: what the host cut out of it, run as it stands."""
 
-import re
-
 import pytest
 
 from model.statements import sqlfile
@@ -91,20 +89,6 @@ def test_a_statement_that_fails_is_named_by_its_line(driver, give, text, expecte
     assert expected in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (driver.output / "config.json").exists()
-
-
-USAGE = [
-    ({"n": 3}, 2, "--n: .*/transactions has 4 transactions, not 3"),
-    ({"transactions": b"SELECT 1;\0"}, 1, "transactions: text 0 has no line before it"),
-    ({"transactions": b"1\nSELECT 1;\0002\nSELECT 2;"}, 1, "transactions: text 1 has no end"),
-]
-
-
-@pytest.mark.parametrize(("given", "code", "expected"), USAGE)
-def test_what_the_host_does_not_give(driver, give, given, code, expected):
-    done = give(SHOP, **given)
-    assert done.returncode == code
-    assert re.search(expected, done.stderr), done.stderr
 
 
 SPILLS = f"""\

@@ -100,7 +100,6 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, mediu
         (LOADS["log full"][1], "log_full", 70, "a checkpoint"),
         (LOADS["log full"][1], "log_size", 32768, "no checkpoint"),
         ((), "page_size", 1024, "writes to the database have another size"),
-        ((), "page_size", "4096", "page_size is '4096', not a whole number"),
     ],
 )
 def test_other_settings_are_contradicted(statements, more, setting, value, expected):
@@ -131,34 +130,21 @@ BOUND = {
 }
 
 
-@pytest.mark.parametrize("name", [*COUNTED, *BOUND])
-def test_another_count_is_contradicted(statements, name):
-    """By the others, where nobody logged the calls."""
-    statements.populate()
-    run(statements, "--dirty-pages", 12)
-    number = int(statements.config()["properties"][name])
-    assert miscounted(statements) == miscounted(statements, calls=False) == ""
-    for other in (number - 1, number + 1) if name in COUNTED else (BOUND[name],):
-        assert miscounted(statements, calls=False, **{name: str(other)}), other
-    for other in ("", "-1", "1.0", 3):
-        assert miscounted(statements, **{name: other}) == f"{name} is {other!r}, not a number"
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({"WAL pages": 1, "database pages": 1}, "WAL pages: "),
-        ({"log bytes": 1}, "log bytes: "),
-        ({"transactions": -1, "logged transactions": -1, "log syncs": -1}, "logged transactions: "),
-    ],
-)
-def test_counts_that_agree_are_contradicted_by_the_calls(statements, more, expected):
+def test_another_count_is_contradicted(statements):
+    """By the others, where nobody logged the calls; where all agree, by the calls."""
     statements.populate()
     run(statements, "--dirty-pages", 12)
     properties = statements.config()["properties"]
-    other = {name: str(int(properties.get(name, 0)) + by) for name, by in more.items()}
-    assert miscounted(statements, calls=False, **other) == ""
-    assert expected in miscounted(statements, **other)
+    assert miscounted(statements) == miscounted(statements, calls=False) == ""
+    for name in (*COUNTED, *BOUND):
+        number = int(properties[name])
+        for other in (number - 1, number + 1) if name in COUNTED else (BOUND[name],):
+            assert miscounted(statements, calls=False, **{name: str(other)}), (name, other)
+    assert miscounted(statements, **{"log syncs": ""}) == "log syncs is '', not a number"
+    for more in ({"WAL pages": 1, "database pages": 1}, {"log bytes": 1}):
+        other = {name: str(int(properties[name]) + by) for name, by in more.items()}
+        assert miscounted(statements, calls=False, **other) == ""
+        assert f"{next(iter(more))}: " in miscounted(statements, **other)
 
 
 def written_home(log, pages):

@@ -215,8 +215,6 @@ def test_a_database_has_one_connection(path: Path) -> None:
     [
         ("log_size=7", "the log's size is 7 bytes; 4096 to 1073741824 are allowed"),
         ("log_size=64k", "log_size=64k in the name of a database is no whole number"),
-        ("log_full=", "log_full= in the name of a database is no whole number"),
-        ("dirty_pages=99999999999999999999", "dirty_pages=99999999999999999999 in the name of a database"),
         ("nolock=1", "nolock in the name of "),
     ],
 )

@@ -1,9 +1,4 @@
-"""Kill a sweep at random moments, go on with it, and compare with one that nobody disturbed.
-
-python tests/sweep/kill.py [KILLS] [SEED]: 20 kills by default. Exit code 1 where something
-was lost, was run twice, came out differently, or was left running. Results go to a
-temporary folder.
-"""
+"""Kill a sweep at random moments, go on with it, and compare with one that nobody disturbed."""
 
 import contextlib
 import json
@@ -11,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -182,19 +176,3 @@ def check(kills: int, seed: int) -> list[str]:
         if hits < kills:
             wrong.append(f"only {hits} kills met a sweep at work")
     return wrong
-
-
-def main() -> int:
-    """Run the check; its findings, a line each."""
-    if any(not word.isdigit() for word in sys.argv[1:]):
-        print(__doc__)
-        return 0 if "--help" in sys.argv else 2
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    wrong = check(kills, seed)
-    print("\n".join(wrong) or f"{kills} kills: same results as undisturbed")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

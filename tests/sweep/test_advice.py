@@ -85,18 +85,6 @@ def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
         assert said in lab.says("advise", **POWER, LOSS=wrong)
 
 
-def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab) -> None:
-    for place, cell in enumerate(SETTINGS):
-        full = (cell.journal_mode, cell.synchronous) == ("truncate", "full")
-        tried(lab, cell, 900 if full else 100 + place, **{"corrupt": 3} if full else loses(cell))
-    out = lab.ok("advise", **POWER)
-    assert "\njournal_mode=truncate synchronous=full" not in out
-    assert (
-        "AGAINST ITS PROMISE (every committed transaction survives): journal_mode=truncate synchronous=full "
-        "wal_autocheckpoint=1000: 3 of 40 cuts, the first trial 3, power cut before command 7"
-    ) in out
-
-
 def test_the_speed_is_that_of_the_larger_runs_and_what_is_lost_that_of_the_trials(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
         tried(lab, cell, 100 + place, **loses(cell))
@@ -155,12 +143,3 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     assert "no ok run of lab local" in lab.says("advise", **POWER, **mine)
     assert "no such file" in lab.says("advise", **POWER, WORKLOAD="sql", FILE=str(path))
     assert "WORKLOAD=apsys17 has transactions of its own" in lab.says("advise", **POWER, FILE=str(moved))
-
-
-def test_without_a_run_the_sweep_of_trials_is_named(lab: Lab) -> None:
-    said = lab.says("advise", **POWER)
-    assert (
-        "no ok run of lab local with FS=f2fs DEVICE=emmc-5.0; RUN=yes makes them (make sweep GRID=advise "
-        in said
-    )
-    assert "CRASH=power CUTS=40" in said

@@ -37,10 +37,8 @@ def test_the_page_has_each_cell_and_its_figure_is_beside_it(lab: Lab, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "there", "says"),
     [
-        ("c.htm", None, "its end is not .html"),
         ("c.html", "c.html", "exists already"),
         ("c.html", "c.png", "its figure"),
-        ("none/c.html", None, "there is no folder"),
     ],
 )
 def test_a_page_that_cannot_be_made_is_refused_first(

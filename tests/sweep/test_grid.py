@@ -74,19 +74,11 @@ def test_excluded_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("axes: {flavour: [sweet]}", "flavour: unknown axis; there are board"),
         ("axes: {fs: [ext5]}", "FS=ext5: did you mean ext4? FS is ext4-journal"),
-        ("axes: {fs: []}", "axes.fs: [] should be non-empty"),
-        ("axes: {}", "axes: {} should be non-empty"),
         ("axes: {mode: [wal, wal]}", "has non-unique elements"),
         ("{}", "not a grid"),
-        ("constants: {rows: 1}", "needs axes"),
         ("axes: {sync: [off, full]}", "False is neither text nor a whole number"),
-        ("axes: {rows: [1.5]}", "1.5 is neither text nor a whole number"),
         ("axes: {seed: [1, 2]}", "seed: unknown axis; set seeds instead"),
-        ("axes: {mode: [wal]}\nrepeats: 0", "repeats: 0 is less than the minimum of 1"),
-        ("axes: {mode: [wal]}\ntypo: 1", "('typo' was unexpected)"),
-        ("axes: {mode: [wal]}\nvariants: [{mode: off}]", "False is neither"),
         ("axes: {mode: [wal]}\nvariants: [{mode: delete}]", "mode: it is among the axes already"),
         ("axes: {sqlite: [3.8.11.1], sync: [extra]}", "SQLite 3.8.11.1 has no synchronous=EXTRA"),
         (
@@ -97,10 +89,7 @@ def test_excluded_with_its_reason(tmp_path: Path) -> None:
             "axes: {mode: [wal]}\nexclude: [{where: {mode: delete}, reason: not wanted today}]",
             "no cell of this grid is like that",
         ),
-        ("axes: {mode: [wal]}\nexclude: [{where: {mode: wal}}]", "'reason' is a required property"),
-        ("axes: {mode: [wal]}\nexclude: [{where: {mode: wal}, reason: why}]", "'why' is too short"),
         ("grids: [nonsense]", "GRID=nonsense: no such grid; there are"),
-        ("grids: [quick]\naxes: {mode: [wal]}", "needs axes"),
         ("axes: {mode: [wal", "expected ',' or ']'"),
     ],
 )
@@ -125,13 +114,9 @@ def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None
     ("variables", "says"),
     [
         ({}, "make sweep takes GRID=<name>; there are"),
-        ({"GRID": "nonsense"}, "GRID=nonsense: no such grid; there are"),
         ({"GRID": "quick", "JOBS": "0"}, "JOBS is a whole number from 1"),
-        ({"GRID": "quick", "RETRIES": "often"}, "RETRIES is a whole number from 0"),
         ({"GRID": "quick", "EXECUTOR": "cloud"}, "EXECUTOR is local, slurm"),
         ({"GRID": "quick", "MODE": "wal"}, "MODE: this grid varies it"),
-        ({"GRID": "quick", "SEED": "2"}, "SEED: unknown variable"),
-        ({"GRID": "quick", "FLAVOUR": "sweet"}, "FLAVOUR: unknown variable"),
         ({"GRID": "quick", "BOARD": "nowhere"}, "BOARD=nowhere: not in playbooks/inventory"),
     ],
 )

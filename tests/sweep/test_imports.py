@@ -94,16 +94,6 @@ def test_a_run_of_ours_without_its_folder_is_unverified(home: tuple[Lab, Path]) 
         assert len(named) == (1 if again else 0)
 
 
-def test_rebuild_takes_own_runs_from_their_folders(lab: Lab) -> None:
-    lab.recorded()
-    lab.ok("results")
-    before = runs(lab)
-    change(lab.results / "results.sqlite", "UPDATE run SET summary = json_set(summary, '$.tps.all', 9999.0)")
-    assert runs(lab) != before
-    assert "1 of them new or changed" in lab.ok("results", REBUILD="yes")
-    assert runs(lab) == before
-
-
 @pytest.fixture(scope="module")
 def kiel(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Path]:
     """A lab with a recorded run that has its files, and one that has none, and an export of it; not to be
@@ -125,7 +115,7 @@ def with_files(kiel: tuple[Lab, Path], labs: Labs, tmp_path: Path) -> tuple[Lab,
 
 
 def test_runs_with_files_are_analysed_and_the_others_unverified(
-    with_files: tuple[Lab, Path], kiel: tuple[Lab, Path], labs: Labs, tmp_path: Path
+    with_files: tuple[Lab, Path], kiel: tuple[Lab, Path], tmp_path: Path
 ) -> None:
     lab, path = with_files
     kiel[0].ok("export", FILE=str(tmp_path / "rows.sqlite"))
@@ -157,8 +147,8 @@ def test_runs_with_files_are_analysed_and_the_others_unverified(
     assert UNVERIFIED in lab.ok("setup-text", WHERE="mode=truncate")
     # and an export passes it on
     lab.ok("export", FILE=str(tmp_path / "on.tar.gz"), LAB="here", FILES="yes")
-    third = labs("third")
-    assert "1 new, 1 new without files" in third.ok("import", FILE=str(tmp_path / "on.tar.gz"))
+    with tarfile.open(tmp_path / "on.tar.gz") as passed_on:
+        assert f"kiel/{folder.parent.name}/{folder.name}/host.json" in passed_on.getnames()
 
 
 Edit = Callable[[str, bytes], tuple[str, bytes] | None]
@@ -191,15 +181,11 @@ def of_file(end: str, by: bytes | None) -> Edit:
     [
         (of_file("/raw/driver/phases.csv", b"other\n"), "raw/driver/phases.csv: its content changed"),
         (of_file("/raw/driver/phases.csv", None), "raw/driver/phases.csv: it is gone"),
-        (of_file("/raw/run.json", b"{"), "raw/run.json: its content changed"),
-        (of_file("/host.json", b'{"run_id": "x"}'), "host.json: "),
         (of_file("/cell.json", b"{"), "cell.json: "),
-        (of_file("/cell.json", b"{}"), "cell.json has no 'engine'"),
         (
             lambda name, content: (name.replace("/2026", "/2027"), content),
             "the folder of its run is not called",
         ),
-        (of_file("results.sqlite", b"none"), "not a database"),
         (of_file("results.sqlite", None), "results.sqlite is missing"),
     ],
 )
@@ -237,20 +223,12 @@ RUN = "kiel/cell/run"
     ("members", "says"),
     [
         ([member(f"{RUN}/raw/a", type=tarfile.SYMTYPE, linkname="/etc/passwd")], "is a link"),
-        ([member(f"{RUN}/raw/a", type=tarfile.LNKTYPE, linkname="results.sqlite")], "is a link"),
-        ([member(f"{RUN}/raw", type=tarfile.SYMTYPE, linkname="/tmp"), member(f"{RUN}/raw/a")], "is a link"),
         ([member(f"{RUN}/raw/a", type=tarfile.FIFOTYPE)], "or no file"),
-        ([member(f"{RUN}/raw/a", type=tarfile.CHRTYPE)], "or no file"),
         ([member("../outside")], "would be outside its folder"),
-        ([member("/tmp/outside")], "would be outside its folder"),
         ([member(f"{RUN}/raw/../../../../../outside")], "would be outside its folder"),
         ([member(f"{RUN}/raw/a\x1b[2J")], "would be outside its folder, or is not a valid file name"),
-        ([member(f"{RUN}/raw/{'a' * 250}")], "is not a valid file name"),
-        ([member(f"{RUN}/summary.json")], "is neither results.sqlite nor a file of a run"),
-        ([member("kiel/cell/raw/a")], "is neither results.sqlite nor a file of a run"),
         ([member(f".{RUN}/raw/a")], "is neither results.sqlite nor a file of a run"),
         ([member(f"{RUN}/raw/a"), member(f"{RUN}/raw/a")], "'kiel/cell/run/raw/a' is in it twice"),
-        ([member(f"{RUN}/raw/a"), member(f"{RUN}/raw/a/b")], "'kiel/cell/run/raw/a/b' is in it twice"),
         ([member(f"{RUN}/raw/a", 2001)], "is larger than 2000 bytes"),
         ([member(f"{RUN}/raw/{n}", 1900) for n in range(4)], "or all are than 5000"),
     ],

@@ -41,11 +41,6 @@ def test_no_difference_is_said_where_there_is_none(lab: Lab) -> None:
     assert "B higher" not in out
 
 
-def test_few_runs_are_too_few(lab: Lab) -> None:
-    fill(lab, seeds=2)
-    assert "too few runs to tell" in lab.ok("compare", A="mode=delete fs=f2fs", B="mode=wal fs=f2fs")
-
-
 def test_one_seed_twice_in_virtual_time_is_one_measurement(lab: Lab) -> None:
     for _ in range(5):
         lab.run(50, MODE="delete")
@@ -92,9 +87,7 @@ def test_unequal_durability_and_counts_are_marked(lab: Lab) -> None:
     [
         ({}, {}, None),
         ({"commitpath_commit": "a"}, {"commitpath_commit": "b"}, "commitpath a, commitpath b"),
-        ({"commitpath_commit": "a-dirty"}, {"commitpath_commit": "a-dirty"}, "commitpath a-dirty"),
         ({"qemu": "QEMU 7"}, {"qemu": "QEMU 8"}, "QEMU 7, QEMU 8"),
-        ({"qemu": "QEMU 7"}, {}, None),
     ],
 )
 def test_runs_that_others_made_are_marked(
@@ -120,22 +113,15 @@ def test_rejected_runs_do_not_count(lab: Lab) -> None:
     assert "B='mode=wal': no ok run is like that" in lab.says("compare", A="mode=delete", B="mode=wal")
 
 
-@pytest.mark.parametrize(
-    ("variables", "says"),
-    [
+def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
+    fill(lab, seeds=1)
+    for variables, says in (
         ({"A": "mode=wal"}, "make compare takes A="),
-        ({"A": "mode=wall", "B": "mode=wal"}, "MODE is delete"),
-        ({"A": "flavour=1", "B": "mode=wal"}, "unknown name"),
         ({"A": "mode=wal", "B": "mode=truncate"}, "no ok run is like that"),
         ({"A": "mode=wal", "B": "mode=wal"}, "name the same runs"),
-        ({"A": "mode=*", "B": "fs=f2fs"}, "name the same runs"),
         ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
-        ({"A": "mode=delete fs=ext4", "B": "sync=extra fs=f2fs mode=wal n=10", "METRIC": "x"}, "METRIC=x"),
-    ],
-)
-def test_one_line_for_a_bad_comparison(lab: Lab, variables: dict[str, str], says: str) -> None:
-    fill(lab, seeds=1)
-    assert says in lab.says("compare", **variables)
+    ):
+        assert says in lab.says("compare", **variables)
 
 
 def test_cells_that_match_nowhere_say_what_differs(lab: Lab) -> None:
@@ -213,14 +199,7 @@ def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
         "commitpath abc on the board virtual (processor: 1 × Cortex-A72; memory: 3415 MiB; "
         "emulator: QEMU emulator version 7.2.22) under Linux 6.12.1-arm64, booted with "
         "`console=ttyAMA0 mitigations=off`. The database was on ext4 (made by mkfs.ext4 ",
-        "(e2fsprogs 1.47.2-3); I/O scheduler: none), mounted with ",
-        "before the workload apsys17 (seed 1), which ran 10 transactions",
         f"Cell: {json.loads((folder / 'summary.json').read_text())['cell_id']}. Runs of each cell",
-        "on the device galaxy-nexus (flashsim: eMMC 4.41 of a Galaxy Nexus, no cache control, block-mapped, "
-        "slow in random writes; its parameters are in the table)",
-        "every instruction counts as many ns as the next (4), on one emulated core; caches, branch "
-        "prediction, DVFS and further cores are left out. The emulated CPU's share of a transaction's time "
-        "is not known, as none of the runs was watched for it.",
         r"fua\_ns=8700000, merge\_ns=5000000",
     ):
         assert words in text, words

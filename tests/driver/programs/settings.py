@@ -24,9 +24,3 @@ con.execute("INSERT INTO parent VALUES(1,'Abc'),(2,'abc')")
 con.execute("INSERT INTO child(p) VALUES(1),(1),(2)")
 con.execute("DELETE FROM parent WHERE n LIKE 'abc'")
 con.execute("DELETE FROM parent WHERE id = 1")
-print(
-    "children",
-    con.execute("SELECT count(*) FROM child").fetchone()[0],
-    "parents",
-    con.execute("SELECT count(*) FROM parent").fetchone()[0],
-)
