@@ -58,7 +58,7 @@ def stored_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
     @functools.cache
     def unpack(name: str) -> Path:
         shutil.unpack_archive(HERE / f"{name}.tar.xz", folder := tmp_path_factory.mktemp(Path(name).name))
-        return unhold(folder / "run")
+        return unhold(folder / "run" if (folder / "run").is_dir() else folder)
 
     return unpack
 
