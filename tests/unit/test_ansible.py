@@ -72,7 +72,7 @@ def test_a_name_is_of_one_board(name: str, inventory: Path) -> None:
         ("board_acqire: get", "has board_acqire; there are .*board_acquire"),
         ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, not a number"),
         ('board_acquire: "a\\0b"', "board_acquire is 'a.*b'; it is one line of text"),
-        ("board_acquire: '\"'", "board_acquire is '\"', no command"),
+        ("board_acquire: '\"'", "board_acquire is '\"', not a command"),
         ("board_device_bytes: 0", "board_device_bytes is 0 "),
     ],
 )
