@@ -47,7 +47,10 @@ from commitpath.cells.from_variables import make_cell
         ("MKFS_OPTIONS=-b_8192", "MKFS_OPTIONS: -b 8192: a block is 1024, 2048 or 4096 bytes"),
         ("MKFS_OPTIONS=-O_^64bit_-O_quota", "MKFS_OPTIONS: -O is given by MKFS_OPTIONS already"),
         ("MKFS_OPTIONS=-i_size=256 FS=xfs", "MKFS_OPTIONS: -i size=256 needs -m crc=0"),
-        ("MKFS_OPTIONS=-m_crc=0,crc=1 FS=xfs", "MKFS_OPTIONS: -m crc=1: MKFS_OPTIONS has -m crc=0; remove one"),
+        (
+            "MKFS_OPTIONS=-m_crc=0,crc=1 FS=xfs",
+            "MKFS_OPTIONS: -m crc=1: MKFS_OPTIONS has -m crc=0; remove one",
+        ),
         # beyond what they document
         ("MOUNT_OPTIONS=commit=99999999999", "commit=99999999999: it is 0 to 21474835 s (fs/ext4/super.c"),
         ("MOUNT_OPTIONS=stripe=4294967296", "stripe=4294967296: it is 0 to 4294967295"),
