@@ -72,6 +72,7 @@ OF_DRIVER: tuple[Check, ...] = (
     rendered.value_bytes,
     engine.as_set,
     engine.as_counted,
+    virtual_board.runs_in_real_time,
     phases.due,
     phases.cpu_time,
     phases.on_the_cpu,

@@ -1,13 +1,19 @@
-"""Check that a virtual board has one CPU and that its kernel modules are loaded and work."""
+"""Check that a virtual board has one CPU, the cell's clock, and its kernel modules, loaded and working."""
 
 from __future__ import annotations
 
 import re
 
 from analysis.adapters.board import Board
+from analysis.instrument import cpu
 from analysis.run import Run
 
 _VECTORS = "bio_vectors"
+# Kernel parameters of the virtual board under every clock (images/qemu.py); other boards lack them.
+_COMMAND_LINE = "nokaslr norandmaps randomize_kstack_offset=off"
+# ns per instruction, and 0.1 % for reading the clock, that occur in virtual time alone. 1 ns is left out: a
+# real CPU may take that.
+_COUNTED_NS, _READING = (2, 4, 8), 0.001
 
 
 def modules_loaded(run: Run) -> list[str]:
@@ -53,3 +59,14 @@ def has_one_cpu(run: Run) -> list[str]:
     if not run.is_virtual or count == 1 or "cpuinfo" not in run.board.texts:
         return []
     return [f"raw/board/cpuinfo.txt has {count} processors; a virtual board has one"]
+
+
+def runs_in_real_time(run: Run) -> list[str]:
+    """Check that an emulated CPU of CLOCK=real or kvm does not count instructions."""
+    is_emulated = _COMMAND_LINE in run.board.texts.get("cmdline", "")
+    ns = cpu.measured(run.driver.config.get("clock", {}))
+    if run.cell.clock == "virtual" or not is_emulated or ns is None:
+        return []
+    if not any(counted <= ns <= counted * (1 + _READING) for counted in _COUNTED_NS):
+        return []
+    return [f"an instruction took {ns} ns, as in virtual time alone; CLOCK is {run.cell.clock}"]

@@ -130,7 +130,7 @@ hold() {
   read -r _ state kept < trials || return
   echo "show $state" > "$DEVICE_CONTROL/history" || return
   for word in $kept; do
-    # words for persistent memory, where the trial's file already is (workloads/trials/lines.h)
+    # words for persistent memory, where the trial's file already is (workloads/trials/pmem_lines.h)
     case $word in [a-z]*) continue ;; esac
     echo "keep $word" > "$DEVICE_CONTROL/history" || return
   done

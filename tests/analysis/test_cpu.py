@@ -13,6 +13,7 @@ from edited import edit
 from tiny import cost
 
 from analysis import checks, pipeline, stages
+from analysis.checks import virtual_board
 from analysis.instrument import cpu
 from analysis.schemas import ledger as schema
 
@@ -71,6 +72,16 @@ def test_another_pace_than_requested_is_rejected(
     cpu_ns: int, ps: int, twin_ps: int, said: str, tmp_path: Path
 ) -> None:
     assert said in reasons(folder_of(tmp_path, cpu_ns, ps, twin_ps))
+
+
+def test_a_board_that_counts_instructions_is_not_in_real_time(tmp_path: Path) -> None:
+    """QEMU's -icount left on: only the whole ns of an instruction show it."""
+    for number, (ps, count) in enumerate(((2001, 1), (2100, 0), (587, 0))):
+        folder = folder_of(tmp_path / str(number), ps=ps)
+        synthetic.change_cell(folder, clock="real")
+        path = folder / "raw/board/cmdline.txt"
+        path.write_text(f"{path.read_text().strip()} nokaslr norandmaps randomize_kstack_offset=off\n")
+        assert len(virtual_board.runs_in_real_time(stages.build(folder))) == count
 
 
 def ledger_of(*costs: dict[str, Any]) -> Any:
