@@ -39,12 +39,13 @@ def reasons(run: Run) -> list[str]:
 def main(folder: str) -> int:
     """Print the faults of a run's folder. Return 0 for none, 1 for some, 3 if a file cannot be read."""
     try:
-        faults = reasons(stages.build(Path(folder)))
+        run = stages.build(Path(folder))
+        faults = reasons(run)
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for fault in faults:
         print(printable(fault))
     if not faults:
-        print("no fault")
+        print("no fault" if run.ledger else "no fault; the run has no ledger to check")
     return 1 if faults else 0
