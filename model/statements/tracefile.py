@@ -76,7 +76,7 @@ def _declare(words: list[str], files: dict[int, str]) -> None:
 def _file(word: str, files: Mapping[int, str]) -> int:
     if not _INTEGER.fullmatch(word) or int(word) not in files:
         names = ", ".join(f"{number} {name}" for number, name in files.items()) or "none"
-        raise ValueError(f"{word!r} is no file of the trace; there are {names}")
+        raise ValueError(f"{word!r} is not a file of the trace; it has {names}")
     return int(word)
 
 

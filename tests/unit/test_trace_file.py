@@ -118,10 +118,10 @@ BAD = [
     ('file 1 "a"\n0 1 "SELECT 1\\u0000;"', "line 3: a NUL in the SQL"),
     ('file 1 "a"\nfile 2 "b"\nonly 1\nonly 2', "line 5: there is one line 'only'"),
     ("commitpath trace 2\n", f"line 1: a trace begins with the line '{FIRST}'"),
-    ('0 1 "SELECT 1"', "line 2: '1' is no file of the trace; there are none"),
+    ('0 1 "SELECT 1"', "line 2: '1' is not a file of the trace; it has none"),
     ('file 1 "a"\nfile 1 "b"', "line 3: '1' is no number of a new file"),
     ("file 1 a", "line 2: 'a' is no JSON string"),
-    ('file 1 "a"\nonly 2', "line 3: '2' is no file of the trace; there are 1 a"),
+    ('file 1 "a"\nonly 2', "line 3: '2' is not a file of the trace; it has 1 a"),
     (
         'file 1 "a"\nwhen 1 "SELECT 1"',
         "line 3: 'when' is none of file, only, make, # and a number of seconds",
