@@ -256,7 +256,7 @@ def _mounted(ran: Driver) -> str:
 def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twin:
     """Read the raw/ of a baseline run. Raises BadInput."""
     if not raw.is_dir():
-        raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
+        raise BadInput(raw.parent, "", "no folder raw/", "a baseline run's")
     ran = _read_load(raw / "driver", of_command)
     return Twin(ran, board.read(raw, _mounted(ran)), _device_log(reader, raw))
 

@@ -17,7 +17,7 @@ TITLES = {
     "other_wait_ns": "  other waiting",
 }
 
-PARTS = "time is an untraced twin's, where a run has one; its parts are from the traced run"
+PARTS = "time is the baseline run's, where there is one; its parts are the watched run's"
 # Characters of a column of numbers.
 WIDTH = 16
 

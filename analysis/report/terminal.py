@@ -223,7 +223,7 @@ def watching(summary: dict[str, Any]) -> list[str]:
     if intervals:
         lines.append("  (in brackets 95 % by what changed within the two runs, not from run to run)")
     lines += _twin_commands(summary["twin_commands"])
-    return ["times are the untraced twin's; watching cost, of TPS:", *lines]
+    return ["times are the baseline run's, which nobody watched; watching cost, of TPS:", *lines]
 
 
 def between(interval: list[float] | None) -> str:

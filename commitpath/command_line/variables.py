@@ -48,12 +48,15 @@ def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def check(command: str, given: Mapping[str, str]) -> None:
-    """Refuse a variable that a command does not accept, and a value that a variable cannot have."""
+    """Refuse a variable that a command does not accept, and a value that a variable cannot have.
+
+    given: as typed, so that a message names a variable as its user did.
+    """
     known = without_axes(command)
     cell = axes_of(command)
     also = [axis.also for axis in axes().values() if axis.also and axis.variable in cell]
     for name, text in given.items():
-        if name not in known and name not in cell:
+        if name not in (*known, *cell, *also):
             takes = ", ".join([*known, *cell]) or "none"
             near = did_you_mean(name, [*known, *cell, *also])
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")

@@ -92,8 +92,8 @@ def run(words: list[str]) -> int:
         target, settings = arguments.read(words)
         if target not in COMMANDS:
             raise BadInputError(f"{target}: no such target; there are {', '.join(COMMANDS)}")
+        variables_table.check(target, settings)
         given = variables_table.by_their_names(settings)
-        variables_table.check(target, given)
         # for this process and those that it starts
         if choice := given.pop("EMULATOR", None):
             os.environ["COMMITPATH_EMULATOR"] = choice

@@ -62,7 +62,7 @@ def wider(measured: Sequence[Setting], failure: str, loss: str) -> str:
     """Return a note on a LOSS that allows more and that some settings keep."""
     untried = sum(setting.trials is None for setting in measured)
     needed = limit_ms(loss) is not None and untried
-    time = f"a time needs trials, which {untried} of them have not; " if needed else ""
+    time = f"a time needs trials, which {untried} of these lack; " if needed else ""
     for word in LOSSES:
         if number := sum(setting.keeps(failure, word) for setting in measured):
             return f"{time}LOSS={word} allows more, and {number} keep it; "

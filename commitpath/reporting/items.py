@@ -4,8 +4,10 @@ import os
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, RESULTS
@@ -99,10 +101,15 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_of_folder(name: str, runs: Sequence[Run]) -> Run:
-    """Return the run in a folder below results/, or in a link to one."""
+    """Return the run in a folder below results/, or in a link to one.
+
+    Raises BadInputError for another folder, and for the run of a watched command, which has no cell.
+    """
     # Path.resolve raises at a link that leads to itself
     folder = os.path.realpath(name)
     for run in runs:
         if run.path and os.path.realpath(RESULTS / run.path) == folder:
             return run
+    if (Path(folder) / identity.document({"load": identity.COMMAND})).is_file():
+        raise BadInputError(f"{name}: a watched command's run; only those of a cell have reported parameters")
     raise BadInputError(f"{name}: not the folder of a run in {RESULTS} (make results lists them)")

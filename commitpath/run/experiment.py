@@ -56,7 +56,7 @@ def default_limit() -> int:
 def run_virtual(
     cell: Cell, driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
 ) -> tuple[list[RunOutput], crash_trials.Trials]:
-    """Run a cell in virtual time, with its untraced twin if it is watched; then its crash trials, if any.
+    """Run a cell in virtual time, with its baseline run if it is watched; then its crash trials, if any.
 
     All boards are restored from the same bytes.
     """
@@ -67,7 +67,7 @@ def run_virtual(
     def run() -> tuple[list[RunOutput], crash_trials.Trials]:
         prepared = ensure_snapshot(cell, driver, entry)
         folders = [ensure_watched(one.cell, prepared, one.files, board) for one in runs]
-        with step("run the cell and its untraced twin" if len(runs) > 1 else "run the cell"):
+        with step("run the cell and its baseline" if len(runs) > 1 else "run the cell"):
             outputs = run_together(board, folders, [one.files for one in runs], limit)
         if planned.trials is None or outputs[-1].failed:
             return outputs, crash_trials.Trials()
@@ -128,7 +128,7 @@ def run_over_ssh(
             # clears the previous run's leftovers first
             lab_board.reached(entry, lambda: provision(variables, limit))
             prepare(variables, limit)
-            with step("run the cell's untraced twin" if number else "run the cell"):
+            with step("run the cell's baseline" if number else "run the cell"):
                 output = run_files(planned_run.files, variables, limit)
             if planned_run.cell.probes and entry["board_kind"] == "lab":
                 with step("run a known sequence of writes and syncs"):
@@ -184,7 +184,7 @@ def store(
 ) -> Path:
     """Write a run's folder: cell.json, host.json, raw/, twin/; it appears only when whole.
 
-    outputs: the run's, then its untraced twin's, if it has one.
+    outputs: the run's, then its baseline run's, if it has one.
     """
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
@@ -282,7 +282,7 @@ def run_once(
         with lab_board.held(cell.board, entry):
             outputs = run_over_ssh(cell, driver, entry, planned, None, limit, order)
     folder = store(cell, planned, outputs, trials, time.monotonic() - begin, facts)
-    ran = [*zip(outputs, ("run", "untraced twin"), strict=False), (outputs[0].known, "known sequence")]
+    ran = [*zip(outputs, ("run", "baseline run"), strict=False), (outputs[0].known, "known sequence")]
     for output, title in [*ran, *((trial, "board of trials") for trial in trials.outputs)]:
         if output and output.failed:
             raise LabError(f"the {title} failed: {last_words(output)} (kept in {folder})")

@@ -26,7 +26,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """document: plan.json. runs: the run, then its untraced twin if any. trials: that of boards of trials."""
+    """document: plan.json. runs: the run, then its baseline run if any. trials: that of boards of trials."""
 
     document: Mapping[str, Any]
     runs: list[PlannedRun]
@@ -34,7 +34,7 @@ class Plan:
 
 
 def has_twin(cell: Cell) -> bool:
-    """Return whether an untraced twin runs: at once in virtual time, before or after the run on a lab."""
+    """Return whether a baseline run is made: at once in virtual time, before or after the run on a lab."""
     return bool(cell.probes) and (cell.clock == "virtual" or cell.board != "virtual")
 
 

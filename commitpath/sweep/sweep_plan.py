@@ -63,7 +63,7 @@ class Planned:
 
     @property
     def boards(self) -> int:
-        """Boards at a time: the run's and its untraced twin's; then those of crash trials."""
+        """Boards at a time: the run's and its baseline run's; then those of crash trials."""
         of_run = 2 if self.cell.probes else 1
         return of_run if self.cell.crash == "none" else max(of_run, crash_trials.boards())
 

@@ -359,7 +359,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         "rendered.gz has values of 30720 bytes, sql_bytes of config.json is 307",
     ),
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
-    # the untraced twin
+    # the baseline run
     "no twin": (lambda folder: shutil.rmtree(folder / "twin"), "has no baseline run"),
     "twin of other statements": (
         given("twin/raw", lambda lines: [lines[0].replace(b"iii", b"xxx"), *lines[1:]]),

@@ -18,7 +18,7 @@ def test_a_run_on_flash_holds(run_cell: Callable[..., Path]) -> None:
     causes = sum(v for k, v in counters.items() if k.startswith("time_") and k != "time_ns")
     assert causes == counters["time_ns"] > 0
     assert counters["write_bytes"] >= result["block"]["bytes_written"]
-    # the device's own log is the second witness, of the untraced twin too
+    # the device's own log is the second witness, of the baseline run, too
     assert not (run / "raw/blktrace").exists()
     assert result["twin_commands"]["run"] == result["twin_commands"]["twin"] > 30
     counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]

@@ -77,7 +77,7 @@ def test_the_same_kill_has_the_same_outcome(
 
 
 def test_a_watched_run_has_kills(run_cell: Callable[..., Path]) -> None:
-    """By the calls of its untraced twin."""
+    """By the calls of its baseline run."""
     folder = run_cell(**{name: value for name, value in CELL.items() if name != "PROBES"} | {"CUTS": "10"})
     assert killed(folder)["opened"] == 10
     analyse([str(folder), "--quiet"])

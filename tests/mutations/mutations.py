@@ -155,7 +155,7 @@ def main() -> int:
     try:
         wanted = tries(arguments.read(["mutations", *sys.argv[1:]])[1])
     except BadInputError as error:
-        print(f"mutations: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return error.exit_code
     outcomes = run(wanted)
     print(table(outcomes))

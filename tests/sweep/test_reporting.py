@@ -189,6 +189,14 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "combinations" not in lab.ok("setup-text", WHERE="fs=ext4*")
     assert "no ok run is like that" in lab.says("setup-text", GRID="nothing")
     assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
+    watched = lab.results / "watched"
+    watched.mkdir()
+    (watched / "watch.json").write_text("{}")
+    for call in (
+        {"command": "setup-text", "RUN": str(watched)},
+        {"command": "report-card", "FILE": str(watched)},
+    ):
+        assert "a watched command's run; only" in lab.says(call.pop("command"), **call)
     assert "takes one of RUN=" in lab.says("setup-text")
 
 

@@ -86,7 +86,7 @@ def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, t
         ((), None),
         (("run", "known"), "the run failed: run: full"),
         (("known",), "the known sequence failed: known: full"),
-        (("twin", "known"), "the untraced twin failed: twin: full"),
+        (("twin", "known"), "the baseline run failed: twin: full"),
     ],
 )
 def test_what_failed_on_a_lab_board_is_told_and_kept(

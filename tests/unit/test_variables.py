@@ -112,6 +112,10 @@ def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
             lambda: make_cell({"SYNCHRONUS": "full"}),
             r"^SYNCHRONUS: unknown variable; did you mean SYNCHRONOUS\? there are ",
         ),
+        (
+            lambda: variables.check("watch", {"MODE": "wal"}),
+            "^MODE: unknown variable; make watch takes CMD, ",
+        ),
         (lambda: make_cell({"PROBES": "bio,blok"}), r"^PROBES=bio,blok: did you mean block\? PROBES is "),
         (lambda: variables.check("diff", {"FORCE": "2"}), "^FORCE=2: FORCE is 0, 1$"),
         (
