@@ -50,7 +50,9 @@ def text(content: bytes, name: str) -> str:
 
 
 def raw_members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInfo]:
-    """Yield the files and folders of raw/. Raises BadTarError at any other member.
+    """Yield the files and folders of raw/. Skips other members.
+
+    Raises BadTarError for one of raw/ that is neither, or has `..` in its name.
 
     (tarfile's own data filter came with Python 3.11.4; Debian 12 has 3.11.2.)
     """

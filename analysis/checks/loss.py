@@ -1,4 +1,4 @@
-"""Check that every step ran and that no file, transaction, probe or event was lost."""
+"""Check that no step, file, transaction, probe or event was lost, and that the kernel logged no error."""
 
 from __future__ import annotations
 

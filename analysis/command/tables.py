@@ -1,4 +1,4 @@
-"""Tables of a command's syncs and writes: by file, by thread and by kind of command."""
+"""Tables of a watched program (`make watch`): syncs and writes by file and thread, block commands by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Read SQLite's rollback journal: headers, and records of pages by the header's nonce.
+"""Find the records of SQLite's rollback journal in what a run wrote, to confirm the ledger's labels.
+
+A record has a page's number, the page, and a checksum that begins with the nonce of the journal's header.
 
 https://www.sqlite.org/fileformat2.html#the_rollback_journal. A record's checksum is pager_cksum of pager.c:
 the nonce plus every 200th byte of the page, from its end.

@@ -1,4 +1,4 @@
-"""Stacked horizontal bars: one bar per operation, one piece per kind."""
+"""Stacked horizontal bars of a run's figure: one bar per operation, one piece per kind."""
 
 from __future__ import annotations
 

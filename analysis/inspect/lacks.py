@@ -1,4 +1,4 @@
-"""Describe the gaps of an external block trace in sentences."""
+"""Say in sentences what an external block trace lost, cannot tell, or shows twice."""
 
 from __future__ import annotations
 

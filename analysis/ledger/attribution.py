@@ -21,7 +21,7 @@ WORDS = {
     "write back": "by write back",
     "journal": "by the journal with nobody waiting",
     "engine job": "by a thread of the engine",
-    "unknown": "by who is not known",
+    "unknown": "by an unknown thread",
 }
 
 

@@ -39,9 +39,9 @@ WRITTEN = "written"
 DROP_CACHES = "/proc/sys/vm/drop_caches"
 # The folder of a run's files on the board.
 BOARD = "/run/commitpath"
-# Transactions of a rehearsal. For a user's file they are these, which also load the files that SQLite's time
-# functions and temporary files need.
+# Transactions of a rehearsal.
 REHEARSED = 10
+# Those of a user's file, which also load the files that SQLite's time functions and temporary files need.
 REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (REHEARSED - 1) + (
     "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
     "WHERE i < 2000) SELECT i, randomblob(1500) FROM n;\n"
@@ -117,7 +117,8 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
 def has_trials(cell: Cell) -> bool:
     """Return whether a board of such cells can run crash trials (docs/explanation/durability.md).
 
-    So cells that differ only in CRASH start from the same bytes, unless the device shows no past states.
+    Every such board has the programs of trials. So cells that differ only in CRASH start from the same bytes,
+    unless the device shows no past states.
     """
     return (
         cell.board == "virtual"

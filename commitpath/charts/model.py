@@ -15,7 +15,10 @@ VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
 
 @dataclass(frozen=True, eq=False)
 class Bar:
-    """One value of a figure: its place, and its cell. reading: of a word, or empty."""
+    """One value of a figure: its place, and its cell.
+
+    build: the SQLite release. reading: the meaning that an ambiguous word of the paper is given, or empty.
+    """
 
     group: str
     series: str

@@ -1,4 +1,4 @@
-"""Draw a table: the paper's values, ours in each build, and the counts of a transaction."""
+"""Draw a table: of a paper's values and ours, with the counts of a transaction, or of a sweep (`plain`)."""
 
 from __future__ import annotations
 

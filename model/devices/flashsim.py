@@ -1,4 +1,7 @@
-"""flashsim (images/devices/flashsim/README.md)."""
+"""Facts of flashsim: its size attribute, and which logs, past states and counters it has.
+
+The device itself: images/devices/flashsim/README.md.
+"""
 
 from model.devices import Device
 

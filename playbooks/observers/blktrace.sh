@@ -11,8 +11,8 @@ start() {
   observe trace
 }
 
-# Each full buffer wakes it, on the CPU that the workload needs: two buffers of 16 MiB, one of which holds a run
-# of 3 x 1000. Every CPU has its own, so they share that memory. Of events before a command's issue, only those
+# Each full buffer wakes it, on the CPU that the workload needs. So there are two buffers of 16 MiB, and one holds
+# a run of 3 x 1000; of several CPUs each has its own two, of a share of that memory. Of events before a command's issue, only those
 # of writes' bios are traced: the kernel traces whole categories, and these masks leave out plugging, a sixth
 # of all events.
 trace() {

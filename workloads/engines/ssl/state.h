@@ -42,7 +42,7 @@ struct walfile {
 	uint32_t salt;	   /* its first */
 	bool unsynced;	   /* its reset */
 	bool other;	   /* it does not begin like a WAL */
-	bool whole;	   /* of all pages that the database lacks */
+	bool whole;	   /* it has all pages that the database lacks; false: a merge */
 	uint32_t page_size;
 	uint32_t database_size; /* pages */
 	uint32_t count;
