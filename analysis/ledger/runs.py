@@ -14,9 +14,9 @@ REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; UN
 
 
 class Runs(NamedTuple):
-    """Consecutive pages of one owner within a bio. The sectors of all bios form one line."""
+    """Consecutive pages of one owner within a bio; all bios, end to end, are one sequence of sectors."""
 
-    base: Ints  # per bio: its start on the line
+    base: Ints  # per bio: its start in the sequence
     first: Ints  # per bio: its first run
     begin: Ints  # per run
     owner: Ints

@@ -1,4 +1,7 @@
-"""Assemble the large tables, one column at a time: a whole copy would double the memory."""
+"""Build the ledger's tables, ordered by issue: commands, pieces, shares, deferred bytes and reads.
+
+They are made one column at a time, as a whole copy would double the memory.
+"""
 
 from __future__ import annotations
 

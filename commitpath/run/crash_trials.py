@@ -37,7 +37,7 @@ MOST_DEATHS = 20
 class Trials:
     """The results of a run's trials.
 
-    died: number of each trial that ended its board, by a panic or a hang → the board's last line.
+    died: trials that ended their board by a panic or a hang: trial number → the board's last line.
     seconds: wall time, with each board's repetition of the run.
     """
 

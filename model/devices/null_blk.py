@@ -1,4 +1,7 @@
-"""null_blk: Documentation/block/null_blk.rst."""
+"""Facts of null_blk, the kernel's device in RAM: commitpath sets its geometry, and it keeps no log.
+
+Documentation/block/null_blk.rst
+"""
 
 from model.devices import Device
 

@@ -1,4 +1,7 @@
-"""F2FS: options, errors and read-back of settings; `superblock.txt` is from dump.f2fs -d 1."""
+"""F2FS: options and their read-back, errors, special inodes, threads and checkpoint reasons.
+
+`superblock.txt` of a run is from dump.f2fs -d 1.
+"""
 
 from model.filesystems import Filesystem, Mkfs, features, number, several
 
