@@ -14,7 +14,7 @@ from model.engines.rocksdb import FILES
 SEALED = ()
 _MAGIC = np.frombuffer((0x88E241B785F4CFF7).to_bytes(8, "little"), np.uint8)  # of a block-based table
 # first bytes of a role's files
-_FIRST = {"options": (b"MANIFEST-", b"# This is a RocksDB option file.")}
+_FIRST = {"current": (b"MANIFEST-", b"# This is a RocksDB option file.")}
 
 
 def read(given: Evidence) -> list[Finding]:
@@ -31,7 +31,7 @@ def read(given: Evidence) -> list[Finding]:
         units = units[given.units.offset[units] == 0]
         heads = given.blocks.take(given.units.row[units])
         begins = np.array([row.tobytes().startswith(texts) for row in heads], bool)
-        findings += labelled.judge(given, f"first page of {role}", FILES[role][0], units[begins])
+        findings += labelled.judge(given, f"first page of {FILES[role][0]}", FILES[role][0], units[begins])
     return findings
 
 

@@ -67,7 +67,7 @@ def test_files_of_rocksdb() -> None:
     assert found["log", "records of a log"] > 50 and found["manifest", "records of a manifest"] == 1
     assert found["table", "footer of a table"] == 1
     # CURRENT, and OPTIONS of each opening
-    assert found["options", "first page of options"] == 3
+    assert found["current", "first page of current/options"] == 3
 
 
 def test_a_log_of_leveldb() -> None:
