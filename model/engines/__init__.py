@@ -84,6 +84,11 @@ class Engine:
     # the same for a workload of a user's file; None: the engine has no SQL. Raises ValueError
     transactions_of_file: Callable[[BinaryIO], Iterator[Transaction]] | None = None
 
+    @property
+    def has_sql(self) -> bool:
+        """Return whether it executes SQL. If not, it has keys and values."""
+        return self.transactions_of_file is not None
+
     def rendered(self, operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
         """Return the bytes of a transaction in rendered.gz; `texts`: the workload's SQL (model/workloads)."""
         raise NotImplementedError

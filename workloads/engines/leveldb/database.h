@@ -31,6 +31,7 @@ struct database {
 /* Hooks of engine.h, by file. */
 bool rows_scan(struct database *database, int64_t *rows, struct error *error);
 bool rows_count(struct database *database, int64_t *rows, struct error *error);
+bool rows_each(struct database *database, each_row *row, void *context, struct error *error);
 bool rows_last_key(struct database *database, int64_t *key, struct error *error);
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
 extern const struct option settings[];

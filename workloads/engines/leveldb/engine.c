@@ -213,6 +213,7 @@ const struct engine engine = {
 	.maintain = maintain,
 	.scan = rows_scan,
 	.count = rows_count,
+	.each = rows_each,
 	.last_key = rows_last_key,
 	.read_setting = settings_read,
 	.read_properties = settings_read_properties,
