@@ -47,6 +47,17 @@ class Cell:
     recovery_rule: str
     sector_size: int
     page_record: str
+    write_buffer_size: int
+    max_file_size: int
+    block_cache: int
+    bloom_bits: int
+    wal_recovery_mode: str
+    disable_wal: str
+    map_size: int
+    nosync: str
+    nometasync: str
+    writemap: str
+    mapasync: str
     checkpoint_every: int
     workload: str
     file: str

@@ -75,6 +75,10 @@ struct engine {
 	/* Threads of its own call its files (see above). */
 	bool threads;
 
+	/* It maps its files. The program's pages are locked in memory before they are opened, or
+	 * theirs would be too. */
+	bool maps_files;
+
 	/* Its settings, ended by an entry without a name; values are in options.settings. NULL:
 	 * none.
 	 */

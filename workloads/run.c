@@ -134,6 +134,13 @@ static void scan(struct run *run)
 	record_phase_end(&run->record, 0);
 }
 
+/* Keeps the program's pages in memory, where it is allowed to. Only those of now: with MCL_FUTURE,
+ * the engine's allocations would fail at the limit of a user that is not root. */
+static void lock_memory(void)
+{
+	(void)mlockall(MCL_CURRENT);
+}
+
 /* All that has a cost and need not be measured. */
 static void prepare(struct run *run)
 {
@@ -160,6 +167,8 @@ static void prepare(struct run *run)
 		written_begin();
 		stored_begin();
 	}
+	if (engine.maps_files)
+		lock_memory();
 	open_databases(run);
 	if (persistent_role != NULL)
 		persistent_prepare(transactions);
@@ -171,10 +180,8 @@ static void prepare(struct run *run)
 	if (options->drop_caches == NULL)
 		scan(run);
 	require(run, databases_each(&run->databases, engine_read_properties, &run->error));
-	/* Keeps the program's pages in memory, where it is allowed to. Only
-	 * those of now: with MCL_FUTURE, the engine's allocations would fail at
-	 * the limit of a user that is not root. */
-	(void)mlockall(MCL_CURRENT);
+	if (!engine.maps_files)
+		lock_memory();
 	stat_settle(run->folder);
 	if (options->drop_caches != NULL) {
 		cold_begin(options->drop_caches, options);

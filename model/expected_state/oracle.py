@@ -1,8 +1,8 @@
 """The expected content of a database after each transaction of a run, as a hash of its rows.
 
 The rows are the workload's, computed on the host (model/workloads/), or those of the host's SQLite after the
-cell's SQL (replayed.py). They do not depend on anything that the board did. An engine without SQL has a key and a
-value of each.
+cell's SQL (replayed.py). They do not depend on anything that the board did. An engine without SQL has a key
+and a value of each.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ def after_each(cell: Cell, phases: list[str]) -> list[Held]:
 
 
 class Change(NamedTuple):
-    """A write to a key. hash: of the row after it; None: it is deleted. adds: also if there is no such row."""
+    """A write to a key. hash: of the row after it; None: it is deleted. adds: also if the row is missing."""
 
     key: int
     hash: int | None

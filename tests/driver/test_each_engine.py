@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 
 import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
@@ -94,39 +95,116 @@ def test_what_was_rendered_is_what_was_timed(tmp_path, engine, workload):
     assert all(as_timed.is_one_of(op, one) for _, _, op, one in found)
 
 
-@pytest.fixture
-def leveldb(tmp_path):
-    driver = engine_driver("leveldb", tmp_path / "leveldb")
+# Engines that keep keys and values in a folder → where rows are, and the least of them in bytes of 2000 rows.
+KEY_VALUES = {
+    "leveldb": ("table", 2000 * 3072 / 2),
+    "lmdb": ("data", 2000 * 4096),
+    "rocksdb": ("table", 2000 * 3072),
+}
+
+
+@pytest.fixture(params=KEY_VALUES)
+def stored(request, tmp_path):
+    """An engine, and its driver with a database of 2000 rows."""
+    driver = engine_driver(request.param, tmp_path / request.param)
     done = driver("populate", "--database", driver.database, "--rows", 2000)
     assert (done.returncode, done.stderr) == (0, "")
-    return driver
+    return request.param, driver
 
 
-def test_leveldb_files_by_role(leveldb):
-    """6 MB are written in batches: the log became a table at least once."""
-    assert run(leveldb, "leveldb", rows=2000, n=1000).returncode == 0
-    config = leveldb.config()
-    assert list(config["file_sizes"]) == ["log", "table", "manifest", "other"]
-    assert config["file_sizes_before_close"]["table"] >= 2000 * 3072 / 2
-    files = {path.name: path.stat().st_size for path in leveldb.database.iterdir()}
-    tables = sum(size for name, size in files.items() if name.endswith(".ldb"))
-    assert tables > 0
-    assert not [name for name in files if name.endswith(".partial")]
+def test_files_by_role(stored):
+    """6 MB are written in batches: a log became a table at least once; each name has the model's role."""
+    name, driver = stored
+    role, least = KEY_VALUES[name]
+    model = engines.by_name(name)
+    assert run(driver, name, rows=2000, n=1000).returncode == 0
+    config = driver.config()
+    assert list(config["file_sizes"]) == [
+        *model.FILES,
+        *(["other"] if "other" in config["file_sizes"] else []),
+    ]
+    assert config["file_sizes_before_close"][role] >= least
+    files = {path.name: path.stat().st_size for path in driver.database.iterdir()}
+    roles = {file: model.role(file, ["sample.db"]) for file in files}
+    assert None not in roles.values()
+    assert sum(size for file, size in files.items() if roles[file] == role) >= least
+    # the database was opened again since
+    assert {kind for kind, size in config["file_sizes"].items() if size} <= set(roles.values())
+    assert not [file for file in files if file.endswith(".partial")]
 
 
-def test_leveldb_counts_what_is_there(leveldb):
-    assert "the database has 2000 rows, --rows is 50" in one_line_error(run(leveldb, "leveldb"), 1)
-    line = one_line_error(run(leveldb, "leveldb", "--value-size", 100, rows=2000), 1)
+def test_rows_are_counted(stored):
+    name, driver = stored
+    assert "the database has 2000 rows, --rows is 50" in one_line_error(run(driver, name), 1)
+    line = one_line_error(run(driver, name, "--value-size", 100, rows=2000), 1)
     assert "has a value of 3072 bytes, --value-size is 100" in line
 
 
 @pytest.mark.parametrize(
     ("more", "status", "expected"),
     [
-        (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and LevelDB"),
-        (["--vfs-log"], 1, "--vfs-log, --written: LevelDB 1.23 has no log of its calls"),
+        (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and {}"),
+        (["--vfs-log"], 1, "--vfs-log, --written: {} [0-9.]+ has no log of its calls"),
         (["--journal-mode", "wal"], 2, "--journal-mode is not an option"),
     ],
 )
-def test_what_leveldb_does_not_have(leveldb, more, status, expected):
-    assert expected in one_line_error(run(leveldb, "leveldb", *more, rows=2000), status)
+def test_what_key_values_do_not_have(stored, more, status, expected):
+    name, driver = stored
+    line = one_line_error(run(driver, name, *more, rows=2000), status)
+    assert re.search(expected.format(engines.by_name(name).TITLE), line)
+
+
+def test_a_checkpoint_is_made_between_transactions(stored):
+    name, driver = stored
+    assert run(driver, name, "--checkpoint-every", 7, rows=2000).returncode == 0
+    assert driver.config()["rows_after"] == 2000
+
+
+def other_values(name):
+    """Another value of each axis that is a setting of an engine, as variables."""
+    profile = load_profile("engine", name)
+    specs = {axis: axes()[axis].spec for axis in profile["settings"].values()}
+    for axis, spec in specs.items():
+        values = profile.get("allowed", {}).get(axis) or spec.get("enum") or [spec["default"] + 2**20]
+        for value in values:
+            if value != spec["default"] and (axis, value) != ("bloom_bits", 2**20):
+                others = profile.get("only_with", {}).get(axis, {}).get(value, {})
+                yield {axis: value, **{other: fit[0] for other, fit in others.items()}}
+    if "bloom_bits" in specs:
+        yield {"bloom_bits": 10}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [(name, values) for name in ("lmdb", "rocksdb") for values in other_values(name)]
+)
+def test_settings_are_read_back(tmp_path, name, values):
+    driver = engine_driver(name, tmp_path / name)
+    assert driver("populate", "--database", driver.database, "--rows", 50).returncode == 0
+    cell = make_cell({"ENGINE": name, **{axis.upper(): str(value) for axis, value in values.items()}})
+    options = engine_options(cell, load_profile("engine", name)["settings"])
+    where = ["--database", driver.database, "--output-dir", driver.output]
+    done = driver("run", *where, "--rows", 50, "--n", 20, *options.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    requested = engines.by_name(name).requested(cell)
+    assert driver.config()["effective"] == driver.config()["requested"] == requested
+    assert requested != engines.by_name(name).requested(make_cell({"ENGINE": name}))
+
+
+def test_a_full_map_is_one_line(tmp_path):
+    driver = engine_driver("lmdb", tmp_path / "lmdb")
+    done = driver("populate", "--database", driver.database, "--rows", 2000, "--map-size", 2**20)
+    line = one_line_error(done, 1)
+    assert "MDB_MAP_FULL" in line and line.endswith("; use a larger --map-size")
+    assert not list(driver.folder.iterdir())
+
+
+@pytest.mark.parametrize("other", KEY_VALUES)
+def test_a_database_of_another_engine_is_one_line(stored, other):
+    """Its files may have the same names."""
+    name, driver = stored
+    if other != name:
+        driver.binary = binary(f"engine-{other}")
+        line = one_line_error(run(driver, other, rows=2000), 1)
+        title = engines.by_name(other).TITLE
+        said = "opening the database failed" if other == "leveldb" else f"not a database of {title}"
+        assert said in line

@@ -1,0 +1,51 @@
+"""LMDB: its files, its settings, and what survives.
+
+Source: its lmdb.h of release 0.9.31 (mdb_env_open, the flags). Transactions are rendered as LevelDB's are.
+
+MDB_NOSYNC keeps its database intact if the filesystem keeps the order of writes. No filesystem of
+experiments/fs/ promises that.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from model.cell import Cell
+from model.engines import leveldb
+from model.engines.survival import ALL, CORRUPT, LAST
+
+TITLE = "LMDB"
+FILES = {"data": ("data page", "#0072B2"), "lock": ("lock table", "#CC79A7")}
+ADDS_MISSING = True
+
+_NAMES = {"data.mdb": "data", "lock.mdb": "lock"}
+_FLAGS = ("nosync", "nometasync", "writemap", "mapasync")
+
+transactions = leveldb.transactions
+rendered = leveldb.rendered
+
+
+def role(name: str, databases: Collection[str]) -> str | None:
+    """Return the role of a file by its name; the name of a database's folder does not matter."""
+    return _NAMES.get(name)
+
+
+def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return that a sync may make any calls: they are not logged."""
+    return re.compile(".*")
+
+
+def requested(cell: Cell) -> dict[str, Any]:
+    """Return the size of the map and the flags that a cell requests."""
+    return {"map_size": cell.map_size, **{flag: cell.value(flag) for flag in _FLAGS}}
+
+
+def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what survives a crash of the process, and of the system.
+
+    A commit has given its pages to the system in each mode. MDB_MAPASYNC acts with MDB_WRITEMAP only.
+    """
+    nosync, nometasync, writemap, mapasync = ({"off": False, "on": True}[settings[flag]] for flag in _FLAGS)
+    if nosync or (writemap and mapasync):
+        return ALL, CORRUPT
+    return ALL, LAST if nometasync else ALL

@@ -1,0 +1,83 @@
+/* What engines that store keys and values share: keys, rendered transactions, and the hooks of
+ * engine.h that read rows. Keys are eight bytes, the largest first, so that their order is that of
+ * the numbers. Such an engine lists engines/leveldb/key_values.c in ENGINE_SHARED and defines the
+ * functions at the end. */
+#ifndef COMMITPATH_LEVELDB_KEY_VALUES_H
+#define COMMITPATH_LEVELDB_KEY_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+
+enum { KEY_SIZE = sizeof(uint64_t) };
+
+/* How an operation is rendered; its value follows, or of a scan the number of rows in eight bytes.
+ */
+struct head {
+	unsigned char kind;
+	unsigned char key[KEY_SIZE];
+	unsigned char size[sizeof(uint32_t)]; /* of what follows, the largest byte first */
+};
+
+/* The part of a database that is the same in each of these engines. */
+struct key_values {
+	unsigned char *buffer;
+	size_t size, capacity; /* of what is rendered */
+	int64_t value_size;
+	bool writes; /* the rendered transaction writes something */
+};
+
+bool key_values_open(struct key_values *key_values, const struct options *options,
+		     const struct workload *workload, struct error *error);
+void key_values_close(struct key_values *key_values);
+
+/* Executes the operations of the rendered transaction, in their order. */
+bool key_values_apply(struct database *database, struct outcome *outcome, struct error *error);
+
+/* Hooks of engine.h. */
+bool key_values_render(struct database *database, const struct transaction *transaction,
+		       struct rendered *rendered, struct error *error);
+bool key_values_scan(struct database *database, int64_t *rows, struct error *error);
+bool key_values_count(struct database *database, int64_t *rows, struct error *error);
+bool key_values_each(struct database *database, each_row *take, void *context, struct error *error);
+bool key_values_last_key(struct database *database, int64_t *key, struct error *error);
+
+/* For the hook file_sizes: the sizes of the files in a folder, by role; `role_of` returns the role
+ * of a name as its index in `roles`. */
+size_t key_values_file_sizes(const char *path, const char *const *roles, size_t count,
+			     size_t (*role_of)(const char *name), struct file_size *sizes);
+bool ends_with(const char *name, const char *end);
+
+/* A number as `size` bytes, the largest first, and back. */
+void encode(unsigned char *bytes, uint64_t number, size_t size);
+uint64_t decode(const unsigned char *bytes, size_t size);
+
+/* ---- What the engine defines. */
+
+struct key_values *key_values_of(struct database *database);
+
+/* Reads the value of a key; a missing key is no row. */
+bool key_read(struct database *database, const unsigned char *key, struct outcome *outcome,
+	      struct error *error);
+
+/* Add a write to the transaction that is applied. */
+bool key_put(struct database *database, const unsigned char *key, const unsigned char *value,
+	     size_t size, struct error *error);
+bool key_delete(struct database *database, const unsigned char *key, struct error *error);
+
+/* A cursor over the rows in the order of their keys. `cursor_close` frees it, and fails if reading
+ * failed. */
+enum move { MOVE_FIRST, MOVE_LAST, MOVE_KEY, MOVE_NEXT };
+struct row {
+	const unsigned char *key, *value; /* valid until the next move */
+	size_t key_size, size;		  /* of the value */
+};
+struct cursor;
+struct cursor *cursor_open(struct database *database, struct error *error);
+/* Returns whether there is a row. `key`: for MOVE_KEY, to the first row that is not before it. */
+bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key, struct row *row);
+bool cursor_close(struct cursor *cursor, struct error *error);
+
+#endif

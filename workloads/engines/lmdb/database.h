@@ -1,0 +1,47 @@
+/* An open LMDB environment, whose unnamed database has the rows, and what all files here do with
+ * it. */
+#ifndef COMMITPATH_LMDB_DATABASE_H
+#define COMMITPATH_LMDB_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <lmdb.h>
+
+#include "engine.h"
+#include "key_values.h"
+
+/* Numbers in engine.settings. */
+enum { MAP_SIZE, NOSYNC, NOMETASYNC, WRITEMAP, MAPASYNC };
+
+struct database {
+	MDB_env *environment;
+	MDB_dbi rows;
+	MDB_txn *transaction; /* NULL: none is open */
+	enum engine_use use;
+	size_t loaded; /* bytes of rows in the transaction */
+	struct key_values key_values;
+};
+
+/* Returns whether a call succeeded; sets the error otherwise. */
+bool call_succeeded(const char *operation, int result, struct error *error);
+
+/* Begins a transaction, and ends it: commits it if it `succeeded` so far. */
+bool transaction_begin(struct database *database, bool writes, struct error *error);
+bool transaction_end(struct database *database, bool succeeded, struct error *error);
+
+/* Hooks of engine.h, by file. */
+bool rows_load(struct database *database, const struct transaction *transaction,
+	       struct error *error);
+bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
+extern const struct option settings[];
+unsigned int settings_flags(const struct options *options);
+const char *settings_title(void);
+bool settings_read(struct database *database, size_t index, char *answer, size_t size,
+		   struct error *error);
+bool settings_read_properties(struct database *database, struct error *error);
+void settings_write_properties(struct json *json, size_t number);
+void settings_write_version(struct json *json);
+
+#endif

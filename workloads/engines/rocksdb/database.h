@@ -1,0 +1,62 @@
+/* An open RocksDB database, and what all files here do with it. */
+#ifndef COMMITPATH_ROCKSDB_DATABASE_H
+#define COMMITPATH_ROCKSDB_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rocksdb/c.h>
+
+#include "engine.h"
+#include "key_values.h"
+
+/* Numbers in engine.settings. */
+enum {
+	SYNC,
+	DISABLE_WAL,
+	WAL_RECOVERY_MODE,
+	WRITE_BUFFER_SIZE,
+	TARGET_FILE_SIZE_BASE,
+	BLOCK_CACHE,
+	BLOOM_BITS,
+	SETTINGS,
+};
+
+enum { ANSWER_SIZE = 48 };
+
+struct database {
+	rocksdb_t *db;
+	rocksdb_options_t *options;
+	rocksdb_readoptions_t *read;
+	rocksdb_writeoptions_t *write;
+	rocksdb_writebatch_t *batch;
+	enum engine_use use;
+	size_t loaded;			       /* bytes in the batch */
+	char effective[SETTINGS][ANSWER_SIZE]; /* read back when it was opened */
+	struct key_values key_values;
+};
+
+/* Hooks of engine.h, by file. */
+bool rows_load(struct database *database, const struct transaction *transaction,
+	       struct error *error);
+bool rows_write(struct database *database, struct error *error);
+bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
+extern const struct option settings[];
+const char *settings_title(void);
+/* Sets what is requested in database->options and database->write. */
+bool settings_set(struct database *database, const struct options *options, struct error *error);
+/* Finds the newest file OPTIONS in a database's folder. */
+bool settings_file(const char *path, char *name, size_t size);
+/* Reads back what is in effect in the database that was opened there. */
+bool settings_read_back(struct database *database, const char *path, struct error *error);
+bool settings_read(struct database *database, size_t index, char *answer, size_t size,
+		   struct error *error);
+bool settings_read_properties(struct database *database, struct error *error);
+void settings_write_properties(struct json *json, size_t number);
+void settings_write_version(struct json *json);
+
+/* Returns whether RocksDB had an error, sets it and frees its text. */
+bool call_failed(const char *operation, char *message, struct error *error);
+
+#endif

@@ -1,0 +1,196 @@
+/* RocksDB through its C interface: opening, closing and removing a database, and its files. */
+#include "engine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "database.h"
+
+/* How often finished background work is waited for. */
+enum { POLL_NS = 1000000 };
+
+bool call_failed(const char *operation, char *message, struct error *error)
+{
+	if (message == NULL)
+		return false;
+	error_set(error, "%s failed: %s", operation, message);
+	rocksdb_free(message);
+	return true;
+}
+
+struct key_values *key_values_of(struct database *database)
+{
+	return &database->key_values;
+}
+
+static void drop(struct database *database)
+{
+	if (database->db != NULL)
+		rocksdb_close(database->db);
+	rocksdb_options_destroy(database->options);
+	rocksdb_readoptions_destroy(database->read);
+	rocksdb_writeoptions_destroy(database->write);
+	rocksdb_writebatch_destroy(database->batch);
+	key_values_close(&database->key_values);
+	free(database);
+}
+
+static bool open_with(struct database *database, const char *path, const struct options *options,
+		      struct error *error)
+{
+	char name[PATH_MAX], *message = NULL;
+
+	/* Of LevelDB's files it takes some for its own, and others end the process. */
+	if (database->use != ENGINE_CREATE && !settings_file(path, name, sizeof(name)))
+		return error_set(error, "opening %s: there is no OPTIONS: not a database of %s",
+				 path, engine.title());
+	if (!settings_set(database, options, error))
+		return false;
+	rocksdb_options_set_create_if_missing(database->options, database->use == ENGINE_CREATE);
+	rocksdb_options_set_error_if_exists(database->options, database->use == ENGINE_CREATE);
+	database->db = rocksdb_open(database->options, path, &message);
+	return !call_failed("opening the database", message, error) &&
+	       (database->use != ENGINE_RUN || settings_read_back(database, path, error));
+}
+
+static struct database *open_database(const char *path, size_t number,
+				      const struct options *options,
+				      const struct workload *workload, enum engine_use use,
+				      struct error *error)
+{
+	struct database *database = calloc(1, sizeof(*database));
+
+	(void)number;
+	if (database == NULL) {
+		error_set(error, "opening %s: no memory", path);
+		return NULL;
+	}
+	database->use = use;
+	database->options = rocksdb_options_create();
+	database->read = rocksdb_readoptions_create();
+	database->write = rocksdb_writeoptions_create();
+	database->batch = rocksdb_writebatch_create();
+	if (key_values_open(&database->key_values, options, workload, error) &&
+	    open_with(database, path, options, error))
+		return database;
+	drop(database);
+	return NULL;
+}
+
+/* Waits until no flush and no compaction is due or runs. */
+static bool finish_background(struct database *database, struct error *error)
+{
+	static const char *const counts[] = {
+		"rocksdb.mem-table-flush-pending", "rocksdb.num-running-flushes",
+		"rocksdb.compaction-pending", "rocksdb.num-running-compactions"};
+	size_t i = 0;
+
+	while (i < sizeof(counts) / sizeof(counts[0])) {
+		uint64_t count;
+
+		if (rocksdb_property_int(database->db, counts[i], &count) != 0)
+			return error_set(error, "%s has no property %s", engine.title(), counts[i]);
+		if (count > 0)
+			nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+		i = count > 0 ? 0 : i + 1;
+	}
+	return true;
+}
+
+/* Moves what is in memory to tables, and all tables to the last level. */
+static bool compact(struct database *database, struct error *error)
+{
+	rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+	char *message = NULL;
+
+	rocksdb_flush(database->db, options, &message);
+	rocksdb_flushoptions_destroy(options);
+	if (call_failed("flushing", message, error))
+		return false;
+	rocksdb_compact_range(database->db, NULL, 0, NULL, 0);
+	return finish_background(database, error);
+}
+
+static bool close_database(struct database *database, struct error *error)
+{
+	bool closed = true;
+
+	/* Tables are synced when they are written; and the run begins with no compaction due. */
+	if (database->use == ENGINE_CREATE)
+		closed = rows_write(database, error) && compact(database, error);
+	else if (database->use == ENGINE_RUN)
+		/* A table that is half written would be dropped, and the next open do it again. */
+		closed = finish_background(database, error);
+	drop(database);
+	return closed;
+}
+
+static bool remove_database(const char *path, struct error *error)
+{
+	rocksdb_options_t *options;
+	struct stat status;
+	char *message = NULL;
+
+	if (stat(path, &status) != 0)
+		return errno == ENOENT ||
+		       error_set(error, "removing %s: %s", path, strerror(errno));
+	options = rocksdb_options_create();
+	rocksdb_destroy_db(options, path, &message);
+	rocksdb_options_destroy(options);
+	return !call_failed("removing the database", message, error);
+}
+
+enum role { LOG, TABLE, MANIFEST, OPTIONS, INFO_LOG, OTHER, ROLES };
+static const char *const roles[] = {"log", "table", "manifest", "options", "info log", "other"};
+
+static bool begins_with(const char *name, const char *start)
+{
+	return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* By the names that RocksDB's file/filename.cc gives. */
+static size_t role_of(const char *name)
+{
+	if (ends_with(name, ".log"))
+		return LOG;
+	if (ends_with(name, ".sst"))
+		return TABLE;
+	if (begins_with(name, "MANIFEST-"))
+		return MANIFEST;
+	if (begins_with(name, "OPTIONS-") || strcmp(name, "CURRENT") == 0 ||
+	    strcmp(name, "IDENTITY") == 0)
+		return OPTIONS;
+	return begins_with(name, "LOG") ? INFO_LOG : OTHER;
+}
+
+static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+{
+	return key_values_file_sizes(path, roles, ROLES, role_of, sizes);
+}
+
+const struct engine engine = {
+	.name = "rocksdb",
+	.settings = settings,
+	.title = settings_title,
+	.open = open_database,
+	.close = close_database,
+	.remove = remove_database,
+	.load = rows_load,
+	.render = key_values_render,
+	.commit = rows_commit,
+	.maintain = compact,
+	.scan = key_values_scan,
+	.count = key_values_count,
+	.each = key_values_each,
+	.last_key = key_values_last_key,
+	.read_setting = settings_read,
+	.read_properties = settings_read_properties,
+	.write_version = settings_write_version,
+	.write_properties = settings_write_properties,
+	.file_sizes = file_sizes,
+};
