@@ -12,6 +12,7 @@ from base.data import load_yaml
 from base.errors import LabError
 from base.paths import EXPERIMENTS
 from images import artifacts
+from model import engines
 from model.cell import Cell
 
 # The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
@@ -87,7 +88,7 @@ def driver(cell: Cell) -> Path:
     engine, root = cell.engine, artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
-    sources = sources_in(["", "workloads", *(f"engines/{part}" for part in parts)])
+    sources = sources_in(["", "workloads", "key_values", *(f"engines/{part}" for part in parts)])
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
     if axis := profile.get("release"):
@@ -109,27 +110,29 @@ def driver(cell: Cell) -> Path:
     return artifacts.ensure(path, f"build the driver with {engine}", build, mib=20)
 
 
-def trials_folders(engine: str) -> list[Path]:
-    """Return the folders with an engine's checks of recovered databases, including those of its parts."""
-    folders = [artifacts.WORKLOADS / "engines" / part / "trials" for part in made_of(engine)]
-    return [folder for folder in folders if folder.is_dir()]
+def trials_folders(engine: str) -> list[str]:
+    """Return the folders of workloads/ with the checks of an engine's recovered databases: its own and those
+    of its parts, or of an engine without SQL those that all of these share."""
+    folders = [f"engines/{part}/trials" for part in made_of(engine)]
+    if not engines.by_name(engine).has_sql:
+        folders.append("trials/keys")
+    return [folder for folder in folders if (artifacts.WORKLOADS / folder).is_dir()]
 
 
 def trials(cell: Cell, here: bool = False) -> Path:
     """Return the program that checks recovered databases, linked with the cell's engine: for the board, or
-    with `here` for this host."""
+    with `here` for this host, where the engine's release is compiled for it."""
     engine, root = cell.engine, None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    engines = made_of(engine)
-    folders = ["", "trials", "workloads", *(f"engines/{part}" for part in engines)]
-    sources = sources_in([*folders, *map(str, trials_folders(engine))])
-    name, compiled, version = engine, None, None
+    parts = made_of(engine)
+    folders = ["", "trials", "workloads", "key_values", *(f"engines/{part}" for part in parts)]
+    sources = sources_in([*folders, *trials_folders(engine)])
     # stripped, it has a fifth of the size
-    flags = f"{LINKED} -s"
+    name, flags, compiled, version = engine, f"{LINKED} -s", None, None
     if axis := profile.get("release"):
         version = cell.value(axis)
-        name = version if len(engines) == 1 else f"{engine}-{version}"
-        compiled = release_object(engines[-1], version, root)
+        name = version if len(parts) == 1 else f"{engine}-{version}"
+        compiled = release_object(parts[-1], version, root)
     by = compiled.name if compiled else root.name if root else hosts_compiler()
     name = f"{'looks' if here else 'trials'}-{name}"
     path = artifacts.CACHE / f"{name}-{artifacts.hash_of(name, by, flags, files=sources)}"
@@ -141,7 +144,7 @@ def trials(cell: Cell, here: bool = False) -> Path:
             given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags, "ENGINE_ROOT": ""}
             if compiled and version:
                 shutil.copy(compiled, work / "release.o")
-                shutil.copytree(artifacts.release(engines[-1], version), work / "release")
+                shutil.copytree(artifacts.release(parts[-1], version), work / "release")
                 given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}
             artifacts.run(make_in(work, root, ["-C", "trials"], given), name)
             (work / "out/trials").rename(path)

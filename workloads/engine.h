@@ -64,6 +64,10 @@ enum { MAX_FILE_SIZES = 8 };
 /* For write_properties: of all databases together. */
 enum { ALL_DATABASES = MAX_DATABASES };
 
+/* Takes a row of a database; `value` is valid until it returns. */
+typedef bool each_row(void *context, int64_t key, const void *value, size_t size,
+		      struct error *error);
+
 struct engine {
 	/* Required: the folder's name; in config.json. */
 	const char *name;
@@ -133,6 +137,10 @@ struct engine {
 
 	/* Counts the rows. NULL: `scan` does. */
 	bool (*count)(struct database *database, int64_t *rows, struct error *error);
+
+	/* Required without SQL, for crash trials: calls `row` for each row in the order of their
+	 * keys, until it returns false. A key that the workloads cannot have is an error. */
+	bool (*each)(struct database *database, each_row *row, void *context, struct error *error);
 
 	/* Reads the largest key, 0 if there is no row. NULL: workloads that need it are rejected.
 	 */

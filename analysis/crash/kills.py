@@ -10,7 +10,7 @@ import polars as pl
 from analysis.crash import context
 from analysis.recorded import Recorded
 from base.errors import BadInput
-from model.crash_points.kill_points import ACKNOWLEDGED, DURING, Kill, plan
+from model.crash_points.kill_points import ACKNOWLEDGED, BEGUN, DURING, Kill, plan
 from model.crash_points.policies import FOLDER
 
 # Columns of a crash point.
@@ -57,6 +57,8 @@ def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def describe(row: Mapping[str, Any]) -> str:
     """Return in words where a trial's process was killed."""
+    if row["where"] == BEGUN:
+        return "killed before the first transaction"
     if row["where"] == ACKNOWLEDGED:
         return f"killed as transaction {row['acknowledged']} was acknowledged"
     within = f"{row['kept_bytes']} bytes into" if row["where"] == DURING else "after"

@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import RECOVERY, TRIALS, Board, count_recoveries
-from analysis.crash import align, context, kills, prefixes, sectors
+from analysis.crash import align, context, holes, kills, prefixes, sectors
 from analysis.crash.context import Watched
 from analysis.crash.prefixes import ExpectedStates
 from analysis.ledger.build import Ledger
@@ -27,10 +27,10 @@ from model.crash_points.policies import POWER, PROCESS
 from model.engines.survival import MOST_LOST
 
 # Verdicts on the database, worst first.
-DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
+DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, HOLE, LOST, WHOLE = (
     "board died",
     *("not mounted", "not opened", "corrupt", "not a prefix"),
-    *("lost", "whole"),
+    *("hole", "lost", "whole"),
 )
 # Explanation of NO_PREFIX.
 UNLIKE_ANY = "its rows match the state after no number of transactions"
@@ -71,20 +71,22 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
             left.difference_update(ended["trial"])
     reasons = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
     ended = ended.with_columns(verdict=pl.lit(DIED), said=reasons)
+    phases = phases_of(run.driver)
     came_up = pl.concat([table for table, _ in tables], how="diagonal")
     try:
-        expected = ExpectedStates(prefixes.states(run.cell, phases_of(run.driver), came_up))
+        expected = ExpectedStates(prefixes.states(run.cell, phases, came_up))
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
-    judged = [_judged(table, expected, driver) for table, driver in tables]
+    judged = [_judged(table, expected, driver, run.cell, phases) for table, driver in tables]
     return pl.concat([*judged, ended], how="diagonal").sort("trial")
 
 
 def judge_board(board: Board, cell: Cell, tried: list[Trial]) -> pl.DataFrame:
     """Return the rows of one board's trials without a watched run; tried: the trials they are of."""
     table = _tried(board, tried, None)
-    states = prefixes.states(cell, phases_of(board.driver), table)
-    return _judged(table, ExpectedStates(states), board.driver)
+    phases = phases_of(board.driver)
+    expected = ExpectedStates(prefixes.states(cell, phases, table))
+    return _judged(table, expected, board.driver, cell, phases)
 
 
 def unplaced(run: Run) -> dict[int, Board]:
@@ -106,9 +108,12 @@ def _tried(board: Board, tried: list[Trial], watched: Watched | None) -> pl.Data
     return _cuts(board, tried, set(board.trials["trial"]), watched).join(board.trials, on="trial")
 
 
-def _judged(trials: pl.DataFrame, expected: ExpectedStates, driver: Driver) -> pl.DataFrame:
+def _judged(
+    trials: pl.DataFrame, expected: ExpectedStates, driver: Driver, cell: Cell, phases: list[str]
+) -> pl.DataFrame:
     """Return trials with their verdicts; driver: of the run that crashed."""
     holds = [expected.held(row) for row in trials.iter_rows(named=True)]
+    trials = trials.with_columns(holes.of_trials(trials, holds, cell, phases))
     both = list(zip(holds, trials["acknowledged"], strict=True))
     missing = [expected.between(held, acknowledged) for held, acknowledged in both]
     firsts = [expected.first_between(held, acknowledged) for held, acknowledged in both]
@@ -171,6 +176,8 @@ def _verdict() -> pl.Expr:
         .then(pl.lit(UNOPENED))
         .when(pl.col("is_whole").ne_missing(1) | (pl.col("signal") != 0))
         .then(pl.lit(CORRUPT))
+        .when(pl.col("hole_first").is_not_null())
+        .then(pl.lit(HOLE))
         .when(held.is_null())
         .then(pl.lit(NO_PREFIX))
         .when(pl.col("missing") > 0)
@@ -210,7 +217,8 @@ def summary(run: Run) -> dict[str, Any] | None:
         "mounted": int((~verdict.is_in([DIED, UNMOUNTED])).sum()),
         "opened": int((~verdict.is_in([DIED, UNMOUNTED, UNOPENED])).sum()),
         "corrupt": int((verdict == CORRUPT).sum()),
-        "not_a_prefix": int((verdict == NO_PREFIX).sum()),
+        "not_a_prefix": int((verdict.is_in([NO_PREFIX, HOLE])).sum()),
+        "holes": int((verdict == HOLE).sum()),
         "lost_acknowledged": {
             "cuts": int((lost > 0).sum()),
             "max": lost.max(),
@@ -240,6 +248,8 @@ def describe(row: Mapping[str, Any]) -> str:
         outcome = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
     elif outcome == NO_PREFIX:
         outcome = f"{outcome}: {UNLIKE_ANY}"
+    elif outcome == HOLE:
+        outcome = f"{outcome}: {holes.describe(row)}"
     cut = kills.describe(row) if row["policy"] is None else f"power cut {context.crash_point(row)}"
     reason = f" ({row['said']})" if row["said"] else ""
     return f"trial {row['trial']}, {cut}: {outcome}{sectors.shown(row)}{reason}"

@@ -116,11 +116,12 @@ def crash(results: dict[str, Any] | None, paced: dict[str, Any] | None = None) -
         return []
     died = f"{results['died']} ended the board, " if results["died"] else ""
     lost, work, recovery = results["lost_acknowledged"], results["lost_ms"], results["recovery_ms"]
+    holes = f", {count} of them with a hole" if (count := results.get("holes")) else ""
     rate = f" (PACE={paced['asked']})" if paced and paced["asked"] else ""
     text = (
         f"{results['cuts']} cuts ({results['failure']}): {died}{results['mounted']} mounted, "
         f"{results['opened']} opened, {results['corrupt']} corrupt, {results['not_a_prefix']} no prefix of "
-        f"the transactions; {_sectors(results)}"
+        f"the transactions{holes}; {_sectors(results)}"
         f"acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
         f"{number(lost['mean'], 2)} a cut; {seconds(work['max'])} {'of the run' if paced else 'of work'} at "
         f"most, {seconds(work['mean'])} a cut{rate}; recovery {number(recovery['median'], 1)} ms, "

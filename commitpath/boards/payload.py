@@ -22,7 +22,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import board_modules, kernel_profile, load_profile, unlogged_by, watching
 from commitpath.host import ansible
 from images import artifacts, given, programs
-from model import devices, filesystems, pace, userfile, workloads
+from model import devices, engines, filesystems, pace, userfile, workloads
 from model.cell import Cell
 from model.crash_points.policies import FSCK_EVERY, PROCESS
 from model.expected_state import sampled
@@ -263,7 +263,8 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
         variables["DEVICE_HISTORY"] = "1"
         if trials:
             variables |= trials_env(cell)
-            variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
+            if engines.by_name(cell.engine).LOGS_CALLS:
+                variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
     # DEVICE_NAME of the device that format_device.py verified and formatted
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved

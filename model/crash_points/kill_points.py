@@ -7,6 +7,9 @@ CUTS is fewer, they are drawn by splitmix64 from CUT_SEED.
 
 A killed write ends between two pages: generic_perform_write (mm/filemap.c) checks for a fatal signal before
 each.
+
+Without a log of the engine's calls, the crash points are the acknowledgements, and the begin of the first
+transaction (`begun`).
 """
 
 from collections.abc import Mapping
@@ -18,7 +21,7 @@ from model.crash_points import cuts
 from model.crash_points.ran import Ran
 from model.workloads import Random
 
-AFTER, DURING, ACKNOWLEDGED = "after", "during", "acknowledged"
+AFTER, DURING, ACKNOWLEDGED, BEGUN = "after", "during", "acknowledged", "begun"
 # bytes, in the page cache of a virtual board
 _PAGE = 4096
 _NOTHING = -1
@@ -27,8 +30,8 @@ _CHANGING = ("write", "sync", "truncate", "delete", "copy", "msync")
 
 @dataclass(frozen=True)
 class Kill:
-    """One crash point. call, offset, bytes: as in vfs.csv; None for an acknowledgement. kept: bytes that the
-    write had done; None: it has returned."""
+    """One crash point. call, offset, bytes: as in vfs.csv; None at a transaction. kept: bytes that the write
+    had done; None: it has returned."""
 
     number: int
     where: str
@@ -46,32 +49,34 @@ class Kill:
 
     def line(self) -> str:
         """Return its line of the board's plan (workloads/trials/kill.h)."""
-        if self.where == ACKNOWLEDGED:
-            return f"{self.number} acknowledged {self.transaction}\n"
+        if self.where in (ACKNOWLEDGED, BEGUN):
+            return f"{self.number} {self.where} {self.transaction}\n"
         words = [_NOTHING if value is None else value for value in (self.call, self.offset, self.bytes)]
         words += [] if self.kept is None else [self.kept]
         return f"{self.number} call {' '.join(map(str, words))}\n"
 
 
 def plan(cell: Cell, ran: Ran) -> list[Kill]:
-    """Return the trials of a run in order of time; none if its calls were not recorded.
+    """Return the trials of a run in order of time; none without a transaction.
 
     The first is before all calls and the last after them: their outcome is known.
     """
-    if ran.vfs is None or ran.vfs.is_empty():
-        return []
     random = Random(cell.cut_seed, cuts.STREAM)
-    begin, *calls = ran.vfs.iter_rows(named=True)
-    end = calls.pop() if calls else begin
-    points = [point for call in calls for point in _of_call(call, random)]
-    points += [
-        Kill(0, ACKNOWLEDGED, row["end_ns"], transaction=row["transaction"])
-        for row in ran.transactions.iter_rows(named=True)
-    ]
+    transactions = ran.transactions.rows(named=True)
+    points = [Kill(0, ACKNOWLEDGED, row["end_ns"], transaction=row["transaction"]) for row in transactions]
+    if ran.vfs is not None and not ran.vfs.is_empty():
+        begin, *calls = ran.vfs.iter_rows(named=True)
+        end = calls.pop() if calls else begin
+        points = [point for call in calls for point in _of_call(call, random)] + points
+        first, last = _after(begin), _after(end)
+    elif points:
+        last = points.pop()
+        first = Kill(0, BEGUN, transactions[0]["begin_ns"] - 1, transaction=0)
+    else:
+        return []
     points = cuts.drawn(points, cell.cuts - 2, random)
     points.sort(key=lambda point: (point.moment, point.call or 0, point.where))
-    points = [_after(begin), *points, _after(end)]
-    return [replace(point, number=number) for number, point in enumerate(points)]
+    return [replace(point, number=number) for number, point in enumerate([first, *points, last])]
 
 
 def _of_call(call: Mapping[str, Any], random: Random) -> list[Kill]:

@@ -45,8 +45,6 @@ class Engine:
     RECOVERIES: Mapping[str, bool | None] = {}
     # whether any SQLite reads its database as it is after a crash
     OF_ANY_SQLITE = False
-    # whether a database is a folder of files
-    OF_FILES = False
     # names of properties that are counters: those of several databases are added
     COUNTED = NOTHING
     # `<role>.<op>` of vfs.csv → a letter for the call; any other call is ?
@@ -87,6 +85,11 @@ class Engine:
 
     # the same for a workload of a user's file; None: the engine has no SQL. Raises ValueError
     transactions_of_file: Callable[[BinaryIO], Iterator[Transaction]] | None = None
+
+    @property
+    def has_sql(self) -> bool:
+        """Return whether it executes SQL. If not, it has keys and values."""
+        return self.transactions_of_file is not None
 
     def rendered(self, operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
         """Return the bytes of a transaction in rendered.gz; `texts`: the workload's SQL (model/workloads)."""

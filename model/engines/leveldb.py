@@ -29,7 +29,6 @@ LOGS_CALLS = True
 NOT_READ_BACK = ("sync", *_SETTINGS[1:])
 JOBS = {"leveldb": "engine job"}  # compactions of background=thread (workloads/engines/leveldb/engine.c)
 ADDS_MISSING = True
-OF_FILES = True
 
 _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),

@@ -1,17 +1,19 @@
 """The expected content of a database after each transaction of a run, as a hash of its rows.
 
 The rows are the workload's, computed on the host (model/workloads/), or those of the host's SQLite after the
-cell's SQL (replayed.py). They do not depend on anything that the board did.
+cell's SQL (replayed.py). They do not depend on anything that the board did. An engine without SQL has a key
+and a value of each.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from model import engines, operations, userfile, workloads
 from model.cell import Cell
 from model.expected_state import hashes, replayed
 from model.expected_state.hashes import Held, Text
 
+_WORD = (1 << 64) - 1
 # The driver's workload for SQL text in the cell.
 _SQL = "sql"
 
@@ -61,30 +63,68 @@ def after_each(cell: Cell, phases: list[str]) -> list[Held]:
 
     Raises ValueError if it is not known.
     """
+    content, transactions = changes(cell, phases)
+    states = [content.held()]
+    for transaction in transactions:
+        content.apply(transaction)
+        states.append(content.held())
+    return states
+
+
+class Change(NamedTuple):
+    """A write to a key. hash: of the row after it; None: it is deleted. adds: also if the row is missing."""
+
+    key: int
+    hash: int | None
+    adds: bool
+
+
+class Content:
+    """The rows of a workload's table, by key."""
+
+    def __init__(self, rows: Mapping[int, int]) -> None:
+        """rows: key → hash."""
+        self.rows, self.total = dict(rows), sum(rows.values()) & _WORD
+
+    def held(self) -> Held:
+        """Return the number of rows and their hash."""
+        return Held(len(self.rows), self.total)
+
+    def apply(self, transaction: Sequence[Change]) -> None:
+        """Apply the changes of a transaction."""
+        for key, row, adds in transaction:
+            if key not in self.rows and not adds:
+                continue
+            total = self.total - self.rows.pop(key, 0)
+            if row is not None:
+                self.rows[key] = row
+                total += row
+            self.total = total & _WORD
+
+
+def changes(cell: Cell, phases: list[str]) -> tuple[Content, Iterator[tuple[Change, ...]]]:
+    """Return the content before a run, and the changes of each transaction.
+
+    Raises ValueError if they are not known.
+    """
     workload = workloads.by_name(name := str(cell.profiles["workload"]["driver_workload"]))
     if workload is None or not is_known(cell.profiles["workload"]):
         raise ValueError(f"the rows of {name} are not known")
-    options = workloads.options(cell)
+    options, engine = workloads.options(cell), engines.by_name(cell.engine)
 
     def row_hash(key: int, value: bytes) -> int:
-        return hashes.row_hash(workload.row(key, Text(value)))
+        return hashes.row_hash(workload.row(key, Text(value)) if engine.has_sql else (key, Text(value)))
 
-    adds_missing = engines.by_name(cell.engine).ADDS_MISSING
-    rows = dict(workload.filled(options))
-    total = sum(row_hash(key, value) for key, value in rows.items()) & (1 << 64) - 1
-    states = [Held(len(rows), total)]
-    for transaction in workloads.transactions(workload, options, phases):
-        for kind, key, value, _ in transaction:
-            exists = key in rows
-            is_missed = exists if kind == "insert" else not exists
-            if not operations.kinds()[kind].mutates or (
-                is_missed and not (adds_missing and kind != "delete")
-            ):
-                continue
-            total -= row_hash(key, rows.pop(key)) if exists else 0
-            if kind != "delete":
-                rows[key] = value
-                total += row_hash(key, value)
-        total &= (1 << 64) - 1
-        states.append(Held(len(rows), total))
-    return states
+    def change(kind: str, key: int, value: bytes) -> Change:
+        if kind == "delete":
+            return Change(key, None, False)
+        return Change(key, row_hash(key, value), kind == "insert" or engine.ADDS_MISSING)
+
+    return Content({key: row_hash(key, value) for key, value in workload.filled(options)}), (
+        tuple(
+            change(kind, key, value)
+            for kind, key, value, _ in transaction
+            if operations.kinds()[kind].mutates
+        )
+        for transaction in workloads.transactions(workload, options, phases)
+    )

@@ -33,8 +33,11 @@ _MOST_BYTES = 1 << 30
 
 
 def numbers(cell: Cell, count: int) -> list[int]:
-    """Return the numbers of the sampled ones of COUNT trials of a cell; none if a database is a folder."""
-    if engines.by_name(cell.engine).OF_FILES:
+    """Return the numbers of the sampled ones of COUNT trials of a cell.
+
+    None of an engine without SQL: it is a package of the board's, and this host may have none.
+    """
+    if not engines.by_name(cell.engine).has_sql:
         return []
     most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]

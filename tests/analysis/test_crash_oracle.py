@@ -26,7 +26,7 @@ PARTSUPPLY = (
 )
 
 
-def cell(workload: str, **values: int) -> Cell:
+def cell(workload: str, **values: int | str) -> Cell:
     options = {"rows": 40, "n": 30, "value_size": 100, "seed": 3}
     profiles = {"workload": {"driver_workload": workload}}
     return some_cell(**{**options, **values, "profiles": profiles})
@@ -80,6 +80,25 @@ def test_the_hash_is_the_one_that_boards_have() -> None:
     """Of a table of 1000 rows of apsys17, as a board of trials told it of one that nothing was done to."""
     states = oracle.after_each(cell("apsys17", rows=1000, n=1, value_size=3072), ["insert"])
     assert states[0] == (1000, 0xA75B6EA82492BD39)
+
+
+@pytest.mark.parametrize("workload", ["apsys17", "kv", "partsupply"])
+def test_a_store_without_sql_has_a_key_and_a_value_of_each(workload: str) -> None:
+    """What a store adds for a missing key is there, too."""
+    made, again = cell(workload, engine="leveldb", value_size=198), workloads.by_name(workload)
+    assert again
+    options = Options(made.rows, made.n, 198, made.seed)
+    rows = dict(again.filled(options))
+    states = oracle.after_each(made, PHASES[workload])
+    for number, transaction in enumerate(workloads.transactions(again, options, PHASES[workload])):
+        for kind, key, value in transaction:
+            if kind == "delete":
+                rows.pop(key, None)
+            elif kind != "read":
+                rows[key] = value
+        total = sum(hashes.row_hash((key, Text(value))) for key, value in rows.items())
+        assert states[number + 1] == hashes.Held(len(rows), total & (1 << 64) - 1)
+    assert states[0] != states[-1] and number == len(states) - 2
 
 
 @pytest.mark.parametrize("workload", ["mobibench", "rlbench", "null"])

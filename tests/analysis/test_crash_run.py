@@ -108,6 +108,22 @@ def test_what_is_gone_is_counted_from_what_was_acknowledged(run_dir: Path) -> No
     )
 
 
+def test_a_hole_breaks_the_promise(run_dir: Path) -> None:
+    """Insert 2 is gone, and a later one is there."""
+    cell = cells.from_document(json.loads((run_dir / "cell.json").read_text()))
+    content, transactions = oracle.changes(cell, ["insert", "update", "delete"])
+    before = next(row for row in judged(run_dir).iter_rows(named=True) if row["acknowledged"] == 5)
+    for number, transaction in zip(range(5), transactions, strict=False):
+        content.apply(transaction if number != 2 else ())
+    edit_trial(run_dir, before["trial"], hash=f"{content.total:016x}")
+    assert row(run_dir, before["trial"])["verdict"] == verdicts.HOLE
+    result = pipeline.analyse(run_dir)
+    assert (result["crash"]["not_a_prefix"], result["crash"]["holes"], result["crash"]["broken"]) == (1, 1, 1)
+    assert result["crash"]["first_broken"].endswith(": hole: transaction 2 is gone, and 4 is there")
+    text = " ".join(terminal.table(result, run_dir / "report.html").split())
+    assert "1 no prefix of the transactions, 1 of them with a hole" in text
+
+
 def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
     lose_a_trial(run_dir)  # the last, which is then missed at the end
     for path in run_dir.glob("crash/*/raw/trials.csv"):

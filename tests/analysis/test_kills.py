@@ -36,7 +36,13 @@ def a_run(*calls: tuple[str, str, int | None, int | None], transactions: int = 1
         | {"offset": offset, "bytes": size}
         for n, (op, file, offset, size) in enumerate(calls)
     ]
-    ran = pl.DataFrame({"transaction": range(transactions), "end_ns": range(98, 98 + transactions)})
+    ran = pl.DataFrame(
+        {
+            "transaction": range(transactions),
+            "begin_ns": range(50, 50 + transactions),
+            "end_ns": range(98, 98 + transactions),
+        }
+    )
     return SimpleNamespace(vfs=pl.DataFrame(rows, schema=CALLS), transactions=ran)
 
 
@@ -87,3 +93,18 @@ def test_cuts_bound_them_and_the_seed_draws() -> None:
     every = {one.line().split(" ", 1)[1] for one in kill_points.plan(cell(), ran)}
     drawn = {one.line().split(" ", 1)[1] for plan in few for one in plan}
     assert drawn <= every
+
+
+def test_without_a_log_of_calls_there_are_the_transactions() -> None:
+    ran = a_run(transactions=4)
+    ran.vfs = None
+    found = kill_points.plan(cell(), ran)
+    lines = ["0 begun 0\n", *(f"{number + 1} acknowledged {number}\n" for number in range(4))]
+    assert [one.line() for one in found] == lines
+    assert [one.moment for one in found] == [49, 98, 99, 100, 101]
+    few = kill_points.plan(cell(cuts=3), ran)
+    assert [one.line() for one in (few[0], few[-1])] == ["0 begun 0\n", "2 acknowledged 3\n"] and len(
+        few
+    ) == 3
+    ran.transactions = ran.transactions.clear()
+    assert kill_points.plan(cell(), ran) == []

@@ -13,6 +13,7 @@ from commitpath.host import ansible
 from commitpath.run import crash_trials as crash
 from commitpath.run import plan
 from commitpath.run.plan import PlannedRun
+from images import programs
 from images.cellrun import RunOutput
 from model.crash_points.cuts import Trial
 from model.requested import expected
@@ -39,6 +40,14 @@ KILLED = {"CRASH": "process"}
 def test_refused(variables: dict[str, str], said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)):
         make_cell(variables)
+
+
+def test_an_engine_that_nothing_looks_at_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any without SQL is looked at by what they share."""
+    assert programs.trials_folders("leveldb") == ["trials/keys"]
+    monkeypatch.setattr(programs, "trials_folders", lambda _: [])
+    with pytest.raises(BadInputError, match="workloads/engines/sqlite/trials/"):
+        make_cell(FLASH)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@
 
 #include "fail.h"
 
-enum { MOST_FILES = 256, MOST_FOLDERS = 3 };
+enum { MOST_FOLDERS = 3 };
 
 struct file {
 	char path[PATH_MAX];
@@ -23,10 +23,11 @@ struct file {
 
 static char folders[MOST_FOLDERS][PATH_MAX];
 static size_t folder_count;
-static struct file files[MOST_FILES];
+static struct file *files;
 static size_t count;
 
-/* Calls `use` with the path of each file of a folder. */
+/* Calls `use` with the path of each file of a folder and of the folders in it: a database may be
+ * one. */
 static void each(const char *folder, void (*use)(const char *path))
 {
 	DIR *open = opendir(folder);
@@ -44,18 +45,22 @@ static void each(const char *folder, void (*use)(const char *path))
 			fail("%s: %s", path, strerror(errno));
 		if (!S_ISDIR(status.st_mode))
 			use(path);
+		else if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			each(path, use);
 	}
 	closedir(open);
 }
 
 static void take(const char *path)
 {
-	struct file *file = &files[count];
-	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct file *file;
+	struct stat status;
 
-	if (count++ == MOST_FILES)
-		fail("%s: more than %d files are to be kept", path, MOST_FILES);
+	files = realloc(files, (count + 1) * sizeof(*files));
+	if (files == NULL)
+		fail("no memory to keep %s", path);
+	file = &files[count++];
 	if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		fail("%s is not a file that can be kept", path);
 	snprintf(file->path, sizeof(file->path), "%s", path);

@@ -2,10 +2,10 @@
 #ifndef COMMITPATH_KEPT_H
 #define COMMITPATH_KEPT_H
 
-/* Keeps the files of a folder, not its subfolders. Fails the run on an error. */
+/* Keeps the files of a folder and of its subfolders. Fails the run on an error. */
 void kept_take(const char *folder);
 
-/* Restores the folders: removes other files, and writes the kept ones again. */
+/* Restores the folders: removes other files, and writes the kept ones again. Subfolders stay. */
 void kept_restore(void);
 
 #endif

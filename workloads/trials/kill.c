@@ -26,6 +26,7 @@
 #include "run.h"
 
 void __wrap_file_calls_add(const struct file_call *call);
+void __wrap_commitpath_tx_begin(uint64_t number, const char *phase);
 void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
 ssize_t __real_write(int fd, const void *buffer, size_t size);
 ssize_t __wrap_write(int fd, const void *buffer, size_t size);
@@ -36,9 +37,10 @@ enum { NO_NUMBER = -1 };
 
 /* When the process kills itself; NO_NUMBER: not for this reason. */
 struct moment {
-	int64_t call, offset, bytes, kept, transaction;
+	int64_t call, offset, bytes, kept, transaction, begun;
 };
-static const struct moment never = {NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER};
+static const struct moment never = {NO_NUMBER, NO_NUMBER, NO_NUMBER,
+				    NO_NUMBER, NO_NUMBER, NO_NUMBER};
 /* State of the process that does the run. */
 static struct moment at = never;
 static int64_t calls; /* returned so far */
@@ -76,6 +78,13 @@ void __wrap_file_calls_add(const struct file_call *call)
 	die();
 }
 
+void __wrap_commitpath_tx_begin(uint64_t number, const char *phase)
+{
+	(void)phase;
+	if ((int64_t)number == at.begun)
+		die();
+}
+
 void __wrap_commitpath_tx_end(uint64_t number, const char *phase)
 {
 	(void)phase;
@@ -105,6 +114,9 @@ static struct moment moment_of(const char *line, struct trial *trial)
 		return moment;
 	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &moment.transaction,
 			&end);
+	if (fields < 2)
+		fields = sscanf(line, "%23s begun %" SCNd64 "%n", trial->number, &moment.begun,
+				&end);
 	if (fields != 2 || end == 0)
 		fail("%s: '%.*s' is not a trial", given.plan.path, (int)strcspn(line, "\n"), line);
 	return moment;

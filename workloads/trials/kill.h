@@ -12,6 +12,7 @@
  *   TRIAL call CALL OFFSET BYTES        after that call of the log of calls (vfs.csv) has returned
  *   TRIAL call CALL OFFSET BYTES KEPT   during it, a write, after so many of its bytes
  *   TRIAL acknowledged TRANSACTION      after that transaction is acknowledged
+ *   TRIAL begun TRANSACTION             before that transaction begins
  * If a call differs from the log, the run is another one, and the program ends. */
 int kill_trials(int argc, char **argv);
 

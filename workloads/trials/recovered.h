@@ -1,5 +1,5 @@
-/* Functions that an engine implements in its folder trials/, for a database opened after a power
- * cut. */
+/* Functions for a database opened after a power cut. An engine with SQL implements them in its
+ * folder trials/; keys/recovered.c has those of all others. */
 #ifndef COMMITPATH_RECOVERED_H
 #define COMMITPATH_RECOVERED_H
 
@@ -15,11 +15,12 @@ struct rows {
 	 * order of the columns, is a word for its type (1 integer, 2 real, 3 text, 4 blob, 5
 	 * NULL), one for its size, and its bytes in words, the last padded with zeros;
 	 * `rows_word` adds them, beginning with ROWS_BEGIN, and `rows_end` closes the value. The
-	 * values' hashes are added and closed in the same way. model/expected_state/hashes.py has
-	 * the same algorithm. */
+	 * values' hashes are added and closed in the same way. A key and its value are an integer
+	 * and a text. model/expected_state/hashes.py has the same algorithm. */
 	uint64_t hash;
 };
 
+enum { ROWS_INTEGER = 1, ROWS_TEXT = 3 };
 #define ROWS_BEGIN UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t rows_word(uint64_t hash, uint64_t word)
@@ -34,10 +35,10 @@ static inline uint64_t rows_end(uint64_t hash)
 }
 
 /* Returns the hash of a value. */
-static inline uint64_t rows_value(uint64_t type, const void *value, size_t size)
+static inline uint64_t rows_value(int type, const void *value, size_t size)
 {
+	uint64_t hash = rows_word(rows_word(ROWS_BEGIN, (uint64_t)type), size), word;
 	const unsigned char *bytes = value;
-	uint64_t hash = rows_word(rows_word(ROWS_BEGIN, type), size), word;
 
 	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
 		memcpy(&word, bytes, sizeof(word));
@@ -49,16 +50,6 @@ static inline uint64_t rows_value(uint64_t type, const void *value, size_t size)
 		hash = rows_word(hash, word);
 	}
 	return rows_end(hash);
-}
-
-/* Adds a row of a key and a text. */
-static inline void rows_add_pair(struct rows *rows, int64_t key, const void *text, size_t size)
-{
-	enum { INTEGER = 1, TEXT = 3 };
-	uint64_t hash = rows_word(ROWS_BEGIN, rows_value(INTEGER, &key, sizeof(key)));
-
-	rows->hash += rows_end(rows_word(hash, rows_value(TEXT, text, size)));
-	rows->count++;
 }
 
 /* How the engine recovered the database on opening it. */

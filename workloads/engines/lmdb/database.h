@@ -10,7 +10,7 @@
 #include <lmdb.h>
 
 #include "engine.h"
-#include "key_values.h"
+#include "key_values/key_values.h"
 
 /* Numbers in engine.settings. */
 enum { MAP_SIZE, NOSYNC, NOMETASYNC, WRITEMAP, MAPASYNC };

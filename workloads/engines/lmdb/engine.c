@@ -177,6 +177,7 @@ const struct engine engine = {
 	.maintain = maintain,
 	.scan = key_values_scan,
 	.count = key_values_count,
+	.each = key_values_each,
 	.last_key = key_values_last_key,
 	.read_setting = settings_read,
 	.read_properties = settings_read_properties,

@@ -143,7 +143,7 @@ bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key
 	cursor->result = mdb_cursor_get(cursor->cursor, &name, &value, operations[move]);
 	if (cursor->result != MDB_SUCCESS)
 		return false;
-	*row = (struct row){name.mv_data, read_value(&value)};
+	*row = (struct row){name.mv_data, value.mv_data, name.mv_size, read_value(&value)};
 	return true;
 }
 

@@ -9,7 +9,7 @@
 #include <rocksdb/c.h>
 
 #include "engine.h"
-#include "key_values.h"
+#include "key_values/key_values.h"
 
 /* Numbers in engine.settings. */
 enum {

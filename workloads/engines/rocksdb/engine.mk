@@ -1,11 +1,9 @@
-# RocksDB as Debian has it, and what it shares with LMDB's engine.
-lmdb := $(dir $(lastword $(MAKEFILE_LIST)))../lmdb
+# RocksDB as Debian has it.
 PACKAGES := librocksdb-dev libbz2-dev liblz4-dev libsnappy-dev libzstd-dev zlib1g-dev
 HEADER := rocksdb/c.h
-include $(lmdb)/packages.mk
+include $(dir $(lastword $(MAKEFILE_LIST)))../../packages.mk
 
-ENGINE_SHARED := engines/lmdb/key_values.c
-ENGINE_CPPFLAGS += -I$(lmdb)
+ENGINE_SHARED := key_values/key_values.c
 ENGINE_LDLIBS := $(addprefix $(LIBRARIES)/,librocksdb.a libbz2.a liblz4.a libsnappy.a libzstd.a libz.a) \
   $(LIBSTDCXX) -lpthread -ldl -lm
 

@@ -90,7 +90,6 @@ struct cursor *cursor_open(struct database *database, struct error *error)
 bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key, struct row *row)
 {
 	rocksdb_iterator_t *iterator = iterator_of(cursor);
-	size_t size;
 
 	if (move == MOVE_FIRST)
 		rocksdb_iter_seek_to_first(iterator);
@@ -102,8 +101,8 @@ bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key
 		rocksdb_iter_next(iterator);
 	if (!rocksdb_iter_valid(iterator))
 		return false;
-	row->key = (const unsigned char *)rocksdb_iter_key(iterator, &size);
-	rocksdb_iter_value(iterator, &row->size);
+	row->key = (const unsigned char *)rocksdb_iter_key(iterator, &row->key_size);
+	row->value = (const unsigned char *)rocksdb_iter_value(iterator, &row->size);
 	return true;
 }
 

@@ -17,16 +17,15 @@ static uint64_t hash_value(sqlite3_stmt *statement, int column)
 	switch (type) {
 	case SQLITE_INTEGER:
 		integer = sqlite3_column_int64(statement, column);
-		return rows_value((uint64_t)type, &integer, sizeof(integer));
+		return rows_value(type, &integer, sizeof(integer));
 	case SQLITE_FLOAT:
 		real = sqlite3_column_double(statement, column);
-		return rows_value((uint64_t)type, &real, sizeof(real));
+		return rows_value(type, &real, sizeof(real));
 	case SQLITE_NULL:
-		return rows_value((uint64_t)type, NULL, 0);
+		return rows_value(type, NULL, 0);
 	default:
 		bytes = sqlite3_column_blob(statement, column);
-		return rows_value((uint64_t)type, bytes,
-				  (size_t)sqlite3_column_bytes(statement, column));
+		return rows_value(type, bytes, (size_t)sqlite3_column_bytes(statement, column));
 	}
 }
 

@@ -246,37 +246,59 @@ static bool commit(struct database *database, struct outcome *outcome, struct er
 	       failed("fdatasync", error);
 }
 
-/* ---- Reading all rows: scan is required, last_key optional. */
+/* ---- Reading all rows: each and scan are required, last_key optional. */
 
-static bool each_row(struct database *database, int64_t *rows, int64_t *last, struct error *error)
+static bool each(struct database *database, each_row *row, void *context, struct error *error)
 {
 	struct stat status;
 	bool exists;
 
 	if (fstat(database->file, &status) != 0)
 		return failed("fstat", error);
-	*rows = *last = 0;
-	for (int64_t key = 0; place(database, key) < status.st_size; key++) {
-		if (!read_slot(database, key, &exists, error))
+	for (int64_t key = 0; place(database, key) < status.st_size; key++)
+		if (!read_slot(database, key, &exists, error) ||
+		    (exists &&
+		     !row(context, key, database->row + 1, (size_t)database->value_size, error)))
 			return false;
-		*rows += exists;
-		*last = exists ? key : *last;
-	}
 	return true;
 }
 
+static bool count_row(void *context, int64_t key, const void *value, size_t size,
+		      struct error *error)
+{
+	int64_t *rows = context;
+
+	(void)key;
+	(void)value;
+	(void)size;
+	(void)error;
+	++*rows;
+	return true;
+}
+
+/* All values have the same size. */
 static bool scan(struct database *database, int64_t *rows, struct error *error)
 {
-	int64_t last;
+	*rows = 0;
+	return each(database, count_row, rows, error);
+}
 
-	return each_row(database, rows, &last, error);
+static bool keep_key(void *context, int64_t key, const void *value, size_t size,
+		     struct error *error)
+{
+	int64_t *last = context;
+
+	(void)value;
+	(void)size;
+	(void)error;
+	*last = key;
+	return true;
 }
 
 static bool last_key(struct database *database, int64_t *key, struct error *error)
 {
-	int64_t rows;
-
-	return each_row(database, &rows, key, error);
+	*key = 0;
+	return each(database, keep_key, key, error);
 }
 
 /* ---- Sizes of its files by role: optional. The roles are those of FILES in the model. */
@@ -301,6 +323,7 @@ const struct engine engine = {
 	.render = render,		/* required */
 	.commit = commit,		/* required */
 	.scan = scan,			/* required */
+	.each = each,			/* required without SQL */
 	.last_key = last_key,		/* optional: for workloads that ask for it */
 	.read_setting = read_setting,	/* required with settings */
 	.write_version = write_version, /* required */

@@ -1,9 +1,9 @@
 /* What engines that store keys and values share: keys, rendered transactions, and the hooks of
  * engine.h that read rows. Keys are eight bytes, the largest first, so that their order is that of
- * the numbers. Such an engine lists engines/lmdb/key_values.c in ENGINE_SHARED and defines the
+ * the numbers. Such an engine lists key_values/key_values.c in ENGINE_SHARED and defines the
  * functions at the end. */
-#ifndef COMMITPATH_LMDB_KEY_VALUES_H
-#define COMMITPATH_LMDB_KEY_VALUES_H
+#ifndef COMMITPATH_KEY_VALUES_H
+#define COMMITPATH_KEY_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct head {
 struct key_values {
 	unsigned char *buffer;
 	size_t size, capacity; /* of what is rendered */
-	int64_t value_size;
+	const struct options *options;
 	bool writes; /* the rendered transaction writes something */
 };
 
@@ -41,6 +41,7 @@ bool key_values_render(struct database *database, const struct transaction *tran
 		       struct rendered *rendered, struct error *error);
 bool key_values_scan(struct database *database, int64_t *rows, struct error *error);
 bool key_values_count(struct database *database, int64_t *rows, struct error *error);
+bool key_values_each(struct database *database, each_row *take, void *context, struct error *error);
 bool key_values_last_key(struct database *database, int64_t *key, struct error *error);
 
 /* For the hook file_sizes: the sizes of the files in a folder, by role; `role_of` returns the role
@@ -70,8 +71,8 @@ bool key_delete(struct database *database, const unsigned char *key, struct erro
  * failed. */
 enum move { MOVE_FIRST, MOVE_LAST, MOVE_KEY, MOVE_NEXT };
 struct row {
-	const unsigned char *key; /* valid until the next move */
-	size_t size;		  /* of the value */
+	const unsigned char *key, *value; /* valid until the next move */
+	size_t key_size, size;		  /* of the value */
 };
 struct cursor;
 struct cursor *cursor_open(struct database *database, struct error *error);

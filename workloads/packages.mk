@@ -2,7 +2,7 @@
 #   PACKAGES         of the target, as in experiments/engine/NAME.yml
 #   HEADER           a file of theirs in /usr/include
 #   ENGINE_ROOT=DIR  a root with these packages; not given: the host's own release of them, fetched
-fetched := build/$(ENGINE)
+fetched ?= build/$(ENGINE)
 ENGINE_ROOT ?= $(fetched)
 # there is nothing to compile
 LIBRARY :=

@@ -1,5 +1,5 @@
 /* Key-value stores: rendered transactions, and the hooks that read rows or sizes of files. */
-#include "key_values.h"
+#include "key_values/key_values.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -27,9 +27,9 @@ uint64_t decode(const unsigned char *bytes, size_t size)
 bool key_values_open(struct key_values *key_values, const struct options *options,
 		     const struct workload *workload, struct error *error)
 {
-	size_t batch = workload->batch > 0 ? workload->batch : 1;
+	size_t batch = workload_batch(workload, options);
 
-	key_values->value_size = options->value_size;
+	key_values->options = options;
 	key_values->capacity =
 		batch * (sizeof(struct head) + sizeof(uint64_t) + (size_t)options->value_size);
 	key_values->buffer = malloc(key_values->capacity);
@@ -133,40 +133,61 @@ bool key_values_apply(struct database *database, struct outcome *outcome, struct
 	return true;
 }
 
-/* Goes through all rows and, with `check`, compares the sizes of their values. */
-static bool go_through(struct database *database, bool check, int64_t *rows, struct error *error)
+bool key_values_each(struct database *database, each_row *take, void *context, struct error *error)
 {
 	struct cursor *cursor = cursor_open(database, error);
-	int64_t value_size = key_values_of(database)->value_size;
 	enum move move = MOVE_FIRST;
 	bool good = true;
 	struct row row;
 
-	*rows = 0;
 	if (cursor == NULL)
 		return false;
-	for (; good && cursor_move(cursor, move, NULL, &row); move = MOVE_NEXT) {
-		if (check && (int64_t)row.size != value_size)
-			good = error_set(error,
-					 "row %" PRId64 " has a value of %zu bytes, --value-size "
-					 "is %" PRId64,
-					 *rows + 1, row.size, value_size);
-		++*rows;
-	}
+	for (; good && cursor_move(cursor, move, NULL, &row); move = MOVE_NEXT)
+		good = row.key_size == KEY_SIZE
+			       ? take(context, (int64_t)decode(row.key, KEY_SIZE), row.value,
+				      row.size, error)
+			       : error_set(error, "a row has a key of %zu bytes, not %d",
+					   row.key_size, KEY_SIZE);
 	if (good)
 		return cursor_close(cursor, error);
 	cursor_close(cursor, &(struct error){0});
 	return false;
 }
 
+/* Rows so far. options: of a run with a size of values to check; NULL: none. */
+struct counted {
+	int64_t rows;
+	const struct options *options;
+};
+
+static bool count_row(void *context, int64_t key, const void *value, size_t size,
+		      struct error *error)
+{
+	struct counted *counted = context;
+
+	(void)key;
+	(void)value;
+	counted->rows++;
+	return counted->options == NULL ||
+	       workload_check_size(counted->options, counted->rows, (int64_t)size, error);
+}
+
 bool key_values_scan(struct database *database, int64_t *rows, struct error *error)
 {
-	return go_through(database, true, rows, error);
+	struct counted counted = {0, key_values_of(database)->options};
+	bool good = key_values_each(database, count_row, &counted, error);
+
+	*rows = counted.rows;
+	return good;
 }
 
 bool key_values_count(struct database *database, int64_t *rows, struct error *error)
 {
-	return go_through(database, false, rows, error);
+	struct counted counted = {0, NULL};
+	bool good = key_values_each(database, count_row, &counted, error);
+
+	*rows = counted.rows;
+	return good;
 }
 
 bool key_values_last_key(struct database *database, int64_t *key, struct error *error)

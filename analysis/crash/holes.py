@@ -1,0 +1,83 @@
+"""Find a hole in a recovered database: a later transaction is there, and an earlier one is gone.
+
+An engine may lose the last transactions, as far as it does not promise them. A hole is never allowed. It is
+found as one gap: the transactions before it and some after it give the content, without those in it. Such
+gaps are what an engine leaves that recovers a later log without the end of an earlier one, or that goes on
+behind a damaged part of a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from model.cell import Cell
+from model.expected_state import oracle
+
+# Transactions that change something; the search takes the cube of their number, 15 s for so many.
+MOST = 400
+
+
+class Hole(NamedTuple):
+    """Transactions from 0: the first and the last that are missing, and the last that is there."""
+
+    first: int
+    last: int
+    there: int
+
+
+def find(cell: Cell, phases: list[str], begun: int, wanted: Set[int]) -> dict[int, Hole]:
+    """Return the smallest hole that explains each content, by its hash.
+
+    begun: number of transactions that may be there. Nothing for a content that no hole explains, for SQL
+    that is played, and for more than MOST transactions with changes.
+    """
+    if not wanted or oracle.is_played(cell):
+        return {}
+    content, transactions = oracle.changes(cell, phases)
+    changes = [(number, one) for number, one in zip(range(begun), transactions, strict=False) if one]
+    found = dict[int, Hole]()
+    if len(changes) > MOST:
+        return found
+    for first in range(len(changes)):
+        for behind in range(first + 1, len(changes)):
+            with_gap = oracle.Content(content.rows)
+            for number, transaction in changes[behind:]:
+                with_gap.apply(transaction)
+                total = with_gap.total
+                if total in wanted and (
+                    total not in found or behind - first < found[total].last - found[total].first + 1
+                ):
+                    found[total] = Hole(changes[first][0], changes[behind - 1][0], number)
+        content.apply(changes[first][1])
+    return found
+
+
+def of_trials(
+    trials: pl.DataFrame, held: Sequence[int | None], cell: Cell, phases: list[str]
+) -> pl.DataFrame:
+    """Return the hole of each trial in columns; null where it has none, or its content is unexplained.
+
+    held: how many transactions each trial holds.
+    """
+    unlike = [
+        (int(row["hash"], 16), row["begun"]) if number is None and row["is_read"] == 1 else None
+        for row, number in zip(trials.iter_rows(named=True), held, strict=True)
+    ]
+    begun = max((row[1] for row in unlike if row), default=0)
+    found = find(cell, phases, begun, {row[0] for row in unlike if row})
+    holes = [found.get(row[0]) if row else None for row in unlike]
+    return pl.DataFrame(
+        [hole or (None, None, None) for hole in holes],
+        schema={f"hole_{name}": pl.Int64 for name in Hole._fields},
+        orient="row",
+    )
+
+
+def describe(row: Mapping[str, Any]) -> str:
+    """Describe in words which transactions a trial's database lacks, and which later one it has."""
+    first, last = row["hole_first"], row["hole_last"]
+    gone = f"transaction {first} is" if first == last else f"transactions {first} to {last} are"
+    return f"{gone} gone, and {row['hole_there']} is there"

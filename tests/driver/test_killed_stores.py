@@ -1,0 +1,237 @@
+"""Stores of keys and values after a crash: a killed driver loses nothing, whether it syncs or not; a damaged
+database is a result; and a hole in a log is found."""
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from conftest import WORKLOADS, binary
+from made import make
+from some_cell import some_cell
+from test_killed_driver import SANITIZED, memory
+
+from analysis.adapters import drivertables
+from analysis.adapters.trials import KILLS, read_table
+from analysis.crash import holes, prefixes
+from images import artifacts
+from model.cell import Cell
+from model.crash_points import kill_points
+from model.expected_state import oracle
+
+__all__ = ["memory"]
+
+KV = ["insert", "update", "read", "batch", "delete"]
+SIZES = {"rows": 30, "n": 6, "value_size": 2000}
+# the settings of a store that syncs, and of one that does not
+STORES = {
+    "leveldb": ("--sync full", "--sync off"),
+    "lmdb": ("", "--nosync on"),
+    "rocksdb": ("--sync full", "--sync off"),
+}
+
+
+class Store(NamedTuple):
+    """An engine's programs, and the folder with its database."""
+
+    engine: str
+    driver: Path
+    trials: Path
+    folder: Path
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "db/sample.db"
+
+    def options(self, sync: bool, output: str) -> list[str | Path]:
+        sizes = [word for name, size in SIZES.items() for word in (f"--{name.replace('_', '-')}", str(size))]
+        settings = STORES[self.engine][not sync].split()
+        where = ["--database", self.database, "--output-dir", self.folder / output]
+        return ["run", "--workload", "kv", *sizes, *settings, *where]
+
+    def populate(self) -> None:
+        (self.folder / "db").mkdir()
+        sizes = ["--rows", str(SIZES["rows"]), "--value-size", str(SIZES["value_size"])]
+        subprocess.run([self.driver, "populate", "--database", self.database, *sizes], check=True)
+
+    def run(self, sync: bool = True) -> Any:
+        """Run the driver; the tables that its kills are chosen from."""
+        command = [self.driver, *self.options(sync, "out")]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        calls = self.folder / "out/vfs.csv"
+        return SimpleNamespace(
+            vfs=drivertables.calls(calls) if calls.is_file() else None,
+            transactions=drivertables.transactions(self.folder / "out/transactions.csv"),
+        )
+
+    def killed(self, plan: list[kill_points.Kill], sync: bool) -> None:
+        """Do a plan's kills; their results are in killed.csv."""
+        (self.folder / "plan").write_text("".join(one.line() for one in plan))
+        files = [self.folder / name for name in ("plan", "killed.csv", "files")]
+        subprocess.run([self.trials, "kill", *files, "", *self.options(sync, "killed")], check=True)
+
+    def looked(self) -> dict[str, str]:
+        """What is found in the database; the program must not fail."""
+        # a signal in an engine without sanitizers is a result
+        env = {**os.environ, "ASAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0"}
+        command = [self.trials, "look", *self.options(True, "out")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+        names, values = done.stdout.splitlines()
+        found = dict(zip(names.split(","), values.split(","), strict=True))
+        # an assertion of the engine's, which Debian's LevelDB and LMDB have, has a line of its own
+        assert done.returncode == 0 and (found["signal"] != "0" or not done.stderr), done.stderr
+        return found
+
+
+def store(engine: str, folder: Path) -> Store:
+    driver = binary(f"engine-{engine}")
+    built = driver.parent / f"trials-{engine}"
+    with artifacts.locked(built):
+        make(WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED)
+    return Store(engine, driver, built, folder)
+
+
+def cell(engine: str) -> Cell:
+    return some_cell(engine=engine, seed=1, profiles={"workload": {"driver_workload": "kv"}}, **SIZES)
+
+
+@pytest.mark.parametrize("sync", [True, False])
+@pytest.mark.parametrize("engine", STORES)
+def test_a_killed_store_loses_nothing(engine: str, sync: bool, memory: Path) -> None:
+    one = store(engine, memory)
+    one.populate()
+    shutil.copytree(memory / "db", memory / "populated")
+    plan = kill_points.plan(some_cell(cuts=100_000, cut_seed=1), one.run(sync))
+    shutil.rmtree(memory / "db")
+    (memory / "populated").rename(memory / "db")
+    one.killed(plan, sync)
+    tried = read_table(memory / "killed.csv", KILLS)
+    states = prefixes.ExpectedStates(prefixes.states(cell(engine), KV, tried))
+    assert tried.height == len(plan) > 5 * SIZES["n"] and set(tried["is_whole"]) == {1}
+    held = [states.held(row) for row in tried.iter_rows(named=True)]
+    assert None not in held
+    assert all(
+        states.between(*pair) == 0 for pair in zip(held, tried["acknowledged"], strict=True) if pair[0]
+    )
+    assert (held[0], held[-1]) == (0, 5 * SIZES["n"])
+
+
+# Bytes at which a write to a file fails, and the driver ends: the log of its run is left as it is.
+LIMIT = 100_000
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Store:
+    """A LevelDB with a log of several blocks of 32 KiB, that nothing has opened since."""
+    one = store("leveldb", tmp_path)
+    one.populate()
+    done = subprocess.run(
+        [one.driver, *one.options(False, "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT)),
+    )
+    assert done.returncode == 1 and "File too large" in done.stderr
+    return one
+
+
+def log_of(one: Store) -> Path:
+    return max(one.database.glob("*.log"), key=lambda path: path.stat().st_size)
+
+
+def content(one: Store) -> int:
+    """The hash of what is found in the database, which is whole."""
+    found = one.looked()
+    assert (found["opened"], found["is_whole"], found["said"]) == ("1", "1", "")
+    return int(found["hash"], 16)
+
+
+def test_a_log_that_ends_early_loses_the_last_transactions(left: Store) -> None:
+    log = log_of(left)
+    log.write_bytes(log.read_bytes()[:5000])
+    states = oracle.after_each(cell("leveldb"), KV)
+    # an insert of 2000 bytes each
+    assert content(left) == states[2].hash
+
+
+def test_leveldb_goes_on_behind_a_damaged_block_of_its_log(left: Store) -> None:
+    """What a filesystem leaves that wrote a file's later pages first. LevelDB drops the rest of the block of
+    32 KiB and goes on with the next one (db/log_reader.cc; paranoid_checks is off by default)."""
+    log = log_of(left)
+    damaged = bytearray(log.read_bytes())
+    assert len(damaged) > 90_000
+    damaged[4096:8192] = bytes(4096)
+    log.write_bytes(damaged)
+    total, made = content(left), cell("leveldb")
+    assert total not in {held.hash for held in oracle.after_each(made, KV)}
+    hole = holes.find(made, KV, 5 * SIZES["n"], {total})[total]
+    # the third insert is in the zeros, and batches are behind the block, which may write its key again
+    assert 2 <= hole.first < SIZES["n"] and hole.there > 3 * SIZES["n"]
+
+
+def spoilt(data: bytes, chance: random.Random) -> bytes:
+    """A file's content with a fault."""
+    place = chance.randrange(len(data) + 1)
+    kind = chance.randrange(4)
+    if kind == 0:
+        return data[:place]
+    size = chance.choice((1, 16, 512, 4096))
+    other = bytes(size) if kind == 1 else chance.randbytes(size)
+    return data[:place] + other + data[place + (size if kind < 3 else 0) :]
+
+
+@pytest.mark.parametrize("engine", STORES)
+def test_a_damaged_database_is_a_result(engine: str, tmp_path: Path) -> None:
+    one = store(engine, tmp_path)
+    one.populate()
+    one.run()
+    shutil.copytree(one.database, tmp_path / "good")
+    files, chance = sorted(path.name for path in one.database.iterdir()), random.Random(7)
+    whole = one.looked()
+    assert (whole["opened"], whole["is_whole"]) == ("1", "1")
+    other = 0
+    for _ in range(30):
+        shutil.rmtree(one.database)
+        shutil.copytree(tmp_path / "good", one.database)
+        file = one.database / chance.choice(files)
+        file.write_bytes(spoilt(file.read_bytes(), chance))
+        found = one.looked()
+        good = found["is_whole"] == "1" and found["signal"] == "0"
+        assert good or found["said"] or found["signal"] != "0"
+        other += not good or found["hash"] != whole["hash"]
+    assert other > 0
+
+
+@pytest.mark.parametrize("engine", STORES)
+def test_what_is_no_database_of_the_engine_is_not_opened(engine: str, tmp_path: Path) -> None:
+    one = store(engine, tmp_path)
+    one.database.parent.mkdir()
+    others: list[dict[str, bytes]] = [
+        {},
+        {"CURRENT": b"MANIFEST-000001\n"},
+        {"CURRENT": b"MANIFEST-000001\n", "MANIFEST-000001": bytes(500)},
+        {"data.mdb": bytes(8192)},
+    ]
+    for files in others:
+        shutil.rmtree(one.database, ignore_errors=True)
+        one.database.mkdir()
+        for name, data in files.items():
+            (one.database / name).write_bytes(data)
+        refused(one)
+    shutil.rmtree(one.database)
+    refused(one)
+    # LevelDB makes a folder for its info log
+    shutil.rmtree(one.database, ignore_errors=True)
+    one.database.write_bytes(b"SQLite format 3\0" + bytes(4080))
+    refused(one)
+
+
+def refused(one: Store) -> None:
+    found = one.looked()
+    assert (found["opened"], found["signal"]) == ("0", "0") and found["said"], found
