@@ -41,7 +41,6 @@ from images import artifacts, emulator, programs, qemu
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
-from model import engines
 from model.cell import Cell
 from model.crash_points.policies import FOLDER
 from model.expected_state import sampled
