@@ -140,6 +140,13 @@ def test_rows_are_counted(stored):
     assert "has a value of 3072 bytes, --value-size is 100" in line
 
 
+def test_a_cold_run_looks_at_each_file_of_a_folder(leveldb, tmp_path):
+    """Nothing is dropped here."""
+    (tmp_path / "drop").touch()
+    line = one_line_error(run(leveldb, "leveldb", "--drop-caches", tmp_path / "drop", rows=2000), 1)
+    assert re.search(rf"[0-9]+ of [0-9]+ pages of {leveldb.database}/\S+ are still in the page cache", line)
+
+
 @pytest.mark.parametrize(
     ("more", "status", "expected"),
     [
