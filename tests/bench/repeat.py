@@ -27,6 +27,8 @@ SMALL = ("FS=f2fs", "MODE=wal", "ROWS=1000", "N=100")
 # where on the device all lies has a part in the time, as it has not on null_blk
 FLASH = ("DEVICE=galaxy-nexus", "PROBES=none", "N=100")
 
+# of other engines, each with flushes and compactions in it
+ENGINES = {"LevelDB": ("ENGINE=leveldb", "FS=ext4", "ROWS=1000", "N=100", "WRITE_BUFFER_SIZE=65536")}
 
 # What calls have: COMMITPATH_EMULATOR.
 CHOSEN = {"COMMITPATH_EMULATOR": "stock"}
@@ -174,6 +176,17 @@ def restores() -> Iterator[Row]:
     yield Row(what, "1e-5", f"{change:.1e}", change <= 1e-5)
 
 
+def engines() -> Iterator[Row]:
+    """How far restores differ with other engines."""
+    for name, cell in ENGINES.items():
+        say(f"ten restores of {name}'s cell")
+        page, of = finish(call(*cell, "REPEAT=10")), f", `{' '.join(cell)}`"
+        width = spread(tps(page))
+        yield Row(f"spread of TPS over 10 restores{of}", "0", f"{width:.1e}", width == 0)
+        sequences = {summary["block_sequence_sha256"] for summary in summaries(page)}
+        yield Row(f"different sequences of block commands{of}", "1", str(len(sequences)), len(sequences) == 1)
+
+
 def walls() -> Iterator[Row]:
     """What a run costs in wall time."""
     say("wall times")
@@ -201,7 +214,7 @@ def main() -> None:
             continue
         CHOSEN["COMMITPATH_EMULATOR"] = choice
         say(name)
-        columns[name] = [*restores(), *walls()]
+        columns[name] = [*restores(), *engines(), *walls()]
     CHOSEN["COMMITPATH_EMULATOR"] = "stock"
     columns["Debian's QEMU"] += boards(cache)
     print(table(columns))
