@@ -29,7 +29,7 @@ FLASH = ("DEVICE=galaxy-nexus", "PROBES=none", "N=100")
 
 # engines of keys and values → what makes background work of a short run
 KEY_VALUES: dict[str, tuple[str, ...]] = {
-    "leveldb": (),
+    "leveldb": ("WRITE_BUFFER_SIZE=65536",),
     "lmdb": (),
     "rocksdb": ("WRITE_BUFFER_SIZE=65536",),
 }
