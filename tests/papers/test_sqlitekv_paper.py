@@ -8,7 +8,10 @@ from test_ssl_paper import run
 
 from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
+from commitpath.papers import document, judge
+from commitpath.papers.readings import of_engine, reading
 from commitpath.results.metrics import number
+from commitpath.results.query import Results
 
 CELL = make_cell({"ENGINE": "leveldb", "WORKLOAD": "kv"})
 
@@ -40,3 +43,16 @@ def test_memory() -> None:
             number(one, name, "all")
     with pytest.raises(LabError, match="has no rss of read"):
         number(counted, "rss", "read")
+
+
+def test_an_engine_without_sqlite_takes_no_release() -> None:
+    """A paper's release is of the cells that have SQLite; a reading has that of its SQLite side."""
+    assert of_engine({"engine": "leveldb", "sqlite": "3.15.0"}) == {"engine": "leveldb"}
+    assert of_engine({"sqlite": "3.15.0"}) == {"sqlite": "3.15.0"}
+    sides = {"left": {"engine": "leveldb"}, "right": {"journal_mode": "wal"}}
+    for given, build in ((sides, "3.15.0"), ({**sides, "right": sides["left"]}, "3.15.0")):
+        made = reading({"name": "r", **given}, {}, "3.15.0", {}, {})
+        values = [judge.value_of(Results([], "local"), side.takes[0][0], "ops", "all")
+                  for pair in made.pairs for side in (pair.left, pair.right)]  # fmt: skip
+        pair = judge.PairResult("", values[0], values[1], None, "missing", {})
+        assert document.build_of(judge.ReadingResult(made, (pair,), "missing")) == build
