@@ -17,8 +17,8 @@ RULE = "v2"
 # Hex digits of a cell_id: among a million cells, two collide with probability 3e-8.
 DIGITS = 16
 PATTERN = f"{RULE}[0-9a-f]{{{DIGITS}}}"
-# Entries of a profile that are for the reader only and do not change a run.
-PROSE = ("aliases", "description", "no_modules", "sources")
+# Entries of a profile that do not change a run: for the reader only, or in the cell's axes.
+PROSE = ("aliases", "defaults", "description", "no_modules", "sources")
 # Entries that limit requests, are checked after the run, or hold for every board: not part of a cell.
 NO_SETTINGS = (
     *("atomic_writes", "engines", "least", "most", "options", "packages", "since"),

@@ -12,6 +12,8 @@ from base.errors import BadInputError
 from base.schema import schema
 
 Profile = Mapping[str, Any]
+# The group of axes that have an effect only with a workload that has `mix`.
+MIX = "mix of operations"
 # Entries of watch.json, the cell of a watched command, in addition to axes.
 _OF_COMMAND = ("load", "command", "files", "packages")
 
@@ -56,6 +58,10 @@ class Cell:
     cache: str
     pace: str
     seed: int
+    request_distribution: str
+    insert_order: str
+    value_size_distribution: str
+    batch: int
     crash: str
     cuts: int
     cut_seed: int
@@ -126,9 +132,10 @@ def mistyped(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def unused(cell: Cell) -> set[str]:
-    """Return the axes without effect in a cell because of another axis's value (x-unless)."""
+    """Return the axes without effect in a cell, by another axis's value (x-unless) or without a mix."""
     return {
         axis
         for axis, spec in schema()["properties"].items()
         if any(cell.value(other) in values for other, values in spec.get("x-unless", {}).items())
+        or (spec["x-of"] == MIX and "mix" not in cell.profiles["workload"])
     }

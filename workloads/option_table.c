@@ -1,4 +1,5 @@
 /* Every option of the driver itself: add one here, and nowhere else but in struct options. */
+#include "distribution.h"
 #include "options.h"
 #include "workload.h"
 
@@ -8,6 +9,13 @@
 
 /* An hour. */
 #define MAX_PACE_NS INT64_C(3600000000000)
+
+/* SQLite's variables in a statement, by default before 3.32: an app's batch has as many rows. */
+#define MAX_BATCH 999
+
+static const char *const insert_orders[] = {[ORDERED] = "ordered", [HASHED] = "hashed", NULL};
+static const char *const size_distributions[] = {
+	[CONSTANT_SIZES] = "constant", [ZIPFIAN_SIZES] = "zipfian", NULL};
 
 const struct option option_table[] = {
 	{RECORDED("workload", workload), WORD("NAME", workload_names), .preset = "apsys17",
@@ -22,6 +30,19 @@ const struct option option_table[] = {
 	 .help = "transactions per phase"},
 	{RECORDED("value-size", value_size), INTEGER("BYTES", 1, MAX_VALUE_SIZE), .preset = "3072",
 	 .at_populate = true, .help = "bytes of each value"},
+	{RECORDED("mix", mix), TEXT("SHARES"), .preset = "",
+	 .help = "per cent of each kind of operation, as read=95,insert=5, of a workload that "
+		 "mixes"},
+	{RECORDED("request-distribution", request_distribution),
+	 WORD("WORD", request_distributions), .preset = "uniform",
+	 .help = "of a mix: which records are requested"},
+	{RECORDED("insert-order", insert_order), WORD("WORD", insert_orders), .preset = "ordered",
+	 .at_populate = true, .help = "of a mix: keys of records in the order of their inserts"},
+	{RECORDED("value-size-distribution", value_size_distribution),
+	 WORD("WORD", size_distributions), .preset = "constant", .at_populate = true,
+	 .help = "of a mix: --value-size bytes each, or 64 to that by Zipf's law"},
+	{RECORDED("batch", batch), INTEGER("COUNT", 1, MAX_BATCH), .preset = "1",
+	 .help = "of a mix: operations per transaction, all of one kind"},
 	{RECORDED("seed", seed), INTEGER("NUMBER", 0, INT64_MAX), .preset = "1",
 	 .help = "of the generator that picks the rows"},
 	{RECORDED("database", database), TEXT("PATH"), .at_populate = true,

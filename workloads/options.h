@@ -14,6 +14,11 @@ enum { MAX_SETTINGS = 16, MAX_DATABASES = 32 };
 /* Values of --pace-ns other than an interval in ns. */
 enum { PACE_RECORDED = -1, PACE_NONE = 0 };
 
+/* Words of insert_order, and of value_size_distribution: of ZIPFIAN_SIZES value_size is the
+ * largest. */
+enum { ORDERED, HASHED };
+enum { CONSTANT_SIZES, ZIPFIAN_SIZES };
+
 /* Words are kept as their index in the option's list. */
 struct options {
 	enum command command;
@@ -27,7 +32,9 @@ struct options {
 	int64_t value_size;
 	int64_t seed;
 	int64_t checkpoint_every;
-	int64_t pace_ns;		/* or PACE_RECORDED, PACE_NONE */
+	int64_t pace_ns; /* or PACE_RECORDED, PACE_NONE */
+	const char *mix; /* of a workload that mixes; else NULL */
+	int64_t request_distribution, insert_order, value_size_distribution, batch;
 	int64_t settings[MAX_SETTINGS]; /* of the engine, in its order */
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */

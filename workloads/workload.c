@@ -103,8 +103,30 @@ void workload_check(const struct options *options)
 	if ((options->file != NULL) != (workload->open != NULL))
 		fail_usage("--file: %s %s", workload->name,
 			   workload->open != NULL ? "must be given one" : "takes none");
+	if (options->command == COMMAND_RUN && (options->mix != NULL) != workload->mixes)
+		fail_usage("--mix: %s %s", workload->name,
+			   workload->mixes ? "must be given one" : "takes none");
 	if (workload->open != NULL)
 		workload->open(options);
+}
+
+size_t workload_batch(const struct workload *workload, const struct options *options)
+{
+	if (workload->mixes && options->batch > 0)
+		return (size_t)options->batch;
+	return workload->batch > 0 ? workload->batch : 1;
+}
+
+bool workload_check_size(const struct options *options, int64_t row, int64_t size,
+			 struct error *error)
+{
+	return size == options->value_size ||
+	       (options->value_size_distribution == ZIPFIAN_SIZES && size > 0 &&
+		size < options->value_size) ||
+	       error_set(error,
+			 "row %" PRId64 " has a value of %" PRId64
+			 " bytes, --value-size is %" PRId64,
+			 row, size, options->value_size);
 }
 
 int64_t workload_transactions(const struct options *options, size_t phase)
@@ -128,13 +150,12 @@ static void *allocate(size_t size)
 void generator_open(struct generator *generator, const struct workload *workload,
 		    const struct options *options)
 {
-	size_t batch = workload->batch > 0 ? workload->batch : 1;
-
 	memset(generator, 0, sizeof(*generator));
 	generator->workload = workload;
 	generator->options = options;
 	generator->buffer = allocate(workload->buffer_size(options));
-	generator->operations = allocate(batch * sizeof(struct operation));
+	generator->operations =
+		allocate(workload_batch(workload, options) * sizeof(struct operation));
 }
 
 void generator_begin_phase(struct generator *generator, size_t phase, int64_t last_key)
@@ -142,6 +163,7 @@ void generator_begin_phase(struct generator *generator, size_t phase, int64_t la
 	generator->phase = phase;
 	generator->number = 0;
 	generator->last_key = last_key;
+	generator->inserted = 0;
 	prng_seed(&generator->prng, (uint64_t)generator->options->seed, phase);
 }
 

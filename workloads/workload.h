@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "distribution.h"
+#include "error.h"
 #include "options.h"
 #include "prng.h"
 
@@ -37,10 +39,12 @@ struct operation {
 	int64_t rows; /* of a scan: the most that it returns, from the key on */
 };
 
-/* Operations timed as one. A single one runs in autocommit; several are an atomic batch with
- * different keys, and as many rows after it as before. None: nothing is done. */
+/* Operations timed as one. A single one runs in autocommit; several are an atomic batch in which no
+ * operation reads what another one writes. None: nothing is done. */
 struct transaction {
-	enum operation_kind kind;	    /* what it is counted as */
+	/* What it is counted as: that of all its operations, or OPERATION_BATCH for several with as
+	 * many rows after them as before. */
+	enum operation_kind kind;
 	const struct operation *operations; /* valid until the generator makes the next */
 	size_t count;
 	size_t value_bytes; /* bytes of column values that the operations carry */
@@ -84,9 +88,11 @@ struct generator {
 	size_t phase;
 	int64_t number;	  /* of the next transaction in the phase, from 0 */
 	int64_t last_key; /* before the phase, if the workload needs it */
+	int64_t inserted; /* records, by a workload that mixes */
+	struct zipf ranks, sizes;
 	struct prng prng;
 	char *buffer;		      /* of buffer_size bytes; keeps its content within a phase */
-	struct operation *operations; /* of the transaction; batch of them */
+	struct operation *operations; /* of the transaction; workload_batch() of them */
 	uint64_t due_ns; /* when the transaction began in a recording, after the first; else 0 */
 };
 
@@ -102,8 +108,11 @@ struct workload {
 	/* The one --value-size it can have; 0: any. */
 	int64_t value_size;
 
-	/* The most operations of a transaction; 0: one. */
+	/* The most operations of a transaction; 0: one, or --batch if it mixes. */
 	size_t batch;
+
+	/* It needs --mix, and has --batch operations in each transaction. */
+	bool mixes;
 
 	/* A phase needs what those before it made: only the first phases can
 	 * be run alone. */
@@ -162,6 +171,13 @@ size_t workload_select(const struct options *options, size_t phases[MAX_WORKLOAD
 /* Opens the workload. Ends the program with a usage error when the workload cannot have the
  * --value-size or a --file, or the engine not the workload. */
 void workload_check(const struct options *options);
+
+/* The most operations of a transaction. */
+size_t workload_batch(const struct workload *workload, const struct options *options);
+
+/* Returns whether a row may have a value of this size; sets the error if not. */
+bool workload_check_size(const struct options *options, int64_t row, int64_t size,
+			 struct error *error);
 
 /* Transactions of a phase. */
 int64_t workload_transactions(const struct options *options, size_t phase);

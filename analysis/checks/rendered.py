@@ -32,7 +32,7 @@ def as_timed(run: Run) -> list[str]:
         f"rendered.gz: {count} transactions from {number} on {_describe(transaction)}; "
         f"transactions.csv has {op!r}"
         for number, count, op, transaction in paired(rows["op"].to_list(), given)
-        if not is_one_of(op, transaction)
+        if not is_one_of(op, transaction, int(run.driver.config["driver"].get("batch", 1)))
     ]
 
 
@@ -59,15 +59,19 @@ def paired(ops: list[str], given: Rendered) -> Iterator[tuple[int, int, str, Tra
             yield first, number - first, op, transaction
 
 
-def is_one_of(op: str, transaction: Transaction) -> bool:
-    """Return whether a transaction has the operation of an op, or is of a group named after it."""
+def is_one_of(op: str, transaction: Transaction, batch: int = 1) -> bool:
+    """Return whether a transaction has the operation of an op, or is of a group named after it.
+
+    batch: how many times (BATCH).
+    """
     if op == _BATCH:
         return transaction.batch and len(transaction.operations) > 1
     word, group, _ = op.partition("_")
     word = _WORDS.get(word, word)
     if group:
         return word in transaction.operations
-    return transaction.operations in ((word,), _IN_SQL.get(word)) and not transaction.batch
+    each = ((word,) * batch, _IN_SQL.get(word, ()) * batch)
+    return transaction.operations in each and transaction.batch == (batch > 1)
 
 
 def _describe(transaction: Transaction) -> str:

@@ -11,7 +11,7 @@ from analysis.run import Run
 from analysis.run_files import databases
 from model import userfile, workloads
 from model.statements import sqlfile
-from model.workloads import Options, Table, Workload
+from model.workloads import Options, Workload
 
 
 def transactions(run: Run) -> list[str]:
@@ -21,15 +21,17 @@ def transactions(run: Run) -> list[str]:
     """
     given, config = run.driver.rendered, run.driver.config["driver"]
     workload = workloads.by_name(str(config.get("workload")))
-    if workload is None or given is None or not given.count or not config.keys() >= set(Options._fields):
+    if workload is None or given is None or not given.count:
         return []
-    options = Options(*(config[name] for name in Options._fields))
-    if wrong := [f"{k} {v!r}" for k, v in options._asdict().items() if type(v) is not int]:
-        return [f"config.json: {wrong[0]} is not a number"]
+    try:
+        options = Options.read(config)
+    except ValueError as error:
+        return [f"config.json: {error}"]
     changes = run.driver.transactions["changes"].to_list()
     phases = run.driver.workload_phases["phase"].to_list()
     due = options.n * len(phases)
-    if options.value_size > given.bytes or len({due, len(changes), given.count}) > 1:
+    least = options.value_size if given.values and options.value_size_distribution == "constant" else 0
+    if least > given.bytes or len({due, len(changes), given.count}) > 1:
         has = f"rendered.gz has {given.count} transactions in {given.bytes} bytes"
         return [f"{has}; {len(phases)} phases of {_words(options)} make {due}"]
     if unknown := set(phases) - set(workload.PHASES):
@@ -94,7 +96,7 @@ def _compared(
     changes: list[int | None],
     given: Rendered,
 ) -> list[str]:
-    config, table = run.driver.config, Table(options.rows, run.driver.engine.ADDS_MISSING)
+    config, table = run.driver.config, workloads.table(workload, options, run.driver.engine.ADDS_MISSING)
     digest, due = hashlib.sha256(), list[int]()
     for transaction in workloads.transactions(workload, options, phases):
         digest.update(run.driver.engine.rendered(transaction, workload.TEXTS))
@@ -121,7 +123,9 @@ def _compared(
 
 
 def _words(options: Options) -> str:
-    return ", ".join(f"{name} {value}" for name, value in options._asdict().items())
+    preset = options._field_defaults
+    given = {name: value for name, value in options._asdict().items() if value != preset.get(name)}
+    return ", ".join(f"{name} {value}" for name, value in given.items())
 
 
 def row_counts(run: Run) -> list[str]:

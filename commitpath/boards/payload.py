@@ -22,7 +22,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import board_modules, kernel_profile, load_profile, watching
 from commitpath.host import ansible
 from images import artifacts, given, programs
-from model import devices, filesystems, pace, userfile
+from model import devices, filesystems, pace, userfile, workloads
 from model.cell import Cell
 from model.crash_points.policies import FSCK_EVERY, PROCESS
 from model.expected_state import sampled
@@ -30,6 +30,8 @@ from model.requested import expected, mkfs, mount
 from model.statements import sqlfile
 
 MOUNTPOINT = "/mnt/target"
+# Axes of a mix of operations that the rows before a run depend on.
+OF_RECORDS = ("insert_order", "value_size_distribution")
 # Name of a virtual board's device (playbooks/devices/).
 DEVICE_NAME = "target"
 # The cell's database, in a folder of its own.
@@ -41,6 +43,8 @@ DROP_CACHES = "/proc/sys/vm/drop_caches"
 BOARD = "/run/commitpath"
 # Transactions of a rehearsal.
 REHEARSED = 10
+# of mixes, so that they share snapshots
+REHEARSED_MIX = {"insert": 50, "update": 25, "read": 25}
 # Those of a user's file, which also load the files that SQLite's time functions and temporary files need.
 REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (REHEARSED - 1) + (
     "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
@@ -141,6 +145,7 @@ def populated(cell: Cell) -> dict[str, Any]:
         }
     table = (
         f"--workload {cell.profiles['workload']['table']} --value-size {cell.value_size}"
+        + mix_options(cell, OF_RECORDS)
         + engine_options(cell, load_profile("engine", cell.engine)["populate"])
     )
     of_file = {}
@@ -155,6 +160,13 @@ def populated(cell: Cell) -> dict[str, Any]:
         "rehearsal_options": f"--rows 0 {table}",
         **of_file,
     }
+
+
+def mix_options(cell: Cell, names: Iterable[str]) -> str:
+    """Return these options of a mix of operations, each after a blank; empty for another workload."""
+    if "mix" not in cell.profiles["workload"]:
+        return ""
+    return "".join(f" --{name.replace('_', '-')} {cell.value(name)}" for name in names)
 
 
 def databases_option(cell: Cell) -> str:
@@ -276,7 +288,10 @@ def driver_env(cell: Cell, database: str) -> dict[str, str]:
         f"--rows {cell.rows} --n {cell.n} --value-size {cell.value_size} --seed {cell.seed} "
         f"--checkpoint-every {cell.checkpoint_every} --pace-ns {pace.interval_ns(cell.pace)}"
         f"{engine_options(cell, engine['settings'])}"
+        f"{mix_options(cell, [*OF_RECORDS, 'request_distribution', 'batch'])}"
     )
+    if mix := workloads.mix(cell.profiles["workload"]):
+        driver_options += f" --mix {mix}"
     if cell.cache != "warm":
         driver_options += f" --drop-caches {DROP_CACHES}"
     if persistent_memory.use(cell):
@@ -342,11 +357,14 @@ def rehearsal(cell: Cell) -> str:
         idle = replace(cell, command=":", probes="", profiles={**cell.profiles, "device": device})
         return cell_env(idle, "/run/commitpath/rehearsal.db")
     default = make_cell({})
-    kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size")
+    kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size", *OF_RECORDS)
+    workload = dict(cell.profiles["workload"])
+    if "mix" in workload:
+        workload["mix"] = REHEARSED_MIX
     profiles = {
         **default.profiles,
         "fs": cell.profiles["fs"],
-        "workload": {key: value for key, value in cell.profiles["workload"].items() if key != "phases"},
+        "workload": {key: value for key, value in workload.items() if key != "phases"},
         "device": {**cell.profiles["device"], "timing": {}},
     }
     taken = {axis: cell.value(axis) for axis in kept}

@@ -12,7 +12,7 @@ from commitpath.cells.axes import axes, version_key
 from commitpath.cells.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
 from images import given
 from model import devices, engines, pace
-from model.cell import Cell
+from model.cell import MIX, Cell
 
 
 def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | None) -> None:
@@ -72,12 +72,24 @@ def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
             )
 
 
-def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
+def check_workload(cell: Cell, profile: Mapping[str, Any], variables: Mapping[str, str]) -> None:
     """Refuse values that the driver's workload would refuse later, on a prepared board."""
     if cell.pace == pace.RECORDED and not profile.get("trace"):
         raise BadInputError(
             f"PACE={cell.pace}: WORKLOAD={cell.workload} has no recorded times; use WORKLOAD=trace, or "
             "a rate such as PACE=1/s"
+        )
+    if "mix" not in profile:
+        for axis in axes().values():
+            if axis.spec["x-of"] == MIX and (variable := axis.among(variables)):
+                raise BadInputError(
+                    f"{variable}: WORKLOAD={cell.workload} is not a mix of operations; use one that is, "
+                    "such as ycsb-a (docs/reference/mixes.md)"
+                )
+    elif cell.batch > 1 and "read-modify-write" in profile["mix"]:
+        raise BadInputError(
+            f"BATCH={cell.batch}: WORKLOAD={cell.workload} has read-modify-writes, and a key-value store's "
+            "batch does not read what it writes; use BATCH=1"
         )
     most, least = profile.get("most", {}), profile.get("least", {})
     beyond = [(name, "most", limit) for name, limit in most.items() if cell.value(name) > limit]
@@ -196,5 +208,5 @@ def database_mib(cell: Cell) -> int:
     row = cell.value_size + 14
     usable = cell.page_size - 8
     pages_per_row = 1 / (usable // row) if row <= usable else -(-row // (cell.page_size - 4)) + 0.1
-    rows = cell.rows + 2 * cell.n
+    rows = cell.rows + 2 * cell.n * cell.batch
     return int(rows * pages_per_row * cell.page_size * 1.25 / 2**20) + 96

@@ -36,7 +36,7 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
     automatic = observers.automatic(logs_itself(cell))
     cell = replace(cell, probes=",".join(name for name in cell.probes.split(",") if name not in automatic))
     cell = transaction_files.with_file(with_fixed(cell, variables), variables)
-    combinations.check_workload(cell, rules)
+    combinations.check_workload(cell, rules, variables)
     combinations.check_kernel(cell, load_profile("fs", cell.fs))
     combinations.check_combination(cell)
     persistent_memory.check(cell, variables)
@@ -54,6 +54,8 @@ def parsed(variables: Mapping[str, str]) -> dict[str, Any]:
             near = did_you_mean(variable, [*names, *(entry.also for entry in axes().values() if entry.also)])
             raise BadInputError(f"{variable}: unknown variable; {near}there are {', '.join(names)}")
         values[axis.name] = axis.parse(text, variable)
+    preset = load_profile("workload", values["workload"]).get("defaults", {})
+    values |= {name: value for name, value in preset.items() if not axes()[name].among(variables)}
     values["probes"] = ",".join(parse_probes(values["probes"], BadInputError("PROBES")))
     if load_profile("engine", values["engine"]).get("release") == "sqlite" and values["sqlite"] == "newest":
         values["sqlite"] = newest()

@@ -148,10 +148,12 @@ def unwatched(cell: Cell) -> tuple[str, ...]:
 
 def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
     """Return whether a grid's settings, with the others at their defaults, are those of a cell."""
-    fixed = cell.profiles["workload"].get("fixed", {})
+    profile = cell.profiles["workload"]
+    fixed, preset = profile.get("fixed", {}), profile.get("defaults", {})
     given = {own_name(name): text for name, text in settings.items()}
     return all(
-        select.spelled(name, given.get(name, str(axis.spec["default"]))) == str(cell.value(name))
+        select.spelled(name, given.get(name, str(preset.get(name, axis.spec["default"]))))
+        == str(cell.value(name))
         for name, axis in axes().items()
         if name != "seed" and name not in fixed
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from base import identity
 from base.errors import LabError
 from base.paths import RESULTS
+from commitpath.boards.payload import OF_RECORDS
 from commitpath.boards.prepared import memory_mib
 from commitpath.cells import observers
 from commitpath.cells.identities import cell_id
@@ -25,7 +26,7 @@ BOARD_SETTINGS = (
     *("board", "clock", "cpu_ns", "kernel", "engine", "sqlite"),
     *("fs", "mkfs_options", "mount_options"),
 )
-TABLE_SETTINGS = ("rows", "value_size", "page_size")
+TABLE_SETTINGS = ("rows", "value_size", "page_size", *OF_RECORDS)
 # Of a job besides its boards: QEMU's own, Python's.
 HOST_MEMORY_MIB = 1024
 

@@ -80,8 +80,11 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
     """Return a transaction's operations and newline (workloads/engines/leveldb/transactions.c)."""
     kinds = list(all_kinds())
-    heads = [(_HEAD.pack(kinds.index(kind), key, len(value)), value) for kind, key, value in operations]
-    return b"".join(part for each in heads for part in each) + b"\n"
+    given = [
+        (kinds.index(kind), key, rows.to_bytes(8) if kind == "scan" else value)
+        for kind, key, value, rows in operations
+    ]
+    return b"".join(_HEAD.pack(kind, key, len(data)) + data for kind, key, data in given) + b"\n"
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:

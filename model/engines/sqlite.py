@@ -201,8 +201,12 @@ transactions_of_file = sqlfile.rendered_transactions
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
     """Return a transaction's SQL, with its newline (workloads/engines/sqlite/render.c)."""
     statements = [
-        texts[kind].encode().replace(b"%k", b"%d" % key).replace(b"%v", b"'%s'" % value)
-        for kind, key, value in operations
+        texts[kind]
+        .encode()
+        .replace(b"%k", b"%d" % key)
+        .replace(b"%n", b"%d" % rows)
+        .replace(b"%v", b"'%s'" % value)
+        for kind, key, value, rows in operations
     ]
     batch = [b"BEGIN;", *statements, b"COMMIT;"] if len(statements) > 1 else statements
     return b"".join(batch) + b"\n"

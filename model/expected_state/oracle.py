@@ -11,7 +11,6 @@ from model import operations, userfile, workloads
 from model.cell import Cell
 from model.expected_state import hashes, replayed
 from model.expected_state.hashes import Held, Text
-from model.workloads import Options
 
 # The driver's workload for SQL text in the cell.
 _SQL = "sql"
@@ -65,7 +64,7 @@ def after_each(cell: Cell, phases: list[str]) -> list[Held]:
     workload = workloads.by_name(name := str(cell.profiles["workload"]["driver_workload"]))
     if workload is None or not is_known(cell.profiles["workload"]):
         raise ValueError(f"the rows of {name} are not known")
-    options = Options(cell.rows, cell.n, cell.value_size, cell.seed)
+    options = workloads.options(cell)
 
     def row_hash(key: int, value: bytes) -> int:
         return hashes.row_hash(workload.row(key, Text(value)))
@@ -74,7 +73,7 @@ def after_each(cell: Cell, phases: list[str]) -> list[Held]:
     total = sum(row_hash(key, value) for key, value in rows.items()) & (1 << 64) - 1
     states = [Held(len(rows), total)]
     for transaction in workloads.transactions(workload, options, phases):
-        for kind, key, value in transaction:
+        for kind, key, value, _ in transaction:
             exists = key in rows
             if not operations.kinds()[kind].mutates or exists == (kind == "insert"):
                 continue

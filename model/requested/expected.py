@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from base import identity
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
-from model import devices, engines, pace
+from model import devices, engines, pace, workloads
 from model.cell import Cell, Profile
 from model.crash_points.policies import PROCESS
 from model.requested import mkfs
@@ -64,6 +64,8 @@ def _engine(cell: Cell) -> list[Expected]:
         expected.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell.pace))))
     if (ran := workload.get("driver_workload")) is not None:
         expected.append(Expected(WORKLOAD, "workload", word(ran)))
+    if mix := workloads.mix(workload):
+        expected.append(Expected(WORKLOAD, "mix", mix))
     if (phases := workload.get("phases")) is not None:
         expected.append(Expected(WORKLOAD, "phases", ",".join(phases)))
     expected.append(Expected(ENGINE, "name", name))

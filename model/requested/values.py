@@ -5,7 +5,10 @@ from typing import Any
 from model.cell import Cell
 
 # Axes that the driver reads back under the same name, in addition to the engine's settings.
-AXES = ("checkpoint_every", "rows", "n", "value_size", "seed", "cache")
+AXES = (
+    *("checkpoint_every", "rows", "n", "value_size", "seed", "cache"),
+    *("request_distribution", "insert_order", "value_size_distribution", "batch"),
+)
 
 
 def word(value: Any) -> str:

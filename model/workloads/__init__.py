@@ -6,11 +6,12 @@ tests/driver/test_made_again.py compares the two. Workloads without a module are
 
 import functools
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from model import operations
+from model.cell import Cell
 
 _WORD = (1 << 64) - 1
 
@@ -22,40 +23,60 @@ class Options(NamedTuple):
     n: int
     value_size: int
     seed: int
+    # of a mix of operations; runs of before it have none
+    mix: str = ""
+    request_distribution: str = "uniform"
+    insert_order: str = "ordered"
+    value_size_distribution: str = "constant"
+    batch: int = 1
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "Options":
+        """Return the options in a mapping by their names. Raises ValueError if one is missing or mistyped."""
+        names = set(cls._fields) & document.keys()
+        if missing := set(cls._fields) - names - cls._field_defaults.keys():
+            raise ValueError(f"{min(missing)} is missing")
+        for name in names:
+            if type(document[name]) is not (kind := cls.__annotations__[name]):
+                raise ValueError(f"{name} {document[name]!r} is not {'a number' if kind is int else 'text'}")
+        return cls(**{name: document[name] for name in names})
 
 
 class Operation(NamedTuple):
-    """An operation on one key."""
+    """An operation on one key, or on a range of keys."""
 
     kind: str  # operations.py
     key: int
     value: bytes = b""
+    rows: int = 0  # of a scan: the most that it returns, from the key on
 
 
 class Random:
     """splitmix64, as workloads/prng.h has it."""
 
     def __init__(self, seed: int, stream: int) -> None:
-        self.state = _mixed((seed & _WORD) ^ _mixed(stream + 1))
+        self.state = self.mixed((seed & _WORD) ^ self.mixed(stream + 1))
 
     def below(self, limit: int) -> int:
         """Return a number in [0, limit). Raises ValueError for a limit below 1."""
         if limit < 1:
             raise ValueError(f"a number below {limit}")
         unfair = (_WORD % limit + 1) % limit
-        while (value := self._next()) > _WORD - unfair:
+        while (value := self.next()) > _WORD - unfair:
             pass
         return value % limit
 
-    def _next(self) -> int:
+    def next(self) -> int:
+        """Return a number of 64 bits."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & _WORD
-        return _mixed(self.state)
+        return self.mixed(self.state)
 
-
-def _mixed(z: int) -> int:
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _WORD
-    return z ^ (z >> 31)
+    @staticmethod
+    def mixed(z: int) -> int:
+        """Return the image of a number of 64 bits in a permutation of them (prng_mix)."""
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _WORD
+        return z ^ (z >> 31)
 
 
 class Phase(NamedTuple):
@@ -72,11 +93,15 @@ class Workload(Protocol):
 
     # in order: a phase's place is its stream of random numbers
     PHASES: tuple[str, ...]
-    # kind of operation → its SQL text, with %k for the key and %v for the value as a literal
+    # kind of operation → its SQL text, with %k for the key, %v for the value as a literal, %n for the rows
     TEXTS: Mapping[str, str]
 
     def transactions(self, phase: Phase) -> Iterator[tuple[Operation, ...]]:
         """Yield the transactions of a phase. Raises ValueError if there are too few keys."""
+
+    # Only of workloads whose keys before a run are others than 1 to `rows`.
+    def keys(self, options: Options) -> Collection[int]:
+        """Return the keys before a run."""
 
     # Only of workloads with known rows (expected_state/oracle.py).
     TABLE: str
@@ -86,6 +111,17 @@ class Workload(Protocol):
 
     def row(self, key: int, value: Any) -> tuple[Any, ...]:
         """Return the columns of a row."""
+
+
+def options(cell: Cell) -> Options:
+    """Return the driver's options of a cell."""
+    axes = {name: cell.value(name) for name in Options._fields if name != "mix"}
+    return Options(**axes, mix=mix(cell.profiles["workload"]))
+
+
+def mix(profile: Mapping[str, Any]) -> str:
+    """Return the driver's --mix of a workload's profile, such as read=95,insert=5; empty without one."""
+    return ",".join(f"{kind}={share}" for kind, share in profile.get("mix", {}).items())
 
 
 @functools.cache
@@ -127,33 +163,38 @@ def transactions(workload: Workload, options: Options, phases: list[str]) -> Ite
             last_key += inserted
 
 
-class Table:
-    """The keys of a table that was filled with those from 1 to `rows`.
+def table(workload: Workload, options: Options, adds_missing: bool = False) -> "Table":
+    """Return the keys of a workload's table before a run."""
+    filled = workload.keys(options) if hasattr(workload, "keys") else range(1, options.rows + 1)
+    return Table(filled, adds_missing)
 
-    adds_missing: an update of a missing key adds it (Engine.ADDS_MISSING).
+
+class Table:
+    """The keys of a table.
+
+    filled: those before a run. adds_missing: an update of a missing key adds it (Engine.ADDS_MISSING).
     """
 
-    def __init__(self, rows: int, adds_missing: bool = False) -> None:
-        self.last, self.gone, self.added = rows, set[int](), set[int]()
+    def __init__(self, filled: Collection[int], adds_missing: bool = False) -> None:
+        self.filled, self.gone, self.added = filled, set[int](), set[int]()
         self.adds_missing = adds_missing
 
     @property
     def rows(self) -> int:
         """Return the number of rows."""
-        return self.last - len(self.gone) + len(self.added)
+        return len(self.filled) - len(self.gone) + len(self.added)
 
     def apply(self, transaction: tuple[Operation, ...]) -> int:
         """Apply a transaction; return the number of rows that it changes."""
         changes = 0
-        for kind, key, _ in transaction:
-            mutates = operations.kinds()[kind].mutates
-            filled = 1 <= key <= self.last
+        for kind, key, *_ in transaction:
+            filled, adds = key in self.filled, kind == "insert" or (self.adds_missing and kind != "delete")
             exists = (filled and key not in self.gone) or key in self.added
-            if kind == "insert":
-                self.last += 1
-            elif kind == "delete" and exists:
+            if not operations.kinds()[kind].mutates or not (exists or adds):
+                continue
+            changes += 1
+            if kind == "delete" and exists:
                 self.gone.add(key) if filled else self.added.discard(key)
-            elif mutates and kind != "delete" and not exists and self.adds_missing:
+            elif not exists:
                 self.gone.discard(key) if filled else self.added.add(key)
-            changes += kind == "insert" or (mutates and (exists or (self.adds_missing and kind != "delete")))
         return changes

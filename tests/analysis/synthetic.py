@@ -311,7 +311,7 @@ def _twin(folder: Path) -> None:
 
 def _made(n: int) -> list[tuple[bytes, int]]:
     """The text of each transaction of apsys17, and how many rows it changes."""
-    found, table = apsys17(), workloads.Table(ROWS)
+    found, table = apsys17(), workloads.Table(range(1, ROWS + 1))
     made = workloads.transactions(found, workloads.Options(ROWS, n, 3072, 1), list(found.PHASES))
     return [(sqlite.rendered(one, found.TEXTS), table.apply(one)) for one in made]
 

@@ -104,9 +104,17 @@ def test_a_rendered_transaction_is_of_its_kind(op: str, one: Transaction) -> Non
     assert not rendered.is_one_of("read-modify-write" if op == "scan" else "scan", one)
 
 
+def test_a_batch_has_the_operation_of_its_op_as_often_as_requested() -> None:
+    one = Transaction(("update",) * 3, batch=True)
+    assert rendered.is_one_of("update", one, 3) and rendered.is_one_of("batch", one)
+    assert not rendered.is_one_of("update", one) and not rendered.is_one_of("update", one, 2)
+    assert not rendered.is_one_of("insert", one, 3)
+    assert rendered.is_one_of("scan", Transaction(("read",) * 3, batch=True), 3)
+
+
 def test_an_engine_that_writes_without_reading_adds_what_is_missing() -> None:
     steps = [("update", 0), ("delete", 3), ("update", 3), ("delete", 0), ("read", 1), ("insert", 6)]
     for adds, changes, rows in ((False, [0, 1, 0, 0, 0, 1], 5), (True, [1, 1, 1, 1, 0, 1], 6)):
-        table = Table(5, adds)
+        table = Table(range(1, 6), adds)
         assert [table.apply((Operation(*step),)) for step in steps] == changes
         assert table.rows == rows

@@ -93,7 +93,7 @@ assert len(given) == len(ops) and all(map(as_timed.is_one_of, ops, given)), ops
 workload = workloads.by_name(name)
 made = list(workloads.transactions(workload, Options(50, 10, 3072, 1), list(workload.PHASES)))
 assert b"".join(engine.rendered(one, workload.TEXTS) for one in made) == content
-table = workloads.Table(50, engine.ADDS_MISSING)
+table = workloads.Table(range(1, 51), engine.ADDS_MISSING)
 for one in made:
     table.apply(one)
 assert json.load(open(f"{folder}/config.json"))["rows_after"] == table.rows

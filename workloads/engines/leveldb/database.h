@@ -21,7 +21,8 @@ struct database {
 	leveldb_writeoptions_t *write;
 	leveldb_writebatch_t *batch;
 	enum engine_use use;
-	int64_t value_size, sync;
+	const struct options *run;
+	int64_t sync;
 	size_t loaded; /* bytes in the batch */
 	bool writes;   /* the transaction that is committed writes something */
 	unsigned char *buffer;

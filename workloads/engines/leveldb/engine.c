@@ -87,7 +87,7 @@ static struct database *open_database(const char *path, size_t number,
 				      const struct workload *workload, enum engine_use use,
 				      struct error *error)
 {
-	size_t batch = workload->batch > 0 ? workload->batch : 1;
+	size_t batch = workload_batch(workload, options);
 	struct database *database = calloc(1, sizeof(*database));
 	struct opening opening = {.path = path};
 	pthread_t opener;
@@ -99,7 +99,7 @@ static struct database *open_database(const char *path, size_t number,
 		return NULL;
 	}
 	database->use = use;
-	database->value_size = options->value_size;
+	database->run = options;
 	database->options = leveldb_options_create();
 	opening.options = database->options;
 	database->read = leveldb_readoptions_create();

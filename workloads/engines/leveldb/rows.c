@@ -1,6 +1,4 @@
 /* All rows, and the last one. */
-#include <inttypes.h>
-
 #include "database.h"
 
 /* Goes through all rows and, with `check`, compares the sizes of their values. */
@@ -16,12 +14,8 @@ static bool go_through(struct database *database, bool check, int64_t *rows, str
 		size_t size;
 
 		leveldb_iter_value(row, &size);
-		if (check && (int64_t)size != database->value_size)
-			good = error_set(error,
-					 "row %" PRId64 " has a value of %zu bytes, --value-size "
-					 "is %" PRId64,
-					 *rows + 1, size, database->value_size);
 		++*rows;
+		good = !check || workload_check_size(database->run, *rows, (int64_t)size, error);
 	}
 	if (good) {
 		leveldb_iter_get_error(row, &message);

@@ -27,7 +27,7 @@ static bool cut(const char *text, struct sql_piece pieces[MAX_SQL_PIECES], struc
 
 bool render_open(struct database *database, struct error *error)
 {
-	size_t batch = database->workload->batch > 0 ? database->workload->batch : 1;
+	size_t batch = workload_batch(database->workload, database->options);
 	const char *const *texts = database->workload->table->operations;
 
 	for (size_t i = 0; i < KEY_OPERATIONS; i++)

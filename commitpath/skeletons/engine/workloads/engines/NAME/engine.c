@@ -131,7 +131,7 @@ static struct database *open_database(const char *path, size_t number,
 				      const struct workload *workload, enum engine_use use,
 				      struct error *error)
 {
-	size_t batch = workload->batch > 0 ? workload->batch : 1;
+	size_t batch = workload_batch(workload, options);
 	int flags = use == ENGINE_CREATE ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
 	struct database *database = calloc(1, sizeof(*database));
 
