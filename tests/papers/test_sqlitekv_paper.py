@@ -8,10 +8,13 @@ from test_ssl_paper import run
 
 from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
-from commitpath.papers import document, judge
+from commitpath.cells.identities import cell_id
+from commitpath.papers import document, figure_data, judge, paper
 from commitpath.papers.readings import of_engine, reading
 from commitpath.results.metrics import number
 from commitpath.results.query import Results
+from commitpath.sweep.grid import expand
+from model import durability
 
 CELL = make_cell({"ENGINE": "leveldb", "WORKLOAD": "kv"})
 
@@ -56,3 +59,40 @@ def test_an_engine_without_sqlite_takes_no_release() -> None:
                   for pair in made.pairs for side in (pair.left, pair.right)]  # fmt: skip
         pair = judge.PairResult("", values[0], values[1], None, "missing", {})
         assert document.build_of(judge.ReadingResult(made, (pair,), "missing")) == build
+
+
+def test_its_cells_are_swept_and_used() -> None:
+    """Every cell of a reading or a figure is in the grid; each that nobody watches is in one of them."""
+    study = paper.load("sqlitekv")
+    swept = {cell_id(one.cell): one for one in expand(study.grid).runs}
+    used = {
+        cell_id(cell)
+        for claim in study.claims
+        for one in claim.readings
+        for pair in one.pairs
+        for side in (pair.left, pair.right)
+        for cell, _ in side.takes
+    }
+    used |= {
+        cell_id(bar.cell)
+        for path in study.figures
+        for panel in figure_data.panels(study, path, figure_data.read(path))
+        for bar in panel.bars
+    }
+    assert used == {name for name, one in swept.items() if one.grid != study.watched}
+
+
+def test_each_claim_is_at_equal_durability_too() -> None:
+    """One reading of each that can be tested promises as much on both sides, after each failure."""
+    study = paper.load("sqlitekv")
+    assert len(study.claims) == 10
+    for claim in study.claims:
+        equal = [
+            one
+            for one in claim.readings
+            for pair in one.pairs
+            if not durability.differences(
+                *(durability.promised(side.takes[0][0]) for side in (pair.left, pair.right))
+            )
+        ]
+        assert equal or claim.not_testable, claim.id
