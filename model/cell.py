@@ -49,6 +49,11 @@ class Cell:
     recovery_rule: str
     sector_size: int
     page_record: str
+    background: str
+    write_buffer_size: int
+    max_file_size: int
+    block_cache: int
+    bloom_bits: int
     checkpoint_every: int
     workload: str
     file: str
