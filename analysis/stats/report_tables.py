@@ -16,6 +16,7 @@ from analysis.run import Run
 from analysis.schemas import events
 from base.arrays import inside, ints
 from model import engines
+from model.operations import kind_name, kinds
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
 # Kinds of events, and the probes that record them (one suffices). Every observed run has another recorder of
@@ -179,10 +180,14 @@ def _add_sums(table: pl.DataFrame, key: str, parts: Sequence[_Part]) -> pl.DataF
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
     """Return a row per operation: costs from the observed run, times from Recorded.timing."""
+    ops = transactions["op"].unique().to_list()
+    writing = [op for op in ops if kinds()[kind_name(op)].mutates]
     costs = transactions.group_by("op", maintain_order=True).agg(
         transactions=pl.len(),
-        # unknown if unknown for any transaction
-        unchanged=pl.when(pl.col("changes").null_count() == 0).then((pl.col("changes") == 0).sum()),
+        # unknown if unknown for any transaction; none of a kind that only reads
+        unchanged=pl.when((pl.col("changes").null_count() == 0) & pl.col("op").first().is_in(writing)).then(
+            (pl.col("changes") == 0).sum()
+        ),
         syncs=pl.col("syncs").mean(),
         **{name: pl.col(name).mean() for name in BLOCK_COLUMNS},
     )

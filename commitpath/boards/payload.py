@@ -290,7 +290,7 @@ def driver_env(cell: Cell, database: str) -> dict[str, str]:
         f"{engine_options(cell, engine['settings'])}"
         f"{mix_options(cell, [*OF_RECORDS, 'request_distribution', 'batch'])}"
     )
-    if mix := workloads.mix(cell.profiles["workload"]):
+    if mix := workloads.mix_option(cell.profiles["workload"]):
         driver_options += f" --mix {mix}"
     if cell.cache != "warm":
         driver_options += f" --drop-caches {DROP_CACHES}"

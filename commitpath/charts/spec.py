@@ -51,7 +51,7 @@ class Spec:
 
 def ops_of(cell: Cell) -> tuple[str, ...]:
     """Return the operations of a cell's workload; none of SQL texts."""
-    return workloads.phases(cell.profiles["workload"])
+    return workloads.ops(cell.profiles["workload"])
 
 
 def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:

@@ -64,7 +64,7 @@ def _engine(cell: Cell) -> list[Expected]:
         expected.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell.pace))))
     if (ran := workload.get("driver_workload")) is not None:
         expected.append(Expected(WORKLOAD, "workload", word(ran)))
-    if mix := workloads.mix(workload):
+    if mix := workloads.mix_option(workload):
         expected.append(Expected(WORKLOAD, "mix", mix))
     if (phases := workload.get("phases")) is not None:
         expected.append(Expected(WORKLOAD, "phases", ",".join(phases)))

@@ -116,10 +116,10 @@ class Workload(Protocol):
 def options(cell: Cell) -> Options:
     """Return the driver's options of a cell."""
     axes = {name: cell.value(name) for name in Options._fields if name != "mix"}
-    return Options(**axes, mix=mix(cell.profiles["workload"]))
+    return Options(**axes, mix=mix_option(cell.profiles["workload"]))
 
 
-def mix(profile: Mapping[str, Any]) -> str:
+def mix_option(profile: Mapping[str, Any]) -> str:
     """Return the driver's --mix of a workload's profile, such as read=95,insert=5; empty without one."""
     return ",".join(f"{kind}={share}" for kind, share in profile.get("mix", {}).items())
 
@@ -143,6 +143,13 @@ def phases(profile: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     workload = by_name(name) or by_name("apsys17")
     return workload.PHASES if workload else ()
+
+
+def ops(profile: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the `op`s in transactions.csv of a workload's profile; none for SQL."""
+    if mixed := profile.get("mix"):
+        return tuple(kind for kind in operations.kinds() if kind in mixed)
+    return phases(profile)
 
 
 def by_name(name: str) -> Workload | None:

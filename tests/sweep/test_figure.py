@@ -173,6 +173,8 @@ def test_operations_are_those_of_the_workload() -> None:
         "kv": ("insert", "update", "read", "batch", "delete"),
         "random-b": ("batch",),
         "rlbench": ("insert", "update", "delete"),
+        "ycsb-d": ("insert", "read"),
+        "ycsb-f": ("read", "read-modify-write"),
         "synthetic-gmail": (),
     }.items():
         assert ops_of(make_cell({"WORKLOAD": name, "N": "100"})) == expected
