@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "instruction.h"
 #include "json.h"
+#include "memory.h"
 #include "output.h"
 #include "workload.h"
 
@@ -82,6 +83,30 @@ static void write_transactions(struct json *json, const struct options *options)
 	json_end(json, '}');
 }
 
+/* Operations in the transactions of each op of transactions.csv. */
+static void write_operations(struct json *json, const struct workload *workload,
+			     const struct findings *findings)
+{
+	int64_t of_kind[OPERATION_KINDS] = {0};
+
+	json_begin(json, "operations", '{');
+	for (size_t phase = 0; phase < workload->phase_count; phase++) {
+		int64_t of_phase = 0;
+
+		for (size_t kind = 0; kind < OPERATION_KINDS; kind++) {
+			of_phase += findings->operations[phase][kind];
+			if (!workload->phases[phase].is_group)
+				of_kind[kind] += findings->operations[phase][kind];
+		}
+		if (workload->phases[phase].is_group && of_phase > 0)
+			json_number(json, workload->phases[phase].name, of_phase);
+	}
+	for (size_t kind = 0; kind < OPERATION_KINDS; kind++)
+		if (of_kind[kind] > 0)
+			json_number(json, operation_traits[kind].word, of_kind[kind]);
+	json_end(json, '}');
+}
+
 void config_write(const struct options *options, const struct findings *findings)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
@@ -90,6 +115,7 @@ void config_write(const struct options *options, const struct findings *findings
 	json_begin(&json, NULL, '{');
 	write_driver(&json, options);
 	write_transactions(&json, options);
+	write_operations(&json, workload_at((size_t)options->workload), findings);
 	json_text(&json, "engine", engine.name);
 	engine.write_version(&json);
 	settings_write_requested(&json, options);
@@ -100,6 +126,7 @@ void config_write(const struct options *options, const struct findings *findings
 	json_number(&json, "rows_after", findings->rows_after);
 	write_sizes(&json, options, findings);
 	write_databases(&json, options, findings);
+	memory_write(&json);
 	json_begin(&json, "clock", '{');
 	json_number(&json, "monotonic_ns", (int64_t)findings->monotonic_ns);
 	json_number(&json, "realtime_ns", (int64_t)findings->realtime_ns);

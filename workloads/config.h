@@ -6,6 +6,7 @@
 
 #include "databases.h"
 #include "options.h"
+#include "workload.h"
 
 /* Results for one of a run's databases. */
 struct database_findings {
@@ -15,6 +16,7 @@ struct database_findings {
 
 /* Results of a run, in addition to its settings. */
 struct findings {
+	int64_t operations[MAX_WORKLOAD_PHASES][OPERATION_KINDS]; /* in transactions of a kind */
 	int64_t sql_bytes; /* of column values in the operations */
 	int64_t rows_before, rows_after;
 	struct database_findings databases[MAX_DATABASES];

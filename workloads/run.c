@@ -16,6 +16,7 @@
 #include "fail.h"
 #include "file_calls.h"
 #include "marks.h"
+#include "memory.h"
 #include "moved.h"
 #include "output.h"
 #include "persistent.h"
@@ -157,6 +158,7 @@ static void prepare(struct run *run)
 	run->folder = dirname(path);
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
+	memory_prepare();
 	if (options->vfs_log || options->written)
 		require(run, engine.log_prepare != NULL
 				     ? engine.log_prepare(options->vfs_log ? transactions : 0,
@@ -217,7 +219,8 @@ static void measure(struct run *run)
 	}
 
 	/* Between the phases: in the timed region, which closing the database
-	 * ends, but in no phase. A few settings and file sizes, no I/O. */
+	 * ends, but in no phase. Memory, a few settings and file sizes, no I/O. */
+	memory_read();
 	require(run, databases_check(&run->databases, run->options, &run->error));
 	for (size_t i = 0; i < run->databases.count; i++)
 		read_file_sizes(run, i, &run->findings.databases[i].before_close);
@@ -267,6 +270,8 @@ static void write_rendered(struct run *run, const struct databases *databases)
 			struct database_findings *found;
 
 			generator_next(&run->generator, &transaction);
+			run->findings.operations[phase][transaction.kind] +=
+				(int64_t)transaction.count;
 			found = &run->findings.databases[transaction.database];
 			found->transactions++;
 			if (run->record.transactions[number].changes != CHANGES_UNKNOWN)

@@ -49,6 +49,8 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             **{op: row["tps"] for op, row in operations.items()},
             "all": overhead.rate(run.timing),
         },
+        **operations_per_transaction(run.driver),
+        **({"memory": memory} if (memory := run.timing.config.get("memory")) else {}),
         **({"pace": kept} if (kept := pacing.summary(run.cell, run.timing)) else {}),
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
@@ -87,6 +89,16 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def operations_per_transaction(ran: Driver) -> dict[str, dict[str, float]]:
+    """Return the mean number of operations in a transaction, by op and over all; {} if not counted."""
+    counted, rows = ran.config.get("operations"), ran.transactions
+    if counted is None or rows.is_empty():
+        return {}
+    groups = rows.group_by("op", maintain_order=True)
+    means = {str(op): counted.get(op, 0) / len(table) for (op,), table in groups}
+    return {"operations_per_transaction": {**means, "all": sum(counted.values()) / rows.height}}
 
 
 def flash(run: Run) -> dict[str, Any] | None:

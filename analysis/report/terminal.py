@@ -45,6 +45,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += pace(paced) + _unchanged(summary) + _partition(summary["disk"])
     if summary["write_amplification"] is not None:
         out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
+    out += memory(summary.get("memory"))
     out += [*flash(summary.get("flash")), _speed(summary), *_emulation(summary), *watching(summary)]
     return "\n".join([*out, *faults(summary), f"report: {report}"])
 
@@ -171,6 +172,14 @@ def pace(paced: dict[str, Any] | None) -> list[str]:
         f"transactions: {busy}; {late} transaction{'s' * (late != 1)} started late, as the one before had "
         "not ended"
     )
+
+
+def memory(read: dict[str, int] | None) -> list[str]:
+    """Describe the memory of the driver's process at the end of the last phase."""
+    if not read:
+        return []
+    sizes = ", ".join(f"{name} {number(size, 1, 2**-20)}" for name, size in read.items())
+    return wrapped(f"memory of the driver and its engine, MiB: {sizes}")
 
 
 def flash(worn: dict[str, Any] | None) -> list[str]:

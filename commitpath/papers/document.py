@@ -57,7 +57,9 @@ def document(
         "says": dict(paper.says),
         "constants": at_most(paper.constants, paper.most),
         # the headline's first
-        "builds": list(dict.fromkeys(value.cell.sqlite for value in values)),
+        "builds": list(
+            dict.fromkeys(build_of(reading) for outcome in judged for reading in outcome.readings)
+        ),
         # how many of the judged runs each version made
         "made_by": {
             name: dict(Counter(run.facts[fact] for run in runs).most_common())
@@ -108,10 +110,17 @@ def reading(result: ReadingResult, virtual: ReadingResult | None = None) -> dict
     given, others = result.reading, virtual.pairs if virtual else ()
     return {
         **{name: getattr(given, name) for name in ("name", "words", "holds", "unmeasured")},
-        "sqlite": result.pairs[0].left.cell.sqlite,
+        "sqlite": build_of(result),
         "verdict": result.verdict,
         "pairs": [pair(*both) for both in itertools.zip_longest(result.pairs, others)],
     }
+
+
+def build_of(result: ReadingResult) -> str:
+    """Return the SQLite release of a reading's cells; that of the reading if their engines have none."""
+    cells = [value.cell for value in values_of([result])]
+    made = [cell.sqlite for cell in cells if "sqlite" not in engines.unused_axes(cell.engine)]
+    return made[0] if made else result.reading.build
 
 
 def pair(outcome: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:
@@ -142,7 +151,7 @@ def settings(cell: Cell) -> dict[str, Any]:
 
 def why(outcome: Judged, results: Results) -> list[dict[str, Any]]:
     """Return a transaction's costs in each cell of the headline, in all wordings, from watched runs."""
-    builds = [result.pairs[0].left.cell.sqlite for result in outcome.readings]
+    builds = [build_of(result) for result in outcome.readings]
     chosen = [
         result
         for result, build in zip(outcome.readings, builds, strict=True)

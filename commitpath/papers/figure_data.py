@@ -7,7 +7,7 @@ its meanings. Each cell is used in each SQLite release.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from commitpath.cells.axes import newest
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts.model import Bar, Panel
 from commitpath.papers.paper import Paper
-from commitpath.results.metrics import WHOLE, check_op
+from commitpath.papers.readings import of_engine
+from commitpath.results.metrics import WHOLE, check, check_op
 from commitpath.sweep.grid import at_most, checked
 
 WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
@@ -60,6 +61,7 @@ def panel(paper: Paper, figure: Mapping[str, Any], content: Mapping[str, Any]) -
         (groups[0]["label"], content.get("base", series[0]["label"])),
         tuple(content.get("stated", [])),
         {group["label"]: tuple(paper.artifact[group["authors"]]) for group in groups if "authors" in group},
+        check(figure.get("metric", "tps")),
     )
 
 
@@ -79,8 +81,8 @@ def of_place(
     for meanings in itertools.product(*(paper.words[word] for word in used)):
         words = dict(zip(used, meanings, strict=True))
         hatched = any(paper.words[word].index(value) for word, value in words.items())
-        for build in builds if "sqlite" not in given else [given["sqlite"]]:
-            settings = {**given, "sqlite": build}
+        for build in builds_of(given, builds):
+            settings = of_engine({**given, "sqlite": build})
             settings = checked(sized({name: words.get(value, value) for name, value in settings.items()}))
             settings = at_most(settings, paper.most)
             cell = make_cell({name.upper(): text for name, text in settings.items()})
@@ -88,6 +90,13 @@ def of_place(
             reading = ", ".join(f"{word} read as {value.upper()}" for word, value in words.items())
             release = newest() if build == "newest" else build
             yield Bar(group["label"], line["label"], release, reading, op, cell, color, light, hatched)
+
+
+def builds_of(given: Mapping[str, Any], builds: Sequence[str]) -> Sequence[str]:
+    """Return the SQLite releases of a bar: one for an engine that has none."""
+    if "sqlite" in given:
+        return [given["sqlite"]]
+    return builds if "sqlite" in of_engine({**given, "sqlite": ""}) else builds[:1]
 
 
 def sized(settings: Mapping[str, Any]) -> dict[str, Any]:

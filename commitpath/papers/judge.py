@@ -10,7 +10,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.database.select import Run
 from commitpath.papers import verdict
 from commitpath.papers.paper import Claim, Paper
-from commitpath.papers.readings import Pair, Reading, Side
+from commitpath.papers.readings import Pair, Reading, Side, of_engine
 from commitpath.reporting.statistics import median
 from commitpath.results.marks import marks
 from commitpath.results.metrics import METRICS
@@ -174,5 +174,5 @@ def artifact_ratio(paper: Paper, cells: tuple[str, str]) -> dict[str, Any]:
 
 def cell_of(paper: Paper, settings: Mapping[str, Any]) -> Cell:
     """Return the cell with a paper's constants, its first build, and these settings."""
-    whole = at_most({**paper.constants, "sqlite": paper.builds[0], **settings}, paper.most)
+    whole = at_most(of_engine({**paper.constants, "sqlite": paper.builds[0], **settings}), paper.most)
     return make_cell({name.upper(): str(value) for name, value in whole.items()})

@@ -39,7 +39,7 @@ def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
         }
         for panel in drawn
     ]
-    return {"title": figure["title"], "grids": grids, "panels": panels}
+    return {"title": figure["title"], "metric": figure.get("metric", "tps"), "grids": grids, "panels": panels}
 
 
 def commands(paper: Paper, grids: list[str]) -> list[str]:

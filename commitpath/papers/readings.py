@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from base.identity import FIRST_ENGINE
 from commitpath.cells.from_variables import make_cell
 from commitpath.results.metrics import WHOLE, check_op
 from commitpath.sweep.grid import at_most, checked
+from model import engines
 from model.cell import Cell
 
 
@@ -118,9 +120,15 @@ def sides(
 
 def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:
     """Return (cell, op) of settings in which words may stand for values."""
-    values = {name: words.get(str(value), value) for name, value in settings.items()}
+    values = of_engine({name: words.get(str(value), value) for name, value in settings.items()})
     op = check_op(str(values.pop("op", WHOLE)))
     return cell_with(tuple(sorted(at_most(checked(values), most).items()))), op
+
+
+def of_engine(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without the paper's SQLite release if their engine has none."""
+    lacks = "sqlite" in engines.unused_axes(str(settings.get("engine", FIRST_ENGINE)))
+    return {name: value for name, value in settings.items() if name != "sqlite" or not lacks}
 
 
 # Many pairs share a cell, and making a cell takes milliseconds.

@@ -9,7 +9,7 @@ from base.errors import BadInputError
 from base.text import printable_lines
 from commitpath.command_line.variables import axes_of
 from commitpath.reporting.candidates import LOSSES, SURVIVE, Setting, comparable, settings, trials_like
-from commitpath.reporting.choice import POWER, choice, sweep
+from commitpath.reporting.choice import ANY, POWER, choice, chosen, sweep
 from commitpath.reporting.trials import SIZES, limit_ms, unpaced
 from commitpath.results import query
 from model.engines import survival
@@ -31,6 +31,7 @@ def advise(options: dict[str, str]) -> int:
             "lab's runs), RUN=yes (run what is missing), and axes to choose runs by, such as DEVICE"
         )
     given = {name: text for name, text in options.items() if name in names}
+    axes = chosen(given.get("ENGINE") == ANY)
     if "RUN" in options:
         from commitpath.sweep import drive
 
@@ -38,14 +39,14 @@ def advise(options: dict[str, str]) -> int:
     stored = query.current()
     runs, own = stored.every, stored.lab
     lab = options.get("LAB", own)
-    chosen = comparable(given, failure, runs, lab, own)
-    measured = settings(chosen, trials_like(chosen[0], runs, failure))
+    alike = comparable(given, failure, runs, lab, own, axes)
+    measured = settings(alike, trials_like(alike[0], runs, failure, axes), axes)
     if failure == POWER:
         tried = {setting.key for setting in measured if setting.trials}
         # the place of the runs, without their sizes
         place = {name: text for name, text in given.items() if name.lower() not in SIZES}
-        place |= {"FS": chosen[0].cell.fs, "DEVICE": chosen[0].cell.device}
-        settings_of_grid = choice(sweep(place, failure), query.Results(runs, lab), tried)
+        place |= {"FS": alike[0].cell.fs, "DEVICE": alike[0].cell.device}
+        settings_of_grid = choice(sweep(place, failure), query.Results(runs, lab), tried, axes)
         print(printable_lines(settings_of_grid.lines()))
         settings_of_grid.check()
     kept = [setting for setting in measured if setting.keeps(failure, loss)]
@@ -54,7 +55,7 @@ def advise(options: dict[str, str]) -> int:
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
             f"promise; {wider(measured, failure, loss)}RUN=yes measures more"
         )
-    print(printable_lines([*report(measured, kept, failure), *unpaced(loss, chosen)]))
+    print(printable_lines([*report(measured, kept, failure), *unpaced(loss, alike)]))
     return 0
 
 

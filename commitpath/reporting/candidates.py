@@ -12,12 +12,12 @@ from commitpath.cells.profiles import load_profile
 from commitpath.cells.transaction_files import is_of_file
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.reporting.choice import CHOSEN, POWER, Key, command, key, sweep
+from commitpath.reporting.choice import ANY, CHOSEN, POWER, Key, command, key, sweep
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, limit_ms, place
 from commitpath.results.marks import left_out, transactions
 from commitpath.results.measurements import samples
-from model import durability
+from model import durability, engines
 from model.engines import survival
 from model.statements import sqlfile
 
@@ -33,6 +33,7 @@ MOST = {"none": 0, "last": 1, "recent": None}
 SURVIVE = {"process": "process", "os": "system", POWER: "power"}
 # The axes in which a cell differs from its trials.
 CUTS = ("crash", "cuts", "cut_seed")
+EVERY = ("ENGINE", ANY)
 
 
 @dataclass(frozen=True)
@@ -67,29 +68,40 @@ class Setting:
         return failure != POWER and getattr(self.survives, SURVIVE[failure]) in promises
 
 
-def trials_like(run: Run, runs: Sequence[Run], failure: str) -> dict[Key, Trials]:
-    """Return choice → its trials, of runs that are like `run` in all but the choice and SIZES."""
+def trials_like(
+    run: Run, runs: Sequence[Run], failure: str, names: Sequence[str] = CHOSEN
+) -> dict[Key, Trials]:
+    """Return choice → its trials, of runs that are like `run` in all but the chosen axes and SIZES."""
     groups: dict[Key, list[Run]] = {}
     for other in runs:
         counts = other.facts["status"] == "ok" and other.facts["lab"] == run.facts["lab"]
-        if counts and set(other.marks) <= set(run.marks) and elsewhere(other) == elsewhere(run):
-            groups.setdefault(key(other.settings), []).append(other)
+        if counts and set(other.marks) <= set(run.marks) and elsewhere(other, names) == elsewhere(run, names):
+            groups.setdefault(key(other.settings, names), []).append(other)
     trials = {chosen: Trials.from_runs(samples(several), failure) for chosen, several in groups.items()}
     return {chosen: tried for chosen, tried in trials.items() if tried}
 
 
-def elsewhere(run: Run) -> tuple[str, ...]:
-    """Return a run's place without its choice."""
-    return tuple(part for part in place(run) if part.partition("=")[0] not in CHOSEN)
+def elsewhere(run: Run, names: Sequence[str]) -> tuple[str, ...]:
+    """Return a run's place without the chosen axes."""
+    return tuple(part for part in place(run) if part.partition("=")[0] not in names)
 
 
-def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: str, own: str) -> list[Run]:
-    """Return the ok runs of a lab with the given axes that differ only in what a developer chooses.
+def comparable(
+    given: dict[str, str],
+    failure: str,
+    runs: Sequence[Run],
+    lab: str,
+    own: str,
+    names: Sequence[str] = CHOSEN,
+) -> list[Run]:
+    """Return the ok runs of a lab with the given axes that differ only in what a developer chooses (names).
 
     The largest such set. own: the label of this lab. Its marked runs are left out, unless the content of a
     profile is named (DEVICE=constant#b1c1).
     """
-    wanted = {name.lower(): [value_of(name, text, given)] for name, text in given.items()}
+    wanted = {
+        name.lower(): [value_of(name, text, given)] for name, text in given.items() if (name, text) != EVERY
+    }
     contents = [name for name, (value,) in wanted.items() if "#" in value]
     marked: list[Run] = []
     groups: dict[tuple[str, ...], list[Run]] = {}
@@ -103,7 +115,7 @@ def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: st
             if lab == own and set(run.marks) - meant:
                 marked.append(run)
                 continue
-            fixed = [name for name in select.names([run]) if name not in (*CHOSEN, *CUTS, "seed")]
+            fixed = [name for name in select.names([run]) if name not in (*names, *CUTS, "seed")]
             alike = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(alike, []).append(run)
     without = left_out(marked)
@@ -140,24 +152,26 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
     return sqlfile.name(content)
 
 
-def settings(runs: Sequence[Run], trials: dict[Key, Trials]) -> list[Setting]:
+def settings(runs: Sequence[Run], trials: dict[Key, Trials], names: Sequence[str] = CHOSEN) -> list[Setting]:
     """Return the runs by setting, medians over their distinct measurements.
 
     A run without bytes or transactions does not count.
     """
     always = {"journal_mode", "synchronous"} & {name for run in runs for name in run.settings}
-    shown = [name for name in CHOSEN if name in always or name in select.varying(runs)]
+    shown = [name for name in names if name in always or name in select.varying(runs)]
     groups: dict[tuple[str, durability.Durability], list[Run]] = {}
     for run in runs:
         if bytes_of(run) and transactions(run):
             survives = durability.in_effect(run.document("manifest"))
-            groups.setdefault((select.label(run, shown), survives), []).append(run)
+            unused = engines.unused_axes(str(run.cell.engine))
+            text = select.label(run, [name for name in shown if name not in unused])
+            groups.setdefault((text, survives), []).append(run)
     made = []
     for (text, survives), several in groups.items():
         distinct = samples(several)
         tps = median([run.summary["tps"]["all"] for run in distinct])
         written = median([bytes_of(run) / transactions(run) for run in distinct])
-        chosen = key(distinct[0].settings)
+        chosen = key(distinct[0].settings, names)
         made.append(Setting(chosen, text, tps, written, survives, trials.get(chosen)))
     return made
 

@@ -1,11 +1,12 @@
 """The settings that `make advise` chooses among, and how many of them have trials."""
 
 import shlex
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from base.errors import BadInputError
+from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
@@ -14,6 +15,7 @@ from commitpath.cells.profiles import load_profile
 from commitpath.database import select
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
+from model import engines
 
 # The axes that an app developer chooses; all others are where and with what it was measured.
 CHOSEN = (
@@ -25,6 +27,8 @@ CHOSEN = (
     "journal_size_limit",
     "checkpoint_every",
 )
+# ENGINE of a choice among all engines.
+ANY = "any"
 # The failure that only trials answer.
 POWER = "power"
 Key = tuple[str, ...]
@@ -35,13 +39,19 @@ def needs() -> dict[str, Any]:
     return load(EXPERIMENTS / "advice.yml", "advice")
 
 
-def key(settings: Mapping[str, Any]) -> Key:
-    """Return a cell's values of CHOSEN."""
-    return tuple(str(settings.get(name, select.NONE)) for name in CHOSEN)
+def chosen(any_engine: bool) -> tuple[str, ...]:
+    """Return the axes that a developer chooses: of one engine, or the engine and those of all engines."""
+    return tuple(dict.fromkeys(["engine", *CHOSEN, *sorted(engines.axes())])) if any_engine else CHOSEN
+
+
+def key(settings: Mapping[str, Any], names: Sequence[str]) -> Key:
+    """Return a cell's values of the chosen axes, none of those that its engine lacks."""
+    lacks = engines.unused_axes(str(settings.get("engine", FIRST_ENGINE)))
+    return tuple(select.NONE if name in lacks else str(settings.get(name, select.NONE)) for name in names)
 
 
 def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
-    """Return the variables of `make sweep` that measure the choice with the given axes.
+    """Return the variables of `make sweep` that measure the choice with the given axes, or ENGINE=any.
 
     A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not among them.
     """
@@ -50,7 +60,9 @@ def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
     workload = load_profile("workload", name)
     fixed = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
     sizes = {axis.upper(): str(value) for axis, value in sizes.items() if axis not in fixed}
-    return {"GRID": needs()["grid"], **sizes, **given}
+    any_engine = given.get("ENGINE") == ANY
+    axes_given = {name: text for name, text in given.items() if not (any_engine and name == "ENGINE")}
+    return {"GRID": needs()["any_engine" if any_engine else "grid"], **sizes, **axes_given}
 
 
 def command(variables: Mapping[str, str]) -> str:
@@ -89,14 +101,17 @@ class Choice:
             )
 
 
-def choice(swept_by: dict[str, str], results: Results, tried: Set[Key]) -> Choice:
-    """Return which settings of a sweep are measured. tried: those that have trials."""
+def choice(
+    swept_by: dict[str, str], results: Results, tried: Set[Key], names: Sequence[str] = CHOSEN
+) -> Choice:
+    """Return which settings of a sweep are measured. tried: those that have trials; names: of the key."""
     given = {name: text for name, text in swept_by.items() if name != "GRID"}
-    cells = {key(dict(run.cell.axes())): run.cell for run in expand(swept_by["GRID"], given).runs}
-    names = [name for at, name in enumerate(CHOSEN) if len({setting[at] for setting in cells}) > 1]
+    cells = {key(dict(run.cell.axes()), names): run.cell for run in expand(swept_by["GRID"], given).runs}
+    shown = [name for at, name in enumerate(names) if len({setting[at] for setting in cells}) > 1]
     missing = {
-        " ".join(f"{name}={cell.value(name)}" for name in names): results.find(cell).reason
-        or "its trials are of another kernel"
+        " ".join(
+            f"{name}={cell.value(name)}" for name in shown if name not in engines.unused_axes(cell.engine)
+        ): results.find(cell).reason or "its trials are of another kernel"
         for setting, cell in cells.items()
         if setting not in tried
     }

@@ -78,6 +78,19 @@ def rate(run: Run, op: str) -> float | None:
     return sum(weights) / sum(weight / each for weight, each in zip(weights, rates, strict=True))
 
 
+def operations_rate(run: Run, op: str) -> float | None:
+    """Return operations per second: a batch has as many as its rows. None if the run did not count them."""
+    each, tps = run.summary.get("operations_per_transaction"), rate(run, op)
+    if not each or tps is None:
+        return None
+    if ":" not in op:
+        return None if each.get(op) is None else tps * float(each[op])
+    weights = [int(weight) for weight in op.split(":")]
+    counts = [float(each[kind]) for kind in operations.kinds() if kind in run.summary["tps"]]
+    mean = sum(weight * count for weight, count in zip(weights, counts, strict=True)) / sum(weights)
+    return tps * mean
+
+
 def mean_latency(run: Run, op: str) -> float | None:
     """Return ms per transaction; for all over the timed region, which ends with the last checkpoint."""
     tps = rate(run, op)
@@ -115,6 +128,16 @@ def syncs(run: Run, op: str) -> float | None:
     by_op = run.summary["syncs"]
     values = list(by_op.values()) if op == WHOLE else [by_op.get(op)]
     return None if not values or None in values else statistics.fmean(values)
+
+
+def memory(member: str) -> Callable[[Run], float | None]:
+    """Return the reader of a part of the driver's memory, in MiB; None if the kernel did not have it."""
+
+    def read(run: Run) -> float | None:
+        size = (run.summary.get("memory") or {}).get(member)
+        return None if size is None else size / 2**20
+
+    return read
 
 
 def of_whole(read: Callable[[Run], float | None]) -> Callable[[Run, str], float | None]:
@@ -158,6 +181,7 @@ def recovery(run: Run) -> float | None:
 
 METRICS: dict[str, Metric] = {
     "tps": Metric("transactions per second", rate, timed=True),
+    "ops": Metric("operations per second", operations_rate, timed=True),
     "tx_latency": Metric("mean latency (ms)", mean_latency, timed=True),
     **{
         name: Metric(f"{words} latency (ms)", latency(name), timed=True, whole=False)
@@ -178,6 +202,10 @@ METRICS: dict[str, Metric] = {
     "pages": Metric("4 KiB pages of the engine's files written", of_whole(lambda run: written(run, "pages"))),
     "os_pages": Metric("other 4 KiB pages written", of_whole(lambda run: written(run, "os_pages"))),
     "checkpoints": Metric("checkpoints", of_whole(lambda run: written(run, "checkpoints"))),
+    "rss": Metric("resident memory (MiB)", of_whole(memory("resident")), timed=True),
+    "rss_anonymous": Metric("resident anonymous memory (MiB)", of_whole(memory("anonymous")), timed=True),
+    "rss_mapped": Metric("resident mapped files (MiB)", of_whole(memory("mapped")), timed=True),
+    "rss_peak": Metric("peak of the resident memory (MiB)", of_whole(memory("peak")), timed=True),
     "lost": Metric(
         "transactions lost, at most",
         of_whole(lambda run: ((run.summary.get("crash") or {}).get("lost_acknowledged") or {}).get("max")),

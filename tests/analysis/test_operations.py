@@ -12,6 +12,7 @@ import pytest
 
 from analysis.adapters import drivertables
 from analysis.checks import rendered
+from analysis.report import summary
 from analysis.stats import report_tables
 from base.errors import BadInput
 from model import operations
@@ -47,6 +48,18 @@ def test_the_drivers_build_takes_every_line() -> None:
 )
 def test_a_groups_kind_is_in_its_name(op: str, kind: str) -> None:
     assert operations.kind_name(op) == kind
+
+
+def test_operations_per_transaction() -> None:
+    """A batch has several; a run of an older driver did not count them."""
+    rows = pl.DataFrame({"op": ["update", "batch", "batch", "read"]})
+    run = SimpleNamespace(config={"operations": {"update": 1, "batch": 20, "read": 1}}, transactions=rows)
+    made = summary.operations_per_transaction(cast(Any, run))
+    assert made == {
+        "operations_per_transaction": {"update": 1.0, "batch": 10.0, "read": 1.0, "all": 22 / 4},
+    }
+    run.config = {}
+    assert summary.operations_per_transaction(cast(Any, run)) == {}
 
 
 def test_changes_may_be_unknown_and_older_runs_have_no_rows(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ def test_engines_do_the_same(tmp_path, workload):
         ):
             left.apply(one)
         assert config["rows_after"] == left.rows
+        assert config["operations"] == {
+            op: number * (10 if op == "batch" else 1) for op, number in config["transactions"].items()
+        }
         found[engine] = read, config["sql_bytes"], None if adds else changes
     first, *others = found.values()
     assert others and all(other[:2] == first[:2] for other in others)

@@ -70,9 +70,9 @@ def test_config(driver):
     driver.run_ok("--page-size", 1024, mode="truncate", synchronous="normal")
     config = driver.config()
     assert list(config) == [
-        *("driver", "transactions", "engine", "sqlite", "requested", "effective", "pragmas"),
+        *("driver", "transactions", "operations", "engine", "sqlite", "requested", "effective", "pragmas"),
         *("sql_bytes", "rows_before", "rows_after", "file_sizes_before_close", "file_sizes"),
-        *("clock", "status"),
+        *("memory", "clock", "status"),
     ]
     assert config["driver"] == {
         "workload": "apsys17",
@@ -85,7 +85,11 @@ def test_config(driver):
         "pace_ns": 0,
         "cache": "warm",
     }
-    assert config["transactions"] == {"insert": 20, "update": 20, "delete": 20}
+    assert config["transactions"] == config["operations"] == {"insert": 20, "update": 20, "delete": 20}
+    memory = config["memory"]
+    assert list(memory) == ["peak", "resident", "anonymous", "mapped", "shared"]
+    parts = ("anonymous", "mapped", "shared")
+    assert memory["peak"] >= memory["resident"] == sum(memory[name] for name in parts) > 0
     assert config["requested"] == {
         "journal_mode": "truncate",
         "synchronous": "normal",

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from lab import Lab
 
-from commitpath.reporting.choice import CHOSEN, needs
+from commitpath.cells.axes import axes
+from commitpath.reporting.choice import CHOSEN, chosen, needs
 from commitpath.sweep.grid import expand
 from model.cell import Cell
 
@@ -17,8 +18,8 @@ POWER = {**WHERE, "SURVIVE": "power"}
 
 def tried(lab: Lab, cell: Cell, tps: float, failure: str = "power", **took: float) -> None:
     """A run with trials of a setting of the choice."""
-    chosen = {name.upper(): str(cell.value(name)) for name in CHOSEN}
-    lab.run(tps, took=took, CRASH=failure, **WHERE, **SIZES, **chosen)
+    given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
+    lab.run(tps, took=took, CRASH=failure, **WHERE, **SIZES, **given)
 
 
 def loses(cell: Cell) -> dict[str, int]:
@@ -88,8 +89,8 @@ def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
 def test_the_speed_is_that_of_the_larger_runs_and_what_is_lost_that_of_the_trials(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
         tried(lab, cell, 100 + place, **loses(cell))
-        chosen = {name.upper(): str(cell.value(name)) for name in CHOSEN}
-        lab.run(1000 + place, **WHERE, ROWS="5000", N="50", **chosen)
+        given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
+        lab.run(1000 + place, **WHERE, ROWS="5000", N="50", **given)
     out = lab.ok("advise", **POWER, ROWS="5000")
     assert re.search(r"^journal_mode=wal synchronous=full wal_autocheckpoint=100 +1060.5", out, re.M)
     assert "40 cuts took 0 at most" in out
@@ -126,10 +127,10 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     assert sweep in said
     assert f"FILE='{path}'" in said
     for place, cell in enumerate(SETTINGS):
-        chosen = {name.upper(): str(cell.value(name)) for name in CHOSEN}
+        given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
         sizes = {"CUTS": SIZES["CUTS"], "PROBES": "none"}
         lab.run(
-            100 + place, took=loses(cell), ROWS="0", N="2", CRASH="power", **WHERE, **mine, **sizes, **chosen
+            100 + place, took=loses(cell), ROWS="0", N="2", CRASH="power", **WHERE, **mine, **sizes, **given
         )
     moved = tmp_path / "moved.sql"
     path.rename(moved)
@@ -143,3 +144,31 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     assert "no ok run of lab local" in lab.says("advise", **POWER, **mine)
     assert "no such file" in lab.says("advise", **POWER, WORKLOAD="sql", FILE=str(path))
     assert "WORKLOAD=apsys17 has transactions of its own" in lab.says("advise", **POWER, FILE=str(moved))
+
+
+def default(axis: str) -> str:
+    """An axis's value in a cell that does not set it."""
+    return str(axes()[axis].spec["default"])
+
+
+def test_all_engines_are_compared(lab: Lab) -> None:
+    """An engine is named, without the settings that it lacks; one engine's advice is as before."""
+    cells = [run.cell for run in expand(needs()["any_engine"]).runs]
+    varied = [name for name in chosen(True) if name != "sqlite"]
+    for place, cell in enumerate(cells):
+        mine = {
+            name.upper(): str(cell.value(name)) for name in varied if str(cell.value(name)) != default(name)
+        }
+        tps = 1000 if (cell.engine, cell.synchronous) == ("ssl", "full") else 100 + place
+        lab.run(
+            tps, took={"worst": 9 * (cell.synchronous == "normal")}, CRASH="power", **WHERE, **SIZES, **mine
+        )
+    out = lab.ok("advise", **POWER, ENGINE="any")
+    assert f"{len(cells)} of {len(cells)} settings of the choice have trials" in out
+    (best,) = [line for line in out.splitlines() if line.startswith("engine=")]
+    assert best.startswith("engine=ssl synchronous=full") and "journal_mode" not in best
+    said = lab.says("advise", **POWER | {"DEVICE": "ufs-2.0"}, ENGINE="any")
+    assert (
+        "with FS=f2fs DEVICE=ufs-2.0 ENGINE=any; RUN=yes makes them (make sweep GRID=advise-engines CRASH"
+        in said
+    )

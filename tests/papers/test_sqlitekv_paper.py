@@ -1,0 +1,98 @@
+"""The study of SQLiteKV: operations per second, memory, its claims and its cells."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from test_ssl_paper import run
+
+from base.errors import LabError
+from commitpath.cells.from_variables import make_cell
+from commitpath.cells.identities import cell_id
+from commitpath.papers import document, figure_data, judge, paper
+from commitpath.papers.readings import of_engine, reading
+from commitpath.results.metrics import number
+from commitpath.results.query import Results
+from commitpath.sweep.grid import expand
+from model import durability
+
+CELL = make_cell({"ENGINE": "leveldb", "WORKLOAD": "kv"})
+
+
+def made(**summary: Any) -> Any:
+    """A run of single reads and of batches of ten updates."""
+    plain = run(CELL, 100)
+    return replace(plain, summary={"tps": {"read": 100.0, "batch": 40.0, "all": 60.0}, **summary})
+
+
+def test_operations_per_second() -> None:
+    """A batch counts with all its operations, in a mix too."""
+    counted = made(operations_per_transaction={"read": 1.0, "batch": 10.0, "all": 5.5})
+    assert [number(counted, "ops", op) for op in ("read", "batch", "all")] == [100, 400, 330]
+    # three reads in 30 ms, one batch in 25 ms
+    assert number(counted, "ops", "3:1") == pytest.approx(13 / 0.055)
+    with pytest.raises(LabError, match="has no ops of insert"):
+        number(counted, "ops", "insert")
+    with pytest.raises(LabError, match="has no ops of all"):
+        number(made(), "ops", "all")
+
+
+def test_memory() -> None:
+    """A number that the kernel does not have has no value."""
+    counted = made(memory={"peak": 3 << 20, "resident": 2 << 20})
+    assert [number(counted, name, "all") for name in ("rss_peak", "rss")] == [3, 2]
+    for one, name in ((counted, "rss_mapped"), (made(), "rss")):
+        with pytest.raises(LabError, match=f"has no {name} of all"):
+            number(one, name, "all")
+    with pytest.raises(LabError, match="has no rss of read"):
+        number(counted, "rss", "read")
+
+
+def test_an_engine_without_sqlite_takes_no_release() -> None:
+    """A paper's release is of the cells that have SQLite; a reading has that of its SQLite side."""
+    assert of_engine({"engine": "leveldb", "sqlite": "3.15.0"}) == {"engine": "leveldb"}
+    assert of_engine({"sqlite": "3.15.0"}) == {"sqlite": "3.15.0"}
+    sides = {"left": {"engine": "leveldb"}, "right": {"journal_mode": "wal"}}
+    for given, build in ((sides, "3.15.0"), ({**sides, "right": sides["left"]}, "3.15.0")):
+        made = reading({"name": "r", **given}, {}, "3.15.0", {}, {})
+        values = [judge.value_of(Results([], "local"), side.takes[0][0], "ops", "all")
+                  for pair in made.pairs for side in (pair.left, pair.right)]  # fmt: skip
+        pair = judge.PairResult("", values[0], values[1], None, "missing", {})
+        assert document.build_of(judge.ReadingResult(made, (pair,), "missing")) == build
+
+
+def test_its_cells_are_swept_and_used() -> None:
+    """Every cell of a reading or a figure is in the grid; each that nobody watches is in one of them."""
+    study = paper.load("sqlitekv")
+    swept = {cell_id(one.cell): one for one in expand(study.grid).runs}
+    used = {
+        cell_id(cell)
+        for claim in study.claims
+        for one in claim.readings
+        for pair in one.pairs
+        for side in (pair.left, pair.right)
+        for cell, _ in side.takes
+    }
+    used |= {
+        cell_id(bar.cell)
+        for path in study.figures
+        for panel in figure_data.panels(study, path, figure_data.read(path))
+        for bar in panel.bars
+    }
+    assert used == {name for name, one in swept.items() if one.grid != study.watched}
+
+
+def test_each_claim_is_at_equal_durability_too() -> None:
+    """One reading of each that can be tested promises as much on both sides, after each failure."""
+    study = paper.load("sqlitekv")
+    assert len(study.claims) == 10
+    for claim in study.claims:
+        equal = [
+            one
+            for one in claim.readings
+            for pair in one.pairs
+            if not durability.differences(
+                *(durability.promised(side.takes[0][0]) for side in (pair.left, pair.right))
+            )
+        ]
+        assert equal or claim.not_testable, claim.id
