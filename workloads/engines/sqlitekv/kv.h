@@ -44,11 +44,6 @@ struct shared_table {
 	int64_t last;
 };
 
-struct savepoint {
-	int number;
-	size_t position; /* in the overlay's log of changes */
-};
-
 /* An open database. */
 struct store {
 	struct store *next; /* of the connection */
@@ -66,8 +61,8 @@ struct store {
 	struct overlay overlay;
 	struct cache *cache; /* NULL: none */
 	int64_t cache_size;
-	uint64_t epoch; /* the last one that a table has */
-	struct savepoint *savepoints;
+	uint64_t epoch;	    /* the last one that a table has */
+	size_t *savepoints; /* by their numbers: places in the overlay's log of changes */
 	size_t savepoint_count, savepoint_capacity;
 	struct shared_table *tables;
 };

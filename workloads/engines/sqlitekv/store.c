@@ -280,45 +280,37 @@ int store_commit(struct store *store, char **message)
 	return result;
 }
 
+/* SQLite calls it for each table of the transaction, and for one that joins with the last savepoint
+ * only: nothing was changed since the earlier ones. */
 int store_savepoint(struct store *store, int number)
 {
-	struct savepoint *savepoints = store->savepoints;
-	size_t count = store->savepoint_count;
+	size_t needed = (size_t)number + 1;
 
-	/* SQLite calls it for each table of the transaction. */
-	if (count > 0 && savepoints[count - 1].number >= number)
-		return SQLITE_OK;
-	if (count == store->savepoint_capacity) {
-		size_t capacity = 2 * count + 8;
+	if (needed > store->savepoint_capacity) {
+		size_t *larger = sqlite3_realloc64(store->savepoints, 2 * needed * sizeof(*larger));
 
-		savepoints = sqlite3_realloc64(savepoints, capacity * sizeof(*savepoints));
-		if (savepoints == NULL)
+		if (larger == NULL)
 			return SQLITE_NOMEM;
-		store->savepoints = savepoints;
-		store->savepoint_capacity = capacity;
+		store->savepoints = larger;
+		store->savepoint_capacity = 2 * needed;
 	}
-	savepoints[store->savepoint_count++] = (struct savepoint){number, store->overlay.changes};
+	while (store->savepoint_count < needed)
+		store->savepoints[store->savepoint_count++] = store->overlay.changes;
 	return SQLITE_OK;
 }
 
 void store_release(struct store *store, int number)
 {
-	while (store->savepoint_count > 0 &&
-	       store->savepoints[store->savepoint_count - 1].number >= number)
-		store->savepoint_count--;
+	if (store->savepoint_count > (size_t)number)
+		store->savepoint_count = (size_t)number;
 }
 
-/* A table that joined the transaction later has no savepoint of the number, but one after it: no
- * change is between the two. */
 void store_rollback_to(struct store *store, int number)
 {
-	for (size_t i = 0; i < store->savepoint_count; i++)
-		if (store->savepoints[i].number >= number) {
-			overlay_undo(&store->overlay, store->savepoints[i].position);
-			store->savepoints[i].number = number;
-			store->savepoint_count = i + 1;
-			break;
-		}
+	if (store->savepoint_count > (size_t)number) {
+		overlay_undo(&store->overlay, store->savepoints[number]);
+		store->savepoint_count = (size_t)number + 1;
+	}
 	forget_last_rowids(store);
 }
 

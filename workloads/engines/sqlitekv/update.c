@@ -137,10 +137,8 @@ static int next_rowid(struct table *table, int64_t *rowid)
 			result = read_sequence(table, &sequence);
 		if (result != SQLITE_OK)
 			return result;
-		if (sequence > shared->last)
+		if (table->schema.autoincrement && sequence > shared->last)
 			shared->last = sequence;
-		if (shared->last < 0)
-			shared->last = 0;
 		shared->last_is_valid = true;
 	}
 	/* SQLite then tries random ones, but for AUTOINCREMENT */
@@ -148,6 +146,14 @@ static int next_rowid(struct table *table, int64_t *rowid)
 		return SQLITE_FULL;
 	*rowid = shared->last + 1;
 	return SQLITE_OK;
+}
+
+/* With a message: else SQLite has that of an earlier row, which OR IGNORE left out. */
+static int mismatch(struct table *table)
+{
+	sqlite3_free(table->base.zErrMsg);
+	table->base.zErrMsg = sqlite3_mprintf("datatype mismatch");
+	return SQLITE_MISMATCH;
 }
 
 /* Sets the rowid of a new or changed row: `asked` is SQLite's, NULL if there is none. */
@@ -161,7 +167,7 @@ static int choose_rowid(struct table *table, bool inserts, int64_t old, sqlite3_
 	if (alias >= 0) {
 		field = table->fields[alias];
 		if (field.type == SQLITE_NULL && !inserts)
-			return SQLITE_MISMATCH;
+			return mismatch(table);
 	}
 	if (field.type == SQLITE_NULL ||
 	    (!inserts && field.type == SQLITE_INTEGER && field.integer == old)) {
@@ -172,7 +178,7 @@ static int choose_rowid(struct table *table, bool inserts, int64_t old, sqlite3_
 	if (field.type == SQLITE_NULL)
 		return next_rowid(table, rowid);
 	*rowid = field.integer;
-	return field.type == SQLITE_INTEGER ? SQLITE_OK : SQLITE_MISMATCH;
+	return field.type == SQLITE_INTEGER ? SQLITE_OK : mismatch(table);
 }
 
 static int load_fields(struct table *table, sqlite3_value **values)

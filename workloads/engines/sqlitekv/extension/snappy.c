@@ -1,5 +1,5 @@
-/* What LevelDB calls of its compression library. Debian's is not for shared objects, and sqlitekv has
- * no compressed block: one is damage. C++'s names, on a machine of 64 bits. */
+/* What LevelDB calls of its compression library. Debian's is not for shared objects, and sqlitekv
+ * has no compressed block: one is damage. C++'s names, on a machine of 64 bits. */
 #include <stdbool.h>
 #include <stddef.h>
 
