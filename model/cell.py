@@ -47,6 +47,8 @@ class Cell:
     recovery_rule: str
     sector_size: int
     page_record: str
+    query_cache: int
+    kv_form: str
     checkpoint_every: int
     workload: str
     file: str

@@ -15,9 +15,9 @@ struct cursor {
 	uint64_t epoch; /* of the table, when it began to collect */
 };
 
-static struct table *table_of(const struct cursor *cursor)
+static struct kv_table *table_of(const struct cursor *cursor)
 {
-	return (struct table *)cursor->base.pVtab;
+	return (struct kv_table *)cursor->base.pVtab;
 }
 
 int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened)
@@ -127,7 +127,7 @@ static void collect(struct cursor *cursor)
 /* All rows were read: they are the query's result, unless the table has changed. */
 static void keep(struct cursor *cursor)
 {
-	struct table *table = table_of(cursor);
+	struct kv_table *table = table_of(cursor);
 	struct cache *cache = usable_cache(table->store);
 
 	cursor->collects = false;
@@ -156,7 +156,7 @@ int cursor_filter(sqlite3_vtab_cursor *opened, int plan, const char *text, int c
 		  sqlite3_value **values)
 {
 	struct cursor *cursor = (struct cursor *)opened;
-	struct table *table = table_of(cursor);
+	struct kv_table *table = table_of(cursor);
 	bool exact, empty, prefix;
 	int result;
 
@@ -203,7 +203,7 @@ int cursor_eof(sqlite3_vtab_cursor *opened)
 
 static int damaged(struct cursor *cursor)
 {
-	struct table *table = table_of(cursor);
+	struct kv_table *table = table_of(cursor);
 
 	return kv_fail(&table->base.zErrMsg, SQLITE_CORRUPT_VTAB,
 		       "%s: a row of table %s is damaged", table->store->path, table->name);
@@ -212,7 +212,7 @@ static int damaged(struct cursor *cursor)
 /* Reads a column from the key. */
 static bool read_key(struct cursor *cursor, int column, struct field *field)
 {
-	const struct schema *schema = &table_of(cursor)->schema;
+	const struct kv_schema *schema = &table_of(cursor)->schema;
 	struct slice key = cursor->key;
 
 	if (!key_take_table(&key))
@@ -254,7 +254,7 @@ static void answer(sqlite3_context *context, const struct field *field)
 int cursor_column(sqlite3_vtab_cursor *opened, sqlite3_context *context, int index)
 {
 	struct cursor *cursor = (struct cursor *)opened;
-	const struct schema *schema = &table_of(cursor)->schema;
+	const struct kv_schema *schema = &table_of(cursor)->schema;
 	struct field field = {0};
 
 	if (index == schema->count) {

@@ -124,7 +124,7 @@ void scan_close(struct scan *scan);
 
 enum collation { BINARY, NOCASE, RTRIM };
 
-struct column {
+struct kv_column {
 	char *name, *type;
 	enum collation collation;
 	char affinity; /* 'B'lob, 'T'ext, 'N'umeric, 'I'nteger, 'R'eal */
@@ -135,27 +135,27 @@ struct column {
 
 /* Columns of a table, and those of its key. Without a rowid the key is in a hidden column after
  * them. */
-struct schema {
-	struct column *columns;
+struct kv_schema {
+	struct kv_column *columns;
 	int count;
 	int *key; /* columns; -1: the rowid */
 	int key_count;
 	bool has_rowid, autoincrement;
 };
 
-int schema_parse(const char *declaration, struct schema *schema, char **message);
-bool schema_equal(const struct schema *one, const struct schema *other);
-char *schema_declare(const struct schema *schema);
-void schema_free(struct schema *schema);
+int schema_parse(const char *declaration, struct kv_schema *schema, char **message);
+bool schema_equal(const struct kv_schema *one, const struct kv_schema *other);
+char *schema_declare(const struct kv_schema *schema);
+void schema_free(struct kv_schema *schema);
 extern const char *const collation_names[];
 
-struct table {
+struct kv_table {
 	sqlite3_vtab base; /* first */
 	struct module *module;
 	struct store *store;
 	struct shared_table *shared;
 	char *name;
-	struct schema schema;
+	struct kv_schema schema;
 	bool blind;			/* an INSERT does not look for its key */
 	struct bytes key, other, value; /* of a change */
 	struct field *fields;
@@ -164,7 +164,7 @@ struct table {
 /* The numbers of rows that queries read are estimates: nothing counts them. */
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 /* Sets the range of a query; `exact`: it is one key; `empty`: it has no row. */
-int plan_range(struct table *table, int plan, sqlite3_value **values, struct scan *scan,
+int plan_range(struct kv_table *table, int plan, sqlite3_value **values, struct scan *scan,
 	       bool *exact, bool *empty, bool *prefix);
 bool plan_is_backward(int plan);
 

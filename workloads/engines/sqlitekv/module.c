@@ -3,7 +3,7 @@
 
 static struct store *store_of(sqlite3_vtab *vtab)
 {
-	return ((struct table *)vtab)->store;
+	return ((struct kv_table *)vtab)->store;
 }
 
 static int begin(sqlite3_vtab *vtab)

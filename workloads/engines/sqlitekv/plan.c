@@ -31,26 +31,26 @@ static bool is_numeric(char affinity)
 	return affinity == 'I' || affinity == 'N' || affinity == 'R';
 }
 
-static char key_affinity(const struct schema *schema, int key)
+static char key_affinity(const struct kv_schema *schema, int key)
 {
 	return schema->key[key] >= 0 && !schema->has_rowid
 		       ? schema->columns[schema->key[key]].affinity
 		       : 'I';
 }
 
-static enum collation key_collation(const struct schema *schema, int key)
+static enum collation key_collation(const struct kv_schema *schema, int key)
 {
 	return schema->has_rowid ? BINARY : schema->columns[schema->key[key]].collation;
 }
 
 /* Whether a column is that of the key. */
-static bool is_key_column(const struct schema *schema, int key, int column)
+static bool is_key_column(const struct kv_schema *schema, int key, int column)
 {
 	return column == schema->key[key] || (schema->has_rowid && column < 0);
 }
 
 /* Returns a usable constraint of the key's column with one of two operators; -1: none. */
-static int find(const struct schema *schema, sqlite3_index_info *info, int key, int operator,
+static int find(const struct kv_schema *schema, sqlite3_index_info *info, int key, int operator,
 		int other)
 {
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -67,7 +67,7 @@ static int find(const struct schema *schema, sqlite3_index_info *info, int key, 
 
 /* Whether the key's order is the requested one. An equal column may be left out where its range is
  * always used. */
-static bool is_ordered(const struct schema *schema, const sqlite3_index_info *info, int equal)
+static bool is_ordered(const struct kv_schema *schema, const sqlite3_index_info *info, int equal)
 {
 	int key = 0;
 
@@ -93,7 +93,7 @@ static void use(sqlite3_index_info *info, int constraint, int *count)
 	info->aConstraintUsage[constraint].argvIndex = ++*count;
 }
 
-static bool all_numeric(const struct schema *schema)
+static bool all_numeric(const struct kv_schema *schema)
 {
 	for (int i = 0; i < schema->key_count; i++)
 		if (!is_numeric(key_affinity(schema, i)))
@@ -103,7 +103,7 @@ static bool all_numeric(const struct schema *schema)
 
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-	const struct schema *schema = &((struct table *)vtab)->schema;
+	const struct kv_schema *schema = &((struct kv_table *)vtab)->schema;
 	int equal = 0, count = 0, found;
 	double rows = rows_of_table;
 
@@ -168,7 +168,7 @@ static bool is_sound(const struct field *field, char affinity, bool is_range)
 }
 
 /* Loads the value that is compared with a column of the key. */
-static int load(const struct table *table, int key, sqlite3_value *value, bool is_range,
+static int load(const struct kv_table *table, int key, sqlite3_value *value, bool is_range,
 		struct field *field, bool *sound, bool *empty)
 {
 	char affinity = key_affinity(&table->schema, key);
@@ -181,10 +181,10 @@ static int load(const struct table *table, int key, sqlite3_value *value, bool i
 	return result;
 }
 
-int plan_range(struct table *table, int plan, sqlite3_value **values, struct scan *scan,
+int plan_range(struct kv_table *table, int plan, sqlite3_value **values, struct scan *scan,
 	       bool *exact, bool *empty, bool *prefix)
 {
-	const struct schema *schema = &table->schema;
+	const struct kv_schema *schema = &table->schema;
 	int equal = plan & PLAN_EQUAL, key = 0, next = 0, result = SQLITE_OK;
 	struct field field;
 	bool sound = true;

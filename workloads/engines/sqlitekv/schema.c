@@ -82,11 +82,11 @@ static int read_collation(const char *name, enum collation *collation, char **me
 		       "COLLATE %s is not supported; BINARY, NOCASE and RTRIM are", name);
 }
 
-static int read_column(sqlite3 *db, sqlite3_stmt *row, struct schema *schema, char **message)
+static int read_column(sqlite3 *db, sqlite3_stmt *row, struct kv_schema *schema, char **message)
 {
-	struct column *columns =
+	struct kv_column *columns =
 		sqlite3_realloc64(schema->columns, (size_t)(schema->count + 1) * sizeof(*columns));
-	struct column *column;
+	struct kv_column *column;
 	const char *name = (const char *)sqlite3_column_text(row, 1), *collation = NULL;
 	const char *type = (const char *)sqlite3_column_text(row, 2);
 	int autoincrement = 0, result;
@@ -95,10 +95,10 @@ static int read_column(sqlite3 *db, sqlite3_stmt *row, struct schema *schema, ch
 		return SQLITE_NOMEM;
 	schema->columns = columns;
 	column = &columns[schema->count++];
-	*column = (struct column){.name = sqlite3_mprintf("%s", name),
-				  .type = sqlite3_mprintf("%s", type != NULL ? type : ""),
-				  .not_null = sqlite3_column_int(row, 3) != 0,
-				  .kept = true};
+	*column = (struct kv_column){.name = sqlite3_mprintf("%s", name),
+				     .type = sqlite3_mprintf("%s", type != NULL ? type : ""),
+				     .not_null = sqlite3_column_int(row, 3) != 0,
+				     .kept = true};
 	if (name == NULL || column->name == NULL || column->type == NULL)
 		return SQLITE_NOMEM;
 	column->affinity = affinity_of(column->type);
@@ -110,7 +110,7 @@ static int read_column(sqlite3 *db, sqlite3_stmt *row, struct schema *schema, ch
 	return read_collation(collation, &column->collation, message);
 }
 
-static int read_columns(sqlite3 *db, struct schema *schema, char **message)
+static int read_columns(sqlite3 *db, struct kv_schema *schema, char **message)
 {
 	sqlite3_stmt *statement;
 	int result = prepare(db, "PRAGMA table_info(t)", &statement, message);
@@ -123,11 +123,11 @@ static int read_columns(sqlite3 *db, struct schema *schema, char **message)
 
 /* The key has a column's value exactly, but for a type that SQLite compares as equal, or a text
  * that a collation does. */
-static void add_key(struct schema *schema, int index)
+static void add_key(struct kv_schema *schema, int index)
 {
 	schema->key[schema->key_count++] = index;
 	if (index >= 0) {
-		struct column *column = &schema->columns[index];
+		struct kv_column *column = &schema->columns[index];
 
 		column->in_key = true;
 		column->kept = column->affinity == 'B' || column->collation != BINARY;
@@ -135,7 +135,7 @@ static void add_key(struct schema *schema, int index)
 }
 
 /* Without an index of its own, a primary key is the rowid. */
-static int read_key(sqlite3 *db, struct schema *schema, char **message)
+static int read_key(sqlite3 *db, struct kv_schema *schema, char **message)
 {
 	sqlite3_stmt *statement;
 	int result;
@@ -186,13 +186,13 @@ static int create(sqlite3 *db, const char *declaration, char **message)
 	return result;
 }
 
-int schema_parse(const char *declaration, struct schema *schema, char **message)
+int schema_parse(const char *declaration, struct kv_schema *schema, char **message)
 {
 	sqlite3 *db;
 	int result =
 		sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL);
 
-	*schema = (struct schema){0};
+	*schema = (struct kv_schema){0};
 	if (result == SQLITE_OK)
 		result = create(db, declaration, message);
 	if (result == SQLITE_OK)
@@ -207,14 +207,14 @@ int schema_parse(const char *declaration, struct schema *schema, char **message)
 	return result;
 }
 
-bool schema_equal(const struct schema *one, const struct schema *other)
+bool schema_equal(const struct kv_schema *one, const struct kv_schema *other)
 {
 	if (one->count != other->count || one->key_count != other->key_count ||
 	    one->has_rowid != other->has_rowid || one->autoincrement != other->autoincrement ||
 	    memcmp(one->key, other->key, (size_t)one->key_count * sizeof(one->key[0])) != 0)
 		return false;
 	for (int i = 0; i < one->count; i++) {
-		const struct column *left = &one->columns[i], *right = &other->columns[i];
+		const struct kv_column *left = &one->columns[i], *right = &other->columns[i];
 
 		if (sqlite3_stricmp(left->name, right->name) != 0 ||
 		    left->affinity != right->affinity || left->collation != right->collation ||
@@ -226,13 +226,13 @@ bool schema_equal(const struct schema *one, const struct schema *other)
 
 /* Returns what sqlite3_declare_vtab takes: a virtual table that is written may have one column of a
  * key only, here a hidden one. NULL: no memory. */
-char *schema_declare(const struct schema *schema)
+char *schema_declare(const struct kv_schema *schema)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 
 	sqlite3_str_appendall(text, "CREATE TABLE t(");
 	for (int i = 0; i < schema->count; i++) {
-		const struct column *column = &schema->columns[i];
+		const struct kv_column *column = &schema->columns[i];
 
 		sqlite3_str_appendf(text, "%s\"%w\" %s COLLATE %s", i > 0 ? ", " : "", column->name,
 				    column->type, collation_names[column->collation]);
@@ -247,7 +247,7 @@ char *schema_declare(const struct schema *schema)
 	return sqlite3_str_finish(text);
 }
 
-void schema_free(struct schema *schema)
+void schema_free(struct kv_schema *schema)
 {
 	for (int i = 0; i < schema->count; i++) {
 		sqlite3_free(schema->columns[i].name);
@@ -255,5 +255,5 @@ void schema_free(struct schema *schema)
 	}
 	sqlite3_free(schema->columns);
 	sqlite3_free(schema->key);
-	*schema = (struct schema){0};
+	*schema = (struct kv_schema){0};
 }

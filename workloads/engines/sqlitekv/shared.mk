@@ -10,7 +10,7 @@ leveldb_folder := $(ENGINE_ROOT)/usr/lib/$(shell $(CC) -print-multiarch)
 LEVELDB_LIBRARY := $(leveldb_folder)/libleveldb.a
 LEVELDB_NEEDS := $(leveldb_cxx) -lpthread -lm
 # only for drivers
-KV_DRIVER := engine.c settings.c
+KV_DRIVER := create.c engine.c settings.c
 
 # No root, and nothing is installed.
 $(leveldb_of_host)/usr/include/leveldb/c.h:

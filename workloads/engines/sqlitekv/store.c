@@ -124,6 +124,10 @@ int store_open(struct module *module, const char *path, const struct store_optio
 	int result;
 
 	*opened = store;
+	if (options->cache_given && options->cache_size != 0 && options->cache_size < CACHE_LEAST)
+		return kv_fail(message, SQLITE_ERROR,
+			       "a query cache of %lld bytes: it is 0, or at least %d",
+			       (long long)options->cache_size, CACHE_LEAST);
 	if (store != NULL)
 		return use_again(store, options, message);
 	store = sqlite3_malloc64(sizeof(*store));

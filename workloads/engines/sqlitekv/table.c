@@ -39,7 +39,7 @@ static bool read_bytes(const char *text, int64_t *number)
 		return false;
 	for (; *text != '\0'; text++)
 		*number = 10 * *number + (*text - '0');
-	return *number == 0 || (*number >= CACHE_LEAST && *number <= INT32_MAX);
+	return *number <= INT32_MAX;
 }
 
 static int read_option(struct request *request, const char *argument, size_t length,
@@ -58,8 +58,7 @@ static int read_option(struct request *request, const char *argument, size_t len
 		return read_bytes(value, &request->store.cache_size)
 			       ? SQLITE_OK
 			       : kv_fail(message, SQLITE_ERROR,
-					 "cache=%s: cache is 0, or %d to %d bytes", value,
-					 CACHE_LEAST, INT32_MAX);
+					 "cache=%s: cache is a number of bytes", value);
 	}
 	if (is_name(argument, length, "form")) {
 		request->blind = sqlite3_stricmp(value, "direct") == 0;
@@ -143,11 +142,11 @@ static int new_id(struct store *store, uint32_t *id, char **message)
 }
 
 /* Reads the stored schema, or stores a new one. */
-static int open_schema(struct table *table, const struct request *request, uint32_t *id,
+static int open_schema(struct kv_table *table, const struct request *request, uint32_t *id,
 		       char **message)
 {
 	struct store *store = table->store;
-	struct schema given = {0};
+	struct kv_schema given = {0};
 	struct slice rest;
 	uint64_t stored;
 	bool found;
@@ -197,7 +196,7 @@ static int open_schema(struct table *table, const struct request *request, uint3
 }
 
 /* Finds the table among those that the connection has open, or adds it. */
-static int share(struct table *table, uint32_t id)
+static int share(struct kv_table *table, uint32_t id)
 {
 	struct store *store = table->store;
 	struct shared_table *shared = store->tables;
@@ -223,7 +222,7 @@ static int share(struct table *table, uint32_t id)
 	return SQLITE_OK;
 }
 
-static void unshare(struct table *table)
+static void unshare(struct kv_table *table)
 {
 	struct shared_table **link = &table->store->tables;
 
@@ -236,7 +235,7 @@ static void unshare(struct table *table)
 	sqlite3_free(table->shared);
 }
 
-static void drop(struct table *table)
+static void drop(struct kv_table *table)
 {
 	if (table->store != NULL) {
 		unshare(table);
@@ -251,7 +250,7 @@ static void drop(struct table *table)
 	sqlite3_free(table);
 }
 
-static int declare(sqlite3 *db, const struct table *table, char **message)
+static int declare(sqlite3 *db, const struct kv_table *table, char **message)
 {
 	char *sql = schema_declare(&table->schema);
 	int result = sql == NULL ? SQLITE_NOMEM : sqlite3_declare_vtab(db, sql);
@@ -280,7 +279,7 @@ static int check_encoding(sqlite3 *db, char **message)
 	return result;
 }
 
-static int open_table(struct table *table, const struct request *request, bool create,
+static int open_table(struct kv_table *table, const struct request *request, bool create,
 		      char **message)
 {
 	uint32_t id = 0;
@@ -303,13 +302,13 @@ static int make(sqlite3 *db, struct module *module, int count, const char *const
 		bool create, sqlite3_vtab **vtab, char **message)
 {
 	struct request request;
-	struct table *table = sqlite3_malloc64(sizeof(*table));
+	struct kv_table *table = sqlite3_malloc64(sizeof(*table));
 	int result;
 
 	if (table == NULL)
 		return SQLITE_NOMEM;
-	*table = (struct table){.module = module,
-				.name = sqlite3_mprintf("%s", arguments[TABLE_NAME])};
+	*table = (struct kv_table){.module = module,
+				   .name = sqlite3_mprintf("%s", arguments[TABLE_NAME])};
 	result = table->name == NULL ? SQLITE_NOMEM : check_encoding(db, message);
 	if (result == SQLITE_OK) {
 		result = read_request(count, arguments, &request, message);
@@ -341,7 +340,7 @@ int table_connect(sqlite3 *db, void *module, int count, const char *const *argum
 
 int table_disconnect(sqlite3_vtab *vtab)
 {
-	drop((struct table *)vtab);
+	drop((struct kv_table *)vtab);
 	return SQLITE_OK;
 }
 
@@ -350,7 +349,7 @@ int table_disconnect(sqlite3_vtab *vtab)
  * back; SQLite has no message for that, only the code. */
 int table_destroy(sqlite3_vtab *vtab)
 {
-	struct table *table = (struct table *)vtab;
+	struct kv_table *table = (struct kv_table *)vtab;
 	char *ignored = NULL;
 	int result;
 

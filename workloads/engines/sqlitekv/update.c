@@ -1,7 +1,7 @@
 /* INSERT, UPDATE and DELETE of a row. */
 #include "values.h"
 
-static int constraint(struct table *table, int code, const char *kind, const char *columns)
+static int constraint(struct kv_table *table, int code, const char *kind, const char *columns)
 {
 	sqlite3_free(table->base.zErrMsg);
 	table->base.zErrMsg = sqlite3_mprintf("%s constraint failed: %s", kind, columns);
@@ -9,9 +9,9 @@ static int constraint(struct table *table, int code, const char *kind, const cha
 }
 
 /* As SQLite reports it, with all columns of the key. */
-static int not_unique(struct table *table)
+static int not_unique(struct kv_table *table)
 {
-	const struct schema *schema = &table->schema;
+	const struct kv_schema *schema = &table->schema;
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	char *columns;
 	int result;
@@ -30,10 +30,10 @@ static int not_unique(struct table *table)
 	return result;
 }
 
-static int check_not_null(struct table *table)
+static int check_not_null(struct kv_table *table)
 {
 	for (int i = 0; i < table->schema.count; i++) {
-		const struct column *column = &table->schema.columns[i];
+		const struct kv_column *column = &table->schema.columns[i];
 		char *name;
 		int result;
 
@@ -49,13 +49,13 @@ static int check_not_null(struct table *table)
 	return SQLITE_OK;
 }
 
-static int damaged(struct table *table)
+static int damaged(struct kv_table *table)
 {
 	return kv_fail(&table->base.zErrMsg, SQLITE_CORRUPT_VTAB,
 		       "%s: a key of table %s is damaged", table->store->path, table->name);
 }
 
-static void add_rowid(struct table *table, struct bytes *key, int64_t rowid)
+static void add_rowid(struct kv_table *table, struct bytes *key, int64_t rowid)
 {
 	struct field field = {.type = SQLITE_INTEGER, .integer = rowid};
 
@@ -64,7 +64,7 @@ static void add_rowid(struct table *table, struct bytes *key, int64_t rowid)
 }
 
 /* Reads the largest rowid that is there, 0 if there is none. */
-static int read_last(struct table *table, int64_t *last)
+static int read_last(struct kv_table *table, int64_t *last)
 {
 	struct scan scan = {0};
 	struct field field;
@@ -90,7 +90,7 @@ static int read_last(struct table *table, int64_t *last)
 }
 
 /* Reads the largest rowid that an AUTOINCREMENT table had and has no more; 0: none. */
-static int read_sequence(struct table *table, int64_t *sequence)
+static int read_sequence(struct kv_table *table, int64_t *sequence)
 {
 	struct slice value;
 	uint64_t number = 0;
@@ -110,7 +110,7 @@ static int read_sequence(struct table *table, int64_t *sequence)
 }
 
 /* A deleted row of an AUTOINCREMENT table may have had the largest rowid. */
-static int keep_sequence(struct table *table, int64_t rowid)
+static int keep_sequence(struct kv_table *table, int64_t rowid)
 {
 	int64_t sequence;
 	int result = read_sequence(table, &sequence);
@@ -125,7 +125,7 @@ static int keep_sequence(struct table *table, int64_t rowid)
 	return store_put(table->store, bytes_slice(&table->other), bytes_slice(&table->value));
 }
 
-static int next_rowid(struct table *table, int64_t *rowid)
+static int next_rowid(struct kv_table *table, int64_t *rowid)
 {
 	struct shared_table *shared = table->shared;
 	int64_t sequence = 0;
@@ -149,7 +149,7 @@ static int next_rowid(struct table *table, int64_t *rowid)
 }
 
 /* With a message: else SQLite has that of an earlier row, which OR IGNORE left out. */
-static int mismatch(struct table *table)
+static int mismatch(struct kv_table *table)
 {
 	sqlite3_free(table->base.zErrMsg);
 	table->base.zErrMsg = sqlite3_mprintf("datatype mismatch");
@@ -157,7 +157,7 @@ static int mismatch(struct table *table)
 }
 
 /* Sets the rowid of a new or changed row: `asked` is SQLite's, NULL if there is none. */
-static int choose_rowid(struct table *table, bool inserts, int64_t old, sqlite3_value *asked,
+static int choose_rowid(struct kv_table *table, bool inserts, int64_t old, sqlite3_value *asked,
 			int64_t *rowid)
 {
 	int alias = table->schema.key[0];
@@ -181,7 +181,7 @@ static int choose_rowid(struct table *table, bool inserts, int64_t old, sqlite3_
 	return field.type == SQLITE_INTEGER ? SQLITE_OK : mismatch(table);
 }
 
-static int load_fields(struct table *table, sqlite3_value **values)
+static int load_fields(struct kv_table *table, sqlite3_value **values)
 {
 	int result = SQLITE_OK;
 
@@ -192,7 +192,7 @@ static int load_fields(struct table *table, sqlite3_value **values)
 }
 
 /* A row is gone from its key. */
-static int forget(struct table *table, struct slice key, int64_t rowid)
+static int forget(struct kv_table *table, struct slice key, int64_t rowid)
 {
 	struct shared_table *shared = table->shared;
 	int result = SQLITE_OK;
@@ -209,7 +209,7 @@ static int forget(struct table *table, struct slice key, int64_t rowid)
 }
 
 /* Sets the key of the row that is changed, as SQLite names it. */
-static int old_key(struct table *table, sqlite3_value *value, struct bytes *key, int64_t *rowid)
+static int old_key(struct kv_table *table, sqlite3_value *value, struct bytes *key, int64_t *rowid)
 {
 	if (table->schema.has_rowid) {
 		*rowid = sqlite3_value_int64(value);
@@ -224,7 +224,7 @@ static int old_key(struct table *table, sqlite3_value *value, struct bytes *key,
 	return key->failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int check_key(struct table *table, bool inserts, const struct bytes *old)
+static int check_key(struct kv_table *table, bool inserts, const struct bytes *old)
 {
 	struct slice key = bytes_slice(&table->key);
 	bool found;
@@ -245,7 +245,8 @@ static int check_key(struct table *table, bool inserts, const struct bytes *old)
 	return not_unique(table);
 }
 
-static int write_row(struct table *table, const struct bytes *old, int64_t old_rowid, bool inserts)
+static int write_row(struct kv_table *table, const struct bytes *old, int64_t old_rowid,
+		     bool inserts)
 {
 	struct slice key = bytes_slice(&table->key);
 	int result = SQLITE_OK;
@@ -258,10 +259,10 @@ static int write_row(struct table *table, const struct bytes *old, int64_t old_r
 	return store_put(table->store, key, bytes_slice(&table->value));
 }
 
-static int change(struct table *table, sqlite3_value **values, struct bytes *old,
+static int change(struct kv_table *table, sqlite3_value **values, struct bytes *old,
 		  sqlite3_int64 *made)
 {
-	const struct schema *schema = &table->schema;
+	const struct kv_schema *schema = &table->schema;
 	bool inserts = sqlite3_value_type(values[0]) == SQLITE_NULL;
 	int64_t rowid = 0, old_rowid = 0;
 	int result = inserts ? SQLITE_OK : old_key(table, values[0], old, &old_rowid);
@@ -300,7 +301,7 @@ static int change(struct table *table, sqlite3_value **values, struct bytes *old
 
 int table_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid)
 {
-	struct table *table = (struct table *)vtab;
+	struct kv_table *table = (struct kv_table *)vtab;
 	struct bytes old = {0};
 	int64_t old_rowid = 0;
 	int result;

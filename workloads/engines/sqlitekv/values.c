@@ -112,7 +112,7 @@ static size_t size_of(uint64_t type)
 	return type == RECORD_REAL ? sizeof(double) : 0;
 }
 
-void row_write(struct bytes *row, const struct schema *schema, const struct field *fields)
+void row_write(struct bytes *row, const struct kv_schema *schema, const struct field *fields)
 {
 	bytes_clear(row);
 	bytes_add_byte(row, ROW_FORMAT);
@@ -170,7 +170,7 @@ static bool read_content(struct slice *row, uint64_t type, struct field *field)
 	return true;
 }
 
-bool row_read(struct slice row, const struct schema *schema, int column, struct field *field)
+bool row_read(struct slice row, const struct kv_schema *schema, int column, struct field *field)
 {
 	uint64_t type = RECORD_NULL, found = RECORD_NULL, format;
 	size_t before = 0;

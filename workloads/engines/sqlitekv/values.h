@@ -32,8 +32,8 @@ void key_of_schema(struct bytes *key, const char *name);
 void key_of_sequence(struct bytes *key, uint32_t table);
 
 /* Writes the columns that are kept in the value. */
-void row_write(struct bytes *row, const struct schema *schema, const struct field *fields);
+void row_write(struct bytes *row, const struct kv_schema *schema, const struct field *fields);
 /* Reads one of them. False: the row is damaged. */
-bool row_read(struct slice row, const struct schema *schema, int column, struct field *field);
+bool row_read(struct slice row, const struct kv_schema *schema, int column, struct field *field);
 
 #endif
