@@ -150,7 +150,7 @@ static int read_key(sqlite3 *db, struct kv_schema *schema, char **message)
 			 &statement, message);
 	while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
 		int index = sqlite3_column_int(statement, 0);
-		enum collation collation;
+		enum collation collation = BINARY;
 
 		result = read_collation((const char *)sqlite3_column_text(statement, 1), &collation,
 					message);
