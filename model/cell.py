@@ -61,6 +61,8 @@ class Cell:
     nometasync: str
     writemap: str
     mapasync: str
+    query_cache: int
+    kv_form: str
     checkpoint_every: int
     workload: str
     file: str
