@@ -4,8 +4,8 @@
 #include "engine.h"
 #include "instruction.h"
 #include "json.h"
-#include "memory.h"
 #include "output.h"
+#include "process_memory.h"
 #include "workload.h"
 
 static void write_file_sizes(struct json *json, const char *key, const struct file_sizes *sizes)
@@ -126,7 +126,7 @@ void config_write(const struct options *options, const struct findings *findings
 	json_number(&json, "rows_after", findings->rows_after);
 	write_sizes(&json, options, findings);
 	write_databases(&json, options, findings);
-	memory_write(&json);
+	process_memory_write(&json);
 	json_begin(&json, "clock", '{');
 	json_number(&json, "monotonic_ns", (int64_t)findings->monotonic_ns);
 	json_number(&json, "realtime_ns", (int64_t)findings->realtime_ns);

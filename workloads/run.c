@@ -16,10 +16,10 @@
 #include "fail.h"
 #include "file_calls.h"
 #include "marks.h"
-#include "memory.h"
 #include "moved.h"
 #include "output.h"
 #include "persistent.h"
+#include "process_memory.h"
 #include "record.h"
 #include "stat.h"
 #include "stored.h"
@@ -158,7 +158,7 @@ static void prepare(struct run *run)
 	run->folder = dirname(path);
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
-	memory_prepare();
+	process_memory_prepare();
 	if (options->vfs_log || options->written)
 		require(run, engine.log_prepare != NULL
 				     ? engine.log_prepare(options->vfs_log ? transactions : 0,
@@ -220,7 +220,7 @@ static void measure(struct run *run)
 
 	/* Between the phases: in the timed region, which closing the database
 	 * ends, but in no phase. Memory, a few settings and file sizes, no I/O. */
-	memory_read();
+	process_memory_read();
 	require(run, databases_check(&run->databases, run->options, &run->error));
 	for (size_t i = 0; i < run->databases.count; i++)
 		read_file_sizes(run, i, &run->findings.databases[i].before_close);

@@ -1,9 +1,9 @@
 """Judge the blocks of LevelDB's files, by checksums of its log records and table blocks.
 
 doc/log_format.md: a log, also a manifest, has blocks of 32 KiB with records: CRC, length, type.
-doc/table_format.md: a table ends with a footer of 48 bytes: the places of two blocks, and a magic number. Each
-block ends with its compression and a CRC. LevelDB only appends: a page's last writing has the bytes of all
-earlier ones.
+doc/table_format.md: a table ends with a footer of 48 bytes: the places of two blocks, and a magic number.
+Each block ends with its compression and a CRC. LevelDB only appends: a page's last writing has the bytes of
+all earlier ones.
 """
 
 from collections.abc import Iterator

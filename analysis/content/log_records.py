@@ -52,7 +52,8 @@ def _of_log(given: Evidence, units: Ints) -> Ints:
     filled = BLOCK - np.argmax(bytes_[:, ::-1] != 0, axis=1)
     # an earlier writing of a page has the beginning of its last content
     begins = (bytes_ == content[page]) | (np.arange(BLOCK) >= filled[:, None])
-    return units[known[page] & begins.all(axis=1) & bytes_.any(axis=1)]
+    confirmed: Ints = units[known[page] & begins.all(axis=1) & bytes_.any(axis=1)]
+    return confirmed
 
 
 def _in_records(content: np.ndarray) -> np.ndarray:

@@ -41,4 +41,5 @@ def _footers(given: Evidence) -> Ints:
     pages = given.blocks.take(given.units.row[units])
     end = pages.shape[1] - np.argmax(pages[:, ::-1] != 0, axis=1)
     place = np.maximum(end, _MAGIC.size)[:, None] - np.arange(_MAGIC.size, 0, -1)
-    return units[(np.take_along_axis(pages, place, axis=1) == _MAGIC).all(axis=1)]
+    ended: Ints = units[(np.take_along_axis(pages, place, axis=1) == _MAGIC).all(axis=1)]
+    return ended

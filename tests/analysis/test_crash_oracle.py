@@ -91,7 +91,7 @@ def test_a_store_without_sql_has_a_key_and_a_value_of_each(workload: str) -> Non
     rows = dict(again.filled(options))
     states = oracle.after_each(made, PHASES[workload])
     for number, transaction in enumerate(workloads.transactions(again, options, PHASES[workload])):
-        for kind, key, value in transaction:
+        for kind, key, value, _ in transaction:
             if kind == "delete":
                 rows.pop(key, None)
             elif kind != "read":

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,7 +188,6 @@ static void take(int argc, char **argv)
 {
 	enum { OWN = 5 };
 	char path[PATH_MAX];
-	struct stat status;
 
 	if (argc < OWN + 1)
 		fail_usage("usage: kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS");
@@ -198,8 +196,6 @@ static void take(int argc, char **argv)
 	output_path(given.record, given.driver.output_dir, RECORD_FILE);
 	snprintf(path, sizeof(path), "%s", given.driver.database);
 	kept_take(dirname(path));
-	if (stat(given.driver.database, &status) == 0 && S_ISDIR(status.st_mode))
-		kept_take(given.driver.database);
 	if (given.driver.persistent != NULL)
 		kept_take(given.driver.persistent);
 }

@@ -1,5 +1,5 @@
 /* Reads the process's memory. It is read between two phases, and made of text after them. */
-#include "memory.h"
+#include "process_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static const char path[] = "/proc/self/status";
 static int status_fd = -1;
 static char status[STATUS_SIZE];
 
-void memory_prepare(void)
+void process_memory_prepare(void)
 {
 	memset(status, 0xff, sizeof(status)); /* faulted in before anything is measured */
 	status_fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -33,7 +33,7 @@ void memory_prepare(void)
 		fail("opening %s: %s", path, strerror(errno));
 }
 
-void memory_read(void)
+void process_memory_read(void)
 {
 	ssize_t length = pread(status_fd, status, sizeof(status) - 1, 0);
 
@@ -55,7 +55,7 @@ static int find(const char *name, int64_t *kib)
 	return 0;
 }
 
-void memory_write(struct json *json)
+void process_memory_write(struct json *json)
 {
 	json_begin(json, "memory", '{');
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {

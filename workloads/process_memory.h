@@ -1,17 +1,17 @@
 /* The memory of the driver's process, engine included, as /proc/self/status has it. */
-#ifndef COMMITPATH_MEMORY_H
-#define COMMITPATH_MEMORY_H
+#ifndef COMMITPATH_PROCESS_MEMORY_H
+#define COMMITPATH_PROCESS_MEMORY_H
 
 #include "json.h"
 
 /* Opens the file, so that reading it later allocates nothing. */
-void memory_prepare(void);
+void process_memory_prepare(void);
 
 /* Reads it. */
-void memory_read(void);
+void process_memory_read(void);
 
 /* Writes what was read as the member `memory`, in bytes. A number that the kernel does not have is
  * left out. */
-void memory_write(struct json *json);
+void process_memory_write(struct json *json);
 
 #endif
