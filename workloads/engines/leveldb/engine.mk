@@ -3,4 +3,6 @@ PACKAGES := libleveldb-dev libsnappy-dev
 HEADER := leveldb/c.h
 include $(dir $(lastword $(MAKEFILE_LIST)))packages.mk
 
-ENGINE_LDLIBS := $(addprefix $(LIBRARIES)/,libleveldb.a libsnappy.a) $(LIBSTDCXX) -lpthread -lm
+# environment.cc replaces it
+waits := _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
+ENGINE_LDLIBS := -Wl,--wrap=$(waits) $(addprefix $(LIBRARIES)/,libleveldb.a libsnappy.a) $(LIBSTDCXX) -lpthread -lm

@@ -2,21 +2,32 @@
 #include <string.h>
 
 #include "database.h"
+#include "roles.h"
 
-enum role { LOG, TABLE, MANIFEST, OTHER, ROLES };
-static const char *const roles[] = {"log", "table", "manifest", "other"};
+const char *const roles[] = {"log", "table", "manifest", "current", "info", "other", NULL};
 
-/* By the names that LevelDB's filename.cc gives. */
-static size_t role_of(const char *name)
+enum role role_of(const char *path)
 {
+	const char *last = strrchr(path, '/'), *name = last != NULL ? last + 1 : path;
+
 	if (ends_with(name, ".log"))
 		return LOG;
 	if (ends_with(name, ".ldb") || ends_with(name, ".sst"))
 		return TABLE;
-	return strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0 ? MANIFEST : OTHER;
+	if (strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0)
+		return MANIFEST;
+	/* a new CURRENT has another name until it is renamed */
+	if (strcmp(name, "CURRENT") == 0 || ends_with(name, ".dbtmp"))
+		return CURRENT;
+	return strcmp(name, "LOG") == 0 || strcmp(name, "LOG.old") == 0 ? INFO : OTHER;
+}
+
+static size_t number_of_role(const char *name)
+{
+	return role_of(name);
 }
 
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	return key_values_file_sizes(path, roles, ROLES, role_of, sizes);
+	return key_values_file_sizes(path, roles, ROLES, number_of_role, sizes);
 }

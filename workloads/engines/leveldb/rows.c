@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "database.h"
+#include "environment.h"
 
 bool key_read(struct database *database, const unsigned char *key, struct outcome *outcome,
 	      struct error *error)
@@ -45,9 +46,12 @@ bool rows_commit(struct database *database, struct outcome *outcome, struct erro
 	leveldb_writebatch_clear(database->batch);
 	if (!key_values_apply(database, outcome, error))
 		return false;
+	/* A read may make a compaction due. */
+	environment_drain();
 	if (!database->key_values.writes)
 		return true;
 	leveldb_write(database->db, database->write, database->batch, &message);
+	environment_drain();
 	return !call_failed("writing a batch", message, error);
 }
 
@@ -89,5 +93,6 @@ bool cursor_close(struct cursor *cursor, struct error *error)
 
 	leveldb_iter_get_error(iterator, &message);
 	leveldb_iter_destroy(iterator);
+	environment_drain();
 	return !call_failed("reading rows", message, error);
 }
