@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, frame_calls, mislabelled, rollback, wal
+from analysis.content import btree, frame_calls, labelled, mislabelled, rollback, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.pages import KnownPages, hashes
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, confirmed, contradicted
+from analysis.content.verdicts import Finding, contradicted
 from analysis.content.versions import Versions
-from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, LastBefore, at, ints
 from base.errors import BadInput
 from model.engines.sqlite import FILES
@@ -52,7 +51,11 @@ def read(given: Evidence) -> list[Finding]:
     contents = [_read(given, own, number, size) for number, own in enumerate(_databases(given))]
     right = [*(units for content in contents for units in content.right), _shared_memory(given)]
     certain = np.concatenate([units.units for units in right])
-    findings = [finding for units in right for finding in _labelled(given, units)]
+    findings = [
+        finding
+        for each in right
+        for finding in labelled.judge(given, each.rule, FILES[each.role][0], each.units)
+    ]
     for content in contents:
         findings += content.findings
         findings += mislabelled.read(given, content.known, content.frames.salts, certain)
@@ -163,19 +166,6 @@ def _in_order(given: Evidence) -> bool:
     """Return whether each transaction is on the device before the next, so that a journal holds only one."""
     mode, synchronous = (given.settings.get(name) for name in ("journal_mode", "synchronous"))
     return mode in ("delete", "truncate") and synchronous != "off"
-
-
-def _labelled(given: Evidence, right: _Right) -> list[Finding]:
-    """Confirm units that have their file's label, and contradict others.
-
-    Copies in a filesystem's journal are skipped: they are judged by the filesystem's module.
-    """
-    label = given.units.label[right.units]
-    own, copied = (label == LABELS.index(name) for name in (FILES[right.role][0], "filesystem journal"))
-    return [
-        confirmed(right.rule, right.units[own]),
-        contradicted(f"{right.rule} under another label", right.units[~own & ~copied]),
-    ]
 
 
 def _database(given: Evidence, versions: Versions, known: KnownPages) -> list[_Right]:

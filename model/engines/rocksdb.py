@@ -18,8 +18,8 @@ FILES = {
     "log": leveldb.FILES["log"],
     "table": leveldb.FILES["table"],
     "manifest": leveldb.FILES["manifest"],
-    "options": ("options", "#999933"),
-    "info log": ("info log", "#56B4E9"),
+    "current": ("current/options", "#56B4E9"),
+    "info": ("info log", "#999999"),
 }
 JOBS = {"rocksdb:": "engine job"}  # rocksdb:high flushes, rocksdb:low compacts
 ADDS_MISSING = True
@@ -28,8 +28,8 @@ _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),
     "table": re.compile(r"[0-9]{6,}[.]sst"),
     "manifest": re.compile(r"MANIFEST-[0-9]{6,}"),
-    "options": re.compile(r"CURRENT|IDENTITY|OPTIONS-[0-9]{6,}([.]dbtmp)?|[0-9]{6,}[.]dbtmp"),
-    "info log": re.compile(r"LOG([.]old[.][0-9]+)?"),
+    "current": re.compile(r"CURRENT|IDENTITY|OPTIONS-[0-9]{6,}([.]dbtmp)?|[0-9]{6,}[.]dbtmp"),
+    "info": re.compile(r"LOG([.]old[.][0-9]+)?"),
     "other": re.compile(r"LOCK"),
 }
 # What survives a crash of the system by recovery mode: with synced writes, whose log can end in an incomplete
@@ -59,6 +59,7 @@ def requested(cell: Cell) -> dict[str, Any]:
     """Return the options that a cell requests."""
     return {
         "sync": cell.synchronous,
+        "background": cell.background,
         "disable_wal": cell.disable_wal,
         "wal_recovery_mode": cell.wal_recovery_mode,
         "write_buffer_size": cell.write_buffer_size,

@@ -27,6 +27,13 @@ SMALL = ("FS=f2fs", "MODE=wal", "ROWS=1000", "N=100")
 # where on the device all lies has a part in the time, as it has not on null_blk
 FLASH = ("DEVICE=galaxy-nexus", "PROBES=none", "N=100")
 
+# engines of keys and values → what makes background work of a short run
+KEY_VALUES: dict[str, tuple[str, ...]] = {
+    "leveldb": (),
+    "lmdb": (),
+    "rocksdb": ("WRITE_BUFFER_SIZE=65536",),
+}
+
 
 # What calls have: COMMITPATH_EMULATOR.
 CHOSEN = {"COMMITPATH_EMULATOR": "stock"}
@@ -174,6 +181,19 @@ def restores() -> Iterator[Row]:
     yield Row(what, "1e-5", f"{change:.1e}", change <= 1e-5)
 
 
+def engines() -> Iterator[Row]:
+    """How far restores of a cell of each engine of keys and values differ."""
+    for engine, more in KEY_VALUES.items():
+        cell = (f"ENGINE={engine}", "WORKLOAD=kv", "ROWS=1000", "N=100", *more)
+        say(f"ten restores of {engine}")
+        page = finish(call(*cell, "REPEAT=10"))
+        sequences = {summary["block_sequence_sha256"] for summary in summaries(page)}
+        change = spread(tps(page))
+        got = f"{len(sequences)}, {change:.1e}"
+        what = f"different sequences of block commands and spread of TPS over 10 restores, `{' '.join(cell)}`"
+        yield Row(what, "1, 1e-5", got, len(sequences) == 1 and change <= 1e-5)
+
+
 def walls() -> Iterator[Row]:
     """What a run costs in wall time."""
     say("wall times")
@@ -201,7 +221,7 @@ def main() -> None:
             continue
         CHOSEN["COMMITPATH_EMULATOR"] = choice
         say(name)
-        columns[name] = [*restores(), *walls()]
+        columns[name] = [*restores(), *engines(), *walls()]
     CHOSEN["COMMITPATH_EMULATOR"] = "stock"
     columns["Debian's QEMU"] += boards(cache)
     print(table(columns))

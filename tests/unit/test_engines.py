@@ -17,7 +17,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_name
 from images import artifacts, programs
 from model import durability, engines
-from model.engines.survival import ALL
+from model.engines.survival import ALL, CORRUPT, HOLES, LAST, RECENT, UNOPENED, UNSYNCED
 
 
 @pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))
@@ -39,9 +39,24 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
         ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
         ({"LOG_SIZE": "8192"}, "LOG_SIZE: a setting of SQLite/SSL, which ENGINE=leveldb does not have"),
         ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for ppl, sqlite, ssl only"),
+        ({"ENGINE": "lmdb", "SYNC": "off"}, "SYNC: a setting of SQLite, which ENGINE=lmdb does not have"),
+        ({"ENGINE": "lmdb", "MAPASYNC": "on"}, "MAPASYNC=on: ENGINE=lmdb takes it with WRITEMAP=on, not off"),
+        (
+            {"ENGINE": "lmdb", "BLOOM_BITS": "1"},
+            "BLOOM_BITS: a setting of LevelDB, which ENGINE=lmdb does not",
+        ),
+        (
+            {"ENGINE": "rocksdb", "DISABLE_WAL": "on"},
+            "DISABLE_WAL=on: ENGINE=rocksdb takes it with SYNCHRONOUS=off, not full",
+        ),
+        (
+            {"ENGINE": "rocksdb", "WAL_RECOVERY_MODE": "point"},
+            "WAL_RECOVERY_MODE is kTolerateCorruptedTailRecords, kAbsoluteConsistency, kPointInTimeRecovery",
+        ),
+        ({"ENGINE": "rocksdb", "CRASH": "power", "DEVICE": "emmc-5.0"}, "workloads/engines/rocksdb/trials/"),
     ],
 )
-def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
+def test_what_keys_and_values_do_not_have_is_refused(variables: dict[str, str], says: str) -> None:
     with pytest.raises(BadInputError, match=says):
         make_cell({"ENGINE": "leveldb", **variables})
 
@@ -91,6 +106,11 @@ def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: st
         ("000007.dbtmp", "current"),
         ("LOG.old", "info"),
         ("LOCK", "other"),
+        ("OPTIONS-000012", "current"),
+        ("IDENTITY", "current"),
+        ("LOG.old.1795779686302225", "info"),
+        ("data.mdb", "data"),
+        ("lock.mdb", "lock"),
         ("sample.db-wal", "wal"),
         ("sample.db-sla", "statements"),
         ("sample.db-ppl", "pages"),
@@ -107,6 +127,27 @@ def test_files_by_name(name: str, role: str) -> None:
 def test_what_survives_in_a_log(engine: str, medium: str) -> None:
     promised = durability.promised(make_cell({"ENGINE": engine, "LOG_MEDIUM": medium}))
     assert (promised.process, promised.system, promised.power) == (ALL, ALL, ALL)
+
+
+@pytest.mark.parametrize(
+    ("variables", "process", "system"),
+    [
+        ({"ENGINE": "lmdb"}, ALL, ALL),
+        ({"ENGINE": "lmdb", "NOMETASYNC": "on"}, ALL, LAST),
+        ({"ENGINE": "lmdb", "NOSYNC": "on"}, ALL, CORRUPT),
+        ({"ENGINE": "lmdb", "WRITEMAP": "on"}, ALL, ALL),
+        ({"ENGINE": "lmdb", "WRITEMAP": "on", "MAPASYNC": "on"}, ALL, CORRUPT),
+        ({"ENGINE": "rocksdb"}, ALL, ALL),
+        ({"ENGINE": "rocksdb", "SYNC": "off"}, ALL, UNSYNCED),
+        ({"ENGINE": "rocksdb", "SYNC": "off", "DISABLE_WAL": "on"}, RECENT, RECENT),
+        ({"ENGINE": "rocksdb", "WAL_RECOVERY_MODE": "kTolerateCorruptedTailRecords"}, ALL, ALL),
+        ({"ENGINE": "rocksdb", "WAL_RECOVERY_MODE": "kAbsoluteConsistency"}, ALL, UNOPENED),
+        ({"ENGINE": "rocksdb", "SYNC": "off", "WAL_RECOVERY_MODE": "kSkipAnyCorruptedRecords"}, ALL, HOLES),
+    ],
+)
+def test_what_survives_in_keys_and_values(variables: dict[str, str], process: str, system: str) -> None:
+    promised = durability.promised(make_cell(variables))
+    assert (promised.process, promised.system, promised.power) == (process, system, system)
 
 
 def test_an_engine_says_what_its_pages_are_called() -> None:

@@ -1,4 +1,5 @@
-/* An open LevelDB database, and what all files here do with it. */
+/* An open LevelDB database, and what all files here do with it. Keys are eight bytes, the largest
+ * first, so that their order is that of the numbers. */
 #ifndef COMMITPATH_LEVELDB_DATABASE_H
 #define COMMITPATH_LEVELDB_DATABASE_H
 
@@ -9,7 +10,6 @@
 #include <leveldb/c.h>
 
 #include "engine.h"
-#include "key_values.h"
 
 /* Numbers in engine.settings. */
 enum { SYNC, SYNC_EVERY, BACKGROUND, WRITE_BUFFER_SIZE, MAX_FILE_SIZE, BLOCK_CACHE, BLOOM_BITS };
@@ -26,14 +26,19 @@ struct database {
 	leveldb_cache_t *cache;
 	leveldb_filterpolicy_t *filter; /* NULL: none */
 	enum engine_use use;
-	int64_t background, sync, sync_every;
+	int64_t value_size, background, sync, sync_every;
 	int64_t written; /* transactions */
 	size_t loaded;	 /* bytes in the batch */
-	struct key_values key_values;
+	bool writes;	 /* the transaction that is committed writes something */
+	unsigned char *buffer;
+	size_t size, capacity; /* of what is rendered */
 };
 
 /* Hooks of engine.h, by file. */
-bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
+bool rows_scan(struct database *database, int64_t *rows, struct error *error);
+bool rows_count(struct database *database, int64_t *rows, struct error *error);
+bool rows_each(struct database *database, each_row *row, void *context, struct error *error);
+bool rows_last_key(struct database *database, int64_t *key, struct error *error);
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
 extern const struct option settings[];
 const char *settings_title(void);
@@ -43,7 +48,23 @@ bool settings_read_properties(struct database *database, struct error *error);
 void settings_write_properties(struct json *json, size_t number);
 void settings_write_version(struct json *json);
 
+/* How an operation is rendered; its value follows, or of a scan the number of rows in eight bytes.
+ */
+struct head {
+	unsigned char kind;
+	unsigned char key[sizeof(uint64_t)];
+	unsigned char size[sizeof(uint32_t)]; /* of what follows, the largest byte first */
+};
+
+bool transaction_render(struct database *database, const struct transaction *transaction,
+			struct rendered *rendered, struct error *error);
+bool transaction_commit(struct database *database, struct outcome *outcome, struct error *error);
+
 /* Returns whether LevelDB had an error, sets it and frees its text. */
 bool call_failed(const char *operation, char *message, struct error *error);
+
+/* A number as `size` bytes, the largest first, and back. */
+void encode(unsigned char *bytes, uint64_t number, size_t size);
+uint64_t decode(const unsigned char *bytes, size_t size);
 
 #endif

@@ -1,104 +1,85 @@
-/* Keys and their values: what key_values.h calls of LevelDB. */
-#include <stdlib.h>
+/* All rows, and the last one. */
+#include <inttypes.h>
 
 #include "database.h"
 #include "environment.h"
 
-bool key_read(struct database *database, const unsigned char *key, struct outcome *outcome,
-	      struct error *error)
+bool rows_each(struct database *database, each_row *row, void *context, struct error *error)
 {
-	char *message = NULL, *value;
+	leveldb_iterator_t *place = leveldb_create_iterator(database->db, database->read);
+	char *message = NULL;
+	bool good = true;
+
+	for (leveldb_iter_seek_to_first(place); good && leveldb_iter_valid(place);
+	     leveldb_iter_next(place)) {
+		size_t key_size, size;
+		const void *key = leveldb_iter_key(place, &key_size);
+		const char *value = leveldb_iter_value(place, &size);
+
+		good = key_size == sizeof(uint64_t)
+			       ? row(context, (int64_t)decode(key, key_size), value, size, error)
+			       : error_set(error, "a row has a key of %zu bytes, not %zu", key_size,
+					   sizeof(uint64_t));
+	}
+	if (good) {
+		leveldb_iter_get_error(place, &message);
+		good = !call_failed("reading all rows", message, error);
+	}
+	leveldb_iter_destroy(place);
+	environment_drain();
+	return good;
+}
+
+/* Rows so far, and the size that their values must have; -1: any. */
+struct counted {
+	int64_t rows, value_size;
+};
+
+static bool count_row(void *context, int64_t key, const void *value, size_t size,
+		      struct error *error)
+{
+	struct counted *counted = context;
+
+	(void)key;
+	(void)value;
+	counted->rows++;
+	return counted->value_size < 0 || (int64_t)size == counted->value_size ||
+	       error_set(error,
+			 "row %" PRId64 " has a value of %zu bytes, --value-size is %" PRId64,
+			 counted->rows, size, counted->value_size);
+}
+
+bool rows_scan(struct database *database, int64_t *rows, struct error *error)
+{
+	struct counted counted = {0, database->value_size};
+	bool good = rows_each(database, count_row, &counted, error);
+
+	*rows = counted.rows;
+	return good;
+}
+
+bool rows_count(struct database *database, int64_t *rows, struct error *error)
+{
+	struct counted counted = {0, -1};
+	bool good = rows_each(database, count_row, &counted, error);
+
+	*rows = counted.rows;
+	return good;
+}
+
+bool rows_last_key(struct database *database, int64_t *key, struct error *error)
+{
+	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
+	char *message = NULL;
 	size_t size;
 
-	value = leveldb_get(database->db, database->read, (const char *)key, KEY_SIZE, &size,
-			    &message);
-	if (call_failed("reading a key", message, error))
-		return false;
-	if (value != NULL) {
-		outcome->rows++;
-		outcome->bytes += (int64_t)size;
-	}
-	leveldb_free(value);
-	return true;
-}
-
-bool key_put(struct database *database, const unsigned char *key, const unsigned char *value,
-	     size_t size, struct error *error)
-{
-	(void)error;
-	leveldb_writebatch_put(database->batch, (const char *)key, KEY_SIZE, (const char *)value,
-			       size);
-	return true;
-}
-
-bool key_delete(struct database *database, const unsigned char *key, struct error *error)
-{
-	(void)error;
-	leveldb_writebatch_delete(database->batch, (const char *)key, KEY_SIZE);
-	return true;
-}
-
-/* LevelDB writes without reading, and all operations of a transaction as one batch. */
-bool rows_commit(struct database *database, struct outcome *outcome, struct error *error)
-{
-	char *message = NULL;
-
-	leveldb_writebatch_clear(database->batch);
-	if (!key_values_apply(database, outcome, error))
-		return false;
-	/* A read may make a compaction due. */
+	leveldb_iter_seek_to_last(row);
+	*key = 0;
+	if (leveldb_iter_valid(row))
+		*key = (int64_t)decode((const unsigned char *)leveldb_iter_key(row, &size),
+				       sizeof(uint64_t));
+	leveldb_iter_get_error(row, &message);
+	leveldb_iter_destroy(row);
 	environment_drain();
-	if (!database->key_values.writes)
-		return true;
-	database->written++;
-	/* 0 where it is no run */
-	if (database->sync_every > 0)
-		leveldb_writeoptions_set_sync(
-			database->write,
-			database->sync > 0 && database->written % database->sync_every == 0);
-	leveldb_write(database->db, database->write, database->batch, &message);
-	environment_drain();
-	return !call_failed("writing a batch", message, error);
-}
-
-/* A cursor is LevelDB's iterator. */
-static leveldb_iterator_t *iterator_of(struct cursor *cursor)
-{
-	return (leveldb_iterator_t *)cursor;
-}
-
-struct cursor *cursor_open(struct database *database, struct error *error)
-{
-	(void)error;
-	return (struct cursor *)leveldb_create_iterator(database->db, database->read);
-}
-
-bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key, struct row *row)
-{
-	leveldb_iterator_t *iterator = iterator_of(cursor);
-
-	if (move == MOVE_FIRST)
-		leveldb_iter_seek_to_first(iterator);
-	else if (move == MOVE_LAST)
-		leveldb_iter_seek_to_last(iterator);
-	else if (move == MOVE_KEY)
-		leveldb_iter_seek(iterator, (const char *)key, KEY_SIZE);
-	else
-		leveldb_iter_next(iterator);
-	if (!leveldb_iter_valid(iterator))
-		return false;
-	row->key = (const unsigned char *)leveldb_iter_key(iterator, &row->key_size);
-	row->value = (const unsigned char *)leveldb_iter_value(iterator, &row->size);
-	return true;
-}
-
-bool cursor_close(struct cursor *cursor, struct error *error)
-{
-	leveldb_iterator_t *iterator = iterator_of(cursor);
-	char *message = NULL;
-
-	leveldb_iter_get_error(iterator, &message);
-	leveldb_iter_destroy(iterator);
-	environment_drain();
-	return !call_failed("reading rows", message, error);
+	return !call_failed("reading the last key", message, error);
 }

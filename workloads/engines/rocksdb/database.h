@@ -14,6 +14,7 @@
 /* Numbers in engine.settings. */
 enum {
 	SYNC,
+	BACKGROUND,
 	DISABLE_WAL,
 	WAL_RECOVERY_MODE,
 	WRITE_BUFFER_SIZE,
@@ -25,13 +26,18 @@ enum {
 
 enum { ANSWER_SIZE = 48 };
 
+/* Words of its setting `background`. */
+enum { INLINE, THREAD };
+
 struct database {
 	rocksdb_t *db;
 	rocksdb_options_t *options;
 	rocksdb_readoptions_t *read;
 	rocksdb_writeoptions_t *write;
 	rocksdb_writebatch_t *batch;
+	struct rocksdb_wait_for_compact_options_t *wait; /* from release 9 on */
 	enum engine_use use;
+	int64_t background;
 	size_t loaded;			       /* bytes in the batch */
 	char effective[SETTINGS][ANSWER_SIZE]; /* read back when it was opened */
 	struct key_values key_values;
@@ -44,6 +50,8 @@ bool rows_write(struct database *database, struct error *error);
 bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
 extern const struct option settings[];
 const char *settings_title(void);
+/* Waits until no flush and no compaction is due or runs. */
+bool background_finish(struct database *database, struct error *error);
 /* Sets what is requested in database->options and database->write. */
 bool settings_set(struct database *database, const struct options *options, struct error *error);
 /* Finds the newest file OPTIONS in a database's folder. */

@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "database.h"
-
-/* How often finished background work is waited for. */
-enum { POLL_NS = 1000000 };
+#include "rocksdb_release.h"
 
 bool call_failed(const char *operation, char *message, struct error *error)
 {
@@ -36,6 +33,9 @@ static void drop(struct database *database)
 	rocksdb_readoptions_destroy(database->read);
 	rocksdb_writeoptions_destroy(database->write);
 	rocksdb_writebatch_destroy(database->batch);
+#if ROCKSDB_MAJOR >= 9
+	rocksdb_wait_for_compact_options_destroy(database->wait);
+#endif
 	key_values_close(&database->key_values);
 	free(database);
 }
@@ -75,31 +75,14 @@ static struct database *open_database(const char *path, size_t number,
 	database->read = rocksdb_readoptions_create();
 	database->write = rocksdb_writeoptions_create();
 	database->batch = rocksdb_writebatch_create();
+#if ROCKSDB_MAJOR >= 9
+	database->wait = rocksdb_wait_for_compact_options_create();
+#endif
 	if (key_values_open(&database->key_values, options, workload, error) &&
 	    open_with(database, path, options, error))
 		return database;
 	drop(database);
 	return NULL;
-}
-
-/* Waits until no flush and no compaction is due or runs. */
-static bool finish_background(struct database *database, struct error *error)
-{
-	static const char *const counts[] = {
-		"rocksdb.mem-table-flush-pending", "rocksdb.num-running-flushes",
-		"rocksdb.compaction-pending", "rocksdb.num-running-compactions"};
-	size_t i = 0;
-
-	while (i < sizeof(counts) / sizeof(counts[0])) {
-		uint64_t count;
-
-		if (rocksdb_property_int(database->db, counts[i], &count) != 0)
-			return error_set(error, "%s has no property %s", engine.title(), counts[i]);
-		if (count > 0)
-			nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
-		i = count > 0 ? 0 : i + 1;
-	}
-	return true;
 }
 
 /* Moves what is in memory to tables, and all tables to the last level. */
@@ -113,7 +96,7 @@ static bool compact(struct database *database, struct error *error)
 	if (call_failed("flushing", message, error))
 		return false;
 	rocksdb_compact_range(database->db, NULL, 0, NULL, 0);
-	return finish_background(database, error);
+	return background_finish(database, error);
 }
 
 static bool close_database(struct database *database, struct error *error)
@@ -125,7 +108,7 @@ static bool close_database(struct database *database, struct error *error)
 		closed = rows_write(database, error) && compact(database, error);
 	else if (database->use == ENGINE_RUN)
 		/* A table that is half written would be dropped, and the next open do it again. */
-		closed = finish_background(database, error);
+		closed = background_finish(database, error);
 	drop(database);
 	return closed;
 }
@@ -145,8 +128,8 @@ static bool remove_database(const char *path, struct error *error)
 	return !call_failed("removing the database", message, error);
 }
 
-enum role { LOG, TABLE, MANIFEST, OPTIONS, INFO_LOG, OTHER, ROLES };
-static const char *const roles[] = {"log", "table", "manifest", "options", "info log", "other"};
+enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES };
+static const char *const roles[] = {"log", "table", "manifest", "current", "info", "other"};
 
 static bool begins_with(const char *name, const char *start)
 {
@@ -164,8 +147,8 @@ static size_t role_of(const char *name)
 		return MANIFEST;
 	if (begins_with(name, "OPTIONS-") || strcmp(name, "CURRENT") == 0 ||
 	    strcmp(name, "IDENTITY") == 0)
-		return OPTIONS;
-	return begins_with(name, "LOG") ? INFO_LOG : OTHER;
+		return CURRENT;
+	return begins_with(name, "LOG") ? INFO : OTHER;
 }
 
 static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])

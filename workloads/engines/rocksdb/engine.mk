@@ -1,11 +1,11 @@
-# RocksDB as Debian has it, and what it shares with LevelDB's engine.
-leveldb := $(dir $(lastword $(MAKEFILE_LIST)))../leveldb
+# RocksDB as Debian has it, and what it shares with LMDB's engine.
+lmdb := $(dir $(lastword $(MAKEFILE_LIST)))../lmdb
 PACKAGES := librocksdb-dev libbz2-dev liblz4-dev libsnappy-dev libzstd-dev zlib1g-dev
 HEADER := rocksdb/c.h
-include $(leveldb)/packages.mk
+include $(lmdb)/packages.mk
 
-ENGINE_SHARED := engines/leveldb/key_values.c
-ENGINE_CPPFLAGS += -I$(leveldb)
+ENGINE_SHARED := engines/lmdb/key_values.c
+ENGINE_CPPFLAGS += -I$(lmdb)
 ENGINE_LDLIBS := $(addprefix $(LIBRARIES)/,librocksdb.a libbz2.a liblz4.a libsnappy.a libzstd.a libz.a) \
   $(LIBSTDCXX) -lpthread -ldl -lm
 

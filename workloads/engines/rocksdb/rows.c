@@ -45,7 +45,8 @@ bool rows_write(struct database *database, struct error *error)
 	char *message = NULL;
 
 	rocksdb_write(database->db, database->write, database->batch, &message);
-	return !call_failed("writing a batch", message, error);
+	return !call_failed("writing a batch", message, error) &&
+	       (database->background == THREAD || background_finish(database, error));
 }
 
 /* RocksDB writes without reading, and all operations of a transaction as one batch. */

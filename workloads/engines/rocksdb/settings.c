@@ -14,6 +14,7 @@
 #define RELEASE RELEASE_OF(ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH)
 
 static const char *const sync_levels[] = {"off", "full", NULL};
+static const char *const backgrounds[] = {"inline", "thread", NULL};
 static const char *const off_on[] = {"off", "on", NULL};
 static const char *const recovery_modes[] = {"kTolerateCorruptedTailRecords",
 					     "kAbsoluteConsistency", "kPointInTimeRecovery",
@@ -22,20 +23,24 @@ static const char *const recovery_modes[] = {"kTolerateCorruptedTailRecords",
 const struct option settings[] = {
 	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
 	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
+	{SETTING("background", "background", BACKGROUND), WORD("WHO", backgrounds),
+	 .preset = "inline",
+	 .help = "whether a write waits for the flushes and compactions that it makes due"},
 	{SETTING("disable-wal", "disable_wal", DISABLE_WAL), WORD("SWITCH", off_on),
 	 .preset = "off", .help = "WriteOptions::disableWAL: writes are not logged"},
 	{SETTING("wal-recovery-mode", "wal_recovery_mode", WAL_RECOVERY_MODE),
 	 WORD("MODE", recovery_modes), .preset = "kPointInTimeRecovery",
 	 .help = "what is done with an invalid record of the log"},
 	{SETTING("write-buffer-size", "write_buffer_size", WRITE_BUFFER_SIZE),
-	 INTEGER("BYTES", 1 << 16, 1 << 30), .preset = "4194304",
+	 INTEGER("BYTES", 1 << 16, 1 << 30), .preset = "4194304", .at_populate = true,
 	 .help = "of writes in memory before they become a table"},
 	{SETTING("target-file-size-base", "target_file_size_base", TARGET_FILE_SIZE_BASE),
-	 INTEGER("BYTES", 1 << 20, 1 << 30), .preset = "2097152", .help = "of a table"},
-	{SETTING("block-cache", "block_cache", BLOCK_CACHE), INTEGER("BYTES", 0, INT64_C(1) << 40),
+	 INTEGER("BYTES", 1 << 20, 1 << 30), .preset = "2097152", .at_populate = true,
+	 .help = "of a table"},
+	{SETTING("block-cache", "block_cache", BLOCK_CACHE), INTEGER("BYTES", 0, 1 << 30),
 	 .preset = "8388608", .help = "of the cache of uncompressed blocks"},
-	{SETTING("bloom-bits", "bloom_bits", BLOOM_BITS), INTEGER("BITS", 0, 100), .preset = "0",
-	 .help = "of a table's Bloom filter per key; 0: none"},
+	{SETTING("bloom-bits", "bloom_bits", BLOOM_BITS), INTEGER("BITS", 0, 64), .preset = "0",
+	 .at_populate = true, .help = "of a table's Bloom filter per key; 0: none"},
 	{.name = NULL},
 };
 
@@ -80,26 +85,23 @@ bool settings_set(struct database *database, const struct options *options, stru
 {
 	const int64_t *values = options->settings;
 	char text[1024], filter[64] = "nullptr", *message = NULL;
-	bool runs = database->use == ENGINE_RUN;
-	rocksdb_options_t *set;
+	rocksdb_options_t *set = rocksdb_options_create();
 
-	if (runs) {
+	if (database->use == ENGINE_RUN) {
+		database->background = values[BACKGROUND];
 		rocksdb_writeoptions_set_sync(database->write, values[SYNC] != 0);
 		rocksdb_writeoptions_disable_WAL(database->write, values[DISABLE_WAL] != 0);
 	}
-	if (runs && values[BLOOM_BITS] > 0)
+	if (values[BLOOM_BITS] > 0)
 		snprintf(filter, sizeof(filter), "bloomfilter:%" PRId64 ":false",
 			 values[BLOOM_BITS]);
-	if (runs)
-		snprintf(text, sizeof(text),
-			 "%swal_recovery_mode=%s;write_buffer_size=%" PRId64
-			 ";target_file_size_base=%" PRId64
-			 ";block_based_table_factory={block_cache=%" PRId64 ";filter_policy=%s};",
-			 always, recovery_modes[values[WAL_RECOVERY_MODE]],
-			 values[WRITE_BUFFER_SIZE], values[TARGET_FILE_SIZE_BASE],
-			 values[BLOCK_CACHE], filter);
-	set = rocksdb_options_create();
-	rocksdb_get_options_from_string(database->options, runs ? text : always, set, &message);
+	snprintf(text, sizeof(text),
+		 "%swal_recovery_mode=%s;write_buffer_size=%" PRId64
+		 ";target_file_size_base=%" PRId64
+		 ";block_based_table_factory={block_cache=%" PRId64 ";filter_policy=%s};",
+		 always, recovery_modes[values[WAL_RECOVERY_MODE]], values[WRITE_BUFFER_SIZE],
+		 values[TARGET_FILE_SIZE_BASE], values[BLOCK_CACHE], filter);
+	rocksdb_get_options_from_string(database->options, text, set, &message);
 	rocksdb_options_destroy(database->options);
 	database->options = set;
 	return !call_failed("setting options", message, error);
@@ -181,7 +183,8 @@ bool settings_read_back(struct database *database, const char *path, struct erro
 	if (rocksdb_property_int(database->db, "rocksdb.block-cache-capacity", &capacity) != 0)
 		return error_set(error, "%s does not report the block cache", engine.title());
 	snprintf(database->effective[BLOCK_CACHE], ANSWER_SIZE, "%" PRIu64, capacity);
-	/* RocksDB has no call for the options of writes: what they were set to. */
+	strcpy(database->effective[BACKGROUND], backgrounds[database->background]);
+	/* What each write is given. */
 	strcpy(database->effective[SYNC],
 	       sync_levels[rocksdb_writeoptions_get_sync(database->write)]);
 	strcpy(database->effective[DISABLE_WAL],

@@ -1,9 +1,9 @@
 /* What engines that store keys and values share: keys, rendered transactions, and the hooks of
  * engine.h that read rows. Keys are eight bytes, the largest first, so that their order is that of
- * the numbers. Such an engine lists engines/leveldb/key_values.c in ENGINE_SHARED and defines the
+ * the numbers. Such an engine lists engines/lmdb/key_values.c in ENGINE_SHARED and defines the
  * functions at the end. */
-#ifndef COMMITPATH_LEVELDB_KEY_VALUES_H
-#define COMMITPATH_LEVELDB_KEY_VALUES_H
+#ifndef COMMITPATH_LMDB_KEY_VALUES_H
+#define COMMITPATH_LMDB_KEY_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>
