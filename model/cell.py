@@ -49,6 +49,7 @@ class Cell:
     recovery_rule: str
     sector_size: int
     page_record: str
+    sync_every: int
     background: str
     write_buffer_size: int
     max_file_size: int

@@ -16,7 +16,7 @@ from model.operations import kinds as all_kinds
 from model.workloads import Operation
 
 TITLE = "LevelDB"
-_SETTINGS = ("background", "write_buffer_size", "max_file_size", "block_cache", "bloom_bits")
+_SETTINGS = ("background", "sync_every", "write_buffer_size", "max_file_size", "block_cache", "bloom_bits")
 FILES = {
     "log": ("KV log", "#D55E00"),
     "table": ("table", "#0072B2"),
@@ -70,7 +70,10 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
 
     A full write buffer makes a write begin another log, and then a table. A read may make a compaction due.
     """
-    return re.compile(f"{_JOB}((oc)?{_LOGGED[settings['sync']]}{_JOB})?")
+    logged = _LOGGED[settings["sync"]]
+    if settings.get("sync_every", 1) > 1:
+        logged += "?"
+    return re.compile(f"{_JOB}((oc)?{logged}{_JOB})?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
@@ -121,4 +124,4 @@ def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> byt
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return what survives a crash of the process, and of the system."""
-    return survival.promised("leveldb", settings)
+    return survival.promised("leveldb", {"sync_every": 1, **settings})

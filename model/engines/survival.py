@@ -10,6 +10,7 @@ ALL = "every committed transaction survives"
 LAST = "consistent, but the last transaction may be rolled back"
 RECENT = "consistent, but the transactions since the last checkpoint may be rolled back"
 UNSYNCED = "consistent, but the transactions of the last seconds may be lost"
+SINCE_SYNC = "consistent, but the transactions since the last synced one may be lost"
 RARELY_CORRUPT = "the last transaction may be rolled back; a very small chance of corruption"
 HOLES = "transactions may be lost before others that survive"
 UNOPENED = "the database may refuse to open"
@@ -17,10 +18,13 @@ CORRUPT = "the database may be corrupt"
 
 # Outcomes with a consistent database → the most committed transactions that may be lost; None: any number of
 # the last. Other outcomes promise nothing.
-MOST_LOST: dict[str, int | None] = {ALL: 0, LAST: 1, RECENT: None, UNSYNCED: None}
+MOST_LOST: dict[str, int | None] = {ALL: 0, LAST: 1, RECENT: None, UNSYNCED: None, SINCE_SYNC: None}
 
 # Words of the table `promises` in experiments/engine/.
-OUTCOMES = {"all": ALL, "last": LAST, "recent": RECENT, "unsynced": UNSYNCED, "corrupt": CORRUPT}
+OUTCOMES = {
+    **{"all": ALL, "last": LAST, "recent": RECENT, "unsynced": UNSYNCED, "since_sync": SINCE_SYNC},
+    **{"holes": HOLES, "unopened": UNOPENED, "corrupt": CORRUPT},
+}
 
 
 def promised(engine: str, settings: Mapping[str, Any]) -> tuple[str, str]:

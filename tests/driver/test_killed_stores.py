@@ -20,6 +20,7 @@ from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS, read_table
 from analysis.crash import holes, prefixes
 from images import artifacts
+from model import engines
 from model.cell import Cell
 from model.crash_points import kill_points
 from model.expected_state import oracle
@@ -51,6 +52,7 @@ class Store(NamedTuple):
     def options(self, sync: bool, output: str) -> list[str | Path]:
         sizes = [word for name, size in SIZES.items() for word in (f"--{name.replace('_', '-')}", str(size))]
         settings = STORES[self.engine][not sync].split()
+        settings += ["--vfs-log"] if engines.by_name(self.engine).LOGS_CALLS else []
         where = ["--database", self.database, "--output-dir", self.folder / output]
         return ["run", "--workload", "kv", *sizes, *settings, *where]
 
@@ -113,6 +115,11 @@ def test_a_killed_store_loses_nothing(engine: str, sync: bool, memory: Path) -> 
     tried = read_table(memory / "killed.csv", KILLS)
     states = prefixes.ExpectedStates(prefixes.states(cell(engine), KV, tried))
     assert tried.height == len(plan) > 5 * SIZES["n"] and set(tried["is_whole"]) == {1}
+    places = {one.where for one in plan}
+    if engines.by_name(engine).LOGS_CALLS:
+        assert places == {kill_points.AFTER, kill_points.DURING, kill_points.ACKNOWLEDGED}
+    else:
+        assert places == {kill_points.BEGUN, kill_points.ACKNOWLEDGED}
     held = [states.held(row) for row in tried.iter_rows(named=True)]
     assert None not in held
     assert all(

@@ -53,7 +53,6 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
             {"ENGINE": "rocksdb", "WAL_RECOVERY_MODE": "point"},
             "WAL_RECOVERY_MODE is kTolerateCorruptedTailRecords, kAbsoluteConsistency, kPointInTimeRecovery",
         ),
-        ({"ENGINE": "rocksdb", "CRASH": "power", "DEVICE": "emmc-5.0"}, "workloads/engines/rocksdb/trials/"),
     ],
 )
 def test_what_keys_and_values_do_not_have_is_refused(variables: dict[str, str], says: str) -> None:
@@ -225,3 +224,34 @@ def test_a_driver_of_a_release_has_it_compiled(
     kinds = {"fetch": "fetch", "library": "compile", "driver": "build"}
     assert [kinds[target] for target, _ in told] == made
     assert ("release.o" in told[-1][1]) == (len(made) > 1)
+
+
+STORES = ("leveldb", "lmdb", "rocksdb")
+
+
+@pytest.mark.parametrize("engine", STORES)
+def test_each_promise_has_its_source_and_applies_to_some_cell(engine: str) -> None:
+    """The rows of a table are in order: each is the first one for some values."""
+    profile = load_profile("engine", engine)
+    rows, axis_of = profile["promises"], {k.replace("-", "_"): v for k, v in profile["settings"].items()}
+    named = sorted({name for row in rows for name in row["when"]})
+    choices = [(["1", "2"] if name == "sync_every" else _words(axis_of[name], profile)) for name in named]
+    applied = set[tuple[str, str]]()
+    for values in itertools.product(*choices):
+        settings = {
+            name: int(value) if value.isdigit() else value for name, value in zip(named, values, strict=True)
+        }
+        applied.add(engines.by_name(engine).survives(settings))
+    promised = {(survival.OUTCOMES[row["process"]], survival.OUTCOMES[row["system"]]) for row in rows}
+    assert applied == promised
+    assert all(row["source"].strip() for row in rows)
+
+
+def _words(axis: str, profile: dict[str, Any]) -> list[str]:
+    """The values that an engine takes of an axis."""
+    return list(profile.get("allowed", {}).get(axis) or axes()[axis].spec["enum"])
+
+
+def test_settings_without_a_promise_are_an_error() -> None:
+    with pytest.raises(KeyError, match="leveldb promises nothing with"):
+        survival.promised("leveldb", {"sync": "sometimes", "sync_every": 1})

@@ -13,7 +13,7 @@
 
 #include "fail.h"
 
-enum { MOST_FOLDERS = 3 };
+enum { MOST_FOLDERS = 2 };
 
 struct file {
 	char path[PATH_MAX];

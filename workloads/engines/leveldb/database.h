@@ -12,7 +12,7 @@
 #include "key_values/key_values.h"
 
 /* Numbers in engine.settings. */
-enum { SYNC, BACKGROUND, WRITE_BUFFER_SIZE, MAX_FILE_SIZE, BLOCK_CACHE, BLOOM_BITS };
+enum { SYNC, SYNC_EVERY, BACKGROUND, WRITE_BUFFER_SIZE, MAX_FILE_SIZE, BLOCK_CACHE, BLOOM_BITS };
 
 /* Words of its setting `background`. */
 enum { INLINE, THREAD };
@@ -26,8 +26,9 @@ struct database {
 	leveldb_cache_t *cache;
 	leveldb_filterpolicy_t *filter; /* NULL: none */
 	enum engine_use use;
-	int64_t background;
-	size_t loaded; /* bytes in the batch */
+	int64_t background, sync, sync_every;
+	int64_t written; /* transactions */
+	size_t loaded;	 /* bytes in the batch */
 	struct key_values key_values;
 };
 

@@ -120,7 +120,8 @@ static void set_options(struct database *database, const struct options *options
 	}
 	if (use == ENGINE_RUN) {
 		database->background = settings[BACKGROUND];
-		leveldb_writeoptions_set_sync(database->write, (uint8_t)settings[SYNC]);
+		database->sync = settings[SYNC];
+		database->sync_every = settings[SYNC_EVERY];
 		database->cache = leveldb_cache_create_lru((size_t)settings[BLOCK_CACHE]);
 		leveldb_options_set_cache(database->options, database->cache);
 	}

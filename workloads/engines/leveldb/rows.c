@@ -50,6 +50,12 @@ bool rows_commit(struct database *database, struct outcome *outcome, struct erro
 	environment_drain();
 	if (!database->key_values.writes)
 		return true;
+	database->written++;
+	/* 0 where it is no run */
+	if (database->sync_every > 0)
+		leveldb_writeoptions_set_sync(
+			database->write,
+			database->sync > 0 && database->written % database->sync_every == 0);
 	leveldb_write(database->db, database->write, database->batch, &message);
 	environment_drain();
 	return !call_failed("writing a batch", message, error);

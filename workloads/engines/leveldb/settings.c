@@ -12,6 +12,8 @@ static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "threa
 const struct option settings[] = {
 	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
 	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
+	{SETTING("sync-every", "sync_every", SYNC_EVERY), INTEGER("N", 1, 1000000), .preset = "1",
+	 .help = "with --sync full, each Nth transaction that writes is synced"},
 	{SETTING("background", "background", BACKGROUND), WORD("WHERE", backgrounds),
 	 .preset = "inline",
 	 .help = "who does flushes and compactions: the caller at the end of a call, or a thread"},
