@@ -1,8 +1,7 @@
 """Claims of papers: the rule, what is missing, what the page says. Runs are synthetic."""
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id, stored
 from commitpath.database.select import Run
-from commitpath.host import ansible
 from commitpath.papers import document, judge, page, paper, request, verdict
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
@@ -234,19 +232,6 @@ def store(lab: Lab, one: request.Request, repeats: int = 1) -> int:
         folder = lab.run(tps, repeat=run.repeat, **axes)
         (done / run.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
     return len(runs)
-
-
-@pytest.fixture
-def pi(tmp_path: Path) -> Iterator[str]:
-    """The name of a lab board that is in the inventory, and nowhere else."""
-    entry = {"board_kind": "lab", "board_device": "/dev/none", "board_device_bytes": 1}
-    name = f"pi-{os.getpid()}"
-    inventory = ansible.PLAYBOOKS / f"inventory/{name}.local.yml"
-    part = inventory.with_suffix(".part")
-    part.write_text(json.dumps({"boards": {"hosts": {name: entry}}}))
-    part.replace(inventory)
-    yield name
-    inventory.unlink()
 
 
 def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
