@@ -221,12 +221,12 @@ def variables(cell: Cell) -> dict[str, str]:
     return {**found, "PROBES": cell.probes or "none"}
 
 
-def store(lab: Lab, one: request.Request, repeats: int = 1) -> int:
-    """Store each requested run; return how many."""
+def store(lab: Lab, one: request.Request, repeats: int = 1, but: int = 0) -> int:
+    """Store the requested runs but for some of them; return how many."""
     done = lab.results / ".sweep/done"
     done.mkdir(parents=True, exist_ok=True)
     runs, _ = request.planned(one, repeats)
-    for run in runs.values():
+    for run in list(runs.values())[but:]:
         axes = variables(run.cell)
         tps = (100 if run.cell.journal_mode == "wal" else 10) + run.repeat
         folder = lab.run(tps, repeat=run.repeat, **axes)
@@ -238,6 +238,7 @@ def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
     given = {"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi}
     one = request.read(given)
     number = store(lab, one, 2)
+    store(lab, one.virtual, but=1)
     printed = lab.ok("reproduce", **given, REPEAT="2")
     assert f"{pi}: {number} runs of {number // 2} cells, {number} of them stored; none to make" in printed
     assert f"{number} runs: {number} ok ({number} of them from before), 0 failed" in printed
@@ -246,8 +247,5 @@ def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
     folder = lab.results / f"papers/apsys17-{pi}-fig1-n20"
     assert sorted(path.name for path in folder.iterdir()) == ["claims.html", "claims.json", "figures"]
     assert {path.stem for path in (folder / "figures").iterdir()} == {"fig1"}
-    store(lab, one.virtual)
-    printed = lab.ok("reproduce", **given, REPEAT="2")
-    assert "makes them" not in printed
     figure = json.loads((folder / "figures/fig1.json").read_text())
     assert {bar["board"] for bar in figure["panels"][0]["bars"]} == {pi, "virtual"}
