@@ -41,6 +41,12 @@ used_s: list[float] = []
 OF_ENVIRONMENT = ("base.paths", "analysis")
 
 
+def draw_nothing(_: object, folder: Path) -> dict[str, Path]:
+    """Stand in for analysis.figures.render_all, which takes nine tenths of an analysis."""
+    folder.mkdir()
+    return {}
+
+
 def serve() -> None:
     """Answer each call; the end of the calls is the end of the process."""
     sys.path[0] = str(ROOT)
@@ -69,6 +75,8 @@ def become(call: dict[str, Any]) -> int:
     os.environ.update(call["environment"])
     for name in OF_ENVIRONMENT:
         importlib.reload(sys.modules[name])
+    if not call["figures"]:
+        sys.modules["analysis.figures"].render_all = draw_nothing  # type: ignore[attr-defined]
     os.chdir(ROOT)
     # as the interpreter has them when it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -106,13 +114,16 @@ def server() -> tuple["subprocess.Popen[str]", threading.Lock]:
     return process, threading.Lock()
 
 
-def call(target: str, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """What `bin/commitpath TARGET NAME=VALUE…` would do."""
+def call(
+    target: str, *words: str, figures: bool = True, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """What `bin/commitpath TARGET NAME=VALUE…` would do. figures: whether its own analyses draw any."""
     clean = {k: v for k, v in os.environ.items() if not re.match("MAKE|MFLAGS", k)}
     process, lock = server()
     with lock, tempfile.NamedTemporaryFile("r") as output, tempfile.NamedTemporaryFile("r") as error:
         files = {"output": output.name, "error": error.name}
-        asked = {"target": target, "words": words, "environment": {**clean, **environment}, **files}
+        variables = {**clean, **environment}
+        asked = {"target": target, "words": words, "environment": variables, "figures": figures, **files}
         assert process.stdin and process.stdout
         print(json.dumps(asked), file=process.stdin, flush=True)
         child = int(process.stdout.readline())

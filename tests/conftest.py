@@ -17,6 +17,8 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+import commands  # noqa: E402
+
 from commitpath.boards.payload import payload  # noqa: E402
 from commitpath.boards.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from commitpath.cells.from_variables import make_cell  # noqa: E402
@@ -63,15 +65,11 @@ def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **va
 
 @contextlib.contextmanager
 def without_figures() -> Iterator[None]:
-    """Analyse meanwhile without figures, which take nine tenths of an analysis."""
+    """Analyse meanwhile without figures."""
     from analysis import figures
 
-    def none(_: object, folder: Path) -> dict[str, Path]:
-        folder.mkdir()
-        return {}
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "render_all", none)
+        patch.setattr(figures, "render_all", commands.draw_nothing)
         yield
 
 

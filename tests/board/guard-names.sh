@@ -20,29 +20,10 @@ losetup -d "$(cat loop)"
 gone
 
 disk
-mknod node b "${number%:*}" "${number#*:}"
-try 'node elsewhere' "/run/guard/node has the number $number, which is $two's" DEVICE=$here/node
-other=$(cat "/sys/class/block/${one#/dev/}/dev")
-# on /dev: a copy is not the kernel's, which leaves it there when the disk goes
-mv "$two" "$two.saved"
-mknod "$two" b "${other%:*}" "${other#*:}"
-try 'number of another' "$two has the number $other, which is $one's"
-rm "$two"
-mv "$two.saved" "$two"
-try 'no block device' 'is not a block device' DEVICE=/dev/null
-try 'nothing there' 'No such file' DEVICE=/dev/none
-try 'whole disk' 'is a whole disk, not a partition' DEVICE="$disk"
 try 'another label' "label is 'other', not 'commitpath'" DEVICE="$one"
-try 'another size' 'has 104857600 bytes, the inventory says 4096' DEVICE_BYTES=4096
-try 'not made by commitpath' 'is not a device that commitpath made' BOARD_KIND=virtual DEVICE="$disk"
-blockdev --setro "$two"
-try 'read-only' 'is read-only'
 gone
 disk linux commitpath
 try 'label twice' "loop.*p1 has the GPT label 'commitpath' too"
-gone
-disk uefi
-try 'ESP' 'type is c12a7328-.*, not .Linux filesystem data'
 gone
 disk
 printf 'size=90M\n' | sfdisk -q -N 2 --no-reread --no-tell-kernel --force "$disk" 2> /dev/null

@@ -1,5 +1,29 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2086
-# Cases of guard.sh: changed partition tables, what mkfs is told, and what may be formatted.
+# Cases of guard.sh: other devices and nodes, changed partition tables, what mkfs is told, and what may be
+# formatted.
+
+# -- names
+disk
+mknod node b "${number%:*}" "${number#*:}"
+try 'node elsewhere' "/run/guard/node has the number $number, which is $two's" DEVICE=$here/node
+other=$(cat "/sys/class/block/${one#/dev/}/dev")
+# on /dev: a copy is not the kernel's, which leaves it there when the disk goes
+mv "$two" "$two.saved"
+mknod "$two" b "${other%:*}" "${other#*:}"
+try 'number of another' "$two has the number $other, which is $one's"
+rm "$two"
+mv "$two.saved" "$two"
+try 'no block device' 'is not a block device' DEVICE=/dev/null
+try 'nothing there' 'No such file' DEVICE=/dev/none
+try 'whole disk' 'is a whole disk, not a partition' DEVICE="$disk"
+try 'another size' 'has 104857600 bytes, the inventory says 4096' DEVICE_BYTES=4096
+try 'not made by commitpath' 'is not a device that commitpath made' BOARD_KIND=virtual DEVICE="$disk"
+blockdev --setro "$two"
+try 'read-only' 'is read-only'
+gone
+disk uefi
+try 'ESP' 'type is c12a7328-.*, not .Linux filesystem data'
+gone
 
 # -- a disk in use, of which the kernel reads no table again
 # in_use LABEL: partition 2 gets that label while partition 1 is mounted

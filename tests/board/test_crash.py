@@ -14,7 +14,7 @@ from commitpath.run import experiment, plan
 
 CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "30", "PROBES": "none", "CRASH": "power", "CUTS": "150"}
 # test_flash.py has its run, too.
-SHORT = CELL | {"N": "10", "CUTS": "40"}
+SHORT = CELL | {"N": "10", "CUTS": "20"}
 
 
 def crash(folder: Path) -> dict[str, Any]:
@@ -28,10 +28,10 @@ def crash(folder: Path) -> dict[str, Any]:
 def test_a_short_cell(run_cell: Callable[..., Path]) -> None:
     """Every cut of a rollback journal comes up with all that was acknowledged, but for the last of DELETE."""
     found = crash(run_cell(**SHORT))
-    assert (found["cuts"], found["mounted"], found["opened"]) == (40, 40, 40)
+    assert (found["cuts"], found["mounted"], found["opened"]) == (20, 20, 20)
     assert found["corrupt"] == found["not_a_prefix"] == found["broken"] == 0
     assert found["lost_acknowledged"]["max"] == 1
-    assert found["fsck"] == {"looked": 4, "complained": 0}
+    assert found["fsck"] == {"looked": 2, "complained": 0}
     assert 1 < found["recovery_ms"]["median"] < 1000
 
 
@@ -111,7 +111,7 @@ def test_a_kernel_that_panics_in_a_trial_is_its_result(
     folder = experiment.run_once(make_cell(SHORT))
     analyse([str(folder), "--quiet"])
     found = crash(folder)
-    assert (found["cuts"], found["died"], found["mounted"], found["broken"]) == (40, 1, 39, 1)
+    assert (found["cuts"], found["died"], found["mounted"], found["broken"]) == (20, 1, 19, 1)
     assert "board died" in found["first_broken"] and "panic" in found["first_broken"]
 
 

@@ -223,11 +223,11 @@ def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
 
 
 def test_no_partition_of_another_name_is_formatted(bench: Login) -> None:
-    lab_board.hold_guard(bench, "guard-names.sh", 15)
+    lab_board.hold_guard(bench, "guard-names.sh", 6)
 
 
 def test_tables_and_options_that_would_format_another_are_refused(bench: Login) -> None:
-    lab_board.hold_guard(bench, "guard-tables.sh", 32)
+    lab_board.hold_guard(bench, "guard-tables.sh", 41)
 
 
 def test_a_playbook_for_no_board_fails(tmp_path: Path) -> None:

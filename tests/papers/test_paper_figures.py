@@ -136,7 +136,8 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
     assert query.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
 
 
-def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
+def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "SUFFIXES", (".svg",))
     data = paper.PAPERS / PAPER / "figures/factors.yml"
     cells = [run.cell for run in expand("apsys17-factors").runs]
     chosen = paper.load(PAPER)

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import commands
+import pytest
 from some_cell import some_cell
 
-from analysis import pipeline
+from analysis import figures, pipeline
 from analysis.crash import verdicts
 from analysis.run_files import derived, stored_files
 from base import identity
@@ -42,9 +43,9 @@ class Lab:
         self.number = 0
 
     def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`make TARGET VARIABLE=…` with these results; without make."""
+        """`make TARGET VARIABLE=…` with these results; without make, and without figures of a run."""
         words = [f"{name}={value}" for name, value in variables.items()]
-        return commands.call(target, *words, COMMITPATH_RESULTS=str(self.results))
+        return commands.call(target, *words, figures=False, COMMITPATH_RESULTS=str(self.results))
 
     def ok(self, target: str, **variables: str) -> str:
         """What make prints when it succeeds."""
@@ -150,7 +151,7 @@ class Lab:
 
 @functools.cache
 def analysed() -> Path:
-    """A recorded run, analysed once for all that copy it; its folder is gone with this process."""
+    """A recorded run, analysed without figures, once for all copies; its folder is gone with this process."""
     place = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, place)
     with tarfile.open(ROOT / "tests/analysis/sample-f2fs-wal.tar.xz") as archive:
@@ -158,7 +159,9 @@ def analysed() -> Path:
     run = place / "run"
     host = json.loads((run / "host.json").read_text())
     write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
-    pipeline.analyse(run)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "render_all", commands.draw_nothing)
+        pipeline.analyse(run)
     return run
 
 

@@ -264,4 +264,3 @@ def test_an_import_that_is_ended_leaves_nothing(with_files: tuple[Lab, Path], ho
         assert process.returncode == 130 and said == "commitpath: interrupted; nothing is left running\n"
     assert "0 runs" in lab.ok("results")
     assert [entry.name for entry in lab.results.iterdir()] == ["results.sqlite"]
-    assert "1 new" in lab.ok("import", FILE=str(path))
