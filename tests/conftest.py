@@ -22,7 +22,7 @@ import commands  # noqa: E402
 from commitpath.boards.payload import payload  # noqa: E402
 from commitpath.boards.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from commitpath.cells.from_variables import make_cell  # noqa: E402
-from commitpath.host import ansible  # noqa: E402
+from commitpath.host import ansible, places  # noqa: E402
 from commitpath.run import experiment  # noqa: E402
 from images import artifacts, programs  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402
@@ -40,6 +40,11 @@ signal.siginterrupt(signal.SIGINT, True)
 
 # GCC 14's sanitizer reports it by default, and GCC 12 only with this option.
 os.environ["ASAN_OPTIONS"] = "detect_stack_use_after_return=1"
+
+
+def pytest_sessionstart() -> None:
+    """Mark the cache before tests write to it: commands refuse an unmarked folder."""
+    places.begin("host")
 
 
 @pytest.fixture

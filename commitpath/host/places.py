@@ -26,7 +26,9 @@ TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
 # Names of the cache's entries, with a hash of their inputs or fixed.
 HASHED = re.compile(r"[a-z][a-z0-9_.-]*-[0-9a-f]{12}(\.[a-z]+)?(\.lock)?")
-NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
+NAMED = re.compile(
+    r"sqlite|ccache|mypy|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG"
+)
 
 
 def begin(command: str) -> None:
