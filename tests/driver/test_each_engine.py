@@ -26,10 +26,10 @@ def engine_driver(engine, folder):
     return Driver(binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}"), folder)
 
 
-def run(driver, engine, *more, rows=50, n=20):
+def run(driver, engine, *more, rows=50, n=20, **axes):
     sizes = ["--rows", rows, "--n", n]
     where = ["--database", driver.database, "--output-dir", driver.output]
-    settings = engine_options(make_cell({"ENGINE": engine}), load_profile("engine", engine)["settings"])
+    settings = engine_options(make_cell({"ENGINE": engine, **axes}), load_profile("engine", engine)["settings"])
     return driver("run", *where, *sizes, *settings.split(), *more)
 
 
@@ -156,15 +156,18 @@ def test_a_cold_run_looks_at_each_file_of_a_folder(stored, tmp_path):
     ("more", "status", "expected"),
     [
         (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and {}"),
-        (["--vfs-log"], 1, "--vfs-log, --written: (with --background thread )?{} [0-9.]+ has no log of its calls"),
+        (
+            ["--vfs-log"],
+            1,
+            "--vfs-log, --written: (with --background thread )?{} [0-9.]+ has no log of its calls",
+        ),
         (["--journal-mode", "wal"], 2, "--journal-mode is not an option"),
     ],
 )
 def test_what_key_values_do_not_have(stored, more, status, expected):
     name, driver = stored
-    if more == ["--vfs-log"] and engines.by_name(name).LOGS_CALLS:
-        more = [*more, "--background", "thread"]
-    line = one_line_error(run(driver, name, *more, rows=2000), status)
+    thread = {"BACKGROUND": "thread"} if engines.by_name(name).LOGS_CALLS else {}
+    line = one_line_error(run(driver, name, *more, rows=2000, **thread), status)
     assert re.search(expected.format(engines.by_name(name).TITLE), line)
 
 
