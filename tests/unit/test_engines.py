@@ -1,7 +1,9 @@
 """The axis ENGINE: what it allows, and that cells without it are what they were."""
 
+import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,10 @@ from commitpath.cells import identities, profiles
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_name
+from commitpath.cells.profiles import load_profile
 from images import artifacts, programs
 from model import durability, engines
+from model.engines import survival
 from model.engines.survival import ALL, CORRUPT, HOLES, LAST, RECENT, UNOPENED, UNSYNCED
 
 
