@@ -79,7 +79,7 @@ def made_of(engine: str) -> list[str]:
 def sources_in(folders: Iterable[str]) -> list[Path]:
     """Return the sources in folders of workloads/, and the table of operations."""
     paths = [path for folder in folders for path in (artifacts.WORKLOADS / folder).iterdir()]
-    sources = [path for path in paths if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"]
+    sources = [path for path in paths if path.suffix in (".c", ".cc", ".h", ".mk") or path.name == "Makefile"]
     return [*sources, artifacts.WORKLOADS / "operations.yml"]
 
 

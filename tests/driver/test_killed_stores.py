@@ -123,7 +123,7 @@ def test_a_killed_store_loses_nothing(engine: str, sync: bool, memory: Path) -> 
     held = [states.held(row) for row in tried.iter_rows(named=True)]
     assert None not in held
     assert all(
-        states.between(*pair) == 0 for pair in zip(held, tried["acknowledged"], strict=True) if pair[0]
+        states.between(*pair) <= 0 for pair in zip(held, tried["acknowledged"], strict=True) if pair[0]
     )
     assert (held[0], held[-1]) == (0, 5 * SIZES["n"])
 
