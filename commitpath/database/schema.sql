@@ -1,4 +1,4 @@
--- results.sqlite, schema version 6 (PRAGMA user_version). docs/how-to/results-db.md explains it.
+-- results.sqlite, schema version 7 (PRAGMA user_version). docs/how-to/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -54,6 +54,10 @@ CREATE TABLE run (
   tps_insert REAL AS (summary ->> '$.tps.insert'),
   tps_update REAL AS (summary ->> '$.tps.update'),
   tps_delete REAL AS (summary ->> '$.tps.delete'),
+  tps_read REAL AS (summary ->> '$.tps.read'),
+  tps_scan REAL AS (summary ->> '$.tps.scan'),
+  tps_read_modify_write REAL AS (summary ->> '$.tps."read-modify-write"'),
+  tps_batch REAL AS (summary ->> '$.tps.batch'),
   tps_all REAL AS (summary ->> '$.tps.all'),
   bytes_written INTEGER AS (summary ->> '$.block.bytes_written'),
   flushes INTEGER AS (summary ->> '$.block.flushes'),
