@@ -54,6 +54,8 @@ class Cell:
     max_file_size: int
     block_cache: int
     bloom_bits: int
+    query_cache: int
+    kv_form: str
     checkpoint_every: int
     workload: str
     file: str

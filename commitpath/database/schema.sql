@@ -1,4 +1,4 @@
--- results.sqlite, schema version 6 (PRAGMA user_version). docs/how-to/results-db.md explains it.
+-- results.sqlite, schema version 7 (PRAGMA user_version). docs/how-to/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -32,7 +32,7 @@ CREATE TABLE run (
   engine TEXT AS (cell ->> '$.engine'),
   journal_mode TEXT AS (iif(engine = 'sqlite', cell ->> '$.journal_mode', NULL)),
   synchronous TEXT AS (iif(engine = 'ppl', NULL, cell ->> '$.synchronous')),
-  sqlite TEXT AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.sqlite', NULL)),
+  sqlite TEXT AS (iif(engine IN ('ppl', 'sqlite', 'sqlitekv', 'ssl'), cell ->> '$.sqlite', NULL)),
   page_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.page_size', NULL)),
   cache_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.cache_size', NULL)),
   wal_autocheckpoint INTEGER AS (iif(engine = 'sqlite', cell ->> '$.wal_autocheckpoint', NULL)),

@@ -13,7 +13,7 @@ from base.paths import RESULTS
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-VERSION = 6
+VERSION = 7
 # "cmtp"; identifies our databases
 APPLICATION_ID = 0x636D7470
 # wait for another process's write

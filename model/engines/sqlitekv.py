@@ -1,0 +1,31 @@
+"""SQLiteKV: SQLite's statements, LevelDB's files.
+
+What survives is LevelDB's promise (leveldb.py): a transaction is one write batch, which is recovered whole or not
+at all.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from model.cell import Cell
+from model.engines import leveldb, sqlite
+
+TITLE = "SQLiteKV"
+FILES = leveldb.FILES
+JOBS = leveldb.JOBS
+# counters of the query cache
+COUNTED = re.compile("cache (hits|misses|evictions)")
+
+role = leveldb.role
+maintenance = leveldb.maintenance
+survives = leveldb.survives
+release = sqlite.release
+transactions = sqlite.transactions
+transactions_of_file = sqlite.transactions_of_file
+rendered = sqlite.rendered
+
+
+def requested(cell: Cell) -> Mapping[str, Any]:
+    """Return the options that a cell requests."""
+    return {"sync": cell.synchronous, "query_cache": cell.query_cache, "form": cell.kv_form}

@@ -1,0 +1,37 @@
+/* SQLiteKV as an engine of the driver. */
+#ifndef COMMITPATH_SQLITEKV_DRIVER_H
+#define COMMITPATH_SQLITEKV_DRIVER_H
+
+#include "hooks.h"
+#include "kv.h"
+#include "sql.h"
+
+/* Indexes in engine.settings. */
+enum { SYNC, QUERY_CACHE, FORM };
+
+/* A database's part that SQLite's struct does not have (its `own`). */
+struct kv_database {
+	struct store *store;
+	size_t loaded; /* bytes of rows in the transaction that loads them */
+};
+
+/* create.c: CREATE TABLE in a workload is that of a virtual table. */
+/* Whether a text begins with it. */
+bool create_is_table(const char *text);
+/* Returns the statement for the virtual table, from sqlite3_malloc; NULL: an error. `end` is after
+ * the statement. */
+char *create_virtual(struct database *database, const char *text, const char **end,
+		     struct error *error);
+
+/* settings.c: hooks of engine.h */
+extern const struct option kv_settings[];
+bool kv_read_setting(struct database *database, size_t index, char *answer, size_t size,
+		     struct error *error);
+bool kv_read_properties(struct database *database, struct error *error);
+void kv_write_properties(struct json *json, size_t number);
+void kv_write_version(struct json *json);
+/* Keeps a database's counters when it is closed. */
+void kv_keep_counts(size_t number, const struct cache *cache);
+size_t kv_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
+
+#endif

@@ -1,0 +1,277 @@
+/* SQLiteKV: SQLite in memory, whose tables are virtual and in a LevelDB database. */
+#include "engine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "driver.h"
+#include "log.h"
+
+/* Bytes of rows that are loaded as one transaction. */
+enum { LOAD_BYTES = 1 << 20 };
+
+/* SQLite's own files are in memory: it has no log of calls. */
+const struct log_engine log_engine = {NULL, NULL, false};
+
+static const char *title(void)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "SQLiteKV on SQLite %s and LevelDB %d.%d",
+		 sqlite3_libversion(), leveldb_major_version(), leveldb_minor_version());
+	return text;
+}
+
+static void drop(struct database *database)
+{
+	struct kv_database *own = database->own;
+
+	if (own != NULL && own->store != NULL)
+		store_close(own->store);
+	sqlite3_close(database->db);
+	free(own);
+	database_free(database);
+}
+
+/* Sets the message of a call of the module. */
+static bool call_failed(struct database *database, char *message, struct error *error)
+{
+	error_set(error, "opening %s: %s", database->path,
+		  message != NULL ? message : sqlite3_errmsg(database->db));
+	sqlite3_free(message);
+	return false;
+}
+
+static bool open_kv(struct database *database, struct error *error)
+{
+	const int64_t *settings = database->options->settings;
+	bool runs = database->use == ENGINE_RUN;
+	struct store_options options = {.sync_given = true,
+					.sync = runs && settings[SYNC] == 1,
+					.cache_given = true,
+					.cache_size = runs ? settings[QUERY_CACHE] : 0};
+	struct kv_database *own = database->own;
+	struct module *module;
+	char *message = NULL;
+
+	if (sqlite3_open_v2(":memory:", &database->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
+			    NULL) != SQLITE_OK)
+		return call_failed(database, NULL, error);
+	sqlite3_extended_result_codes(database->db, 1);
+	if (module_register(database->db, &module) != SQLITE_OK ||
+	    module_attach(module, database->path, &options, database->use == ENGINE_CREATE,
+			  settings[FORM] == 1, &own->store, &message) != SQLITE_OK) {
+		own->store = NULL;
+		return call_failed(database, message, error);
+	}
+	return true;
+}
+
+/* Compacts a range without keys, which takes until the compaction under way is done. */
+static void compact_nothing(const struct database *database)
+{
+	static const char key[] = "\xff";
+	struct kv_database *own = database->own;
+
+	leveldb_compact_range(own->store->db, key, 1, key, 1);
+}
+
+struct opening {
+	struct database *database;
+	struct error *error;
+	bool opened;
+};
+
+/* LevelDB's thread takes its name from the one that starts it (engines/leveldb/engine.c). */
+static void *open_named(void *argument)
+{
+	struct opening *opening = argument;
+
+	prctl(PR_SET_NAME, "leveldb");
+	opening->opened = open_kv(opening->database, opening->error);
+	if (opening->opened)
+		compact_nothing(opening->database);
+	return NULL;
+}
+
+static struct database *open_database(const char *path, size_t number,
+				      const struct options *options,
+				      const struct workload *workload, enum engine_use use,
+				      struct error *error)
+{
+	struct database *database = database_make(path, number, options, workload, use, error);
+	struct opening opening = {.database = database, .error = error};
+	pthread_t opener;
+	int result;
+
+	if (database == NULL)
+		return NULL;
+	database->own = calloc(1, sizeof(struct kv_database));
+	if (database->own == NULL) {
+		error_set(error, "opening %s: no memory", path);
+		drop(database);
+		return NULL;
+	}
+	result = pthread_create(&opener, NULL, open_named, &opening);
+	if (result == 0)
+		pthread_join(opener, NULL);
+	else
+		error_set(error, "opening %s: no thread: %s", path, strerror(result));
+	if (opening.opened && use == ENGINE_CREATE)
+		opening.opened = sql_run(database->db, "BEGIN", error);
+	if (opening.opened && render_open(database, error))
+		return database;
+	drop(database);
+	return NULL;
+}
+
+static bool close_database(struct database *database, struct error *error)
+{
+	struct kv_database *own = database->own;
+	bool closed = true;
+
+	sqlite3_finalize(database->insert);
+	if (database->use == ENGINE_CREATE) {
+		closed = sql_run(database->db, "COMMIT", error);
+		/* what is written to a table is synced */
+		if (closed)
+			leveldb_compact_range(own->store->db, NULL, 0, NULL, 0);
+	} else if (database->use == ENGINE_RUN) {
+		kv_keep_counts(database->number, own->store->cache);
+		compact_nothing(database);
+	}
+	drop(database);
+	return closed;
+}
+
+static bool remove_database(const char *path, struct error *error)
+{
+	leveldb_options_t *options;
+	struct stat status;
+	char *message = NULL;
+
+	if (stat(path, &status) != 0)
+		return errno == ENOENT ||
+		       error_set(error, "removing %s: %s", path, strerror(errno));
+	options = leveldb_options_create();
+	leveldb_destroy_db(options, path, &message);
+	leveldb_options_destroy(options);
+	if (message == NULL)
+		return true;
+	error_set(error, "removing %s: %s", path, message);
+	leveldb_free(message);
+	return false;
+}
+
+int database_run(struct database *database, const char *sql)
+{
+	struct error error;
+	const char *end;
+	char *made;
+	int result;
+
+	if (!create_is_table(sql))
+		return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
+	made = create_virtual(database, sql, &end, &error);
+	result = made == NULL ? SQLITE_ERROR : sqlite3_exec(database->db, made, NULL, NULL, NULL);
+	sqlite3_free(made);
+	return result;
+}
+
+/* Rows are loaded in transactions of a size that memory has. */
+static bool load(struct database *database, const struct transaction *transaction,
+		 struct error *error)
+{
+	struct kv_database *own = database->own;
+
+	if (!sqlite_load(database, transaction, error))
+		return false;
+	own->loaded += transaction->operations->size;
+	if (own->loaded < LOAD_BYTES)
+		return true;
+	own->loaded = 0;
+	return sql_run(database->db, "COMMIT", error) && sql_run(database->db, "BEGIN", error);
+}
+
+/* Executes one statement with prepare, step and finalize. `text` advances to its end. */
+static bool execute_one(struct database *database, const char **text, size_t length,
+			struct outcome *outcome, struct error *error)
+{
+	sqlite3_stmt *statement;
+	int result;
+
+	if (create_is_table(*text)) {
+		char *made = create_virtual(database, *text, text, error);
+
+		result = made == NULL ? SQLITE_ERROR
+				      : sqlite3_exec(database->db, made, NULL, NULL, NULL);
+		if (made != NULL && result != SQLITE_OK)
+			sql_error(database->db, "execution", made, error);
+		sqlite3_free(made);
+		return result == SQLITE_OK;
+	}
+	if (sqlite3_prepare_v2(database->db, *text, (int)length, &statement, text) != SQLITE_OK)
+		return sql_error(database->db, "prepare", NULL, error);
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW)
+		sql_count_row(statement, outcome);
+	if (result != SQLITE_DONE) {
+		sql_error(database->db, "step", NULL, error);
+		sqlite3_finalize(statement);
+		return false;
+	}
+	return sqlite3_finalize(statement) == SQLITE_OK ||
+	       sql_error(database->db, "finalize", NULL, error);
+}
+
+static bool commit(struct database *database, struct outcome *outcome, struct error *error)
+{
+	const char *text = database->text, *end = text + database->length;
+	int before = sqlite3_total_changes(database->db);
+
+	while (text < end) {
+		const char *statement = text;
+
+		if (!execute_one(database, &text, (size_t)(end - text) + 1, outcome, error))
+			return sql_error_at(database->text, database->line, statement, error);
+	}
+	outcome->changes = sqlite3_total_changes(database->db) - before;
+	return true;
+}
+
+static bool maintain(struct database *database, struct error *error)
+{
+	struct kv_database *own = database->own;
+
+	(void)error;
+	leveldb_compact_range(own->store->db, NULL, 0, NULL, 0);
+	return true;
+}
+
+const struct engine engine = {
+	.name = "sqlitekv",
+	.has_sql = true,
+	.settings = kv_settings,
+	.title = title,
+	.print_version = sqlite_print_version,
+	.open = open_database,
+	.close = close_database,
+	.remove = remove_database,
+	.create_tables = sqlite_create_tables,
+	.load = load,
+	.render = sqlite_render,
+	.commit = commit,
+	.maintain = maintain,
+	.scan = sqlite_scan,
+	.count = sqlite_count,
+	.last_key = sqlite_last_key,
+	.read_setting = kv_read_setting,
+	.read_properties = kv_read_properties,
+	.write_version = kv_write_version,
+	.write_properties = kv_write_properties,
+	.file_sizes = kv_file_sizes,
+};

@@ -1,0 +1,151 @@
+/* The driver's part: settings, what was in effect, and LevelDB's files. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "driver.h"
+
+static const char *const sync_levels[] = {"off", "full", NULL};
+static const char *const forms[] = {"table", "direct", NULL};
+
+const struct option kv_settings[] = {
+	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
+	 .help = "WriteOptions::sync: whether a commit is synced before it returns"},
+	{SETTING("query-cache", "query_cache", QUERY_CACHE), INTEGER("BYTES", 0, INT32_MAX),
+	 .preset = "0", .help = "query cache; 0: none"},
+	{SETTING("form", "form", FORM), WORD("FORM", forms), .preset = "table",
+	 .help = "direct: an INSERT does not look for its key, as in the study"},
+	{.name = NULL},
+};
+
+static const char *const properties[] = {
+	"num-files-at-level0", "num-files-at-level1", "num-files-at-level2", "num-files-at-level3",
+	"num-files-at-level4", "num-files-at-level5", "num-files-at-level6",
+};
+enum { PROPERTIES = sizeof(properties) / sizeof(properties[0]) };
+static char property_values[PROPERTIES][24];
+
+static struct cache_counts counts[MAX_DATABASES];
+static size_t databases;
+
+enum role { LOG, TABLE, MANIFEST, OTHER, ROLES };
+static const char *const roles[] = {"log", "table", "manifest", "other"};
+
+bool kv_read_setting(struct database *database, size_t index, char *answer, size_t size,
+		     struct error *error)
+{
+	const struct kv_database *own = database->own;
+
+	(void)error;
+	if (index == SYNC)
+		snprintf(answer, size, "%s", sync_levels[own->store->sync]);
+	else if (index == QUERY_CACHE)
+		snprintf(answer, size, "%" PRId64, own->store->cache_size);
+	else
+		snprintf(answer, size, "%s", forms[database->options->settings[FORM]]);
+	return true;
+}
+
+bool kv_read_properties(struct database *database, struct error *error)
+{
+	const struct kv_database *own = database->own;
+
+	for (size_t i = 0; i < PROPERTIES; i++) {
+		char name[64], *value;
+
+		snprintf(name, sizeof(name), "leveldb.%s", properties[i]);
+		value = leveldb_property_value(own->store->db, name);
+		if (value == NULL)
+			return error_set(error, "LevelDB has no property %s", name);
+		snprintf(property_values[i], sizeof(property_values[i]), "%s", value);
+		leveldb_free(value);
+	}
+	return true;
+}
+
+void kv_keep_counts(size_t number, const struct cache *cache)
+{
+	if (cache != NULL)
+		counts[number] = cache_counts(cache);
+	if (number >= databases)
+		databases = number + 1;
+}
+
+static void write_count(struct json *json, const char *name, int64_t count)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, count);
+	json_text(json, name, text);
+}
+
+void kv_write_properties(struct json *json, size_t number)
+{
+	struct cache_counts sum = {0};
+
+	for (size_t i = 0; i < databases; i++)
+		if (number == ALL_DATABASES || number == i) {
+			sum.hits += counts[i].hits;
+			sum.misses += counts[i].misses;
+			sum.evicted += counts[i].evicted;
+		}
+	json_begin(json, "properties", '{');
+	json_text(json, "compression", "none");
+	for (size_t i = 0; i < PROPERTIES; i++)
+		json_text(json, properties[i], property_values[i]);
+	write_count(json, "cache hits", sum.hits);
+	write_count(json, "cache misses", sum.misses);
+	write_count(json, "cache evictions", sum.evicted);
+	json_end(json, '}');
+}
+
+void kv_write_version(struct json *json)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%d.%d", leveldb_major_version(), leveldb_minor_version());
+	json_begin(json, engine.name, '{');
+	json_text(json, "version", sqlite3_libversion());
+	json_text(json, "source_id", sqlite3_sourceid());
+	json_text(json, "leveldb_version", text);
+	json_end(json, '}');
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), size = strlen(end);
+
+	return length >= size && strcmp(name + length - size, end) == 0;
+}
+
+static enum role role_of(const char *name)
+{
+	if (ends_with(name, ".log"))
+		return LOG;
+	if (ends_with(name, ".ldb") || ends_with(name, ".sst"))
+		return TABLE;
+	return strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0 ? MANIFEST : OTHER;
+}
+
+size_t kv_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	for (size_t i = 0; i < ROLES; i++)
+		sizes[i] = (struct file_size){roles[i], 0};
+	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		char name[PATH_MAX];
+		struct stat status;
+
+		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
+			sizes[role_of(entry->d_name)].bytes += status.st_size;
+	}
+	if (folder != NULL)
+		closedir(folder);
+	return ROLES;
+}
