@@ -1,7 +1,7 @@
 """SQLiteKV: SQLite's statements, LevelDB's files.
 
-What survives is LevelDB's promise (leveldb.py): a transaction is one write batch, which is recovered whole or not
-at all.
+What survives is LevelDB's promise (leveldb.py): a transaction is one write batch, which is recovered whole
+or not at all.
 """
 
 import re

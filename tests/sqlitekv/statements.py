@@ -21,12 +21,35 @@ NUMBERS = (
     *("9223372036854775808.0", "4611686018427387905", "1e-300", "127", "128", "-129", "65536", "16777216"),
 )
 TEXTS = (
-    *("''", "'a'", "'A'", "'b'", "'ab'", "'aB'", "'a '", "'a  '", "' a'", "'5'", "'5.0'", "' 5'", "'05'", "'1e1'"),
+    *(
+        "''",
+        "'a'",
+        "'A'",
+        "'b'",
+        "'ab'",
+        "'aB'",
+        "'a '",
+        "'a  '",
+        "' a'",
+        "'5'",
+        "'5.0'",
+        "' 5'",
+        "'05'",
+        "'1e1'",
+    ),
     *("'ä'", "'z'", "'+x'", "'abc'", "'ABC'", "'a' || char(0)", "'a' || char(0) || 'b'", "char(0)", "'2.5'"),
     "'0123456789012345678901234567890123456789'",
 )
 BLOBS = ("x''", "x'00'", "x'0001'", "x'00ff'", "x'61'", "x'ff'", "x'ffff'", "zeroblob(3)")
-VERBS = ("INSERT", "INSERT", "INSERT OR IGNORE", "INSERT OR REPLACE", "REPLACE", "INSERT OR FAIL", "INSERT OR ABORT")
+VERBS = (
+    "INSERT",
+    "INSERT",
+    "INSERT OR IGNORE",
+    "INSERT OR REPLACE",
+    "REPLACE",
+    "INSERT OR FAIL",
+    "INSERT OR ABORT",
+)
 OPERATORS = ("=", "=", "=", "==", "IS", "<", "<=", ">", ">=", "<>", "IS NOT")
 
 
@@ -43,8 +66,9 @@ def value(rng: random.Random) -> str:
 
 
 def stored(rng: random.Random, column: str) -> str:
-    """A literal for a column. A rowid is a whole number: SQLite's own INSERT OR IGNORE of several rows does not
-    undo the first if a later one is not. It is not the largest, after which SQLite draws random ones."""
+    """Return a literal for a column. A rowid is a whole number: SQLite's own INSERT OR IGNORE of several rows
+    does not undo the first if a later one is not. It is not the largest, after which SQLite draws random ones.
+    """
     if column == "id":
         return rng.choice((str(rng.randrange(12)), str(rng.randrange(-3, 60)), "NULL"))
     return value(rng)
@@ -110,7 +134,9 @@ def query(rng: random.Random, table: str) -> str:
     right = rng.choice(columns(other))
     left = rng.choice([*TABLES[table][1], *TABLES[table][2]])
     join = rng.choice(("JOIN", "LEFT JOIN"))
-    return f"SELECT * FROM {table} AS x {join} {other} AS y ON x.{left} = y.{right} WHERE x.{key} < {value(rng)}"
+    return (
+        f"SELECT * FROM {table} AS x {join} {other} AS y ON x.{left} = y.{right} WHERE x.{key} < {value(rng)}"
+    )
 
 
 def change(rng: random.Random, table: str) -> str:
@@ -145,7 +171,9 @@ def created(table: str, folder: str, options: str = "") -> Iterator[str]:
     yield f"KCREATE VIRTUAL TABLE {table} USING sqlitekv('{folder}', {options}{declared})"
 
 
-def lines(seed: int, count: int, folder: str, options: str = "", tables: tuple[str, ...] = tuple(TABLES)) -> Iterator[str]:
+def lines(
+    seed: int, count: int, folder: str, options: str = "", tables: tuple[str, ...] = tuple(TABLES)
+) -> Iterator[str]:
     """Lines for compare.c."""
     rng = random.Random(seed)
     for table in tables:
