@@ -120,7 +120,8 @@ def build_of(result: ReadingResult) -> str:
     """Return the SQLite release of a reading's cells; that of the reading if their engines have none."""
     cells = [value.cell for value in values_of([result])]
     made = [cell.sqlite for cell in cells if "sqlite" not in engines.unused_axes(cell.engine)]
-    return made[0] if made else result.reading.build
+    build = result.reading.build
+    return build if build in made or not made else made[0]
 
 
 def pair(outcome: PairResult, virtual: PairResult | None = None) -> dict[str, Any]:

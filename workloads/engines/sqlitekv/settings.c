@@ -85,6 +85,7 @@ static void write_count(struct json *json, const char *name, int64_t count)
 void kv_write_properties(struct json *json, size_t number)
 {
 	struct cache_counts sum = {0};
+	char release[24];
 
 	for (size_t i = 0; i < databases; i++)
 		if (number == ALL_DATABASES || number == i) {
@@ -92,7 +93,10 @@ void kv_write_properties(struct json *json, size_t number)
 			sum.misses += counts[i].misses;
 			sum.evicted += counts[i].evicted;
 		}
+	snprintf(release, sizeof(release), "%d.%d", leveldb_major_version(),
+		 leveldb_minor_version());
 	json_begin(json, "properties", '{');
+	json_text(json, "leveldb", release);
 	json_text(json, "compression", "none");
 	for (size_t i = 0; i < PROPERTIES; i++)
 		json_text(json, properties[i], property_values[i]);
@@ -104,13 +108,9 @@ void kv_write_properties(struct json *json, size_t number)
 
 void kv_write_version(struct json *json)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%d.%d", leveldb_major_version(), leveldb_minor_version());
 	json_begin(json, engine.name, '{');
 	json_text(json, "version", sqlite3_libversion());
 	json_text(json, "source_id", sqlite3_sourceid());
-	json_text(json, "leveldb_version", text);
 	json_end(json, '}');
 }
 

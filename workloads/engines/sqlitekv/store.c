@@ -22,10 +22,6 @@ int kv_fail(char **message, int code, const char *format, ...)
 	sqlite3_free(text);
 	if (line == NULL)
 		return SQLITE_NOMEM;
-	/* LevelDB has bytes of keys in some messages */
-	for (char *end = line; *end != '\0'; end++)
-		if (*end == '\n')
-			*end = ' ';
 	sqlite3_free(*message);
 	*message = line;
 	return code;
@@ -37,6 +33,10 @@ int store_error(const char *path, char *error, char **message)
 
 	if (error == NULL)
 		return SQLITE_OK;
+	/* it has bytes of keys in some messages */
+	for (char *byte = error; *byte != '\0'; byte++)
+		if (*byte < ' ' || *byte > '~')
+			*byte = '?';
 	if (strncmp(error, "Corruption", 10) == 0)
 		code = SQLITE_CORRUPT_VTAB;
 	else if (strstr(error, "No space left") != NULL ||

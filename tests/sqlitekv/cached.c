@@ -1,0 +1,200 @@
+/* The query cache against an oracle without one: the same operations on a table with a cache and on
+ * one without, and each row that is read compared.
+ *
+ * usage: cached FOLDER OPERATIONS SEED
+ * It prints how many rows were read, and how the cache was used.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kv.h"
+
+enum { KEYS = 2000, GROUPS = 100, CACHE = CACHE_LEAST, LONGEST = 3000 };
+
+enum { BOTH_SIDES = 2 };
+enum { SELECT, SELECT_GROUP, REPLACE, UPDATE, DELETE, DELETE_GROUP, STATEMENTS };
+
+static const char *const texts[STATEMENTS] = {
+	[SELECT] = "SELECT v, n FROM t WHERE g=?1 AND k=?2",
+	[SELECT_GROUP] = "SELECT k, v, n FROM t WHERE g=?1 ORDER BY k",
+	[REPLACE] = "REPLACE INTO t VALUES(?1, ?2, substr(?3, 1, ?4), ?4)",
+	[UPDATE] = "UPDATE t SET n=n+1 WHERE g=?1 AND k=?2",
+	[DELETE] = "DELETE FROM t WHERE g=?1 AND k=?2",
+	[DELETE_GROUP] = "DELETE FROM t WHERE g=?1",
+};
+
+static struct side {
+	sqlite3 *db;
+	struct store *store;
+	sqlite3_stmt *statements[STATEMENTS];
+} sides[BOTH_SIDES];
+
+static char filler[LONGEST + 1];
+static uint64_t state;
+static int64_t rows_read;
+
+static void fail(const char *what, const char *detail)
+{
+	fprintf(stderr, "cached: %s: %s\n", what, detail);
+	exit(1);
+}
+
+/* xorshift64 */
+static uint32_t draw(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 32) % below;
+}
+
+static void execute(struct side *side, const char *sql)
+{
+	char *message = NULL;
+
+	if (sqlite3_exec(side->db, sql, NULL, NULL, &message) != SQLITE_OK)
+		fail(sql, message);
+}
+
+static void open_side(struct side *side, const char *folder, int64_t cache)
+{
+	struct store_options options = {
+		.sync_given = true, .cache_given = true, .cache_size = cache};
+	struct module *module;
+	char *message = NULL;
+	char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE t USING sqlitekv(%Q, g INTEGER, k TEXT, "
+				    "v TEXT, n INTEGER, PRIMARY KEY(g, k))",
+				    folder);
+
+	if (sqlite3_open(":memory:", &side->db) != SQLITE_OK ||
+	    module_register(side->db, &module) != SQLITE_OK ||
+	    module_attach(module, folder, &options, true, false, &side->store, &message) !=
+		    SQLITE_OK)
+		fail(folder, message);
+	execute(side, sql);
+	sqlite3_free(sql);
+	for (int i = 0; i < STATEMENTS; i++)
+		if (sqlite3_prepare_v2(side->db, texts[i], -1, &side->statements[i], NULL) !=
+		    SQLITE_OK)
+			fail(texts[i], sqlite3_errmsg(side->db));
+}
+
+static void close_side(struct side *side)
+{
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(side->statements[i]);
+	store_close(side->store);
+	sqlite3_close(side->db);
+}
+
+/* Runs a statement of a key on both sides, row by row. */
+static void run(int which, uint32_t key, uint32_t length)
+{
+	char text[16];
+	int codes[BOTH_SIDES];
+
+	snprintf(text, sizeof(text), "key%u", key);
+	for (int i = 0; i < BOTH_SIDES; i++) {
+		sqlite3_stmt *statement = sides[i].statements[which];
+
+		sqlite3_reset(statement);
+		sqlite3_bind_int(statement, 1, (int)(key % GROUPS));
+		if (sqlite3_bind_parameter_count(statement) > 1)
+			sqlite3_bind_text(statement, 2, text, -1, SQLITE_TRANSIENT);
+		if (which == REPLACE) {
+			sqlite3_bind_text(statement, 3, filler, LONGEST, SQLITE_STATIC);
+			sqlite3_bind_int(statement, 4, (int)length);
+		}
+	}
+	do {
+		for (int i = 0; i < BOTH_SIDES; i++)
+			codes[i] = sqlite3_step(sides[i].statements[which]);
+		if (codes[0] != codes[1] || (codes[0] != SQLITE_ROW && codes[0] != SQLITE_DONE))
+			fail(texts[which], sqlite3_errmsg(sides[0].db));
+		rows_read += codes[0] == SQLITE_ROW;
+		for (int i = 0;
+		     codes[0] == SQLITE_ROW && i < sqlite3_column_count(sides[0].statements[which]);
+		     i++) {
+			const char *cached =
+				(const char *)sqlite3_column_text(sides[0].statements[which], i);
+			const char *read =
+				(const char *)sqlite3_column_text(sides[1].statements[which], i);
+
+			if (strcmp(cached, read) != 0)
+				fail(texts[which], "a stale row");
+		}
+	} while (codes[0] == SQLITE_ROW);
+	for (int i = 0; i < BOTH_SIDES; i++)
+		sqlite3_reset(sides[i].statements[which]);
+}
+
+static void both(const char *sql)
+{
+	for (int i = 0; i < BOTH_SIDES; i++)
+		execute(&sides[i], sql);
+}
+
+/* Begins or ends transactions and savepoints now and then. */
+static void transact(void)
+{
+	static int inside, saved;
+	uint32_t kind = draw(100);
+
+	if (inside && kind < 30) {
+		both(kind < 15 ? "COMMIT" : "ROLLBACK");
+		inside = saved = 0;
+	} else if (inside && kind < 50) {
+		both(saved ? "ROLLBACK TO s" : "SAVEPOINT s");
+		saved = 1;
+	} else if (!inside && kind < 10) {
+		both("BEGIN");
+		inside = 1;
+	}
+}
+
+static void operate(void)
+{
+	uint32_t kind = draw(100), key = draw(KEYS);
+
+	/* some keys are asked for often */
+	if (draw(3) == 0)
+		key %= 50;
+	if (draw(20) == 0)
+		transact();
+	if (kind < 65)
+		run(SELECT, key, 0);
+	else if (kind < 75)
+		run(SELECT_GROUP, key, 0);
+	else if (kind < 88)
+		run(REPLACE, key, draw(draw(10) == 0 ? LONGEST : 200));
+	else if (kind < 94)
+		run(UPDATE, key, 0);
+	else if (kind < 99)
+		run(DELETE, key, 0);
+	else if (draw(20) == 0)
+		run(DELETE_GROUP, key, 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct cache_counts counts;
+	char path[2][4096];
+
+	if (argc != 4)
+		fail("usage", "cached FOLDER OPERATIONS SEED");
+	state = strtoull(argv[3], NULL, 10) * 2654435769u + 1;
+	memset(filler, 'x', LONGEST);
+	for (int i = 0; i < BOTH_SIDES; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s-%d", argv[1], i);
+		open_side(&sides[i], path[i], i == 0 ? CACHE : 0);
+	}
+	for (int64_t left = atoll(argv[2]); left > 0; left--)
+		operate();
+	counts = cache_counts(sides[0].store->cache);
+	printf("%lld rows, %lld hits, %lld misses, %lld evicted\n", (long long)rows_read,
+	       (long long)counts.hits, (long long)counts.misses, (long long)counts.evicted);
+	for (int i = 0; i < BOTH_SIDES; i++)
+		close_side(&sides[i]);
+	return 0;
+}

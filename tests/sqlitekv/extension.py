@@ -1,0 +1,49 @@
+"""The programs of this folder and the extension, built once in a checkout."""
+
+import functools
+import sqlite3
+import sys
+from pathlib import Path
+
+from made import make
+
+from images import artifacts
+
+FOLDER = Path(__file__).resolve().parent
+WORKLOADS = FOLDER.parents[1] / "workloads"
+BUILT = WORKLOADS / "build/test/sqlitekv"
+LIBRARY = WORKLOADS / "build/test/library-3.46.1"
+SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+@functools.cache
+def program(name: str) -> Path:
+    """Return a program, under ASan and UBSan with the SQLite of the drivers under test."""
+    compiled = Path(f"{LIBRARY}.objects")
+    with artifacts.locked(compiled):
+        make(WORKLOADS, "library", f"OUT={LIBRARY.relative_to(WORKLOADS)}", SANITIZED)
+        make(FOLDER, f"LIBRARY={compiled / 'sqlite3.o'}")
+    return BUILT / name
+
+
+@functools.cache
+def extension() -> Path:
+    """Return the extension without its suffix, as programs load it."""
+    path = BUILT / "plain/sqlitekv.so"
+    with artifacts.locked(path):
+        make(WORKLOADS / "engines/sqlitekv/extension", f"OUT={path}", "CFLAGS=-O1 -g")
+    return path.with_suffix("")
+
+
+def connect() -> sqlite3.Connection:
+    """Return a connection of this Python's SQLite with the extension, in autocommit."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(str(extension()))
+    return db
+
+
+def python(code: str) -> list[str]:
+    """Return the command that runs code in another process."""
+    path = f"import sys; sys.path[:0] = {[str(FOLDER), str(FOLDER.parent), str(FOLDER.parents[1])]!r}\n"
+    return [sys.executable, "-c", path + code]

@@ -1,0 +1,356 @@
+"""The extension in this Python's SQLite: results, what SQLite and the module refuse, bad input, damage."""
+
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from extension import connect, extension, python
+from sqllogictest import records
+
+from base.paths import ROOT
+
+FOLDER = Path(__file__).resolve().parent
+PAGE = ROOT / "docs/reference/sqlitekv.md"
+ROWS = 300
+
+
+def create(db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT") -> None:
+    db.execute(f"CREATE VIRTUAL TABLE t USING sqlitekv('{path}', {columns})")
+
+
+def fill(path: Path, rows: int = ROWS) -> list[tuple[int, str]]:
+    """Make a database with tables and a log, one transaction a row; return the rows."""
+    db = connect()
+    db.execute(f"CREATE VIRTUAL TABLE t USING sqlitekv('{path}', sync=off, id INTEGER PRIMARY KEY, v TEXT)")
+    expected = [(number, f"{number}:" + "abcdefghij" * (number % 50)) for number in range(rows)]
+    for row in expected[: rows // 2]:
+        db.execute("INSERT INTO t VALUES(?, ?)", row)
+    db.close()
+    # opening it makes a table of the log
+    db = connect()
+    db.execute(f"CREATE VIRTUAL TABLE t USING sqlitekv('{path}', sync=off)")
+    for row in expected[rows // 2 :]:
+        db.execute("INSERT INTO t VALUES(?, ?)", row)
+    db.close()
+    return expected
+
+
+def text_of(value: object, letter: str) -> str:
+    if value is None:
+        return "NULL"
+    return f"{value:.1f}" if isinstance(value, float) and letter == "R" else str(value)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.test")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("engine", ["SQLite", "sqlitekv"])
+def test_files_have_their_results(path: Path, engine: str, tmp_path: Path) -> None:
+    """Of both: a file with a wrong result is found, too."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"^#.*\n", "", text, flags=re.M)
+    # a query may be in a file twice, with other results
+    db, queries = (
+        connect(),
+        [
+            (head, sql, record.partition("\n----\n")[2].strip("\n"))
+            for record in re.split(r"\n\s*\n", text.strip())
+            for head, sql in records(record)
+        ],
+    )
+    for head, sql, expected in queries:
+        statement = sql
+        if engine == "sqlitekv" and sql.startswith("CREATE TABLE"):
+            created = re.fullmatch(r"CREATE TABLE (\w+)\((.*)\)( WITHOUT ROWID)?", sql)
+            assert created
+            statement = f"CREATE VIRTUAL TABLE {created[1]} USING sqlitekv('{tmp_path / 'kv'}', {created[2]})"
+        kind, *rest = head.split(" ", 2)
+        if rest[0] == "error":
+            with pytest.raises(sqlite3.Error, match=f"^{re.escape(rest[1])}$"):
+                db.execute(statement)
+            continue
+        rows = db.execute(statement).fetchall()
+        if kind == "query":
+            lines = [
+                [text_of(value, letter) for value, letter in zip(row, rest[0], strict=True)] for row in rows
+            ]
+            if "rowsort" in head:
+                lines.sort()
+            assert "\n".join(value for line in lines for value in line) == expected, sql
+    db.close()
+
+
+def test_the_pages_line_loads_it(tmp_path: Path) -> None:
+    (line,) = re.findall(r"^    (sqlite3 .*sqlitekv.*)$", PAGE.read_text(encoding="utf-8"), re.M)
+    command = line.replace("workloads/build/sqlitekv", str(extension()))
+    sql = "INSERT INTO notes(text) VALUES('kept');\n"
+    for expected in ("kept\n", "kept\nkept\n"):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            input=sql + "SELECT text FROM notes;\n",
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert (done.stdout, done.stderr) == (expected, "")
+
+
+def listed() -> list[tuple[str, str]]:
+    """Return statements and messages of the page's table of what SQLite refuses."""
+    section = PAGE.read_text(encoding="utf-8").split("## What SQLite refuses")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(.*?)` \| (.*?) \|$", section, re.M)
+
+
+def test_the_page_has_a_table() -> None:
+    assert len(listed()) >= 8
+
+
+@pytest.mark.parametrize(("sql", "message"), listed(), ids=lambda value: value[:30])
+def test_what_sqlite_refuses(sql: str, message: str, tmp_path: Path) -> None:
+    db = connect()
+    create(db, tmp_path / "kv")
+    db.execute("INSERT INTO t VALUES(1, 'a')")
+    with pytest.raises(sqlite3.Error, match=f"^{re.escape(message)}$"):
+        for statement in sql.split("; "):
+            db.execute(statement)
+    if db.in_transaction:
+        db.rollback()
+    assert db.execute("SELECT * FROM t").fetchall() == [(1, "a")]
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "the first argument is the database's folder"),
+        ("'{0}'", "{0} has no table t; declare its columns"),
+        ("'{0}', a, synk=full", "synk is not an option; sync, cache and form are"),
+        ("'{0}', a, sync=normal", "sync=normal: sync is full or off"),
+        ("'{0}', a, cache=-1", "cache=-1: cache is a number of bytes"),
+        ("'{0}', a, cache=5", "a query cache of 5 bytes: it is 0, or at least 65536"),
+        ("'{0}', a, form=row", "form=row: form is table or direct"),
+        ("'{0}', a, a", "duplicate column name: a"),
+        ("'{0}', a DEFAULT 5", "DEFAULT is not supported"),
+        ("'{0}', a UNIQUE", "UNIQUE is not supported"),
+        ("'{0}', a CHECK(a > 0)", "CHECK is not supported"),
+        ("'{0}', a REFERENCES b", "REFERENCES is not supported"),
+        ("'{0}', a, b AS (a + 1)", "a generated column is not supported"),
+        ("'{0}', a COLLATE other PRIMARY KEY", "no such collation sequence: other"),
+        (
+            "'{0}', a, PRIMARY KEY(a COLLATE NOCASE)",
+            "COLLATE in PRIMARY KEY that is not the column's is not supported",
+        ),
+        ("'{0}', a TEXT PRIMARY KEY, a2 a3 (", None),
+    ],
+)
+def test_arguments_that_are_refused(arguments: str, message: str | None, tmp_path: Path) -> None:
+    db = connect()
+    sql = f"CREATE VIRTUAL TABLE t USING sqlitekv({arguments.format(tmp_path / 'kv')})"
+    with pytest.raises(sqlite3.Error) as caught:
+        db.execute(sql)
+    if message is not None:
+        expected = message.format(tmp_path / "kv")
+        assert str(caught.value) in (f"sqlitekv: {expected}", expected)
+    db.close()
+
+
+def foreign(path: Path, kind: str) -> None:
+    """Make a database of another program."""
+    if kind == "file":
+        path.write_bytes(b"SQLite format 3\0")
+        return
+    path.mkdir()
+    (path / {"rocksdb": "IDENTITY", "lmdb": "data.mdb"}[kind]).touch()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("file", "{0}: Not a directory"),
+        ("rocksdb", "{0} is not a LevelDB database: it has the file IDENTITY"),
+        ("lmdb", "{0} is not a LevelDB database: it has the file data.mdb"),
+    ],
+)
+def test_another_engines_database_is_refused_and_stays(kind: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    foreign(path, kind)
+    before = path.read_bytes() if path.is_file() else sorted(path.iterdir())
+    db = connect()
+    with pytest.raises(sqlite3.Error) as caught:
+        create(db, path)
+    assert str(caught.value) == "sqlitekv: " + message.format(path)
+    assert (path.read_bytes() if path.is_file() else sorted(path.iterdir())) == before
+    db.close()
+
+
+def test_a_schema_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "kv"
+    db = connect()
+    create(db, path, "a TEXT COLLATE NOCASE, b INT, PRIMARY KEY(a)")
+    db.execute("INSERT INTO t VALUES('x', 1)")
+    other = connect()
+    with pytest.raises(sqlite3.OperationalError, match=f"^sqlitekv: {path} is in use$"):
+        create(other, path)
+    db.close()
+    for columns in ("a TEXT, b INT, PRIMARY KEY(a)", "a TEXT COLLATE NOCASE PRIMARY KEY"):
+        with pytest.raises(sqlite3.Error, match=f"table t of {path} is declared as .a TEXT COLLATE NOCASE"):
+            create(other, path, columns)
+    create(other, path, "A text collate nocase primary key, B integer")
+    assert other.execute("SELECT * FROM t WHERE a = 'X'").fetchall() == [("x", 1)]
+    other.execute("DROP TABLE t")
+    create(other, path, "only")
+    assert other.execute("SELECT * FROM t").fetchall() == []
+    other.close()
+
+
+def test_tables_of_a_database_on_disk(tmp_path: Path) -> None:
+    """SQLite's own file has the virtual table, and connects to it."""
+    for expected in (1, 2):
+        db = sqlite3.connect(tmp_path / "main.db", isolation_level=None)
+        db.enable_load_extension(True)
+        db.load_extension(str(extension()))
+        db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS t USING sqlitekv('{tmp_path / 'kv'}', v)")
+        db.execute("INSERT INTO t VALUES(1)")
+        assert db.execute("SELECT count(*) FROM t").fetchone() == (expected,)
+        db.close()
+    shutil.rmtree(tmp_path / "kv")
+    db = sqlite3.connect(tmp_path / "main.db")
+    db.enable_load_extension(True)
+    db.load_extension(str(extension()))
+    with pytest.raises(sqlite3.Error, match="No such file"):
+        db.execute("SELECT * FROM t")
+    db.close()
+
+
+def test_a_key_that_is_too_long(tmp_path: Path) -> None:
+    db = connect()
+    create(db, tmp_path / "kv", "k TEXT PRIMARY KEY, v")
+    db.execute("INSERT INTO t VALUES('first', 1)")
+    db.execute("INSERT INTO t VALUES(?, 2)", ("a" * 65000,))
+    with pytest.raises(
+        sqlite3.DataError, match=r"^sqlitekv: a key of table t has 70005 bytes; at most 65536 are possible$"
+    ):
+        db.execute("INSERT INTO t VALUES(?, 3)", ("a" * 70000,))
+    assert db.execute("SELECT v FROM t ORDER BY v").fetchall() == [(1,), (2,)]
+    db.close()
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    """A limit of the size of files stands for it; LevelDB's log is the first that reaches it."""
+    path = tmp_path / "kv"
+    code = f"""
+import resource, signal
+from extension import connect
+db = connect()
+db.execute("CREATE VIRTUAL TABLE t USING sqlitekv({str(path)!r}, id INTEGER PRIMARY KEY, v)")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+for number in range(1000):
+    try:
+        db.execute("INSERT INTO t VALUES(?, ?)", (number, "x" * 900))
+    except Exception as error:
+        print(error)
+        break
+    print(number)
+try:
+    db.execute("INSERT INTO t VALUES(5000, 1)")
+except Exception as error:
+    print(error)
+print(db.execute("SELECT count(*) FROM t").fetchone()[0])
+"""
+    done = subprocess.run(python(code), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *committed, full, poisoned, count = done.stdout.splitlines()
+    assert re.fullmatch(rf"sqlitekv: {path}: IO error: .*\.log: File too large", full)
+    assert poisoned == f"sqlitekv: {path}: an earlier write failed; close the database and open it again"
+    assert len(committed) > 50 and int(count) == len(committed)
+    db = connect()
+    create(db, path, "id INTEGER PRIMARY KEY, v")
+    assert [row for (row,) in db.execute("SELECT id FROM t ORDER BY id")] == [int(one) for one in committed]
+    db.execute("INSERT INTO t VALUES(5000, 1)")
+    db.close()
+
+
+READ = """
+from extension import connect
+db = connect()
+try:
+    db.execute("CREATE VIRTUAL TABLE t USING sqlitekv(" + repr({path!r}) + ")")
+    for row in db.execute("SELECT * FROM t ORDER BY id"):
+        print(*row)
+except Exception as error:
+    print("error:", error)
+"""
+
+
+FORK = """
+print("---", flush=True)
+if not os.fork():
+{read}
+    sys.stdout.flush()
+    os._exit(0)
+assert os.wait()[1] == 0
+"""
+
+
+def test_damage_is_an_error_or_changes_nothing(tmp_path: Path) -> None:
+    """A bit of each file is changed. Only the length of a record at the log's end can look like a write that
+    was cut off, and ends the log there."""
+    expected = [f"{number} {text}" for number, text in fill(tmp_path / "kv")]
+    rng = random.Random(1)
+    names = sorted(path.name for path in (tmp_path / "kv").iterdir() if path.stat().st_size)
+    code = []
+    places = []
+    for name in names:
+        for trial in range(4):
+            copy = tmp_path / f"{name}-{trial}"
+            shutil.copytree(tmp_path / "kv", copy)
+            damaged = bytearray((copy / name).read_bytes())
+            place = rng.randrange(len(damaged))
+            damaged[place] ^= 1 << rng.randrange(8)
+            (copy / name).write_bytes(damaged)
+            places.append((name, place))
+            code.append(
+                FORK.format(
+                    read="".join(f"    {line}\n" for line in READ.format(path=str(copy)).splitlines())
+                )
+            )
+    command = python("import os\n" + "".join(code))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    outputs = [text.strip("\n").splitlines() for text in done.stdout.split("---\n")[1:]]
+    assert len(outputs) == len(places)
+    errors = 0
+    for (name, place), lines in zip(places, outputs, strict=True):
+        failed = bool(lines) and lines[-1].startswith("error: ")
+        rows = lines[:-1] if failed else lines
+        assert not failed or lines[-1].startswith("error: sqlitekv: ")
+        assert rows == (expected[: len(rows)] if failed or name.endswith(".log") else expected), (name, place)
+        errors += failed
+    assert errors >= 10
+
+
+def test_direct_form_gives_up_uniqueness(tmp_path: Path) -> None:
+    db = connect()
+    create(db, tmp_path / "kv", "form=direct, k TEXT PRIMARY KEY, v")
+    db.execute("INSERT INTO t VALUES('a', 1), ('b', 2)")
+    # an INSERT puts, and a DELETE puts an empty value
+    db.execute("INSERT INTO t VALUES('a', 3)")
+    db.execute("DELETE FROM t WHERE k = 'b'")
+    for sql, values in (("SELECT v FROM t WHERE k = ?", ("a",)), ("SELECT v FROM t", ())):
+        assert db.execute(sql, values).fetchall() == [(3,)]
+    assert db.execute("SELECT v FROM t WHERE k = 'b'").fetchall() == []
+    db.close()
+    log = b"".join(path.read_bytes() for path in (tmp_path / "kv").glob("*.log"))
+    # LevelDB's record of a value: 1, the key with its length, the value with its length
+    assert log.endswith(b"\x01\x06\x01\x01\x20b\x00\x01\x00")
+    db = connect()
+    create(db, tmp_path / "kv", "k TEXT PRIMARY KEY, v")
+    db.execute("INSERT INTO t VALUES('b', 4)")
+    with pytest.raises(sqlite3.IntegrityError, match=r"^UNIQUE constraint failed: t\.k$"):
+        db.execute("INSERT INTO t VALUES('a', 5)")
+    assert db.execute("SELECT * FROM t ORDER BY k").fetchall() == [("a", 3), ("b", 4)]
+    db.close()
