@@ -29,7 +29,9 @@ def engine_driver(engine, folder):
 def run(driver, engine, *more, rows=50, n=20, **axes):
     sizes = ["--rows", rows, "--n", n]
     where = ["--database", driver.database, "--output-dir", driver.output]
-    settings = engine_options(make_cell({"ENGINE": engine, **axes}), load_profile("engine", engine)["settings"])
+    settings = engine_options(
+        make_cell({"ENGINE": engine, **axes}), load_profile("engine", engine)["settings"]
+    )
     return driver("run", *where, *sizes, *settings.split(), *more)
 
 
