@@ -1,4 +1,4 @@
-"""A trace of several files: a database each, in one run of each engine with SQL."""
+"""A trace of several files: a database each, in one run of each engine with SQL that logs its calls."""
 
 import sqlite3
 
@@ -10,9 +10,10 @@ from analysis.ledger import contents
 from analysis.run_files import databases
 from base.arrays import ints
 from commitpath.cells.profiles import load_profile
+from model import engines
 from model.statements import sqlfile, tracefile
 
-ENGINES = load_profile("workload", "trace")["engines"]
+ENGINES = [name for name in load_profile("workload", "trace")["engines"] if engines.by_name(name).LOGS_CALLS]
 FIRST = "commitpath trace 1"
 FILES = 3
 

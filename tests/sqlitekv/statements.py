@@ -67,7 +67,7 @@ def value(rng: random.Random) -> str:
 
 def stored(rng: random.Random, column: str) -> str:
     """Return a literal for a column. A rowid is a whole number: SQLite's own INSERT OR IGNORE of several rows
-    does not undo the first if a later one is not. Nor is it the largest: SQLite draws random ones after it.
+    does not undo the first if a later one is not. It is not the largest: SQLite draws random ones after it.
     """
     if column == "id":
         return rng.choice((str(rng.randrange(12)), str(rng.randrange(-3, 60)), "NULL"))

@@ -111,7 +111,7 @@ CONTRADICTIONS = [
     ({"ROWS": "10"}, "^ROWS=10: WORKLOAD=sql allows only 0 "),
     (
         {"ENGINE": "leveldb", "SYNCHRONOUS": "full"},
-        "^ENGINE=leveldb: WORKLOAD=sql is for ppl, sqlite, ssl only ",
+        "^ENGINE=leveldb: WORKLOAD=sql is for ppl, sqlite, sqlitekv, ssl only ",
     ),
     (
         {"WORKLOAD": "apsys17"},

@@ -26,7 +26,7 @@ static const char *const properties[] = {
 	"num-files-at-level4", "num-files-at-level5", "num-files-at-level6",
 };
 enum { PROPERTIES = sizeof(properties) / sizeof(properties[0]) };
-static char property_values[PROPERTIES][24];
+static char property_values[MAX_DATABASES][PROPERTIES][24];
 
 static struct cache_counts counts[MAX_DATABASES];
 static size_t databases;
@@ -52,6 +52,7 @@ bool kv_read_setting(struct database *database, size_t index, char *answer, size
 bool kv_read_properties(struct database *database, struct error *error)
 {
 	const struct kv_database *own = database->own;
+	char(*values)[24] = property_values[database->number];
 
 	for (size_t i = 0; i < PROPERTIES; i++) {
 		char name[64], *value;
@@ -60,7 +61,7 @@ bool kv_read_properties(struct database *database, struct error *error)
 		value = leveldb_property_value(own->store->db, name);
 		if (value == NULL)
 			return error_set(error, "LevelDB has no property %s", name);
-		snprintf(property_values[i], sizeof(property_values[i]), "%s", value);
+		snprintf(values[i], sizeof(values[i]), "%s", value);
 		leveldb_free(value);
 	}
 	return true;
@@ -84,6 +85,7 @@ static void write_count(struct json *json, const char *name, int64_t count)
 
 void kv_write_properties(struct json *json, size_t number)
 {
+	char(*values)[24] = property_values[number == ALL_DATABASES ? 0 : number];
 	struct cache_counts sum = {0};
 	char release[24];
 
@@ -99,7 +101,7 @@ void kv_write_properties(struct json *json, size_t number)
 	json_text(json, "leveldb", release);
 	json_text(json, "compression", "none");
 	for (size_t i = 0; i < PROPERTIES; i++)
-		json_text(json, properties[i], property_values[i]);
+		json_text(json, properties[i], values[i]);
 	write_count(json, "cache hits", sum.hits);
 	write_count(json, "cache misses", sum.misses);
 	write_count(json, "cache evictions", sum.evicted);

@@ -4,8 +4,8 @@
 /* SQLITE_EXTENSION_INIT1, after a header that declares it */
 const sqlite3_api_routines *sqlite3_api;
 
-/* for pragma_table_xinfo and sqlite3_vtab_collation */
-enum { LEAST_RELEASE = 3031000 };
+/* the oldest one that it was run with */
+enum { LEAST_RELEASE = 3034000 };
 
 __attribute__((visibility("default"))) int sqlite3_sqlitekv_init(sqlite3 *db, char **fault,
 								 const sqlite3_api_routines *api);
@@ -16,7 +16,7 @@ int sqlite3_sqlitekv_init(sqlite3 *db, char **fault, const sqlite3_api_routines 
 
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < LEAST_RELEASE)
-		return kv_fail(fault, SQLITE_ERROR, "this is SQLite %s; it needs 3.31 or later",
+		return kv_fail(fault, SQLITE_ERROR, "this is SQLite %s; it needs 3.34 or later",
 			       sqlite3_libversion());
 	result = module_register(db, NULL);
 	/* LevelDB has a thread that is never joined */
