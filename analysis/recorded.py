@@ -232,7 +232,7 @@ def _missing(cell: Cell, ran: Driver, seen: Mapping[str, observers.Seen]) -> lis
     if not probes:
         return []
     missing = [path for each in seen.values() for path in each.missing]
-    calls_missing = ran.vfs is None and ran.engine.LOGS_CALLS
+    calls_missing = ran.vfs is None and ran.engine.logs_calls(ran.config)
     return missing + (["raw/driver/vfs.csv"] if calls_missing and _suffice(probes) else [])
 
 

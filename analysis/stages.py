@@ -37,7 +37,8 @@ def attribute(run: Recorded) -> Ledger | None:
     ran, layout = run.driver, run.board.layout
     watched = (run.folder / "raw/probes.bin").is_file()
     recorded = run.has_ledger and watched and len(run.devices) == 1
-    vfs = ran.vfs if ran.engine.LOGS_CALLS else drivertables.no_calls()
+    logs_calls = ran.engine.logs_calls(ran.config)
+    vfs = ran.vfs if logs_calls else drivertables.no_calls()
     if not recorded or layout is None or vfs is None:
         return None
     major, minor = map(int, run.devices[0].split(":"))
@@ -53,12 +54,13 @@ def attribute(run: Recorded) -> Ledger | None:
             phases=ran.phases,
             window=ran.window,
             databases=run.databases,
-            calls=ran.engine.LOGS_CALLS,
+            calls=logs_calls,
             slower=max(1, run.cell.cpu_ns // _CPU_NS),
             counted=run.counted,
             listed=run.board.names,
             role=None if of_driver else _of_a_command,
             jobs=ran.engine.JOBS,
+            moved=ran.moved,
             reads=run.cell.has("cache") if of_driver else None,
             lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
         )
@@ -93,7 +95,7 @@ def _source(run: Recorded) -> content.Given:
     config, name = run.driver.config, engines.name_in(run.driver.config)
     return content.Given(
         engine=name,
-        settings=config["effective"],
+        settings=run.driver.engine.in_effect(config),
         board=folder,
         superblock=superblock,
         release=str(config[name].get("version", "")),

@@ -16,13 +16,10 @@ host=$(dpkg --print-architecture)
 # make's rules call these: an unpacked root does not include essential packages
 packages=base-files,bash,coreutils,dash,diffutils,findutils,grep,gzip,mawk,perl-base,sed,tar
 # a kernel's Makefile calls pahole for a module's BTF
-packages=$packages,make,gcc-aarch64-linux-gnu,clang-19,pahole
-# the driver's engines are linked with the C++ library
-if [ "$host" = arm64 ]; then
-  packages=$packages,libstdc++-14-dev
-else
-  packages=$packages,libc6-dev-arm64-cross,libstdc++-14-dev-arm64-cross
-fi
+packages=$packages,make,clang-19,pahole
+# engines in C++ are compiled and linked with the C++ library
+packages=$packages,g++-aarch64-linux-gnu
+[ "$host" = arm64 ] || packages=$packages,libc6-dev-arm64-cross
 
 work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT

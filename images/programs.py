@@ -78,7 +78,7 @@ def made_of(engine: str) -> list[str]:
 def sources_in(folders: Iterable[str]) -> list[Path]:
     """Return the sources in folders of workloads/, and the table of operations."""
     paths = [path for folder in folders for path in (artifacts.WORKLOADS / folder).iterdir()]
-    sources = [path for path in paths if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"]
+    sources = [path for path in paths if path.suffix in (".c", ".cc", ".h", ".mk") or path.name == "Makefile"]
     return [*sources, artifacts.WORKLOADS / "operations.yml"]
 
 
@@ -123,21 +123,26 @@ def trials(cell: Cell, here: bool = False) -> Path:
     engines = made_of(engine)
     folders = ["", "trials", "workloads", *(f"engines/{part}" for part in engines)]
     sources = sources_in([*folders, *map(str, trials_folders(engine))])
-    version = cell.value(profile["release"])
-    name = version if len(engines) == 1 else f"{engine}-{version}"
+    name, compiled, version = engine, None, None
     # stripped, it has a fifth of the size
-    compiled, flags = release_object(engines[-1], version, root), f"{LINKED} -s"
+    flags = f"{LINKED} -s"
+    if axis := profile.get("release"):
+        version = cell.value(axis)
+        name = version if len(engines) == 1 else f"{engine}-{version}"
+        compiled = release_object(engines[-1], version, root)
+    by = compiled.name if compiled else root.name if root else hosts_compiler()
     name = f"{'looks' if here else 'trials'}-{name}"
-    path = artifacts.CACHE / f"{name}-{artifacts.hash_of(name, compiled.name, flags, files=sources)}"
+    path = artifacts.CACHE / f"{name}-{artifacts.hash_of(name, by, flags, files=sources)}"
 
     def build() -> None:
         with artifacts.work_folder() as work:
             copy_tree(sources, work)
-            shutil.copy(compiled, work / "release.o")
-            shutil.copytree(artifacts.release(engines[-1], version), work / "release")
             (work / "out").mkdir()
-            given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags}
-            given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}
+            given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags, "ENGINE_ROOT": ""}
+            if compiled and version:
+                shutil.copy(compiled, work / "release.o")
+                shutil.copytree(artifacts.release(engines[-1], version), work / "release")
+                given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}
             artifacts.run(make_in(work, root, ["-C", "trials"], given), name)
             (work / "out/trials").rename(path)
 

@@ -56,7 +56,8 @@ def in_effect(manifest: Mapping[str, Any]) -> Durability:
     """
     engine, mount = engines.name_in(manifest), manifest["filesystem"]["mount"]
     try:
-        return rule(engine, manifest[engine]["effective"], mount["options"])
+        settings = engines.by_name(engine).in_effect(manifest[engine])
+        return rule(engine, settings, mount["options"])
     except (KeyError, TypeError):
         raise UnfitError("the engine's settings or the mount's options were not read back") from None
 

@@ -96,7 +96,7 @@ static bool check_settings(struct database *database, size_t number, const struc
 
 		if (!engine.read_setting(database, i, answers[i], ANSWER_SIZE, error))
 			return false;
-		if (strcmp(answers[i], wanted) != 0)
+		if (strcmp(answers[i], NOT_REPORTED) != 0 && strcmp(answers[i], wanted) != 0)
 			return error_set(error, "%s: %s was requested, but %s says %s", option->key,
 					 wanted, engine.title(), answers[i]);
 	}
@@ -143,6 +143,7 @@ void settings_write_effective(struct json *json, size_t number)
 {
 	json_begin(json, "effective", '{');
 	for (size_t i = 0; i < engine_setting_count(); i++)
-		write_value(json, &engine.settings[i], effective[number][i]);
+		if (strcmp(effective[number][i], NOT_REPORTED) != 0)
+			write_value(json, &engine.settings[i], effective[number][i]);
 	json_end(json, '}');
 }

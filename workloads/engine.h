@@ -58,6 +58,9 @@ struct file_size {
 };
 enum { MAX_FILE_SIZES = 8 };
 
+/* For read_setting. */
+#define NOT_REPORTED ""
+
 /* For write_properties: of all databases together. */
 enum { ALL_DATABASES = MAX_DATABASES };
 
@@ -135,8 +138,8 @@ struct engine {
 	 */
 	bool (*last_key)(struct database *database, int64_t *key, struct error *error);
 
-	/* Required with settings: the effective value of settings[index], as its option is written.
-	 * No I/O. */
+	/* Required with settings: the effective value of settings[index], as its option is written;
+	 * NOT_REPORTED if the engine has no call for it. No I/O. */
 	bool (*read_setting)(struct database *database, size_t index, char *answer, size_t size,
 			     struct error *error);
 

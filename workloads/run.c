@@ -16,6 +16,7 @@
 #include "fail.h"
 #include "file_calls.h"
 #include "marks.h"
+#include "moved.h"
 #include "output.h"
 #include "persistent.h"
 #include "record.h"
@@ -358,8 +359,10 @@ void run(const struct options *options)
 	verify(&run);
 	record_write(&run.record, run.workload, options->output_dir);
 	stat_write(options->output_dir);
-	if (options->vfs_log)
+	if (options->vfs_log) {
 		file_calls_write(options->output_dir, options->databases > 1);
+		moved_write(options->output_dir);
+	}
 	persistent_write(options->output_dir);
 	config_write(options, &run.findings);
 	print_summary(&run);

@@ -14,7 +14,7 @@
 
 #include "fail.h"
 
-enum { MOST_FILES = 8, LEAST_ROOM = 1 << 14, CHUNK = 1 << 16 };
+enum { MOST_FILES = 1024, LEAST_ROOM = 1 << 14, CHUNK = 1 << 16 };
 
 struct written_file {
 	char path[WRITTEN_NAME];

@@ -29,6 +29,7 @@ class Driver:
     device_stat: pl.DataFrame  # drivertables.STAT
     vfs: pl.DataFrame | None  # drivertables.CALLS; None: not recorded
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
+    moved: pl.DataFrame | None = None  # drivertables.MOVED; None: the engine moves none, or does not tell
     persistent: pl.DataFrame | None = None  # drivertables.PERSISTENT; None: the engine had no such memory
 
     @property
@@ -75,6 +76,8 @@ def read(folder: Path) -> Driver:
     """Read raw/driver/. Raises BadInput."""
     config = _read_config(folder / "config.json")
     engine = engines.by_name(engines.name_in(config))
+    path = folder / "vfs.csv"
+    calls = drivertables.calls(path, databases.count(config)) if path.is_file() else None
     given = rendered.read(
         folder / "rendered.gz", config["sql_bytes"], engine, of_file="file" in config["driver"]
     )
@@ -84,8 +87,11 @@ def read(folder: Path) -> Driver:
         drivertables.transactions(folder / "transactions.csv"),
         drivertables.phases(folder / "phases.csv", drivertables.PHASES | drivertables.USAGE),
         drivertables.device_stat(folder / "device_stat.csv"),
-        drivertables.calls(path, databases.count(config)) if (path := folder / "vfs.csv").is_file() else None,
+        calls,
         given,
+        drivertables.moved(path, calls.height)
+        if calls is not None and (path := folder / "moved.csv").is_file()
+        else None,
         drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
     if planned := list(ran.planned):  # a check reports missing phases

@@ -54,6 +54,8 @@ CALLS: Columns = {
 }
 # Writes of each transaction to persistent memory; `file` is the role of the engine's file there.
 PERSISTENT: Columns = {"transaction": pl.Int64, "file": pl.String, "lines": pl.Int64, "bytes": pl.Int64}
+# Data of an earlier call: the call that writes it again, the earlier one (null: before the run), bytes.
+MOVED: Columns = {"call": pl.Int64, "source": pl.Int64, "bytes": pl.Int64}
 # workloads/file_calls.c
 OPERATIONS = (
     *("open", "close", "write", "sync", "truncate", "delete", "shm_map"),
@@ -147,6 +149,19 @@ def calls(path: Path, databases: int = 1) -> pl.DataFrame:
     )
     # in one piece of memory, arrays of its columns are no copies
     return table.with_columns(pl.col("file").cast(FILE)).rechunk()
+
+
+def moved(path: Path, number: int) -> pl.DataFrame:
+    """Return whose data the engine moved; number: how many calls there are. Raises BadInput."""
+    table = read_csv(path, MOVED, optional=("source",))
+    _refuse(
+        path,
+        table,
+        _Rule("call", ~pl.col("call").is_between(0, number - 1), f"0 to {number - 1}"),
+        _Rule("source", ~pl.col("source").is_between(0, pl.col("call") - 1), "an earlier call, or nothing"),
+        _Rule("bytes", pl.col("bytes") < 1, "1 or more"),
+    )
+    return table
 
 
 def persistent(path: Path) -> pl.DataFrame:

@@ -111,7 +111,7 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     if engine.order is None:
         return []
     try:
-        allowed = engine.order(run.driver.config["effective"])
+        allowed = engine.order(engine.in_effect(run.driver.config))
     except KeyError as error:
         return [f"the order of {engine.TITLE}'s calls is unknown with the effective settings: {error}"]
     named = table.filter(~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)).with_columns(
@@ -146,7 +146,7 @@ def _requested(ran: Driver) -> _Checkpoints:
     """Return the requested checkpoints; none for settings with which they do nothing."""
     interval, phases = int(ran.config["driver"].get("checkpoint_every", -1)), edges(ran.workload_phases)
     begins, _ = edges(ran.transactions)
-    if interval < 1 or not ran.engine.maintenance(ran.config["effective"]) or not begins.size:
+    if interval < 1 or not ran.engine.maintenance(ran.engine.in_effect(ran.config)) or not begins.size:
         return _Checkpoints(np.empty(0, np.int64), np.empty(0, np.int64))
     phase = inside(begins, *phases)
     last = np.r_[phase[1:] != phase[:-1], True]

@@ -17,7 +17,7 @@ def as_set(run: Run) -> list[str]:
         f"{database.title}{wrong}"
         for database in databases.split(driver.config, driver.transactions.height)
         for wrong in engine.contradicted(
-            database.config["effective"], databases.calls_of(made.vfs, database.number)
+            engine.in_effect(database.config), databases.calls_of(made.vfs, database.number)
         )
     ]
 

@@ -92,7 +92,7 @@ def syncs_witnessed(made: Ledger) -> list[str]:
 def syncs_without_ledger(run: Run) -> list[str]:
     """Check the same in a run that a filesystem's probe watched, but too few probes for a ledger."""
     ran, probes = run.driver, {"all", "filesystem", *filesystems.names()}
-    if run.ledger is not None or not probes & set(run.probes) or not ran.engine.LOGS_CALLS:
+    if run.ledger is not None or not probes & set(run.probes) or not ran.engine.logs_calls(ran.config):
         return []
     if ran.vfs is None:
         return [] if run.missing else ["raw/driver/vfs.csv is missing"]

@@ -47,6 +47,7 @@ class Input:
     jobs: Mapping[str, str] = field(default_factory=dict)  # Engine.JOBS
     # whether the release recorded the pages of reads; None: as the records show
     reads: bool | None = True
+    moved: pl.DataFrame | None = None  # moved.csv
     lives: Lives = field(default_factory=dict)  # of a command's files; unused where calls are logged
 
 
@@ -86,7 +87,7 @@ def build(given: Input) -> Ledger:
         few, given.phases, {**filesystems.by_name(given.layout.filesystem).threads, **given.jobs}
     )
     causes = Causes(few, line, nobody)
-    owners = contents.contents(given.vfs, calls)
+    owners = contents.owners(given.vfs, calls, given.moved)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)
     correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, owners)
     for chunk in correlator.run(given.records.many(given.dev), given.window):

@@ -15,6 +15,7 @@ import numpy as np
 from analysis.adapters.layout import Layout
 from analysis.ledger import match, pieces, runs, shares
 from analysis.ledger.causes import Cause, Causes
+from analysis.ledger.contents import Owners
 from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.flushes import flushed
 from analysis.ledger.pieces import Pieces
@@ -59,11 +60,11 @@ class Correlator:
     """Turns chunks of records into chunks of the ledger."""
 
     def __init__(
-        self, layout: Layout, inodes: Inodes, writers: Writers, causes: Causes, contents: Ints
+        self, layout: Layout, inodes: Inodes, writers: Writers, causes: Causes, owners: Owners
     ) -> None:
-        """`contents`: the transaction whose data each row of vfs wrote, -1 for none."""
+        """owners: of the data that each row of vfs wrote."""
         self._layout, self._inodes, self._writers = layout, inodes, writers
-        self._causes, self._contents = causes, contents
+        self._causes, self._owners = causes, owners
 
     def run(self, chunks: Iterator[list[Chunk]], window: tuple[int, int]) -> Iterator[Settled]:
         """Yield the commands issued in the window, each once.
@@ -113,7 +114,7 @@ class Correlator:
             pieces=labelled,
             reads=pieces.pieces(matched.data, matched.block, bio, laid, self._layout, self._inodes, None),
             shares=shares.shares(carried, labelled, cause, self._causes.groups),
-            deferred=shares.deferred(labelled, cause, self._causes.groups, self._contents),
+            deferred=shares.deferred(labelled, cause, self._causes.groups, self._owners),
         )
 
 

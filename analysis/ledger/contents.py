@@ -5,9 +5,14 @@ write of that page to the database, by a checkpoint, belongs to the transaction 
 
 An engine that keeps pages in memory (`keep`) has a checkpoint write them to its WAL, too. Both writes
 belong to the transaction that kept the page last.
+
+An engine that moves its data in flushes and compactions reports whose data each such write has (moved.csv).
+The write belongs to several transactions, by their bytes in it.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,6 +20,54 @@ import polars as pl
 from base.arrays import Ints, LastBefore, ints
 
 _PAGES = 32  # bits of a page's number in a key
+
+
+class Owners(NamedTuple):
+    """The transactions that own the data of calls: those of call c are the rows from firsts[c] on, counts[c].
+
+    Data from before the run has no owner, but its part of the weight.
+    """
+
+    firsts: Ints
+    counts: Ints
+    transactions: Ints
+    weights: np.ndarray  # float64; at most 1 in a call
+
+
+def owners(vfs: pl.DataFrame, calls: Ints, moved: pl.DataFrame | None) -> Owners:
+    """Return the owners of the data that each call wrote.
+
+    `calls`: the transaction of each row of `vfs`. moved: drivertables.MOVED; None: each call has data of one
+    transaction.
+    """
+    single = contents(vfs, calls)
+    columns = {"call": np.arange(calls.size), "transaction": single, "weight": np.ones(calls.size)}
+    table = pl.DataFrame(columns)
+    if moved is not None and moved.height:
+        shared = _shared(vfs, calls, moved)
+        table = pl.concat([table.join(shared, on="call", how="anti"), shared])
+    table = table.filter(pl.col("transaction") >= 0).sort("call", "transaction")
+    counts = np.bincount(ints(table["call"]), minlength=calls.size)
+    return Owners(np.cumsum(counts) - counts, counts, ints(table["transaction"]), table["weight"].to_numpy())
+
+
+def _shared(vfs: pl.DataFrame, calls: Ints, moved: pl.DataFrame) -> pl.DataFrame:
+    """Return call, transaction and weight of each write of moved data.
+
+    The rest of a file with such data, its index, belongs to the owners of all of it.
+    """
+    source = ints(moved["source"].fill_null(-1))
+    parts = moved.select("call", "bytes", transaction=np.where(source < 0, -1, calls.take(source)))
+    opened = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
+    files = vfs.select("call", "op", "file", "inode", life=opened)
+    named = files.join(moved.select(pl.col("call").unique()), on="call", how="semi")
+    writes = files.filter((pl.col("op") == "write") & pl.col("file").is_in(named["file"].unique()))
+    of_file = parts.join(files.select("call", "inode", "life"), on="call").drop("call")
+    rest = writes.join(named, on="call", how="anti").select("call", "inode", "life")
+    parts = pl.concat([parts, rest.join(of_file, on=["inode", "life"]).select(parts.columns)])
+    sums = parts.group_by("call", "transaction").agg(pl.col("bytes").sum())
+    weight = pl.col("bytes") / pl.col("bytes").sum().over("call")
+    return sums.select("call", "transaction", weight=weight)
 
 
 def framed(vfs: pl.DataFrame) -> list[str]:

@@ -161,14 +161,16 @@ def witnessed_syncs(vfs: pl.DataFrame) -> pl.DataFrame:
 
     xSync is one fsync or fdatasync (unixSync in SQLite's os_unix.c). The first one after a journal or WAL
     was created (UNIXFILE_DIRSYNC) also syncs its directory; so does an xDelete with the flag for it
-    (unixDelete). `bytes` of open and delete in vfs.csv records the flag.
+    (unixDelete). `bytes` of open and delete in vfs.csv records the flag. `offset` of a sync is the number of
+    syncs of the folder that it made, too.
     """
     due = (pl.col("op") == "open") & (pl.col("bytes") > 0)
     is_sync = pl.col("op") == "sync"
     calls = vfs.filter(is_sync | due | ((pl.col("op") == "delete") & (pl.col("bytes") > 0)))
+    folders = pl.when(is_sync).then("offset").fill_null(0)
     after_open = due.shift(1, fill_value=False).over("file", "inode")
     return (
-        calls.with_columns(syncs=pl.when(is_sync & after_open).then(2).otherwise(1))
+        calls.with_columns(syncs=1 + (is_sync & after_open).cast(pl.Int64) + folders)
         .filter(pl.col("op") != "open")
         .select("call", "syncs", "transaction")
     )

@@ -16,9 +16,10 @@ import polars as pl
 
 from analysis.ledger.background_io import COLLECTION
 from analysis.ledger.causes import Cause, Groups
+from analysis.ledger.contents import Owners
 from analysis.ledger.pieces import Pieces
 from analysis.schemas.ledger import NO_TRANSACTION
-from base.arrays import Ints, at, expand
+from base.arrays import Ints, expand
 
 _TRANSACTIONS = 40  # bits of a key of command and transaction; the first numbers are the reasons
 _REASONS = len(NO_TRANSACTION)
@@ -103,31 +104,38 @@ def _reasons(pieces: Pieces, causes: Cause, rows: Ints) -> Ints:
     return np.where(pieces.moved.take(rows), COLLECTION, reason)
 
 
-def deferred(pieces: Pieces, causes: Cause, groups: Groups, contents: Ints) -> Deferred:
+def deferred(pieces: Pieces, causes: Cause, groups: Groups, owners: Owners) -> Deferred:
     """Return the bytes with data of another transaction than the one that made the device write them.
 
-    contents: the transaction whose data each row of vfs wrote, -1 for none. Several makers have equal
-    parts. Pages moved by garbage collection are excluded: they were on the device before.
+    owners: of the data that each row of vfs wrote. Several makers have equal parts. Pages moved by garbage
+    collection are excluded: they were on the device before.
     """
-    writer = at(contents, pieces.vfs_call)
-    late = (writer >= 0) & ~pieces.moved & (writer != causes.transaction.take(pieces.bio))
-    rows = np.flatnonzero(late)
+    written = np.flatnonzero((pieces.vfs_call >= 0) & ~pieces.moved)
+    call = pieces.vfs_call.take(written)
+    row, member = expand(owners.firsts.take(call), owners.counts.take(call))
+    owned = written.take(row)
+    late = owners.transactions.take(member) != causes.transaction.take(pieces.bio.take(owned))
+    rows, writer = owned.compress(late), owners.transactions.take(member.compress(late))
+    part = owners.weights.take(member.compress(late))
     if not rows.size:
         none = np.empty(0, np.int64)
         return Deferred(none, none, none, none, np.empty(0))
     group = causes.group.take(pieces.bio.take(rows))
-    alone, many = rows.compress(group < 0), rows.compress(group >= 0)
-    group = group.compress(group >= 0)
+    alone, many = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
+    group = group.take(many)
     counts = groups.counts.take(group)
     row, member = expand(groups.firsts.take(group), counts)
-    piece = np.r_[alone, many.take(row)]
+    late_row = np.r_[alone, many.take(row)]
+    piece = rows.take(late_row)
     bio = pieces.bio.take(piece)
-    made_by = np.r_[causes.transaction.take(pieces.bio.take(alone)), groups.members.take(member)]
-    size = pieces.sectors.take(piece) * 512 / np.r_[np.ones(alone.size), counts.take(row)]
+    made_by = np.r_[causes.transaction.take(pieces.bio.take(rows.take(alone))), groups.members.take(member)]
+    size = (
+        pieces.sectors.take(piece) * 512 * part.take(late_row) / np.r_[np.ones(alone.size), counts.take(row)]
+    )
     table = pl.DataFrame(
         {
             "command": pieces.command.take(piece),
-            "transaction": writer.take(piece),
+            "transaction": writer.take(late_row),
             "made_by": made_by,
             "nobody": np.where(made_by < 0, causes.nobody.take(bio), -1),
             "bytes": size,

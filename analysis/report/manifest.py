@@ -74,6 +74,7 @@ def _of_driver(run: Run) -> dict[str, Any]:
         engine: {
             **config[engine],
             "effective": config["effective"],
+            **({"not_read_back": unread} if (unread := settings.not_read_back(run)) else {}),
             properties: config[properties],
             **{key: value for key, value in config.items() if key.startswith(("file_sizes", "databases"))},
         },

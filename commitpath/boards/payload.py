@@ -19,7 +19,7 @@ from commitpath.boards import lab_board
 from commitpath.cells import observers, persistent_memory
 from commitpath.cells.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cells.from_variables import make_cell
-from commitpath.cells.profiles import board_modules, kernel_profile, load_profile, watching
+from commitpath.cells.profiles import board_modules, kernel_profile, load_profile, unlogged_by, watching
 from commitpath.host import ansible
 from images import artifacts, given, programs
 from model import devices, filesystems, pace, userfile
@@ -285,7 +285,7 @@ def driver_env(cell: Cell, database: str) -> dict[str, str]:
         driver_options += databases_option(cell)
     if phases := cell.profiles["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
-    watched = " ".join(engine["watched"])
+    watched = "" if unlogged_by(cell) else " ".join(engine["watched"])
     # kill points are calls of the engine, and cuts of persistent memory are calls there: each run logs them
     if cell.crash == PROCESS or (cell.crash != "none" and persistent_memory.use(cell)):
         return {"DRIVER_OPTIONS": f"{driver_options} {watched}", "WATCHED_OPTIONS": ""}

@@ -177,7 +177,7 @@ def check_cache(cell: Cell) -> None:
             f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
             "the cache would drop these; use CRASH=none"
         )
-    if not engines.by_name(cell.engine).LOGS_CALLS:
+    if engines.by_name(cell.engine).ADDS_MISSING:
         raise BadInputError(
             f"CACHE=cold: ENGINE={cell.engine} does not count changed rows, so the rows before the run are "
             "known by a scan only; use ENGINE=sqlite"

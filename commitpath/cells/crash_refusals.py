@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from base.errors import BadInputError
 from commitpath.cells.axes import axes
-from commitpath.cells.profiles import load_profile
+from commitpath.cells.profiles import load_profile, unlogged_by
 from images import programs
 from model import devices, userfile
 from model.cell import Cell
@@ -34,6 +34,11 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
                 f"{setting}: {name.upper()}={cell.value(name)} does not do a run again to the bit; "
                 "use BOARD=virtual and CLOCK=virtual"
             )
+    if axis := unlogged_by(cell):
+        raise BadInputError(
+            f"{setting}: {axis.upper()}={cell.value(axis)} does not do a run again to the bit; "
+            f"use its default, {axes()[axis].spec['default']}"
+        )
     if cell.crash != PROCESS:
         check_history(cell, setting)
         check_ticks(cell, setting)

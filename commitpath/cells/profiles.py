@@ -73,6 +73,12 @@ def logs_itself(cell: Cell) -> bool:
     return devices.by_name(cell.profiles["device"]["driver"]).logs
 
 
+def unlogged_by(cell: Cell) -> str | None:
+    """Return the axis whose value leaves the engine without a log of its calls; None: it has one."""
+    values = load_profile("engine", cell.engine).get("unlogged", {})
+    return next((axis for axis, among in values.items() if cell.value(axis) in among), None)
+
+
 def watching(cell: Cell) -> list[str]:
     """Return the observers of the cell's runs; none without probes.
 

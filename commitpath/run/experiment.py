@@ -43,6 +43,7 @@ from images.cellrun import RunOutput
 from images.ssh import Login
 from model.cell import Cell
 from model.crash_points.policies import FOLDER
+from model.expected_state import sampled
 
 # Wait for one of two boards before the other is checked.
 END_POLL_SECONDS = 0.05
@@ -61,7 +62,7 @@ def run_virtual(
     All boards are restored from the same bytes.
     """
     board, runs = virtual_board(cell), planned.runs
-    if planned.trials is not None:
+    if planned.trials is not None and sampled.numbers(cell, cell.cuts):
         programs.trials(cell, here=True)  # built now, as sampled_databases.py needs it only at the end
 
     def run() -> tuple[list[RunOutput], crash_trials.Trials]:

@@ -36,13 +36,17 @@ class Engine:
     HEADS: Mapping[str, tuple[bytes, ...]] = {}
     # key in config.json of its properties, which it reports itself
     PROPERTIES = "properties"
-    # whether vfs.csv has its calls
+    # whether vfs.csv has its calls, with some settings at least (logs_calls)
     LOGS_CALLS = False
+    # settings that it cannot report; the cell has what was requested
+    NOT_READ_BACK: tuple[str, ...] = ()
     # what it may report when it is opened → whether it then executed transactions again, None: possibly; {}:
     # it reports nothing
     RECOVERIES: Mapping[str, bool | None] = {}
     # whether any SQLite reads its database as it is after a crash
     OF_ANY_SQLITE = False
+    # whether a database is a folder of files
+    OF_FILES = False
     # names of properties that are counters: those of several databases are added
     COUNTED = NOTHING
     # `<role>.<op>` of vfs.csv → a letter for the call; any other call is ?
@@ -87,6 +91,18 @@ class Engine:
     def rendered(self, operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
         """Return the bytes of a transaction in rendered.gz; `texts`: the workload's SQL (model/workloads)."""
         raise NotImplementedError
+
+    def logs_calls(self, config: Mapping[str, Any]) -> bool:
+        """Return whether vfs.csv of a run has its calls; config: config.json."""
+        return self.LOGS_CALLS
+
+    def in_effect(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings read back, and those requested that it cannot report.
+
+        document: config.json, or the engine's part of manifest.json.
+        """
+        given = document.get("requested") or document.get("not_read_back") or {}
+        return {name: given[name] for name in self.NOT_READ_BACK if name in given} | document["effective"]
 
     def survives(self, settings: Mapping[str, Any]) -> tuple[str, str]:
         """Return what survives a crash of the process, and of the system (survival.py).

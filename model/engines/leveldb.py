@@ -1,8 +1,7 @@
-"""LevelDB: its files, its settings, and what survives.
+"""LevelDB: its files, its settings, and its calls. What survives is in experiments/engine/leveldb.yml.
 
-Sources: its doc/index.md ("Synchronous Writes": without `sync` a crash of the machine may lose the
-last few updates, a crash of the process none), doc/log_format.md (a torn record at the log's end is
-dropped), db/filename.cc (names).
+Sources: its db/filename.cc (names), db/db_impl.cc and db/version_set.cc (order of calls), util/env_posix.cc
+(syncs of the folder).
 """
 
 import re
@@ -11,26 +10,47 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from model.cell import Cell
-from model.engines.survival import ALL, UNSYNCED
+from model.engines import survival
 from model.operations import Transaction
 from model.operations import kinds as all_kinds
 from model.workloads import Operation
 
 TITLE = "LevelDB"
+_SETTINGS = ("background", "write_buffer_size", "max_file_size", "block_cache", "bloom_bits")
 FILES = {
-    "log": ("log", "#D55E00"),
+    "log": ("KV log", "#D55E00"),
     "table": ("table", "#0072B2"),
     "manifest": ("manifest", "#CC79A7"),
+    "current": ("current/options", "#56B4E9"),
+    "info": ("info log", "#999999"),
 }
-JOBS = {"leveldb": "engine job"}  # compactions (workloads/engines/leveldb/engine.c)
+LOGS_CALLS = True
+# LevelDB has no call that reports an option
+NOT_READ_BACK = ("sync", *_SETTINGS[1:])
+JOBS = {"leveldb": "engine job"}  # compactions of background=thread (workloads/engines/leveldb/engine.c)
 ADDS_MISSING = True
+OF_FILES = True
 
 _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),
     "table": re.compile(r"[0-9]{6,}[.](ldb|sst)"),
     "manifest": re.compile(r"MANIFEST-[0-9]{6,}"),
-    "other": re.compile(r"CURRENT|LOCK|LOG([.]old)?|[0-9]{6,}[.]dbtmp"),
+    "current": re.compile(r"CURRENT|[0-9]{6,}[.]dbtmp"),
+    "info": re.compile(r"LOG([.]old)?"),
+    "other": re.compile(r"LOCK"),
 }
+
+# The calls of a transaction: on logs (o: open, c: close, l: write, L: sync); by a flush or compaction (t: on
+# a table, m: on the manifest, x: deletion).
+CALLS = {
+    **{"log.open": "o", "log.close": "c", "log.write": "l", "log.sync": "L"},
+    **{f"table.{op}": "t" for op in ("open", "write", "sync", "close")},
+    **{"manifest.write": "m", "manifest.sync": "m", "log.delete": "x", "table.delete": "x"},
+}
+UNORDERED = ("info",)
+# what is done at the end of a call; a compaction of all rows (maintain) begins another log
+_JOB = "[tmx]*"
+_LOGGED = {"off": "l+", "full": "l+L"}
 
 # struct head of workloads/engines/leveldb/database.h; a kind is its index in the table of operations
 _HEAD = struct.Struct(">BQI")
@@ -41,14 +61,27 @@ def role(name: str, databases: Collection[str]) -> str | None:
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
 
 
+def logs_calls(config: Mapping[str, Any]) -> bool:
+    """Return whether the calls are logged; those of LevelDB's own thread are not."""
+    return bool(config["effective"].get("background") == "inline")
+
+
+def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return the calls that one transaction may make.
+
+    A full write buffer makes a write begin another log, and then a table. A read may make a compaction due.
+    """
+    return re.compile(f"{_JOB}((oc)?{_LOGGED[settings['sync']]}{_JOB})?")
+
+
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return that a compaction may make any calls: they are not logged."""
-    return re.compile(".*")
+    """Return the calls that a compaction of all rows may make."""
+    return re.compile(f"oc{_JOB}")
 
 
 def requested(cell: Cell) -> dict[str, Any]:
-    """Return the options that a cell requests."""
-    return {"sync": cell.synchronous}
+    """Return the options that a cell requests; of a cell from before they were axes `sync` alone."""
+    return {"sync": cell.synchronous} | {name: cell.value(name) for name in _SETTINGS if cell.has(name)}
 
 
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
@@ -86,4 +119,4 @@ def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> byt
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return what survives a crash of the process, and of the system."""
-    return ALL, {"full": ALL, "off": UNSYNCED}[settings["sync"]]
+    return survival.promised("leveldb", settings)

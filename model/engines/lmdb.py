@@ -1,9 +1,6 @@
-"""LMDB: its files, its settings, and what survives.
+"""LMDB: its files and its settings. What survives is in experiments/engine/lmdb.yml.
 
-Source: its lmdb.h of release 0.9.31 (mdb_env_open, the flags). Transactions are rendered as LevelDB's are.
-
-MDB_NOSYNC keeps its database intact if the filesystem keeps the order of writes. No filesystem of
-experiments/fs/ promises that.
+It renders transactions as LevelDB's engine does.
 """
 
 import re
@@ -11,8 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from model.cell import Cell
-from model.engines import leveldb
-from model.engines.survival import ALL, CORRUPT, LAST
+from model.engines import leveldb, survival
 
 TITLE = "LMDB"
 FILES = {"data": ("data page", "#0072B2"), "lock": ("lock table", "#CC79A7")}
@@ -41,11 +37,5 @@ def requested(cell: Cell) -> dict[str, Any]:
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what survives a crash of the process, and of the system.
-
-    A commit has given its pages to the system in each mode. MDB_MAPASYNC acts with MDB_WRITEMAP only.
-    """
-    nosync, nometasync, writemap, mapasync = ({"off": False, "on": True}[settings[flag]] for flag in _FLAGS)
-    if nosync or (writemap and mapasync):
-        return ALL, CORRUPT
-    return ALL, LAST if nometasync else ALL
+    """Return what survives a crash of the process, and of the system."""
+    return survival.promised("lmdb", settings)

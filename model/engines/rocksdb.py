@@ -1,8 +1,7 @@
-"""RocksDB: its files, its settings, and what survives.
+"""RocksDB: its files and its settings. What survives is in experiments/engine/rocksdb.yml.
 
-Sources: its include/rocksdb/options.h of release 9.10 (WriteOptions::sync, disableWAL, WALRecoveryMode),
-file/filename.cc (names), util/threadpool_imp.cc (names of threads). It renders transactions as LevelDB's
-engine does.
+Sources of release 9.10: file/filename.cc (names), util/threadpool_imp.cc (names of threads). It renders
+transactions as LevelDB's engine does.
 """
 
 import re
@@ -10,8 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from model.cell import Cell
-from model.engines import leveldb
-from model.engines.survival import ALL, HOLES, RECENT, UNOPENED, UNSYNCED
+from model.engines import leveldb, survival
 
 TITLE = "RocksDB"
 FILES = {
@@ -32,15 +30,6 @@ _NAMES = {
     "info": re.compile(r"LOG([.]old[.][0-9]+)?"),
     "other": re.compile(r"LOCK"),
 }
-# What survives a crash of the system by recovery mode: with synced writes, whose log can end in an incomplete
-# record only; and without, when any part of the log after the last synced byte can be missing.
-_SYSTEM = {
-    "kTolerateCorruptedTailRecords": {"full": ALL, "off": UNOPENED},
-    "kAbsoluteConsistency": {"full": UNOPENED, "off": UNOPENED},
-    "kPointInTimeRecovery": {"full": ALL, "off": UNSYNCED},
-    "kSkipAnyCorruptedRecords": {"full": ALL, "off": HOLES},
-}
-
 transactions = leveldb.transactions
 rendered = leveldb.rendered
 
@@ -70,10 +59,5 @@ def requested(cell: Cell) -> dict[str, Any]:
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what survives a crash of the process, and of the system.
-
-    Without a log, these are the transactions in tables, which are synced.
-    """
-    by_sync = _SYSTEM[settings["wal_recovery_mode"]]
-    system = by_sync[settings["sync"]]
-    return {"off": (ALL, system), "on": (RECENT, RECENT)}[settings["disable_wal"]]
+    """Return what survives a crash of the process, and of the system."""
+    return survival.promised("rocksdb", settings)

@@ -1,4 +1,10 @@
-"""The possible outcomes of a failure for committed transactions, in words."""
+"""The possible outcomes of a failure for committed transactions, in words, and engines' promises of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from base.data import load_yaml
+from base.paths import EXPERIMENTS
 
 ALL = "every committed transaction survives"
 LAST = "consistent, but the last transaction may be rolled back"
@@ -12,3 +18,18 @@ CORRUPT = "the database may be corrupt"
 # Outcomes with a consistent database → the most committed transactions that may be lost; None: any number of
 # the last. Other outcomes promise nothing.
 MOST_LOST: dict[str, int | None] = {ALL: 0, LAST: 1, RECENT: None, UNSYNCED: None}
+
+# Words of the table `promises` in experiments/engine/.
+OUTCOMES = {"all": ALL, "last": LAST, "recent": RECENT, "unsynced": UNSYNCED}
+OUTCOMES |= {"holes": HOLES, "unopened": UNOPENED, "corrupt": CORRUPT}
+
+
+def promised(engine: str, settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what survives a crash of the process, and of the system: an engine's first row that applies.
+
+    Raises KeyError for a missing setting, and for settings without a row.
+    """
+    for row in load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")["promises"]:
+        if all(settings[name] == value for name, value in row["when"].items()):
+            return OUTCOMES[row["process"]], OUTCOMES[row["system"]]
+    raise KeyError(f"{engine} promises nothing with {dict(settings)}")

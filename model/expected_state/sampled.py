@@ -13,6 +13,7 @@ from pathlib import Path
 
 from base import scratch
 from base.errors import BadInput
+from model import engines
 from model.cell import Cell
 from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Held
@@ -32,7 +33,9 @@ _MOST_BYTES = 1 << 30
 
 
 def numbers(cell: Cell, count: int) -> list[int]:
-    """Return the numbers of the sampled ones of COUNT trials of a cell."""
+    """Return the numbers of the sampled ones of COUNT trials of a cell; none if a database is a folder."""
+    if engines.by_name(cell.engine).OF_FILES:
+        return []
     most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]
 

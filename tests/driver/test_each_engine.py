@@ -150,8 +150,10 @@ def test_rows_are_counted(stored):
 )
 def test_what_key_values_do_not_have(stored, more, status, expected):
     name, driver = stored
-    line = one_line_error(run(driver, name, *more, rows=2000), status)
-    assert re.search(expected.format(engines.by_name(name).TITLE), line)
+    model = engines.by_name(name)
+    if more != ["--vfs-log"] or not model.LOGS_CALLS:
+        line = one_line_error(run(driver, name, *more, rows=2000), status)
+        assert re.search(expected.format(model.TITLE), line)
 
 
 def test_a_checkpoint_is_made_between_transactions(stored):

@@ -102,12 +102,15 @@ def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: st
         ("000012.log", "log"),
         ("000012.ldb", "table"),
         ("MANIFEST-000004", "manifest"),
-        ("CURRENT", "other"),
         ("OPTIONS-000012", "current"),
         ("IDENTITY", "current"),
         ("LOG.old.1795779686302225", "info"),
         ("data.mdb", "data"),
         ("lock.mdb", "lock"),
+        ("CURRENT", "current"),
+        ("000007.dbtmp", "current"),
+        ("LOG.old", "info"),
+        ("LOCK", "other"),
         ("sample.db-wal", "wal"),
         ("sample.db-sla", "statements"),
         ("sample.db-ppl", "pages"),
@@ -150,7 +153,7 @@ def test_what_survives_in_keys_and_values(variables: dict[str, str], process: st
 def test_an_engine_says_what_its_pages_are_called() -> None:
     """Nothing else lists its files' roles, their labels and colours; a run shows its engine's alone."""
     files = {name: engines.by_name(name).FILES for name in engines.names()}
-    assert files["leveldb"].keys() == {"log", "table", "manifest"}
+    assert files["leveldb"].keys() == {"log", "table", "manifest", "current", "info"}
     for name, own in files.items():
         engine = engines.by_name(name)
         assert set(own) <= set(schema.FILES) and set(own) <= set(engines.roles(engine))

@@ -13,7 +13,7 @@
 
 #include "fail.h"
 
-enum { MOST_FILES = 16, MOST_FOLDERS = 2 };
+enum { MOST_FILES = 256, MOST_FOLDERS = 3 };
 
 struct file {
 	char path[PATH_MAX];

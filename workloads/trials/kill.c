@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +177,7 @@ static void take(int argc, char **argv)
 {
 	enum { OWN = 5 };
 	char path[PATH_MAX];
+	struct stat status;
 
 	if (argc < OWN + 1)
 		fail_usage("usage: kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS");
@@ -184,6 +186,8 @@ static void take(int argc, char **argv)
 	output_path(given.record, given.driver.output_dir, RECORD_FILE);
 	snprintf(path, sizeof(path), "%s", given.driver.database);
 	kept_take(dirname(path));
+	if (stat(given.driver.database, &status) == 0 && S_ISDIR(status.st_mode))
+		kept_take(given.driver.database);
 	if (given.driver.persistent != NULL)
 		kept_take(given.driver.persistent);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "engine.h"
 
@@ -30,6 +31,34 @@ static inline uint64_t rows_end(uint64_t hash)
 {
 	hash = (hash ^ (hash >> 32)) * UINT64_C(0xbf58476d1ce4e5b9);
 	return hash ^ (hash >> 29);
+}
+
+/* Returns the hash of a value. */
+static inline uint64_t rows_value(uint64_t type, const void *value, size_t size)
+{
+	const unsigned char *bytes = value;
+	uint64_t hash = rows_word(rows_word(ROWS_BEGIN, type), size), word;
+
+	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		hash = rows_word(hash, word);
+	}
+	if (size > 0) {
+		word = 0;
+		memcpy(&word, bytes, size);
+		hash = rows_word(hash, word);
+	}
+	return rows_end(hash);
+}
+
+/* Adds a row of a key and a text. */
+static inline void rows_add_pair(struct rows *rows, int64_t key, const void *text, size_t size)
+{
+	enum { INTEGER = 1, TEXT = 3 };
+	uint64_t hash = rows_word(ROWS_BEGIN, rows_value(INTEGER, &key, sizeof(key)));
+
+	rows->hash += rows_end(rows_word(hash, rows_value(TEXT, text, size)));
+	rows->count++;
 }
 
 /* How the engine recovered the database on opening it. */

@@ -12,7 +12,10 @@
 #include "engine.h"
 
 /* Numbers in engine.settings. */
-enum { SYNC };
+enum { SYNC, BACKGROUND, WRITE_BUFFER_SIZE, MAX_FILE_SIZE, BLOCK_CACHE, BLOOM_BITS };
+
+/* Words of its setting `background`. */
+enum { INLINE, THREAD };
 
 struct database {
 	leveldb_t *db;
@@ -20,8 +23,10 @@ struct database {
 	leveldb_readoptions_t *read;
 	leveldb_writeoptions_t *write;
 	leveldb_writebatch_t *batch;
+	leveldb_cache_t *cache;
+	leveldb_filterpolicy_t *filter; /* NULL: none */
 	enum engine_use use;
-	int64_t value_size, sync;
+	int64_t value_size, background;
 	size_t loaded; /* bytes in the batch */
 	bool writes;   /* the transaction that is committed writes something */
 	unsigned char *buffer;

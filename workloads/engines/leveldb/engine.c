@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 
 #include "database.h"
+#include "engine_files.h"
+#include "environment.h"
+#include "roles.h"
 
 /* Bytes of rows that are loaded as one batch. */
 enum { LOAD_BYTES = 1 << 20 };
@@ -40,9 +43,14 @@ uint64_t decode(const unsigned char *bytes, size_t size)
 
 static void drop(struct database *database)
 {
+	environment_drain();
 	if (database->db != NULL)
 		leveldb_close(database->db);
 	leveldb_options_destroy(database->options);
+	if (database->cache != NULL)
+		leveldb_cache_destroy(database->cache);
+	if (database->filter != NULL)
+		leveldb_filterpolicy_destroy(database->filter);
 	leveldb_readoptions_destroy(database->read);
 	leveldb_writeoptions_destroy(database->write);
 	leveldb_writebatch_destroy(database->batch);
@@ -67,6 +75,12 @@ struct opening {
 	char *message;
 };
 
+static void open_here(struct opening *opening)
+{
+	opening->db = leveldb_open(opening->options, opening->path, &opening->message);
+	environment_drain();
+}
+
 /* LevelDB starts a thread of its own with its first compaction, which takes its name from the
  * thread that starts it. So a thread of the engine's name starts it, by a compaction of keys that
  * nobody has: by that name what it writes is attributed to compactions
@@ -82,6 +96,48 @@ static void *open_named(void *argument)
 	return NULL;
 }
 
+static bool open_by_thread(struct opening *opening, struct error *error)
+{
+	pthread_t opener;
+	int result = pthread_create(&opener, NULL, open_named, opening);
+
+	if (result != 0)
+		return error_set(error, "opening %s: no thread: %s", opening->path,
+				 strerror(result));
+	pthread_join(opener, NULL);
+	return true;
+}
+
+static void set_options(struct database *database, const struct options *options)
+{
+	const int64_t *settings = options->settings;
+	enum engine_use use = database->use;
+
+	database->options = leveldb_options_create();
+	database->read = leveldb_readoptions_create();
+	database->write = leveldb_writeoptions_create();
+	database->batch = leveldb_writebatch_create();
+	leveldb_options_set_create_if_missing(database->options, use == ENGINE_CREATE);
+	leveldb_options_set_error_if_exists(database->options, use == ENGINE_CREATE);
+	/* A workload's value stands for bytes that do not compress, and is one letter repeated. */
+	leveldb_options_set_compression(database->options, leveldb_no_compression);
+	leveldb_options_set_write_buffer_size(database->options,
+					      (size_t)settings[WRITE_BUFFER_SIZE]);
+	leveldb_options_set_max_file_size(database->options, (size_t)settings[MAX_FILE_SIZE]);
+	if (settings[BLOOM_BITS] > 0) {
+		database->filter = leveldb_filterpolicy_create_bloom((int)settings[BLOOM_BITS]);
+		leveldb_options_set_filter_policy(database->options, database->filter);
+	}
+	if (use == ENGINE_RUN) {
+		database->background = settings[BACKGROUND];
+		leveldb_writeoptions_set_sync(database->write, (uint8_t)settings[SYNC]);
+		database->cache = leveldb_cache_create_lru((size_t)settings[BLOCK_CACHE]);
+		leveldb_options_set_cache(database->options, database->cache);
+	}
+	if (database->background == INLINE)
+		leveldb_options_set_env(database->options, environment_inline());
+}
+
 static struct database *open_database(const char *path, size_t number,
 				      const struct options *options,
 				      const struct workload *workload, enum engine_use use,
@@ -90,8 +146,6 @@ static struct database *open_database(const char *path, size_t number,
 	size_t batch = workload->batch > 0 ? workload->batch : 1;
 	struct database *database = calloc(1, sizeof(*database));
 	struct opening opening = {.path = path};
-	pthread_t opener;
-	int result;
 
 	(void)number;
 	if (database == NULL) {
@@ -100,19 +154,8 @@ static struct database *open_database(const char *path, size_t number,
 	}
 	database->use = use;
 	database->value_size = options->value_size;
-	database->options = leveldb_options_create();
+	set_options(database, options);
 	opening.options = database->options;
-	database->read = leveldb_readoptions_create();
-	database->write = leveldb_writeoptions_create();
-	database->batch = leveldb_writebatch_create();
-	leveldb_options_set_create_if_missing(database->options, use == ENGINE_CREATE);
-	leveldb_options_set_error_if_exists(database->options, use == ENGINE_CREATE);
-	/* A workload's value stands for bytes that do not compress, and is one letter repeated. */
-	leveldb_options_set_compression(database->options, leveldb_no_compression);
-	if (use == ENGINE_RUN) {
-		database->sync = options->settings[SYNC];
-		leveldb_writeoptions_set_sync(database->write, (uint8_t)database->sync);
-	}
 	database->capacity =
 		batch * (sizeof(struct head) + sizeof(uint64_t) + (size_t)options->value_size);
 	database->buffer = malloc(database->capacity);
@@ -122,13 +165,19 @@ static struct database *open_database(const char *path, size_t number,
 		return NULL;
 	}
 	memset(database->buffer, 0xff, database->capacity);
-	result = pthread_create(&opener, NULL, open_named, &opening);
-	if (result != 0) {
-		error_set(error, "opening %s: no thread: %s", path, strerror(result));
+	if (database->background == INLINE) {
+		open_here(&opening);
+	} else if (engine_files_recorded()) {
+		error_set(error,
+			  "--vfs-log, --written: with --background thread %s has no log of "
+			  "its calls",
+			  engine.title());
+		drop(database);
+		return NULL;
+	} else if (!open_by_thread(&opening, error)) {
 		drop(database);
 		return NULL;
 	}
-	pthread_join(opener, NULL);
 	database->db = opening.db;
 	if (call_failed("opening the database", opening.message, error)) {
 		drop(database);
@@ -143,6 +192,7 @@ static bool write_loaded(struct database *database, struct error *error)
 	char *message = NULL;
 
 	leveldb_write(database->db, database->write, database->batch, &message);
+	environment_drain();
 	leveldb_writebatch_clear(database->batch);
 	database->loaded = 0;
 	return !call_failed("writing rows", message, error);
@@ -158,7 +208,7 @@ static bool close_database(struct database *database, struct error *error)
 		 * due. */
 		if (closed)
 			leveldb_compact_range(database->db, NULL, 0, NULL, 0);
-	} else if (database->use == ENGINE_RUN) {
+	} else if (database->background == THREAD) {
 		/* A table that is half written would be dropped, and the next open do it again. */
 		compact_nothing(database->db);
 	}
@@ -200,9 +250,18 @@ static bool maintain(struct database *database, struct error *error)
 	return true;
 }
 
+/* A transaction that writes a table makes 4 calls for each block of it, most others two. */
+static bool log_prepare(size_t transactions, struct error *error)
+{
+	enum { CALLS_PER_TRANSACTION = 8 };
+
+	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
+}
+
 const struct engine engine = {
 	.name = "leveldb",
 	.settings = settings,
+	.file_roles = roles,
 	.title = settings_title,
 	.open = open_database,
 	.close = close_database,
@@ -219,4 +278,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = files_sizes,
+	.log_prepare = log_prepare,
+	.log_begin = engine_files_begin,
+	.log_end = engine_files_end,
 };

@@ -10,7 +10,9 @@ LIBSTDCXX := $(if $(filter build/leveldb,$(ENGINE_ROOT)),-l:libstdc++.so.6,-l:li
 triplet := $(shell $(CC) -print-multiarch)
 ENGINE_CPPFLAGS := -isystem $(ENGINE_ROOT)/usr/include
 ENGINE_HEADERS := $(ENGINE_ROOT)/usr/include/leveldb/c.h
-ENGINE_LDLIBS := $(addprefix $(ENGINE_ROOT)/usr/lib/$(triplet)/,libleveldb.a libsnappy.a) \
+# environment.cc replaces it
+waits := _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
+ENGINE_LDLIBS := -Wl,--wrap=$(waits) $(addprefix $(ENGINE_ROOT)/usr/lib/$(triplet)/,libleveldb.a libsnappy.a) \
   $(LIBSTDCXX) -lpthread -lm
 
 # No root, and nothing is installed.

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "database.h"
+#include "roles.h"
 
-enum role { LOG, TABLE, MANIFEST, OTHER, ROLES };
-static const char *const roles[] = {"log", "table", "manifest", "other"};
+const char *const roles[] = {"log", "table", "manifest", "current", "info", "other", NULL};
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -17,14 +17,20 @@ static bool ends_with(const char *name, const char *end)
 	return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* By the names that LevelDB's filename.cc gives. */
-static enum role role_of(const char *name)
+enum role role_of(const char *path)
 {
+	const char *last = strrchr(path, '/'), *name = last != NULL ? last + 1 : path;
+
 	if (ends_with(name, ".log"))
 		return LOG;
 	if (ends_with(name, ".ldb") || ends_with(name, ".sst"))
 		return TABLE;
-	return strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0 ? MANIFEST : OTHER;
+	if (strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0)
+		return MANIFEST;
+	/* a new CURRENT has another name until it is renamed */
+	if (strcmp(name, "CURRENT") == 0 || ends_with(name, ".dbtmp"))
+		return CURRENT;
+	return strcmp(name, "LOG") == 0 || strcmp(name, "LOG.old") == 0 ? INFO : OTHER;
 }
 
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
@@ -40,7 +46,7 @@ size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 
 		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
 		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
-			sizes[role_of(entry->d_name)].bytes += status.st_size;
+			sizes[role_of(name)].bytes += status.st_size;
 	}
 	if (folder != NULL)
 		closedir(folder);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "database.h"
+#include "environment.h"
 
 /* Goes through all rows and, with `check`, compares the sizes of their values. */
 static bool go_through(struct database *database, bool check, int64_t *rows, struct error *error)
@@ -28,6 +29,7 @@ static bool go_through(struct database *database, bool check, int64_t *rows, str
 		good = !call_failed("reading all rows", message, error);
 	}
 	leveldb_iter_destroy(row);
+	environment_drain();
 	return good;
 }
 
@@ -54,5 +56,6 @@ bool rows_last_key(struct database *database, int64_t *key, struct error *error)
 				       sizeof(uint64_t));
 	leveldb_iter_get_error(row, &message);
 	leveldb_iter_destroy(row);
+	environment_drain();
 	return !call_failed("reading the last key", message, error);
 }

@@ -5,10 +5,26 @@
 #include "database.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
+static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "thread", NULL};
 
+/* Numbers are LevelDB's defaults; outside these ranges it takes the nearest (db_impl.cc,
+ * SanitizeOptions). */
 const struct option settings[] = {
 	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
 	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
+	{SETTING("background", "background", BACKGROUND), WORD("WHERE", backgrounds),
+	 .preset = "inline",
+	 .help = "who does flushes and compactions: the caller at the end of a call, or a thread"},
+	{SETTING("write-buffer-size", "write_buffer_size", WRITE_BUFFER_SIZE),
+	 INTEGER("BYTES", 65536, 1073741824), .preset = "4194304", .at_populate = true,
+	 .help = "memory for rows until they become a table"},
+	{SETTING("max-file-size", "max_file_size", MAX_FILE_SIZE),
+	 INTEGER("BYTES", 1048576, 1073741824), .preset = "2097152", .at_populate = true,
+	 .help = "size at which a compaction begins another table"},
+	{SETTING("block-cache", "block_cache", BLOCK_CACHE), INTEGER("BYTES", 0, 1073741824),
+	 .preset = "8388608", .help = "memory for blocks of tables"},
+	{SETTING("bloom-bits", "bloom_bits", BLOOM_BITS), INTEGER("BITS", 0, 64), .preset = "0",
+	 .at_populate = true, .help = "bits a key in the filters of tables; 0: no filters"},
 	{.name = NULL},
 };
 
@@ -35,12 +51,13 @@ void settings_write_version(struct json *json)
 	json_end(json, '}');
 }
 
-/* LevelDB has no call for it: returns what its options were set to. */
+/* LevelDB has no call that reports an option. */
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {
 	(void)error;
-	snprintf(answer, size, "%s", settings[index].words[database->sync]);
+	snprintf(answer, size, "%s",
+		 index == BACKGROUND ? backgrounds[database->background] : NOT_REPORTED);
 	return true;
 }
 

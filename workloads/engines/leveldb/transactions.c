@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "database.h"
+#include "environment.h"
 
 bool transaction_render(struct database *database, const struct transaction *transaction,
 			struct rendered *rendered, struct error *error)
@@ -123,8 +124,11 @@ bool transaction_commit(struct database *database, struct outcome *outcome, stru
 			return false;
 		next += size;
 	}
+	/* A read may make a compaction due. */
+	environment_drain();
 	if (!database->writes)
 		return true;
 	leveldb_write(database->db, database->write, database->batch, &message);
+	environment_drain();
 	return !call_failed("writing a batch", message, error);
 }

@@ -7,27 +7,9 @@
 
 #include "engines/sqlite/sql.h"
 
-static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
-{
-	uint64_t word;
-
-	hash = rows_word(hash, size);
-	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = rows_word(hash, word);
-	}
-	if (size > 0) {
-		word = 0;
-		memcpy(&word, bytes, size);
-		hash = rows_word(hash, word);
-	}
-	return hash;
-}
-
 static uint64_t hash_value(sqlite3_stmt *statement, int column)
 {
 	int type = sqlite3_column_type(statement, column);
-	uint64_t hash = rows_word(ROWS_BEGIN, (uint64_t)type);
 	const void *bytes = NULL;
 	int64_t integer;
 	double real;
@@ -35,16 +17,16 @@ static uint64_t hash_value(sqlite3_stmt *statement, int column)
 	switch (type) {
 	case SQLITE_INTEGER:
 		integer = sqlite3_column_int64(statement, column);
-		return rows_end(hash_bytes(hash, (unsigned char *)&integer, sizeof(integer)));
+		return rows_value((uint64_t)type, &integer, sizeof(integer));
 	case SQLITE_FLOAT:
 		real = sqlite3_column_double(statement, column);
-		return rows_end(hash_bytes(hash, (unsigned char *)&real, sizeof(real)));
+		return rows_value((uint64_t)type, &real, sizeof(real));
 	case SQLITE_NULL:
-		return rows_end(hash_bytes(hash, NULL, 0));
+		return rows_value((uint64_t)type, NULL, 0);
 	default:
 		bytes = sqlite3_column_blob(statement, column);
-		return rows_end(
-			hash_bytes(hash, bytes, (size_t)sqlite3_column_bytes(statement, column)));
+		return rows_value((uint64_t)type, bytes,
+				  (size_t)sqlite3_column_bytes(statement, column));
 	}
 }
 

@@ -1,0 +1,232 @@
+"""LevelDB in the driver: its background work by the caller, its calls, and what they say of its options."""
+
+import itertools
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import WORKLOADS, Driver, binary, one_line_error
+from made import make
+from some_cell import some_cell
+
+from analysis.adapters import drivertables
+from analysis.adapters.trials import KILLS
+from analysis.adapters.trials import read_table as trials_table
+from analysis.audit import call_order
+from analysis.crash import prefixes
+from analysis.ledger import contents
+from analysis.ledger.timeline import edges
+from base.arrays import inside, ints
+from commitpath.cells.from_variables import make_cell
+from images import artifacts
+from model import engines
+from model.crash_points import kill_points
+from model.expected_state import oracle
+
+ROWS, N = 500, 200
+SMALL = ("--write-buffer-size", 65536)
+LEVELDB = engines.by_name("leveldb")
+
+
+@pytest.fixture
+def leveldb(tmp_path: Path) -> Driver:
+    driver = Driver(binary("engine-leveldb"), tmp_path)
+    done = driver("populate", "--database", driver.database, "--rows", ROWS, *SMALL)
+    assert (done.returncode, done.stderr) == (0, "")
+    return driver
+
+
+def run(driver: Driver, *more: object, sync: str = "off") -> None:
+    where = ["--database", driver.database, "--output-dir", driver.output]
+    done = driver("run", *where, "--rows", ROWS, "--n", N, "--sync", sync, *SMALL, *more)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def calls(driver: Driver) -> pl.DataFrame:
+    return drivertables.calls(driver.output / "vfs.csv")
+
+
+def transactions_of(driver: Driver, vfs: pl.DataFrame) -> np.ndarray:
+    """The transaction of each call."""
+    ran = drivertables.transactions(driver.output / "transactions.csv")
+    return inside(ints(vfs["begin_ns"]), *edges(ran))
+
+
+def test_two_runs_are_equal(leveldb: Driver) -> None:
+    """Calls, their data's owners, and files but for the info log, which has times."""
+    found = []
+    shutil.copytree(leveldb.database, leveldb.folder / "populated")
+    for _ in range(2):
+        shutil.rmtree(leveldb.database)
+        shutil.copytree(leveldb.folder / "populated", leveldb.database)
+        run(leveldb, "--vfs-log", "--checkpoint-every", 100)
+        files = {
+            path.name: path.read_bytes()
+            for path in leveldb.database.iterdir()
+            if not path.name.startswith("LOG")
+        }
+        made = calls(leveldb).filter(pl.col("file") != "info")
+        found.append(
+            (
+                made.select("op", "file", "offset", "bytes").rows(),
+                drivertables.moved(leveldb.output / "moved.csv", calls(leveldb).height)["bytes"].to_list(),
+                files,
+            )
+        )
+    assert found[0] == found[1]
+    assert Counter(op for op, file, *_ in found[0][0] if file == "table")["open"] > 10
+
+
+@pytest.mark.parametrize("sync", ["off", "full"])
+def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
+    run(leveldb, "--vfs-log", sync=sync)
+    vfs, settings = calls(leveldb), LEVELDB.in_effect(leveldb.config())
+    assert leveldb.config()["effective"] == {"background": "inline"} and settings["sync"] == sync
+    assert LEVELDB.logs_calls(leveldb.config())
+    ran: Any = SimpleNamespace(engine=LEVELDB, config=leveldb.config())
+    given: Any = SimpleNamespace(driver=ran)
+    owner = transactions_of(leveldb, vfs)
+    table = vfs.with_columns(transaction=owner).filter(pl.Series(owner >= 0))
+    assert call_order._orders(given, table) == []
+    ran.config = {
+        **ran.config,
+        "requested": {**ran.config["requested"], "sync": {"off": "full"}.get(sync, "off")},
+    }
+    assert call_order._orders(given, table)
+    # a manifest's sync is one of the folder, too
+    syncs = vfs.filter(pl.col("op") == "sync")
+    assert set(syncs.filter(pl.col("file") == "manifest")["offset"]) == {1}
+    assert set(syncs.filter(pl.col("file") != "manifest")["offset"]) == {0}
+    assert (syncs.filter(pl.col("file") == "log").height > 0) == (sync == "full")
+
+
+def test_writes_are_the_files(leveldb: Driver) -> None:
+    """The logged writes of a file have no gap, and end where the file ends."""
+    run(leveldb, "--vfs-log")
+    writes = calls(leveldb).filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table"]))
+    sizes = {path.stat().st_ino: path.stat().st_size for path in leveldb.database.iterdir()}
+    checked = 0
+    for inode, rows in writes.group_by("inode", maintain_order=True):
+        ends = (rows["offset"] + rows["bytes"]).to_list()
+        if 0 in rows["offset"].to_list()[1:]:  # the number was used again
+            continue
+        assert rows["offset"].to_list() == [0, *ends[:-1]]
+        if inode[0] in sizes and rows["file"][0] == "table":
+            checked += 1
+            assert ends[-1] == sizes[inode[0]]
+    assert checked > 0
+
+
+def test_a_flush_belongs_to_the_writes_that_it_moves(leveldb: Driver) -> None:
+    """Each row of a table is one transaction's, or from before; and the parts of a call add up."""
+    run(leveldb, "--vfs-log")
+    vfs, owner = calls(leveldb), None
+    moved = drivertables.moved(leveldb.output / "moved.csv", vfs.height)
+    assert set(vfs["file"].gather(moved["call"])) == {"table"}
+    assert set(vfs["file"].gather(moved["source"].drop_nulls())) == {"log"}
+    assert (moved.group_by("call").agg(pl.col("bytes").sum()).join(vfs, on="call")["bytes"] > 3000).all()
+    owner = transactions_of(leveldb, vfs)
+    owners = contents.owners(vfs, owner, moved)
+    tables = np.flatnonzero(((vfs["op"] == "write") & (vfs["file"] == "table")).to_numpy())
+    shares = [
+        owners.weights[f : f + c].sum()
+        for f, c in zip(owners.firsts[tables], owners.counts[tables], strict=True)
+    ]
+    assert max(shares) == pytest.approx(1) and min(shares) >= 0
+    # an insert's row is moved by the call of a later transaction, or its own
+    inserted = {number for number in owners.transactions.tolist() if number < N}
+    assert len(inserted) == N
+    later = np.repeat(owner, owners.counts)
+    assert (later[later >= 0] >= owners.transactions[later >= 0]).all()
+
+
+def test_a_log_ends_with_the_write_buffer_and_a_table_with_its_size(leveldb: Driver) -> None:
+    run(leveldb, "--vfs-log")
+    vfs = calls(leveldb)
+    ends = vfs.filter((pl.col("op") == "write") & (pl.col("file") == "log")).select("offset", "bytes")
+    sizes = [last + size for (last, size), (first, _) in itertools.pairwise(ends.rows()) if first == 0]
+    # the memtable also has room for a block of 4 KiB
+    assert sizes and all(65536 - 8192 < size < 65536 + 8192 for size in sizes), sizes
+
+
+def test_filters_are_in_the_tables(tmp_path: Path) -> None:
+    found = []
+    for bits in (0, 10):
+        driver = Driver(binary("engine-leveldb"), tmp_path / str(bits))
+        driver.folder.mkdir()
+        assert (
+            driver("populate", "--database", driver.database, "--rows", ROWS, "--bloom-bits", bits).returncode
+            == 0
+        )
+        tables = b"".join(path.read_bytes() for path in driver.database.glob("*.ldb"))
+        found.append(b"filter.leveldb.BuiltinBloomFilter2" in tables)
+    assert found == [False, True]
+
+
+def test_a_thread_has_no_log_of_calls(leveldb: Driver) -> None:
+    where = ["--database", leveldb.database, "--output-dir", leveldb.output, "--rows", ROWS, "--sync", "off"]
+    for option in (["--vfs-log"], ["--written", leveldb.folder / "written"]):
+        done = leveldb("run", *where, "--background", "thread", *option)
+        assert "with --background thread LevelDB 1.23 has no log of its calls" in one_line_error(done, 1)
+    run(leveldb, "--background", "thread")
+    assert leveldb.config()["effective"] == {"background": "thread"}
+    assert not LEVELDB.logs_calls(leveldb.config())
+
+
+def test_a_damaged_table_is_one_line(leveldb: Driver) -> None:
+    table = max(leveldb.database.glob("*.ldb"))
+    content = table.read_bytes()
+    table.write_bytes(content[:1000])
+    where = ["--database", leveldb.database, "--output-dir", leveldb.output, "--rows", ROWS, "--sync", "off"]
+    assert re.search("Corruption|IO error|corrupt", one_line_error(leveldb("run", *where), 1))
+
+
+@pytest.mark.parametrize("sync", ["off", "full"])
+def test_a_killed_driver_loses_nothing(tmp_path: Path, sync: str) -> None:
+    """At every call and within writes: what was acknowledged is there (options.h, WriteOptions::sync)."""
+    trials = WORKLOADS / "build/test/trials-leveldb"
+    driver = Driver(binary("engine-leveldb"), tmp_path)
+    with artifacts.locked(trials):
+        sanitized = "CFLAGS=-O0 -g -DON_A_HOST -fsanitize=address,undefined -fno-sanitize-recover=all"
+        make(
+            WORKLOADS / "trials", f"OUT={trials}", "ENGINE=leveldb", sanitized, "ENGINE_ROOT=../build/leveldb"
+        )
+    (tmp_path / "db").mkdir()
+    database, rows = tmp_path / "db/sample.db", ["--rows", "60"]
+    assert driver("populate", "--database", database, *rows).returncode == 0
+    shutil.copytree(database, tmp_path / "populated")
+    options = ["run", "--database", database, *rows, "--n", "30", "--sync", sync, *SMALL, "--vfs-log"]
+    assert driver(*options, "--output-dir", tmp_path / "out").returncode == 0
+    vfs = drivertables.calls(tmp_path / "out/vfs.csv")
+    assert vfs.filter((pl.col("op") == "open") & (pl.col("file") == "table")).height > 1
+    ran: Any = SimpleNamespace(
+        vfs=vfs, transactions=drivertables.transactions(tmp_path / "out/transactions.csv")
+    )
+    plan = kill_points.plan(some_cell(cuts=60, cut_seed=1), ran)
+    (tmp_path / "plan").write_text("".join(one.line() for one in plan))
+    shutil.rmtree(database)
+    shutil.copytree(tmp_path / "populated", database)
+    command = [trials, "kill", tmp_path / "plan", tmp_path / "killed.csv", tmp_path / "files", ""]
+    done = subprocess.run(
+        [str(word) for word in (*command, *options, "--output-dir", tmp_path / "killed")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    cell = make_cell({"ENGINE": "leveldb", "ROWS": "60", "N": "30"})
+    states = oracle.after_each(cell, ["insert", "update", "delete"])
+    known = prefixes.ExpectedStates(dict(enumerate(states)))
+    tried = trials_table(tmp_path / "killed.csv", KILLS)
+    assert tried.height == len(plan)
+    for row in tried.iter_rows(named=True):
+        assert row["opened"] and row["is_whole"] and not row["signal"], row
+        assert (known.between(known.held(row), row["acknowledged"]) or 0) <= 0, row
+        assert known.held(row) is not None, row

@@ -1,0 +1,130 @@
+/* The log of an engine's files, for an engine that is given a layer of ours below it. */
+#include "engine_files.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "fail.h"
+#include "file_calls.h"
+#include "ticks.h"
+#include "written.h"
+
+/* So many calls are made room for at once. */
+enum { MAX_BLOCK = 1 << 18 };
+enum { NOT_LOGGED = -1 };
+
+struct engine_file {
+	struct engine_file *next; /* open files */
+	uint64_t inode;
+	unsigned role;
+	struct written_file *written;
+};
+
+static struct engine_file *files;
+static bool recorded, noting;
+static int64_t calls;
+
+bool engine_files_prepare(size_t room, struct error *error)
+{
+	recorded = true;
+	return file_calls_open(room < MAX_BLOCK ? room : MAX_BLOCK, error);
+}
+
+bool engine_files_recorded(void)
+{
+	return recorded;
+}
+
+uint64_t engine_files_now(void)
+{
+	return ticks_now();
+}
+
+static int64_t note(enum file_op op, unsigned role, uint64_t inode, uint64_t begin, int64_t offset,
+		    int64_t bytes, int result)
+{
+	struct file_call call = {.begin = begin,
+				 .end = ticks_now(),
+				 .inode = inode,
+				 .offset = offset,
+				 .bytes = bytes,
+				 .page = FILE_NOTHING,
+				 .op = op,
+				 .role = role,
+				 .result = result};
+
+	if (!noting)
+		return NOT_LOGGED;
+	file_calls_add(&call);
+	return calls++;
+}
+
+void engine_files_begin(void)
+{
+	noting = true;
+	for (const struct engine_file *file = files; file != NULL; file = file->next)
+		note(FILE_OPEN, file->role, file->inode, ticks_now(), FILE_NOTHING, 0, 0);
+}
+
+void engine_files_end(void)
+{
+	noting = false;
+}
+
+struct engine_file *engine_files_open(const char *path, unsigned role, bool compared,
+				      uint64_t begin)
+{
+	struct engine_file *file;
+	struct stat status;
+
+	if (!recorded)
+		return NULL;
+	file = calloc(1, sizeof(*file));
+	if (file == NULL || stat(path, &status) != 0)
+		fail("%s cannot be recorded", path);
+	file->inode = status.st_ino;
+	file->role = role;
+	if (compared)
+		file->written = written_open(path);
+	file->next = files;
+	files = file;
+	note(FILE_OPEN, role, file->inode, begin, FILE_NOTHING, 0, 0);
+	return file;
+}
+
+int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t size,
+			   int64_t offset, uint64_t begin, int result)
+{
+	if (file == NULL)
+		return NOT_LOGGED;
+	written_write(file->written, bytes, size, offset);
+	return note(FILE_WRITE, file->role, file->inode, begin, offset, size, result);
+}
+
+void engine_files_sync(struct engine_file *file, int64_t folders, uint64_t begin, int result)
+{
+	if (file != NULL)
+		note(FILE_SYNC, file->role, file->inode, begin, folders, FILE_NOTHING, result);
+}
+
+void engine_files_close(struct engine_file *file, uint64_t begin, int result)
+{
+	struct engine_file **link = &files;
+
+	if (file == NULL)
+		return;
+	note(FILE_CLOSE, file->role, file->inode, begin, FILE_NOTHING, FILE_NOTHING, result);
+	while (*link != file)
+		link = &(*link)->next;
+	*link = file->next;
+	free(file);
+}
+
+void engine_files_delete(const char *path, unsigned role, uint64_t begin, int result)
+{
+	if (!recorded)
+		return;
+	note(FILE_DELETE, role, 0, begin, FILE_NOTHING, 0, result);
+	if (result == 0)
+		written_delete(path);
+}

@@ -1,0 +1,13 @@
+/* Roles of LevelDB's files, by the names that its filename.cc gives. */
+#ifndef COMMITPATH_LEVELDB_ROLES_H
+#define COMMITPATH_LEVELDB_ROLES_H
+
+enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES };
+
+/* Ended by NULL; in vfs.csv and model/engines/leveldb.py. */
+extern const char *const roles[];
+
+/* Returns the role of a file by its path. */
+enum role role_of(const char *path);
+
+#endif

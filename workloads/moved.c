@@ -1,0 +1,112 @@
+/* Whose data the engine moves, kept in memory during the measurement. */
+#include "moved.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "output.h"
+
+enum { LEAST_ROOM = 1 << 12, NO_CALL = -1 };
+
+struct source {
+	uint64_t number;
+	int64_t call;
+};
+
+struct data {
+	uint64_t number; /* in the end: its source's call */
+	int64_t call, bytes;
+};
+
+static struct source *sources;
+static size_t source_count, source_room;
+static struct data *moves;
+static size_t move_count, move_room;
+
+static void *grown(void *memory, size_t count, size_t *room, size_t each)
+{
+	if (count < *room)
+		return memory;
+	*room = *room ? *room * 2 : LEAST_ROOM;
+	memory = realloc(memory, *room * each);
+	if (memory == NULL)
+		fail("no memory for %zu notes of what the engine moved", *room);
+	return memory;
+}
+
+void moved_source(uint64_t number, int64_t call)
+{
+	sources = grown(sources, source_count, &source_room, sizeof(*sources));
+	sources[source_count++] = (struct source){number, call};
+}
+
+void moved_data(int64_t call, uint64_t number, int64_t bytes)
+{
+	moves = grown(moves, move_count, &move_room, sizeof(*moves));
+	moves[move_count++] = (struct data){number, call, bytes};
+}
+
+/* Returns the call that first wrote a number's data, or NO_CALL. */
+static int64_t source_of(uint64_t number)
+{
+	size_t low = 0, high = source_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sources[middle].number <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? sources[low - 1].call : NO_CALL;
+}
+
+static int by_call(const void *left, const void *right)
+{
+	const struct data *a = left, *b = right;
+
+	if (a->call != b->call)
+		return a->call < b->call ? -1 : 1;
+	return ((int64_t)a->number > (int64_t)b->number) -
+	       ((int64_t)a->number < (int64_t)b->number);
+}
+
+static void write_row(FILE *file, const struct data *row)
+{
+	output_number(file, row->call);
+	putc(',', file);
+	if ((int64_t)row->number != NO_CALL)
+		output_number(file, (int64_t)row->number);
+	putc(',', file);
+	output_number(file, row->bytes);
+	putc('\n', file);
+}
+
+void moved_write(const char *directory)
+{
+	FILE *file;
+	size_t kept = 0;
+
+	if (source_count == 0)
+		return;
+	for (size_t i = 0; i < move_count; i++)
+		moves[i].number = (uint64_t)source_of(moves[i].number);
+	if (move_count > 0)
+		qsort(moves, move_count, sizeof(*moves), by_call);
+	file = output_open(directory, "moved.csv");
+	fputs("call,source,bytes\n", file);
+	for (size_t i = 0; i < move_count; i++) {
+		if (i > 0 && by_call(&moves[kept], &moves[i]) == 0) {
+			moves[kept].bytes += moves[i].bytes;
+			continue;
+		}
+		if (i > 0)
+			write_row(file, &moves[kept++]);
+		moves[kept] = moves[i];
+	}
+	if (move_count > 0)
+		write_row(file, &moves[kept]);
+	output_commit(file);
+}

@@ -1,0 +1,19 @@
+/* Whose data the engine moves: an engine that numbers its writes keeps these numbers with the data
+ * that a flush or a compaction writes again. Written to moved.csv. */
+#ifndef COMMITPATH_MOVED_H
+#define COMMITPATH_MOVED_H
+
+#include <stdint.h>
+
+/* Call `call` of vfs.csv wrote the data of this number and the next ones, until the next source;
+ * numbers only grow. */
+void moved_source(uint64_t number, int64_t call);
+
+/* Call `call` wrote `bytes` of data with this number again. */
+void moved_data(int64_t call, uint64_t number, int64_t bytes);
+
+/* Writes moved.csv, if there is a source: for each call and source the bytes. Data from before the
+ * first source has none. */
+void moved_write(const char *directory);
+
+#endif
