@@ -1,9 +1,9 @@
 """Judge the blocks of LevelDB's files, by checksums of its log records and table blocks.
 
 doc/log_format.md: a log, also a manifest, has blocks of 32 KiB with records: CRC, length, type.
-doc/table_format.md: a table ends with a footer of 48 bytes: the places of two blocks, and a magic number. Each
-block ends with its compression and a CRC. LevelDB only appends: a page's last writing has all bytes of earlier
-ones.
+doc/table_format.md: a table ends with a footer of 48 bytes: the places of two blocks, and a magic number.
+Each block ends with its compression and a CRC. LevelDB only appends: a page's last writing has the bytes of
+all earlier ones.
 """
 
 from collections.abc import Iterator
@@ -162,20 +162,25 @@ def _word(data: np.ndarray, at: int) -> int:
 def _judged(given: Evidence, file: _File, parts: list[_Part]) -> tuple[Ints, Ints]:
     """Return the units with bytes of a part whose CRC is right, and of complete ones whose CRC is wrong."""
     good, bad = np.zeros(file.complete.size, bool), np.zeros(file.complete.size, bool)
+    for part, is_right in _checked(parts):
+        pages = slice(part.begin // BLOCK, -(-part.end // BLOCK))
+        if is_right:
+            good[pages] = True
+        elif file.complete[pages].all():
+            bad[pages] = True
+    page = given.units.offset[file.units] // BLOCK
+    return file.units[good[page] & _are_parts(given, file, page)], file.units[bad[page] & ~good[page]]
+
+
+def _checked(parts: list[_Part]) -> Iterator[tuple[_Part, bool]]:
+    """Yield each part with whether its CRC is right."""
     by_size: dict[int, list[_Part]] = {}
     for part in parts:
         by_size.setdefault(part.covered.size, []).append(part)
     for same in by_size.values():
         crcs = ~crc32c(np.stack([part.covered for part in same]), 0xFFFFFFFF)
         masked = ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(_MASK)
-        for part, crc in zip(same, masked.tolist(), strict=True):
-            pages = slice(part.begin // BLOCK, -(-part.end // BLOCK))
-            if crc == part.crc:
-                good[pages] = True
-            elif file.complete[pages].all():
-                bad[pages] = True
-    page = given.units.offset[file.units] // BLOCK
-    return file.units[good[page] & _are_parts(given, file, page)], file.units[bad[page] & ~good[page]]
+        yield from zip(same, (masked == [part.crc for part in same]).tolist(), strict=True)
 
 
 def _are_parts(given: Evidence, file: _File, page: Ints) -> np.ndarray:

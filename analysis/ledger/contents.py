@@ -61,7 +61,7 @@ def _shared(vfs: pl.DataFrame, calls: Ints, moved: pl.DataFrame) -> pl.DataFrame
     opened = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
     files = vfs.select("call", "op", "file", "inode", life=opened)
     named = files.join(moved.select(pl.col("call").unique()), on="call", how="semi")
-    writes = files.filter((pl.col("op") == "write") & pl.col("file").is_in(named["file"].unique()))
+    writes = files.filter((pl.col("op") == "write") & pl.col("file").is_in(named["file"].unique().to_list()))
     of_file = parts.join(files.select("call", "inode", "life"), on="call").drop("call")
     rest = writes.join(named, on="call", how="anti").select("call", "inode", "life")
     parts = pl.concat([parts, rest.join(of_file, on=["inode", "life"]).select(parts.columns)])

@@ -178,7 +178,12 @@ def manifest(cell: Cell) -> dict[str, Any]:
     """The parts of a manifest that reporting reads."""
     name = cell.engine
     engine = engines.by_name(name)
-    told = {"version": engine.release(cell) or "1.23", "effective": engine.requested(cell)}
+    requested = engine.requested(cell)
+    told: dict[str, Any] = {
+        "version": engine.release(cell) or "1.23",
+        "effective": {key: value for key, value in requested.items() if key not in engine.NOT_READ_BACK},
+        "not_read_back": {key: requested[key] for key in engine.NOT_READ_BACK},
+    }
     if name == identity.FIRST_ENGINE:
         told["compile_options"] = ["THREADSAFE=1"]
     else:
