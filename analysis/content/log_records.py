@@ -11,7 +11,7 @@ import numpy as np
 from analysis.content.blocks import BLOCK
 from analysis.content.crc import crc32c
 from analysis.content.units import Evidence
-from base.arrays import Ints
+from base.arrays import Ints, ints
 
 _BLOCK = 32768
 _HEADER, _TYPES = 7, range(1, 5)
@@ -52,7 +52,7 @@ def _of_log(given: Evidence, units: Ints) -> Ints:
     filled = BLOCK - np.argmax(bytes_[:, ::-1] != 0, axis=1)
     # an earlier writing of a page has the beginning of its last content
     begins = (bytes_ == content[page]) | (np.arange(BLOCK) >= filled[:, None])
-    return units[known[page] & begins.all(axis=1) & bytes_.any(axis=1)]
+    return ints(units[known[page] & begins.all(axis=1) & bytes_.any(axis=1)])
 
 
 def _in_records(content: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from analysis.content import labelled, log_records
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding
-from base.arrays import Ints
+from base.arrays import Ints, ints
 from model.engines.rocksdb import FILES
 
 SEALED = ()
@@ -41,4 +41,4 @@ def _footers(given: Evidence) -> Ints:
     pages = given.blocks.take(given.units.row[units])
     end = pages.shape[1] - np.argmax(pages[:, ::-1] != 0, axis=1)
     place = np.maximum(end, _MAGIC.size)[:, None] - np.arange(_MAGIC.size, 0, -1)
-    return units[(np.take_along_axis(pages, place, axis=1) == _MAGIC).all(axis=1)]
+    return ints(units[(np.take_along_axis(pages, place, axis=1) == _MAGIC).all(axis=1)])

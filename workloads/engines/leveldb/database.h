@@ -1,5 +1,4 @@
-/* An open LevelDB database, and what all files here do with it. Keys are eight bytes, the largest
- * first, so that their order is that of the numbers. */
+/* An open LevelDB database, and what all files here do with it. */
 #ifndef COMMITPATH_LEVELDB_DATABASE_H
 #define COMMITPATH_LEVELDB_DATABASE_H
 
@@ -10,6 +9,7 @@
 #include <leveldb/c.h>
 
 #include "engine.h"
+#include "key_values.h"
 
 /* Numbers in engine.settings. */
 enum { SYNC, BACKGROUND, WRITE_BUFFER_SIZE, MAX_FILE_SIZE, BLOCK_CACHE, BLOOM_BITS };
@@ -26,17 +26,13 @@ struct database {
 	leveldb_cache_t *cache;
 	leveldb_filterpolicy_t *filter; /* NULL: none */
 	enum engine_use use;
-	int64_t value_size, background;
+	int64_t background;
 	size_t loaded; /* bytes in the batch */
-	bool writes;   /* the transaction that is committed writes something */
-	unsigned char *buffer;
-	size_t size, capacity; /* of what is rendered */
+	struct key_values key_values;
 };
 
 /* Hooks of engine.h, by file. */
-bool rows_scan(struct database *database, int64_t *rows, struct error *error);
-bool rows_count(struct database *database, int64_t *rows, struct error *error);
-bool rows_last_key(struct database *database, int64_t *key, struct error *error);
+bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
 extern const struct option settings[];
 const char *settings_title(void);
@@ -46,23 +42,7 @@ bool settings_read_properties(struct database *database, struct error *error);
 void settings_write_properties(struct json *json, size_t number);
 void settings_write_version(struct json *json);
 
-/* How an operation is rendered; its value follows, or of a scan the number of rows in eight bytes.
- */
-struct head {
-	unsigned char kind;
-	unsigned char key[sizeof(uint64_t)];
-	unsigned char size[sizeof(uint32_t)]; /* of what follows, the largest byte first */
-};
-
-bool transaction_render(struct database *database, const struct transaction *transaction,
-			struct rendered *rendered, struct error *error);
-bool transaction_commit(struct database *database, struct outcome *outcome, struct error *error);
-
 /* Returns whether LevelDB had an error, sets it and frees its text. */
 bool call_failed(const char *operation, char *message, struct error *error);
-
-/* A number as `size` bytes, the largest first, and back. */
-void encode(unsigned char *bytes, uint64_t number, size_t size);
-uint64_t decode(const unsigned char *bytes, size_t size);
 
 #endif

@@ -26,19 +26,9 @@ bool call_failed(const char *operation, char *message, struct error *error)
 	return true;
 }
 
-void encode(unsigned char *bytes, uint64_t number, size_t size)
+struct key_values *key_values_of(struct database *database)
 {
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = (unsigned char)(number >> 8 * (size - 1 - i));
-}
-
-uint64_t decode(const unsigned char *bytes, size_t size)
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < size; i++)
-		number = number << 8 | bytes[i];
-	return number;
+	return &database->key_values;
 }
 
 static void drop(struct database *database)
@@ -54,7 +44,7 @@ static void drop(struct database *database)
 	leveldb_readoptions_destroy(database->read);
 	leveldb_writeoptions_destroy(database->write);
 	leveldb_writebatch_destroy(database->batch);
-	free(database->buffer);
+	key_values_close(&database->key_values);
 	free(database);
 }
 
@@ -143,7 +133,6 @@ static struct database *open_database(const char *path, size_t number,
 				      const struct workload *workload, enum engine_use use,
 				      struct error *error)
 {
-	size_t batch = workload->batch > 0 ? workload->batch : 1;
 	struct database *database = calloc(1, sizeof(*database));
 	struct opening opening = {.path = path};
 
@@ -153,18 +142,12 @@ static struct database *open_database(const char *path, size_t number,
 		return NULL;
 	}
 	database->use = use;
-	database->value_size = options->value_size;
 	set_options(database, options);
 	opening.options = database->options;
-	database->capacity =
-		batch * (sizeof(struct head) + sizeof(uint64_t) + (size_t)options->value_size);
-	database->buffer = malloc(database->capacity);
-	if (database->buffer == NULL) {
-		error_set(error, "no memory for a transaction of %zu bytes", database->capacity);
+	if (!key_values_open(&database->key_values, options, workload, error)) {
 		drop(database);
 		return NULL;
 	}
-	memset(database->buffer, 0xff, database->capacity);
 	if (database->background == INLINE) {
 		open_here(&opening);
 	} else if (engine_files_recorded()) {
@@ -235,7 +218,7 @@ static bool load(struct database *database, const struct transaction *transactio
 		 struct error *error)
 {
 	const struct operation *row = transaction->operations;
-	unsigned char key[sizeof(uint64_t)];
+	unsigned char key[KEY_SIZE];
 
 	encode(key, (uint64_t)row->key, sizeof(key));
 	leveldb_writebatch_put(database->batch, (char *)key, sizeof(key), row->data, row->size);
@@ -267,12 +250,12 @@ const struct engine engine = {
 	.close = close_database,
 	.remove = remove_database,
 	.load = load,
-	.render = transaction_render,
-	.commit = transaction_commit,
+	.render = key_values_render,
+	.commit = rows_commit,
 	.maintain = maintain,
-	.scan = rows_scan,
-	.count = rows_count,
-	.last_key = rows_last_key,
+	.scan = key_values_scan,
+	.count = key_values_count,
+	.last_key = key_values_last_key,
 	.read_setting = settings_read,
 	.read_properties = settings_read_properties,
 	.write_version = settings_write_version,

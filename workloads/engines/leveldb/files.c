@@ -1,21 +1,10 @@
 /* LevelDB's files: a database is a folder. */
-#include <dirent.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "database.h"
 #include "roles.h"
 
 const char *const roles[] = {"log", "table", "manifest", "current", "info", "other", NULL};
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), size = strlen(end);
-
-	return length >= size && strcmp(name + length - size, end) == 0;
-}
 
 enum role role_of(const char *path)
 {
@@ -33,22 +22,12 @@ enum role role_of(const char *path)
 	return strcmp(name, "LOG") == 0 || strcmp(name, "LOG.old") == 0 ? INFO : OTHER;
 }
 
+static size_t role_number(const char *name)
+{
+	return role_of(name);
+}
+
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	DIR *folder = opendir(path);
-	struct dirent *entry;
-
-	for (size_t i = 0; i < ROLES; i++)
-		sizes[i] = (struct file_size){roles[i], 0};
-	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		char name[PATH_MAX];
-		struct stat status;
-
-		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
-			sizes[role_of(name)].bytes += status.st_size;
-	}
-	if (folder != NULL)
-		closedir(folder);
-	return ROLES;
+	return key_values_file_sizes(path, roles, ROLES, role_number, sizes);
 }

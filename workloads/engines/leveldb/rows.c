@@ -1,61 +1,99 @@
-/* All rows, and the last one. */
-#include <inttypes.h>
+/* Keys and their values: what key_values.h calls of LevelDB. */
+#include <stdlib.h>
 
 #include "database.h"
 #include "environment.h"
 
-/* Goes through all rows and, with `check`, compares the sizes of their values. */
-static bool go_through(struct database *database, bool check, int64_t *rows, struct error *error)
+bool key_read(struct database *database, const unsigned char *key, struct outcome *outcome,
+	      struct error *error)
 {
-	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
-	char *message = NULL;
-	bool good = true;
-
-	*rows = 0;
-	for (leveldb_iter_seek_to_first(row); good && leveldb_iter_valid(row);
-	     leveldb_iter_next(row)) {
-		size_t size;
-
-		leveldb_iter_value(row, &size);
-		if (check && (int64_t)size != database->value_size)
-			good = error_set(error,
-					 "row %" PRId64 " has a value of %zu bytes, --value-size "
-					 "is %" PRId64,
-					 *rows + 1, size, database->value_size);
-		++*rows;
-	}
-	if (good) {
-		leveldb_iter_get_error(row, &message);
-		good = !call_failed("reading all rows", message, error);
-	}
-	leveldb_iter_destroy(row);
-	environment_drain();
-	return good;
-}
-
-bool rows_scan(struct database *database, int64_t *rows, struct error *error)
-{
-	return go_through(database, true, rows, error);
-}
-
-bool rows_count(struct database *database, int64_t *rows, struct error *error)
-{
-	return go_through(database, false, rows, error);
-}
-
-bool rows_last_key(struct database *database, int64_t *key, struct error *error)
-{
-	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
-	char *message = NULL;
+	char *message = NULL, *value;
 	size_t size;
 
-	leveldb_iter_seek_to_last(row);
-	*key = 0;
-	if (leveldb_iter_valid(row))
-		*key = (int64_t)decode((const unsigned char *)leveldb_iter_key(row, &size),
-				       sizeof(uint64_t));
-	leveldb_iter_get_error(row, &message);
-	leveldb_iter_destroy(row);
+	value = leveldb_get(database->db, database->read, (const char *)key, KEY_SIZE, &size,
+			    &message);
+	if (call_failed("reading a key", message, error))
+		return false;
+	if (value != NULL) {
+		outcome->rows++;
+		outcome->bytes += (int64_t)size;
+	}
+	leveldb_free(value);
+	return true;
+}
+
+bool key_put(struct database *database, const unsigned char *key, const unsigned char *value,
+	     size_t size, struct error *error)
+{
+	(void)error;
+	leveldb_writebatch_put(database->batch, (const char *)key, KEY_SIZE, (const char *)value,
+			       size);
+	return true;
+}
+
+bool key_delete(struct database *database, const unsigned char *key, struct error *error)
+{
+	(void)error;
+	leveldb_writebatch_delete(database->batch, (const char *)key, KEY_SIZE);
+	return true;
+}
+
+/* LevelDB writes without reading, and all operations of a transaction as one batch. */
+bool rows_commit(struct database *database, struct outcome *outcome, struct error *error)
+{
+	char *message = NULL;
+	bool applied;
+
+	leveldb_writebatch_clear(database->batch);
+	applied = key_values_apply(database, outcome, error);
+	/* A read may make a compaction due. */
 	environment_drain();
-	return !call_failed("reading the last key", message, error);
+	if (!applied || !database->key_values.writes)
+		return applied;
+	leveldb_write(database->db, database->write, database->batch, &message);
+	environment_drain();
+	return !call_failed("writing a batch", message, error);
+}
+
+/* A cursor is LevelDB's iterator. */
+static leveldb_iterator_t *iterator_of(struct cursor *cursor)
+{
+	return (leveldb_iterator_t *)cursor;
+}
+
+struct cursor *cursor_open(struct database *database, struct error *error)
+{
+	(void)error;
+	return (struct cursor *)leveldb_create_iterator(database->db, database->read);
+}
+
+bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key, struct row *row)
+{
+	leveldb_iterator_t *iterator = iterator_of(cursor);
+	size_t size;
+
+	if (move == MOVE_FIRST)
+		leveldb_iter_seek_to_first(iterator);
+	else if (move == MOVE_LAST)
+		leveldb_iter_seek_to_last(iterator);
+	else if (move == MOVE_KEY)
+		leveldb_iter_seek(iterator, (const char *)key, KEY_SIZE);
+	else
+		leveldb_iter_next(iterator);
+	if (!leveldb_iter_valid(iterator))
+		return false;
+	row->key = (const unsigned char *)leveldb_iter_key(iterator, &size);
+	leveldb_iter_value(iterator, &row->size);
+	return true;
+}
+
+bool cursor_close(struct cursor *cursor, struct error *error)
+{
+	leveldb_iterator_t *iterator = iterator_of(cursor);
+	char *message = NULL;
+
+	leveldb_iter_get_error(iterator, &message);
+	leveldb_iter_destroy(iterator);
+	environment_drain();
+	return !call_failed("reading rows", message, error);
 }
