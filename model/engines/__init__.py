@@ -102,7 +102,10 @@ class Engine:
         document: config.json, or the engine's part of manifest.json.
         """
         given = document.get("requested") or document.get("not_read_back") or {}
-        return {name: given[name] for name in self.NOT_READ_BACK if name in given} | dict(document["effective"])
+        return {
+            **{name: given[name] for name in self.NOT_READ_BACK if name in given},
+            **document["effective"],
+        }
 
     def survives(self, settings: Mapping[str, Any]) -> tuple[str, str]:
         """Return what survives a crash of the process, and of the system (survival.py).
