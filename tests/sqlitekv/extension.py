@@ -47,3 +47,8 @@ def python(code: str) -> list[str]:
     """Return the command that runs code in another process."""
     path = f"import sys; sys.path[:0] = {[str(FOLDER), str(FOLDER.parent), str(FOLDER.parents[1])]!r}\n"
     return [sys.executable, "-c", path + code]
+
+
+def create(db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT") -> None:
+    """Make or open the table t."""
+    db.execute(f"CREATE VIRTUAL TABLE t USING sqlitekv('{path}', {columns})")
