@@ -3,8 +3,11 @@
 
 #include "cold.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -57,6 +60,38 @@ static size_t cached_pages(const char *path, size_t *pages)
 	return cached;
 }
 
+static void check_file(const char *path)
+{
+	size_t pages, cached = cached_pages(path, &pages);
+
+	if (cached > 0)
+		fail("%zu of %zu pages of %s are still in the page cache after it was dropped",
+		     cached, pages, path);
+}
+
+/* A database is a file, or a folder of files. */
+static void check_database(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	if (folder == NULL && errno != ENOTDIR)
+		fail("opening %s: %s", path, strerror(errno));
+	if (folder == NULL) {
+		check_file(path);
+		return;
+	}
+	while ((entry = readdir(folder)) != NULL) {
+		char name[PATH_MAX];
+
+		if (snprintf(name, sizeof(name), "%s/%s", path, entry->d_name) >= PATH_MAX)
+			fail("the path of %s in %s is too long", entry->d_name, path);
+		if (entry->d_name[0] != '.')
+			check_file(name);
+	}
+	closedir(folder);
+}
+
 void cold_begin(const char *drop, const struct options *options)
 {
 	int fd = open_file(drop, O_WRONLY);
@@ -67,13 +102,6 @@ void cold_begin(const char *drop, const struct options *options)
 		if (write(fd, "3\n", 2) != 2)
 			fail("dropping the page cache by %s: %s", drop, strerror(errno));
 	close(fd);
-	for (size_t i = 0; i < (size_t)options->databases; i++) {
-		const char *path = database_path(options, i);
-		size_t pages, cached = cached_pages(path, &pages);
-
-		if (cached > 0)
-			fail("%zu of %zu pages of %s are still in the page cache after it was "
-			     "dropped",
-			     cached, pages, path);
-	}
+	for (size_t i = 0; i < (size_t)options->databases; i++)
+		check_database(database_path(options, i));
 }

@@ -33,6 +33,7 @@ def table(parts: pl.DataFrame, ledger: pl.DataFrame, off_cpu: np.ndarray) -> pl.
 def summary(reads: pl.DataFrame, ops: pl.DataFrame) -> dict[str, object] | None:
     """Return the bytes read by label and by file, and for whom; None if nothing was read.
 
+    `hits` is the share of transactions that read nothing from the device.
     ops: transaction, op.
     """
     if reads.is_empty():
@@ -46,13 +47,14 @@ def summary(reads: pl.DataFrame, ops: pl.DataFrame) -> dict[str, object] | None:
         ops.select("transaction", "op")
         .join(reads.group_by("transaction").agg(pl.col("bytes").sum()), on="transaction", how="left")
         .group_by("op", maintain_order=True)
-        .agg(pl.col("bytes").fill_null(0).mean())
+        .agg(pl.col("bytes").fill_null(0).mean(), hits=(pl.col("bytes").fill_null(0) == 0).mean())
     )
     return {
         "bytes": int(reads["bytes"].sum()),
         "labels": sums(reads, "label"),
         "files": sums(reads, "file"),
-        "per_transaction": {str(op): mean for op, mean in means.iter_rows()},
+        "per_transaction": {str(op): mean for op, mean, _ in means.iter_rows()},
+        "hits": {str(op): hits for op, _, hits in means.iter_rows()},
         "no_transaction": sums(reads, "no_transaction"),
         "ahead_bytes": int(reads.filter(~pl.col("waited"))["bytes"].sum()),
     }

@@ -293,6 +293,9 @@ def _reads(reads: dict[str, Any] | None) -> list[str]:
     text = f"KiB read: {number(reads['bytes'], 1, 1 / 1024)} ({listed(reads['labels'])})"
     text += f"; of files: {listed(reads['files'])}" if reads["files"] else ""
     text += f"; per transaction: {listed(reads['per_transaction'])}"
+    if hits := reads.get("hits"):
+        shares = ", ".join(f"{op} {number(share, 1, 100)} %" for op, share in hits.items())
+        text += f"; transactions without a device read: {shares}"
     text += f"; for no transaction: {listed(reads['no_transaction'])}" if reads["no_transaction"] else ""
     text += f"; read ahead, not waited for: {number(reads['ahead_bytes'], 1, 1 / 1024)}"
     return wrapped(text)

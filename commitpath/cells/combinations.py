@@ -11,7 +11,7 @@ from commitpath.cells import filesystem_options, observers, persistent_memory
 from commitpath.cells.axes import axes, version_key
 from commitpath.cells.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
 from images import given
-from model import devices, engines, pace
+from model import devices, engines, pace, workloads
 from model.cell import MIX, Cell
 
 
@@ -181,7 +181,7 @@ def check_combination(cell: Cell) -> None:
 
 
 def check_cache(cell: Cell) -> None:
-    """Refuse a cold cache with crash trials, and with an engine that does not count its changed rows."""
+    """Refuse a cold cache with crash trials, and where nothing knows how many rows a run changes."""
     if cell.cache != "cold":
         return
     if cell.crash != "none":
@@ -189,10 +189,11 @@ def check_cache(cell: Cell) -> None:
             f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
             "the cache would drop these; use CRASH=none"
         )
-    if engines.by_name(cell.engine).ADDS_MISSING:
+    ran = str(cell.profiles["workload"]["driver_workload"])
+    if engines.by_name(cell.engine).ADDS_MISSING and workloads.by_name(ran) is None:
         raise BadInputError(
-            f"CACHE=cold: ENGINE={cell.engine} does not count changed rows, so the rows before the run are "
-            "known by a scan only; use ENGINE=sqlite"
+            f"CACHE=cold: ENGINE={cell.engine} does not count changed rows, and WORKLOAD={cell.workload} is "
+            "not computed on the host, so the rows before the run are known by a scan only"
         )
 
 

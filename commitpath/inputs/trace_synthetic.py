@@ -1,4 +1,7 @@
-"""`make trace-synthetic`: write a synthetic trace and compare it with the study (docs/how-to/trace.md)."""
+"""`make trace-synthetic`: write a synthetic trace and compare it with the study (docs/how-to/trace.md).
+
+Of a mix of operations it writes the operations that the workload executes.
+"""
 
 import sqlite3
 from typing import Any
@@ -6,12 +9,13 @@ from typing import Any
 from base import scratch
 from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes
+from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import load_profile
 from commitpath.host import places
-from model import synthetic
+from model import synthetic, workloads
 from model.statements import tracefile
 from model.statements.sqlfile import SqlFileError
-from model.synthetic import measure
+from model.synthetic import measure, requests
 
 
 def names() -> dict[str, dict[str, Any]]:
@@ -20,17 +24,28 @@ def names() -> dict[str, dict[str, Any]]:
     return {name: profile["synthetic"] for name, profile in profiles if "synthetic" in profile}
 
 
+def mixes() -> list[str]:
+    """Return the workloads that are mixes of operations."""
+    return [name for name in axes()["workload"].files() if "mix" in load_profile("workload", name)]
+
+
 def trace_synthetic(variables: dict[str, str]) -> int:
     """Write the trace of the workload NAME and of SEED to FILE; LabError if it differs from the study."""
-    workloads, name = names(), variables.get("NAME", "")
-    if name not in workloads or not variables.get("FILE"):
+    studied, name = names(), variables.get("NAME", "")
+    if name not in (*studied, *mixes()) or not variables.get("FILE"):
         raise BadInputError(
-            f"NAME={name}: make trace-synthetic takes NAME={'|'.join(workloads)}, SEED, and FILE=<a new file>"
+            f"NAME={name}: make trace-synthetic takes NAME={'|'.join([*studied, *mixes()])}, SEED, and "
+            "FILE=<a new file>"
         )
+    others = {key: text for key, text in variables.items() if key not in ("NAME", "FILE")}
+    if name in mixes():
+        return of_mix(name, others, variables["FILE"])
+    if more := sorted(others.keys() - {"SEED"}):
+        raise BadInputError(f"{more[0]}: only for a mix of operations; the trace of {name} is its study's")
     axis = axes()["seed"]
     seed = int(axis.parse(variables.get("SEED", str(axis.spec["default"])), "SEED"))
     target = places.new_file("FILE", variables["FILE"])
-    profile = workloads[name]
+    profile = studied[name]
     spec = synthetic.from_profile(profile)
     notes = [
         f"SYNTHETIC: made by commitpath, WORKLOAD={name} SEED={seed}; no program did this",
@@ -51,4 +66,22 @@ def trace_synthetic(variables: dict[str, str]) -> int:
     print(f"{target}: {len(text.encode())} bytes")
     if far := measure.wrong(rows):
         raise LabError(f"NAME={name} SEED={seed}: {'; '.join(far)}")
+    return 0
+
+
+def of_mix(name: str, variables: dict[str, str], file: str) -> int:
+    """Write the operations of a mix, with these axes of a cell, to a new file."""
+    cell = make_cell({**variables, "WORKLOAD": name})
+    target = places.new_file("FILE", file)
+    options = workloads.options(cell)
+    given = " ".join(f"{axis.upper()}={getattr(options, axis)}" for axis in options._fields if axis != "mix")
+    trace = requests.trace(options)
+    notes = [
+        f"SYNTHETIC: made by commitpath, WORKLOAD={name} {given}; no program did this",
+        f"the operations of that workload: {options.mix}",
+    ]
+    with scratch.whole(target) as part:
+        part.write_text(tracefile.write(trace, notes))
+    replayed = sum(entry.seconds is not None for entry in trace.entries)
+    print(f"{target}: {target.stat().st_size} bytes, {options.rows} rows, {replayed} statements; synthetic")
     return 0

@@ -121,7 +121,7 @@ def options(cell: Cell) -> Options:
 
 def mix_option(profile: Mapping[str, Any]) -> str:
     """Return the driver's --mix of a workload's profile, such as read=95,insert=5; empty without one."""
-    return ",".join(f"{kind}={share}" for kind, share in profile.get("mix", {}).items())
+    return ",".join(f"{kind}={share}" for kind, share in sorted(profile.get("mix", {}).items()))
 
 
 @functools.cache

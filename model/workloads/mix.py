@@ -10,12 +10,12 @@ from model.workloads._distributions import Records, Zipf
 PHASES = ("mix",)
 TABLE = "records"
 TEXTS = {
-    "insert": "INSERT INTO records VALUES(%k,%v);",
-    "update": "UPDATE records SET value=%v WHERE key=%k;",
-    "delete": "DELETE FROM records WHERE key=%k;",
-    "read": "SELECT value FROM records WHERE key=%k;",
-    "scan": "SELECT value FROM records WHERE key>=%k ORDER BY key LIMIT %n;",
-    "read-modify-write": "SELECT value FROM records WHERE key=%k;UPDATE records SET value=%v WHERE key=%k;",
+    "insert": "INSERT INTO records(id,value) VALUES(%k,%v);",
+    "update": "UPDATE records SET value=%v WHERE id=%k;",
+    "delete": "DELETE FROM records WHERE id=%k;",
+    "read": "SELECT value FROM records WHERE id=%k;",
+    "scan": "SELECT value FROM records WHERE id>=%k ORDER BY id LIMIT %n;",
+    "read-modify-write": "SELECT value FROM records WHERE id=%k;UPDATE records SET value=%v WHERE id=%k;",
 }
 _DIGITS, _LEAST_SIZE, _MOST_SCANNED = 8, 64, 100
 

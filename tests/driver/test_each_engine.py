@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 
 import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
@@ -121,6 +122,13 @@ def test_leveldb_counts_what_is_there(leveldb):
     assert "the database has 2000 rows, --rows is 50" in one_line_error(run(leveldb, "leveldb"), 1)
     line = one_line_error(run(leveldb, "leveldb", "--value-size", 100, rows=2000), 1)
     assert "has a value of 3072 bytes, --value-size is 100" in line
+
+
+def test_a_cold_run_looks_at_each_file_of_a_folder(leveldb, tmp_path):
+    """Nothing is dropped here."""
+    (tmp_path / "drop").touch()
+    line = one_line_error(run(leveldb, "leveldb", "--drop-caches", tmp_path / "drop", rows=2000), 1)
+    assert re.search(rf"[0-9]+ of [0-9]+ pages of {leveldb.database}/\S+ are still in the page cache", line)
 
 
 @pytest.mark.parametrize(

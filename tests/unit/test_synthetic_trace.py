@@ -4,17 +4,20 @@ import hashlib
 import itertools
 import math
 import re
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from base.errors import BadInputError
 from commitpath.boards import payload
 from commitpath.cells import from_variables as cells
 from commitpath.cells import identities
 from commitpath.inputs import trace_synthetic
 from model import synthetic
+from model.expected_state import hashes, oracle
 from model.statements import sqlfile, tracefile
 from model.statements.sqlfile import SqlFileError
 from model.synthetic import measure
@@ -92,6 +95,33 @@ def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.Captu
     printed = capsys.readouterr().out
     assert re.search(r"^page writes +6041 +6041$", printed, re.MULTILINE)
     assert digest(tracefile.parts(text).transactions) == MADE["synthetic-gmail"]
+
+
+@pytest.mark.parametrize("more", [{"BATCH": "1"}, {"BATCH": "4", "VALUE_SIZE_DISTRIBUTION": "zipfian"}])
+@pytest.mark.parametrize("name", ["sqlitekv-update-heavy", "ycsb-d", "ycsb-e", "delete-random"])
+def test_a_mix_is_written_as_the_workload_executes_it(
+    tmp_path: Path, name: str, more: dict[str, str]
+) -> None:
+    """The trace's rows after each transaction are those of the mix, as SQLite has them."""
+    given = {"ROWS": "30", "N": "20", "VALUE_SIZE": "90", "SEED": "5", **more}
+    place = tmp_path / "new.trace"
+    assert trace_synthetic.trace_synthetic({"NAME": name, "FILE": str(place), **given}) == 0
+    mix = cells.make_cell({"WORKLOAD": name, **given})
+    content, database = tracefile.parts(place.read_text()), sqlite3.connect(":memory:", isolation_level=None)
+    for statement in content.schema:
+        database.execute(statement.text)
+    held = [hashes.table(database, "records")]
+    for transaction in content.transactions:
+        database.executescript(transaction.text)
+        held.append(hashes.table(database, "records"))
+    assert held == oracle.after_each(mix, ["mix"])
+
+
+def test_a_studys_trace_has_no_other_options(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="BATCH: only for a mix of operations"):
+        trace_synthetic.trace_synthetic(
+            {"NAME": "synthetic-gmail", "FILE": str(tmp_path / "new"), "BATCH": "2"}
+        )
 
 
 def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> None:

@@ -17,25 +17,25 @@ static const struct workload_phase phases[] = {{.name = "mix"}};
 enum { DIGITS = 8, LEAST_SIZE = 64, MOST_SCANNED = 100 };
 
 static const char *const create[] = {
-	"CREATE TABLE records(key INTEGER PRIMARY KEY, value TEXT NOT NULL)", NULL};
+	"CREATE TABLE records(id INTEGER PRIMARY KEY, value TEXT NOT NULL)", NULL};
 static const char *const names[] = {"records", NULL};
 
 static const struct table table = {
 	.create = create,
 	.names = names,
-	.scan = "SELECT key, value FROM records",
+	.scan = "SELECT id, value FROM records",
 	.value_column = 1,
-	.last_key = "SELECT max(key) FROM records",
+	.last_key = "SELECT max(id) FROM records",
 	.operations =
 		{
-			[OPERATION_INSERT] = "INSERT INTO records VALUES(%k,%v);",
-			[OPERATION_UPDATE] = "UPDATE records SET value=%v WHERE key=%k;",
-			[OPERATION_DELETE] = "DELETE FROM records WHERE key=%k;",
-			[OPERATION_READ] = "SELECT value FROM records WHERE key=%k;",
+			[OPERATION_INSERT] = "INSERT INTO records(id,value) VALUES(%k,%v);",
+			[OPERATION_UPDATE] = "UPDATE records SET value=%v WHERE id=%k;",
+			[OPERATION_DELETE] = "DELETE FROM records WHERE id=%k;",
+			[OPERATION_READ] = "SELECT value FROM records WHERE id=%k;",
 			[OPERATION_SCAN] =
-				"SELECT value FROM records WHERE key>=%k ORDER BY key LIMIT %n;",
-			[OPERATION_READ_MODIFY_WRITE] = "SELECT value FROM records WHERE key=%k;"
-							"UPDATE records SET value=%v WHERE key=%k;",
+				"SELECT value FROM records WHERE id>=%k ORDER BY id LIMIT %n;",
+			[OPERATION_READ_MODIFY_WRITE] = "SELECT value FROM records WHERE id=%k;"
+							"UPDATE records SET value=%v WHERE id=%k;",
 		},
 };
 

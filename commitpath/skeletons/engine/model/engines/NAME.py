@@ -77,5 +77,5 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
     """Return the bytes that the hook `render` makes of these operations, and the newline (required)."""
     kinds = list(all_kinds())
-    heads = [(_HEAD.pack(kinds.index(kind), len(value), key), value) for kind, key, value in operations]
+    heads = [(_HEAD.pack(kinds.index(kind), len(value), key), value) for kind, key, value, _ in operations]
     return b"".join(part for each in heads for part in each) + b"\n"

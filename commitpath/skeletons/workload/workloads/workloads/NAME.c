@@ -36,8 +36,8 @@ static void next(struct generator *generator, struct transaction *transaction)
 				   (size_t)generator->options->value_size);
 }
 
-/* Optional members that are left out: value_size, batch, chained, several, open, creates, reopens,
- * transactions. */
+/* Optional members that are left out: value_size, batch, mixes, chained, several, open, creates,
+ * reopens, transactions. */
 static const struct workload workload = {
 	.name = "{{NAME}}",			  /* required: the file's name */
 	.summary = "n inserts, n updates by key", /* required: one line for help */
