@@ -72,7 +72,7 @@ def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
             )
 
 
-def check_workload(cell: Cell, profile: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
     """Refuse values that the driver's workload would refuse later, on a prepared board."""
     if cell.pace == pace.RECORDED and not profile.get("trace"):
         raise BadInputError(
@@ -81,9 +81,9 @@ def check_workload(cell: Cell, profile: Mapping[str, Any], variables: Mapping[st
         )
     if "mix" not in profile:
         for axis in axes().values():
-            if axis.spec["x-of"] == MIX and (variable := axis.among(variables)):
+            if axis.spec["x-of"] == MIX and cell.value(axis.name) != axis.spec["default"]:
                 raise BadInputError(
-                    f"{variable}: WORKLOAD={cell.workload} is not a mix of operations; use one that is, "
+                    f"{axis.variable}: WORKLOAD={cell.workload} is not a mix of operations; use one that is, "
                     "such as ycsb-a (docs/reference/mixes.md)"
                 )
     elif cell.batch > 1 and "read-modify-write" in profile["mix"]:

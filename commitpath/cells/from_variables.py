@@ -36,7 +36,7 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
     automatic = observers.automatic(logs_itself(cell))
     cell = replace(cell, probes=",".join(name for name in cell.probes.split(",") if name not in automatic))
     cell = transaction_files.with_file(with_fixed(cell, variables), variables)
-    combinations.check_workload(cell, rules, variables)
+    combinations.check_workload(cell, rules)
     combinations.check_kernel(cell, load_profile("fs", cell.fs))
     combinations.check_combination(cell)
     persistent_memory.check(cell, variables)

@@ -38,7 +38,7 @@ CREATE TABLE run (
   wal_autocheckpoint INTEGER AS (iif(engine = 'sqlite', cell ->> '$.wal_autocheckpoint', NULL)),
   journal_size_limit INTEGER AS (iif(engine = 'sqlite', cell ->> '$.journal_size_limit', NULL)),
   sync_every INTEGER AS (iif(engine = 'leveldb', cell ->> '$.sync_every', NULL)),
-  background TEXT AS (iif(engine = 'leveldb', cell ->> '$.background', NULL)),
+  background TEXT AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.background', NULL)),
   write_buffer_size INTEGER AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.write_buffer_size', NULL)),
   max_file_size INTEGER AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.max_file_size', NULL)),
   block_cache INTEGER AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.block_cache', NULL)),

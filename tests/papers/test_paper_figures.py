@@ -75,7 +75,7 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
         figure_data.panels(chosen, data, {"panels": [{"groups": [{"label": "a", "set": {"flavour": 1}}]}]})
     with pytest.raises(BadInputError, match=r"x.yml: op: 'inserts' is unknown; .* insert, .*, read,"):
         figure_data.panels(chosen, data, {"panels": [{"op": "inserts", "groups": [{"label": "a"}]}]})
-    with pytest.raises(BadInputError, match="PAPER=nature: PAPER is apsys17, ssl"):
+    with pytest.raises(BadInputError, match="PAPER=nature: PAPER is apsys17, sqlitekv, ssl"):
         paper.load("nature")
 
 
