@@ -24,7 +24,10 @@ TIMES = ("cpu_ns", *WAITS)
 METRICS = (*COUNTS, "bytes", *LABELS, "latency_ns", *TIMES)
 WHOLE = "whole run"
 # What two runs must share for the n-th insert of one to be the n-th insert of the other.
-WORKLOAD = ("workload", "rows", "n", "value_size", "seed")
+WORKLOAD = (
+    *("workload", "rows", "n", "value_size", "seed"),
+    *("request_distribution", "insert_order", "value_size_distribution", "batch"),
+)
 NAMED = ("board", "device", "fs", "journal_mode", "synchronous")  # axes shown by their value alone
 
 

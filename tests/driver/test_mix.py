@@ -49,7 +49,7 @@ def ran(folder, options, engine=FIRST_ENGINE):
 
 CASES = {
     f"{distribution}-{order}-{sizes}-{batch}": Options(
-        80, 60, 100, seed, mix, distribution, order, sizes, batch
+        80, 60 if batch < 100 else 3, 100, seed, mix, distribution, order, sizes, batch
     )
     for seed, (mix, distribution, order, sizes, batch) in enumerate(
         [
