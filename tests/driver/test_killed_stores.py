@@ -184,8 +184,7 @@ def test_leveldb_goes_on_behind_a_damaged_block_of_its_log(left: Store) -> None:
 def test_leveldbs_gap_between_two_logs(tmp_path: Path) -> None:
     """google/leveldb#193: a log that is full is not synced, and a write with sync syncs the next one alone.
 
-    The run ends as its first table is written, which exceeds a limit. The old log is cut to what was synced:
-    on a board experiments/crash-cases/leveldb-log-gap.yml has the same by a cut of the power.
+    The run ends as its first table is written, which exceeds a limit. The old log is cut to what was synced.
     """
     one, most = store("leveldb", tmp_path), 65_200
     sizes = {"rows": 40, "n": 22, "value_size": 3072}
