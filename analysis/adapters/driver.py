@@ -29,8 +29,8 @@ class Driver:
     device_stat: pl.DataFrame  # drivertables.STAT
     vfs: pl.DataFrame | None  # drivertables.CALLS; None: not recorded
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
-    moved: pl.DataFrame | None = None  # drivertables.MOVED; None: the engine moves none, or does not tell
     persistent: pl.DataFrame | None = None  # drivertables.PERSISTENT; None: the engine had no such memory
+    moved: pl.DataFrame | None = None  # drivertables.MOVED; None: the engine moves none, or does not tell
 
     @property
     def engine(self) -> Engine:

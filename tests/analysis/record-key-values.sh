@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records samples/key-values.tar.xz: databases of LevelDB, LMDB and RocksDB, 50 rows of 6000 bytes each, whose driver
+# Records key-values.tar.xz: databases of LevelDB, LMDB and RocksDB, 50 rows of 6000 bytes each, whose driver
 # was killed in a run. Needs the drivers of tests/driver (make -C workloads sanitized-engine-NAME).
 # usage: tests/analysis/record-key-values.sh
 set -eu
@@ -18,4 +18,4 @@ for engine in leveldb lmdb rocksdb; do
 		--pace-ns 5000000 >"$work/said" || [ $? = 137 ]
 done
 rm "$work"/key-values/*/LOG*
-tar -C "$work" --owner=0 --group=0 -cJf "$tests/samples/key-values.tar.xz" key-values
+tar -C "$work" --owner=0 --group=0 -cJf "$tests/key-values.tar.xz" key-values

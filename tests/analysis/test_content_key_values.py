@@ -18,7 +18,7 @@ from analysis.content.verdicts import Finding
 from analysis.schemas.ledger import FILES
 from model import engines
 
-SAMPLE = Path(__file__).with_name("samples") / "key-values.tar.xz"
+SAMPLE = Path(__file__).with_name("key-values.tar.xz")
 READ = {"lmdb": lmdb.read, "rocksdb": rocksdb.read}
 OFFSET, FILE = 3, 1  # columns of Paged.rows
 

@@ -200,7 +200,7 @@ def test_files_of_an_engine_without_a_log_of_calls_have_their_names() -> None:
         trace.add("sync", begin, begin + 50, words=(inode,), flags=1 << 4)
     given = dataclasses.replace(trace.input(600), calls=False)
     made = build.build(given)
-    assert rows(made.pieces, "label", "file") == [("table", "table"), ("log", "log")]
+    assert rows(made.pieces, "label", "file") == [("table", "table"), ("KV log", "log")]
     assert rows(made.syncs, "file", "name") == [("table", "000013.ldb"), ("log", "000014.log")]
     assert not [reason for reason in wrong(made) if "calls" in reason]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Driver, binary, one_line_error
 
-SAMPLE = Path(__file__).parents[1] / "analysis/samples/key-values.tar.xz"
+SAMPLE = Path(__file__).parents[1] / "analysis/key-values.tar.xz"
 # bytes of the record of an insert of 6000 bytes, without the headers of its parts
 RECORD = 6000
 REFUSED = "opening the database failed: Corruption: "
