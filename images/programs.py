@@ -12,7 +12,6 @@ from base.data import load_yaml
 from base.errors import LabError
 from base.paths import EXPERIMENTS
 from images import artifacts
-from model import engines
 from model.cell import Cell
 
 # The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
@@ -113,6 +112,9 @@ def driver(cell: Cell) -> Path:
 def trials_folders(engine: str) -> list[str]:
     """Return the folders of workloads/ with the checks of an engine's recovered databases: its own and those
     of its parts, or of an engine without SQL those that all of these share."""
+    # it loads Polars, which a short answer does without
+    from model import engines
+
     folders = [f"engines/{part}/trials" for part in made_of(engine)]
     if not engines.by_name(engine).has_sql:
         folders.append("trials/keys")
