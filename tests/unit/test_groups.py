@@ -7,8 +7,8 @@ import groups
 import pytest
 
 FOLDERS = (
-    "analysis, bench, board, cases, driver, flash, inspect, linters, mutations, papers, probes, sqlitekv, ssl, "
-    "sweep, unit"
+    "analysis, bench, board, cases, driver, flash, inspect, linters, mutations, papers, probes, sqlitekv, "
+    "ssl, sweep, unit"
 )
 WHOLE = f"all:\n  tests: [{FOLDERS}]\n"
 
