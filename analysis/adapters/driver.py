@@ -89,10 +89,10 @@ def read(folder: Path) -> Driver:
         drivertables.device_stat(folder / "device_stat.csv"),
         calls,
         given,
-        drivertables.moved(path, calls.height)
+        moved=drivertables.moved(path, calls.height)
         if calls is not None and (path := folder / "moved.csv").is_file()
         else None,
-        drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
+        persistent=drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
     if planned := list(ran.planned):  # a check reports missing phases
         drivertables.check_op(folder / "transactions.csv", ran.transactions, planned)
