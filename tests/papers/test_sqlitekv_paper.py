@@ -93,7 +93,8 @@ def test_a_bar_names_the_settings_of_its_engine() -> None:
         for name in engines.names()
     }
     assert named == {
-        name: "DELETE/FULL" if "journal_mode" in engines.setting_axes(name) else name.upper() for name in named
+        name: "DELETE/FULL" if "journal_mode" in engines.setting_axes(name) else name.upper()
+        for name in named
     }
     off = make_cell({"ENGINE": "sqlitekv", "WORKLOAD": "kv", "SYNC": "off", "KV_FORM": "direct"})
     assert panels.settings(replace(bar, cell=off)) == "SQLITEKV synchronous=off kv_form=direct"
