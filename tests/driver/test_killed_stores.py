@@ -14,7 +14,7 @@ import pytest
 from conftest import WORKLOADS, binary
 from made import make
 from some_cell import some_cell
-from test_killed_driver import SANITIZED, memory
+from test_killed_driver import SANITIZED, memory, programs
 
 from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS, read_table
@@ -34,6 +34,7 @@ STORES = {
     "leveldb": ("--sync full", "--sync off"),
     "lmdb": ("", "--nosync on"),
     "rocksdb": ("--sync full", "--sync off"),
+    "sqlitekv": ("--sync full", "--sync off"),
 }
 
 
@@ -92,6 +93,8 @@ class Store(NamedTuple):
 
 def store(engine: str, folder: Path) -> Store:
     driver = binary(f"engine-{engine}")
+    if engines.by_name(engine).has_sql:
+        return Store(engine, *programs(driver, engine), folder)
     built = driver.parent / f"trials-{engine}"
     with artifacts.locked(built):
         make(WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED)

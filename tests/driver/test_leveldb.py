@@ -4,7 +4,6 @@ import functools
 import itertools
 import re
 import shutil
-import struct
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import WORKLOADS, Driver, binary, one_line_error
+from log_files import log_of
 from made import make
 from some_cell import some_cell
 
@@ -23,7 +23,6 @@ from analysis.adapters.trials import KILLS
 from analysis.adapters.trials import read_table as trials_table
 from analysis.audit import call_order
 from analysis.content import leveldb as content
-from analysis.content.crc import crc32c
 from analysis.crash import prefixes
 from analysis.ledger import contents
 from analysis.ledger.timeline import edges
@@ -272,18 +271,6 @@ def test_a_killed_driver_loses_nothing(tmp_path: Path, sync: str) -> None:
         assert row["opened"] and row["is_whole"] and not row["signal"], row
         assert (known.between(known.held(row), row["acknowledged"]) or 0) <= 0, row
         assert known.held(row) is not None, row
-
-
-def log_of(*keys: int, skip: int = 0) -> bytes:
-    """A log with a Put of each key, numbered by it, after so many blocks of zeros (doc/log_format.md)."""
-    records = b""
-    for key in keys:
-        batch = struct.pack("<QI", 1000 + key, 1) + b"\1\x08" + struct.pack(">Q", key) + b"\1v"
-        covered = np.frombuffer(b"\1" + batch, np.uint8)[None]
-        crc = int(~crc32c(covered, 0xFFFFFFFF)[0])
-        masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-        records += struct.pack("<IHB", masked, len(batch), 1) + batch
-    return bytes(32768 * skip) + records
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Driver, binary, one_line_error
+from log_files import log_of
 
 SAMPLE = Path(__file__).parents[1] / "analysis/key-values.tar.xz"
 # bytes of the record of an insert of 6000 bytes, without the headers of its parts
@@ -78,3 +79,21 @@ def test_a_record_that_was_not_written_before_others(killed, mode):
         assert found == pytest.approx(
             50 + (rows - 50) * (0.5 if mode == "kPointInTimeRecovery" else 0.9), rel=0.1
         )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("is_cut_in_a_record", [False, True])
+def test_a_later_log_without_the_end_of_an_earlier_one(killed, mode, is_cut_in_a_record):
+    """RocksDB 6.14.6: "Gaps are still possible when WALs are truncated exactly on record boundaries"."""
+    driver, log = killed
+    rows, first = undamaged(log), log_of(100_001, size=6000)
+    if is_cut_in_a_record:
+        first = log_of(100_001, 100_002, size=6000)[:-1]
+    for number, content in enumerate((first, log_of(100_003, size=6000)), 900):
+        (driver.database / f"{number:06}.log").write_bytes(content)
+    line, found = opened(driver, mode)
+    assert (REFUSED in line) == (found is None)
+    if is_cut_in_a_record and mode == "kAbsoluteConsistency":
+        assert found is None
+    else:
+        assert found == rows + (1 if is_cut_in_a_record and mode == "kPointInTimeRecovery" else 2)
