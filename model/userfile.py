@@ -13,8 +13,15 @@ KINDS: dict[str, Callable[[str], sqlfile.SqlFile]] = {
     "synthetic": synthetic.parts,
 }
 
-# Kinds of FILE.
+# Kinds of FILE with SQL.
 USERS = ("sql", "trace")
+# The kind of a FILE with operations, which any engine executes (model/workloads/requests.py).
+REQUESTS = "requests"
+
+
+def kind_of(workload: Mapping[str, Any]) -> str:
+    """Return the kind of FILE that a workload takes, by its profile."""
+    return next((kind for kind in (REQUESTS, "trace") if workload.get(kind)), "sql")
 
 
 def text_of(profile: Mapping[str, Any]) -> tuple[str, str]:

@@ -21,7 +21,7 @@ const struct option option_table[] = {
 	{RECORDED("workload", workload), WORD("NAME", workload_names), .preset = "apsys17",
 	 .at_populate = true, .help = "what to run"},
 	{RECORDED("file", file), TEXT("PATH"), .preset = "", .at_populate = true,
-	 .help = "file with the texts of a user's transactions (workloads/sql.c)"},
+	 .help = "file with a user's transactions (workloads/sql.c, workloads/requests.c)"},
 	{OPTION("phases", phases), TEXT("NAMES"), .preset = "",
 	 .help = "those of the workload to run, separated by commas; not given: all"},
 	{RECORDED("rows", rows), INTEGER("ROWS", 0, 1000000000), .at_populate = true,

@@ -15,6 +15,16 @@ const struct operation_traits operation_traits[OPERATION_KINDS] = {
 #undef OPERATION
 };
 
+enum operation_kind operation_of_word(const char *word, size_t length)
+{
+	size_t kind = 0;
+
+	while (kind < OPERATION_KINDS && (strlen(operation_traits[kind].word) != length ||
+					  strncmp(operation_traits[kind].word, word, length) != 0))
+		kind++;
+	return (enum operation_kind)kind;
+}
+
 const char *workload_names[MAX_WORKLOADS + 1];
 static const struct workload *workloads[MAX_WORKLOADS];
 
@@ -120,9 +130,11 @@ size_t workload_batch(const struct workload *workload, const struct options *opt
 bool workload_check_size(const struct options *options, int64_t row, int64_t size,
 			 struct error *error)
 {
+	const struct workload *workload = workload_at((size_t)options->workload);
+
 	return size == options->value_size ||
-	       (options->value_size_distribution == ZIPFIAN_SIZES && size > 0 &&
-		size < options->value_size) ||
+	       ((workload->any_size || options->value_size_distribution == ZIPFIAN_SIZES) &&
+		size > 0 && size < options->value_size) ||
 	       error_set(error,
 			 "row %" PRId64 " has a value of %" PRId64
 			 " bytes, --value-size is %" PRId64,

@@ -29,6 +29,9 @@ extern const struct operation_traits {
 	int rows;
 } operation_traits[OPERATION_KINDS];
 
+/* The kind of that word; OPERATION_KINDS: there is none. */
+enum operation_kind operation_of_word(const char *word, size_t length);
+
 struct operation {
 	enum operation_kind kind;
 	int64_t key; /* not of OPERATION_SQL */
@@ -107,6 +110,9 @@ struct workload {
 
 	/* The one --value-size it can have; 0: any. */
 	int64_t value_size;
+
+	/* Its values have any size up to --value-size. */
+	bool any_size;
 
 	/* The most operations of a transaction; 0: one, or --batch if it mixes. */
 	size_t batch;

@@ -79,7 +79,7 @@ def read(folder: Path) -> Driver:
     path = folder / "vfs.csv"
     calls = drivertables.calls(path, databases.count(config)) if path.is_file() else None
     given = rendered.read(
-        folder / "rendered.gz", config["sql_bytes"], engine, of_file="file" in config["driver"]
+        folder / "rendered.gz", config["sql_bytes"], engine, config["driver"].get("workload") == "sql"
     )
     config |= {"sql_sha256": given.sha256, "rendered_bytes": given.bytes}
     ran = Driver(

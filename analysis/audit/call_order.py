@@ -61,8 +61,11 @@ def _given(run: Run) -> tuple[sqlfile.Statement, ...]:
     """Return the transactions of a user's file; none for another workload."""
     if "file" not in run.driver.config["driver"]:
         return ()
+    profile = run.cell.profiles.get("file", {})
+    if userfile.REQUESTS in profile:
+        return ()
     try:
-        return userfile.parts(run.cell.profiles.get("file", {})).transactions
+        return userfile.parts(profile).transactions
     except sqlfile.SqlFileError:
         return ()  # reported by workload_replay.sql_file
 

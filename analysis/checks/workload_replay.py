@@ -24,7 +24,7 @@ def transactions(run: Run) -> list[str]:
     if workload is None or given is None or not given.count:
         return []
     try:
-        options = Options.read(config)
+        options = Options.read(config)._replace(requests=workloads.options(run.cell).requests)
     except ValueError as error:
         return [f"config.json: {error}"]
     changes = run.driver.transactions["changes"].to_list()
@@ -52,7 +52,8 @@ def sql_file(run: Run) -> list[str]:
             if ran
             else "config.json: the cell's SQL file was not run"
         ]
-    if profile is None:
+    # `transactions` compares operations
+    if profile is None or userfile.REQUESTS in profile:
         return []
     try:
         parts = userfile.parts(profile)
@@ -124,7 +125,11 @@ def _compared(
 
 def _words(options: Options) -> str:
     preset = options._field_defaults
-    given = {name: value for name, value in options._asdict().items() if value != preset.get(name)}
+    given = {
+        name: value
+        for name, value in options._asdict().items()
+        if value != preset.get(name) and name != "requests"
+    }
     return ", ".join(f"{name} {value}" for name, value in given.items())
 
 

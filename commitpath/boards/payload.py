@@ -28,6 +28,7 @@ from model.crash_points.policies import FSCK_EVERY, PROCESS
 from model.expected_state import sampled
 from model.requested import expected, mkfs, mount
 from model.statements import sqlfile
+from model.workloads import requests
 
 MOUNTPOINT = "/mnt/target"
 # Axes of a mix of operations that the rows before a run depend on.
@@ -49,6 +50,9 @@ REHEARSED_MIX = {"insert": 50, "update": 25, "read": 25}
 REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (REHEARSED - 1) + (
     "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
     "WHERE i < 2000) SELECT i, randomblob(1500) FROM n;\n"
+)
+REHEARSED_REQUESTS = f"{requests.FIRST}\n" + "".join(
+    f"insert {key} x\nread {key}\n" for key in range(REHEARSED // 2)
 )
 # Longer transactions are part of the prepared board, with a snapshot of their own; others are sent with the
 # cell (images/qemu.py, CELL_ITEM_BYTES) and 30 KB of scripts.
@@ -152,7 +156,7 @@ def populated(cell: Cell) -> dict[str, Any]:
     if cell.profiles["workload"].get("file"):
         table += f" --file {BOARD}/schema{databases_option(cell)}"
         schema, transactions = packed(cell)
-        of_file = {"schema": schema}
+        of_file = {"schema": schema, "rehearsal": rehearsed_file(cell)}
         if len(transactions) > MOST_WITH_CELL:
             of_file["transactions"] = transactions
     return {
@@ -176,7 +180,13 @@ def databases_option(cell: Cell) -> str:
 
 
 def packed(cell: Cell) -> tuple[bytes, bytes]:
-    """Return the schema and the transactions of a cell's file, in the driver's format."""
+    """Return the schema and the transactions of a cell's file, in the driver's format.
+
+    Those of a trace of requests are the rows before the run, and its transactions.
+    """
+    if text := workloads.options(cell).requests:
+        made = requests.read(text)
+        return requests.pack((one,) for one in made.rows), requests.pack(made.transactions)
     try:
         parts = userfile.parts(cell.profiles["file"])
     except sqlfile.SqlFileError as error:
@@ -184,6 +194,13 @@ def packed(cell: Cell) -> tuple[bytes, bytes]:
         raise BadInputError(f"experiments/workload/{cell.workload}.yml: {error}") from error
     timed = cell.pace == pace.RECORDED
     return sqlfile.pack(parts.schema), sqlfile.pack(parts.transactions, timed)
+
+
+def rehearsed_file(cell: Cell) -> bytes:
+    """Return what a rehearsal executes instead of the transactions of a cell's file."""
+    if workloads.options(cell).requests:
+        return requests.pack(requests.read(REHEARSED_REQUESTS).transactions)
+    return sqlfile.pack(sqlfile.read(REHEARSED_SQL).transactions)
 
 
 def load_script(kind: str) -> bytes:
@@ -341,11 +358,8 @@ def device_script(driver: str) -> Path:
 
 
 def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the SQL of a user's file for a prepared board, below /run/commitpath; empty without one."""
-    if "schema" not in variables:
-        return {}
-    users = {name: variables[name] for name in ("schema", "transactions") if name in variables}
-    return {**users, "rehearsal": sqlfile.pack(sqlfile.read(REHEARSED_SQL).transactions)}
+    """Return what a user's file is on a prepared board, below /run/commitpath; empty without one."""
+    return {name: variables[name] for name in ("schema", "transactions", "rehearsal") if name in variables}
 
 
 def rehearsal(cell: Cell) -> str:

@@ -39,7 +39,10 @@ from model.cell import Cell
 from model.requested import mkfs
 
 # Variables of a playbook with paths or contents; in the inputs of a snapshot they have names or hashes.
-HOSTS_OWN = ("driver", "trials", "probes", "modules", "board_modules", "schema", "transactions", "scripted")
+HOSTS_OWN = (
+    *("driver", "trials", "probes", "modules", "board_modules"),
+    *("schema", "transactions", "rehearsal", "scripted"),
+)
 # Sent with each run, so not part of a snapshot's key.
 KNOWN_SEQUENCE = "known-sequence.sh"
 SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")

@@ -11,6 +11,7 @@ from commitpath.cells.profiles import load_profile
 from model import synthetic, userfile
 from model.cell import Cell
 from model.statements import sqlfile
+from model.workloads import requests
 
 # Of a file, as each run stores it (cell.json).
 MOST_BYTES = 2**20
@@ -58,27 +59,44 @@ def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
     return text, parts
 
 
+def requests_of(path: Path) -> tuple[str, requests.Requests]:
+    """Return the text of a trace of requests and what it has. Raises BadInputError."""
+    text = text_of(path, "FILE=")
+    try:
+        return text, requests.read(text)
+    except sqlfile.SqlFileError as error:
+        raise BadInputError(f"FILE={path}: {error}") from None
+
+
+def content(path: Path, kind: str) -> str:
+    """Return the text of a checked FILE. kind: of model/userfile.py. Raises BadInputError."""
+    return (requests_of(path) if kind == userfile.REQUESTS else transactions(path, kind))[0]
+
+
 def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
     """Return a cell with the content of FILE, if its workload's transactions come from there.
 
-    Then `file` is the name of the content, and n the number of its transactions.
+    Then `file` is the name of the content, and n the number of its transactions. Of a trace of requests rows
+    and value_size are the file's, too.
     """
     profile = cell.profiles["workload"]
     path, takes = cell.file, is_of_file(profile)
-    kind = "trace" if profile.get("trace") else "sql"
+    kind = userfile.kind_of(profile)
     if bool(path) != takes:
         names = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
         raise BadInputError(
             f"FILE={path}: WORKLOAD={cell.workload} has transactions of its own; it is for "
             f"WORKLOAD={' or '.join(names)}"
             if path
-            else f"WORKLOAD={cell.workload} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
-            f"(docs/how-to/{kind}.md)"
+            else f"WORKLOAD={cell.workload} takes FILE=<your {'SQL' if kind == 'sql' else 'trace'}> "
+            f"(docs/how-to/{'sql' if kind == 'sql' else 'trace'}.md)"
         )
     if "synthetic" in profile:
         return with_synthetic(cell, variables)
     if not path:
         return cell
+    if kind == userfile.REQUESTS:
+        return with_requests(cell, variables)
     text, parts = transactions(Path(path), kind)
     if cell.journal_mode == "wal" and (line := sqlfile.vacuum(parts.transactions)):
         raise BadInputError(
@@ -96,6 +114,21 @@ def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
         n=count,
         profiles={**cell.profiles, "file": {kind: text, **of_several(parts.databases)}},
     )
+
+
+def with_requests(cell: Cell, variables: Mapping[str, str]) -> Cell:
+    """Return a cell with its trace of requests."""
+    text, made = requests_of(Path(cell.file))
+    sizes = {"rows": len(made.rows), "value_size": made.value_size}
+    for name, value in {"n": len(made.transactions), **sizes}.items():
+        if (variable := axes()[name].among(variables)) and cell.value(name) != value:
+            raise BadInputError(f"{variable}={cell.value(name)}: FILE={cell.file} has {value}; leave it out")
+    profiles = {
+        **cell.profiles,
+        "workload": {**cell.profiles["workload"], "fixed": sizes},
+        "file": {userfile.REQUESTS: text},
+    }
+    return replace(cell, file=sqlfile.name(text), n=len(made.transactions), profiles=profiles, **sizes)
 
 
 def of_several(databases: int) -> dict[str, int]:

@@ -11,11 +11,14 @@ from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import load_profile
+from commitpath.cells.transaction_files import MOST_BYTES
 from commitpath.host import places
 from model import synthetic, workloads
 from model.statements import tracefile
 from model.statements.sqlfile import SqlFileError
-from model.synthetic import measure, requests
+from model.synthetic import measure
+from model.synthetic import requests as of_options
+from model.workloads import requests
 
 
 def names() -> dict[str, dict[str, Any]]:
@@ -74,14 +77,21 @@ def of_mix(name: str, variables: dict[str, str], file: str) -> int:
     cell = make_cell({**variables, "WORKLOAD": name})
     target = places.new_file("FILE", file)
     options = workloads.options(cell)
-    given = " ".join(f"{axis.upper()}={getattr(options, axis)}" for axis in options._fields if axis != "mix")
-    trace = requests.trace(options)
+    names = [axis for axis in options._fields if axis not in ("mix", "requests")]
+    given = " ".join(f"{axis.upper()}={getattr(options, axis)}" for axis in names)
     notes = [
         f"SYNTHETIC: made by commitpath, WORKLOAD={name} {given}; no program did this",
         f"the operations of that workload: {options.mix}",
     ]
+    trace = of_options.trace(options)
+    text = requests.write(trace, notes)
+    if len(text) > MOST_BYTES:
+        raise BadInputError(
+            f"FILE={file}: the trace would have {len(text)} bytes, and WORKLOAD=requests takes {MOST_BYTES}; "
+            "use fewer ROWS and N"
+        )
     with scratch.whole(target) as part:
-        part.write_text(tracefile.write(trace, notes))
-    replayed = sum(entry.seconds is not None for entry in trace.entries)
-    print(f"{target}: {target.stat().st_size} bytes, {options.rows} rows, {replayed} statements; synthetic")
+        part.write_text(text)
+    counts = f"{len(trace.rows)} rows, {len(trace.transactions)} transactions"
+    print(f"{target}: {len(text)} bytes, {counts}; synthetic")
     return 0

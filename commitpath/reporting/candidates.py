@@ -17,7 +17,7 @@ from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, limit_ms, place
 from commitpath.results.marks import left_out, transactions
 from commitpath.results.measurements import samples
-from model import durability, engines
+from model import durability, engines, userfile
 from model.engines import survival
 from model.statements import sqlfile
 
@@ -148,8 +148,7 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
     profile = load_profile("workload", workload)
     if not is_of_file(profile):
         raise BadInputError(f"FILE={text}: WORKLOAD={workload} has transactions of its own; name WORKLOAD")
-    content, _ = transaction_files.transactions(Path(text), "trace" if profile.get("trace") else "sql")
-    return sqlfile.name(content)
+    return sqlfile.name(transaction_files.content(Path(text), userfile.kind_of(profile)))
 
 
 def settings(runs: Sequence[Run], trials: dict[Key, Trials], names: Sequence[str] = CHOSEN) -> list[Setting]:

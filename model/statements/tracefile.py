@@ -43,7 +43,10 @@ def read(text: str) -> Trace:
     """Read a trace. Raises SqlFileError."""
     lines = text.split("\n")
     if lines[0].strip() != FIRST:
-        raise SqlFileError(f"line 1: a trace begins with the line {FIRST!r}")
+        other = (
+            "; a trace of requests is for WORKLOAD=requests" if lines[0].startswith("commitpath requ") else ""
+        )
+        raise SqlFileError(f"line 1: a trace begins with the line {FIRST!r}{other}")
     trace = Trace({}, None, ())
     entries = list[Entry]()
     for number, line in enumerate(lines[1:], 2):

@@ -29,6 +29,8 @@ class Options(NamedTuple):
     insert_order: str = "ordered"
     value_size_distribution: str = "constant"
     batch: int = 1
+    # of `requests`: the text of its trace, which the cell has and not config.json
+    requests: str = ""
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "Options":
@@ -115,8 +117,9 @@ class Workload(Protocol):
 
 def options(cell: Cell) -> Options:
     """Return the driver's options of a cell."""
-    axes = {name: cell.value(name) for name in Options._fields if name != "mix"}
-    return Options(**axes, mix=mix_option(cell.profiles["workload"]))
+    axes = {name: cell.value(name) for name in Options._fields if name not in ("mix", "requests")}
+    requests = str(cell.profiles.get("file", {}).get("requests", ""))
+    return Options(**axes, mix=mix_option(cell.profiles["workload"]), requests=requests)
 
 
 def mix_option(profile: Mapping[str, Any]) -> str:
@@ -146,7 +149,9 @@ def phases(profile: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def ops(profile: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the `op`s in transactions.csv of a workload's profile; none for SQL."""
+    """Return the `op`s in transactions.csv of a workload's profile; none for a user's file."""
+    if profile.get("requests"):
+        return ()
     if mixed := profile.get("mix"):
         return tuple(kind for kind in operations.kinds() if kind in mixed)
     return phases(profile)

@@ -33,7 +33,8 @@ def ran(folder, options, engine=FIRST_ENGINE):
     """A driver that ran a mix on a database of its own."""
     folder.mkdir(exist_ok=True)
     driver = Driver(binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}"), folder)
-    given = [(f"--{name.replace('_', '-')}", value) for name, value in options._asdict().items()]
+    named = options._asdict().items()
+    given = [(f"--{name.replace('_', '-')}", value) for name, value in named if name != "requests"]
     kept = ("--rows", "--value-size", "--insert-order", "--value-size-distribution")
     table = [word for name, value in given if name in kept for word in (name, value)]
     done = driver("populate", "--workload", "mix", "--database", driver.database, *table)

@@ -115,7 +115,7 @@ CONTRADICTIONS = [
     ),
     (
         {"WORKLOAD": "apsys17"},
-        "^FILE=.*: WORKLOAD=apsys17 has transactions of its own; it is for WORKLOAD=sql or trace$",
+        "^FILE=.*: WORKLOAD=apsys17 has transactions of its own; it is for WORKLOAD=requests or sql or trac",
     ),
 ]
 
@@ -149,7 +149,7 @@ def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path
     assert b"--file /run/commitpath/transactions" in made.runs[0].files["cell.env"]
     assert "--file /run/commitpath/rehearsal" in payload.rehearsal(cell)
     assert payload.texts({}) == {}
-    packed = payload.texts({"schema": sqlfile.pack(sqlfile.read(SHOP).schema)})
+    packed = payload.texts(payload.populated(cell))
     assert packed["schema"].startswith(b"1\nCREATE TABLE") and packed["rehearsal"].count(b"\0") == 10
 
 

@@ -4,7 +4,6 @@ import hashlib
 import itertools
 import math
 import re
-import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,12 @@ from commitpath.boards import payload
 from commitpath.cells import from_variables as cells
 from commitpath.cells import identities
 from commitpath.inputs import trace_synthetic
-from model import synthetic
-from model.expected_state import hashes, oracle
+from model import synthetic, workloads
+from model.expected_state import oracle
 from model.statements import sqlfile, tracefile
 from model.statements.sqlfile import SqlFileError
 from model.synthetic import measure
+from model.workloads import requests
 
 PROFILES = trace_synthetic.names()
 # What a trace of seed 1 is. It does not change: another text is another workload.
@@ -102,19 +102,24 @@ def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.Captu
 def test_a_mix_is_written_as_the_workload_executes_it(
     tmp_path: Path, name: str, more: dict[str, str]
 ) -> None:
-    """The trace's rows after each transaction are those of the mix, as SQLite has them."""
+    """The trace's transactions are those of the mix, and so are the rows after each."""
     given = {"ROWS": "30", "N": "20", "VALUE_SIZE": "90", "SEED": "5", **more}
     place = tmp_path / "new.trace"
     assert trace_synthetic.trace_synthetic({"NAME": name, "FILE": str(place), **given}) == 0
     mix = cells.make_cell({"WORKLOAD": name, **given})
-    content, database = tracefile.parts(place.read_text()), sqlite3.connect(":memory:", isolation_level=None)
-    for statement in content.schema:
-        database.execute(statement.text)
-    held = [hashes.table(database, "records")]
-    for transaction in content.transactions:
-        database.executescript(transaction.text)
-        held.append(hashes.table(database, "records"))
-    assert held == oracle.after_each(mix, ["mix"])
+    replayed = cells.make_cell({"WORKLOAD": "requests", "FILE": str(place)})
+    assert (replayed.rows, replayed.n, replayed.value_size) == (30, 20, 90)
+    made = workloads.transactions(workloads.by_name("mix"), workloads.options(mix), ["mix"])
+    assert requests.read(place.read_text()).transactions == tuple(made)
+    assert oracle.after_each(replayed, ["requests"]) == oracle.after_each(mix, ["mix"])
+
+
+def test_a_trace_that_would_be_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_synthetic, "MOST_BYTES", 1000)
+    given = {"NAME": "ycsb-a", "FILE": str(tmp_path / "new"), "ROWS": "10", "N": "100"}
+    with pytest.raises(BadInputError, match=r"would have [0-9]+ bytes, and WORKLOAD=requests takes 1000"):
+        trace_synthetic.trace_synthetic(given)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_studys_trace_has_no_other_options(tmp_path: Path) -> None:

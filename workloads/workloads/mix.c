@@ -8,6 +8,7 @@
 
 #include "distribution.h"
 #include "fail.h"
+#include "records.h"
 #include "workload.h"
 
 static const struct workload_phase phases[] = {{.name = "mix"}};
@@ -20,7 +21,7 @@ static const char *const create[] = {
 	"CREATE TABLE records(id INTEGER PRIMARY KEY, value TEXT NOT NULL)", NULL};
 static const char *const names[] = {"records", NULL};
 
-static const struct table table = {
+const struct table records_table = {
 	.create = create,
 	.names = names,
 	.scan = "SELECT id, value FROM records",
@@ -44,12 +45,12 @@ static uint64_t shares[KEY_OPERATIONS];
 
 static enum operation_kind find_kind(const char *word, size_t length)
 {
-	for (size_t kind = 0; kind < KEY_OPERATIONS; kind++)
-		if (strlen(operation_traits[kind].word) == length &&
-		    strncmp(operation_traits[kind].word, word, length) == 0)
-			return (enum operation_kind)kind;
-	fail_usage("--mix: '%.*s' is not an operation with a key (operations.yml)", (int)length,
-		   word);
+	enum operation_kind kind = operation_of_word(word, length);
+
+	if (kind >= KEY_OPERATIONS)
+		fail_usage("--mix: '%.*s' is not an operation with a key (operations.yml)",
+			   (int)length, word);
+	return kind;
 }
 
 /* Reads shares from a text such as read=95,insert=5. */
@@ -179,7 +180,7 @@ static const struct workload mix = {
 	.summary = "n transactions of kinds in shares of --mix, on records by a distribution",
 	.phases = phases,
 	.phase_count = 1,
-	.table = &table,
+	.table = &records_table,
 	.mixes = true,
 	.check = check,
 	.buffer_size = buffer_size,
