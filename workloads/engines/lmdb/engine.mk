@@ -3,6 +3,6 @@ PACKAGES := liblmdb-dev
 HEADER := lmdb.h
 include $(dir $(lastword $(MAKEFILE_LIST)))../../packages.mk
 
-ENGINE_SHARED := key_values/key_values.c
+ENGINE_SHARED := key_values/key_values.c key_values/files.c
 
-ENGINE_LDLIBS := $(LIBRARIES)/liblmdb.a -lpthread
+ENGINE_LDLIBS := $(FILE_CALLS) $(LIBRARIES)/liblmdb.a -lpthread
