@@ -131,6 +131,11 @@ void engine_files_sync_folder(uint64_t inode, unsigned role, uint64_t begin, int
 	note(FILE_SYNC, role, inode, begin, 0, FILE_NOTHING, result);
 }
 
+int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin)
+{
+	return note(FILE_KEEP, role, 0, begin, FILE_NOTHING, size, 0);
+}
+
 void engine_files_msync(struct engine_file *file, uint64_t begin, int result)
 {
 	note(FILE_MSYNC, file->role, file->inode, begin, FILE_NOTHING, FILE_NOTHING, result);

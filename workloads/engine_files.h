@@ -39,6 +39,8 @@ int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t 
 int64_t engine_files_write_parts(struct engine_file *file, const struct iovec *parts, int count,
 				 int64_t offset, uint64_t begin, int result);
 void engine_files_sync(struct engine_file *file, int64_t folders, uint64_t begin, int result);
+/* A write of a transaction is in memory alone. Returns as engine_files_write does. */
+int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin);
 void engine_files_msync(struct engine_file *file, uint64_t begin, int result);
 void engine_files_truncate(struct engine_file *file, int64_t size, uint64_t begin, int result);
 

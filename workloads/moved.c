@@ -1,6 +1,7 @@
 /* Whose data the engine moves, kept in memory during the measurement. */
 #include "moved.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +24,7 @@ static struct source *sources;
 static size_t source_count, source_room;
 static struct data *moves;
 static size_t move_count, move_room;
+static bool lost;
 
 static void *grown(void *memory, size_t count, size_t *room, size_t each)
 {
@@ -45,6 +47,11 @@ void moved_data(int64_t call, uint64_t number, int64_t bytes)
 {
 	moves = grown(moves, move_count, &move_room, sizeof(*moves));
 	moves[move_count++] = (struct data){number, call, bytes};
+}
+
+void moved_lost(void)
+{
+	lost = true;
 }
 
 /* Returns the call that first wrote a number's data, or NO_CALL. */
@@ -89,6 +96,8 @@ void moved_write(const char *directory)
 	FILE *file;
 	size_t kept = 0;
 
+	if (lost)
+		fail("no memory for notes of what the engine moved");
 	if (source_count == 0)
 		return;
 	for (size_t i = 0; i < move_count; i++)
