@@ -55,6 +55,7 @@ def attribute(run: Recorded) -> Ledger | None:
             window=ran.window,
             databases=run.databases,
             calls=logs_calls,
+            stores=of_driver and ran.engine.stores(ran.engine.in_effect(ran.config)),
             slower=max(1, run.cell.cpu_ns // _CPU_NS),
             counted=run.counted,
             listed=run.board.names,

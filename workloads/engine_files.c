@@ -122,16 +122,60 @@ unsigned engine_files_database(const struct engine_file *file)
 int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t size,
 			   int64_t offset, uint64_t begin, int result)
 {
+	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = (size_t)size};
+
+	return engine_files_write_parts(file, &part, 1, offset, begin, result);
+}
+
+int64_t engine_files_write_parts(struct engine_file *file, const struct iovec *parts, int count,
+				 int64_t offset, uint64_t begin, int result)
+{
+	int64_t size = 0;
+
 	if (file == NULL)
 		return NOT_LOGGED;
-	written_write(file->written, bytes, size, offset);
+	for (int i = 0; i < count; i++) {
+		written_write(file->written, parts[i].iov_base, (int64_t)parts[i].iov_len,
+			      offset + size);
+		size += (int64_t)parts[i].iov_len;
+	}
 	return note(FILE_WRITE, file, begin, offset, size, result);
+}
+
+size_t engine_files_room(size_t size)
+{
+	return size;
 }
 
 void engine_files_sync(struct engine_file *file, int64_t folders, uint64_t begin, int result)
 {
 	if (file != NULL)
 		note(FILE_SYNC, file, begin, folders, FILE_NOTHING, result);
+}
+
+void engine_files_sync_folder(uint64_t inode, unsigned role, uint64_t begin, int result)
+{
+	const struct engine_file folder = {.inode = inode, .role = role};
+
+	note(FILE_SYNC, &folder, begin, 0, FILE_NOTHING, result);
+}
+
+int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin)
+{
+	const struct engine_file none = {.role = role};
+
+	return note(FILE_KEEP, &none, begin, FILE_NOTHING, size, 0);
+}
+
+void engine_files_msync(struct engine_file *file, uint64_t begin, int result)
+{
+	note(FILE_MSYNC, file, begin, FILE_NOTHING, FILE_NOTHING, result);
+}
+
+void engine_files_truncate(struct engine_file *file, int64_t size, uint64_t begin, int result)
+{
+	written_truncate(file->written, size);
+	note(FILE_TRUNCATE, file, begin, size, FILE_NOTHING, result);
 }
 
 void engine_files_close(struct engine_file *file, uint64_t begin, int result)

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/uio.h>
+
 #include "error.h"
 
 struct engine_file;
@@ -41,7 +43,20 @@ unsigned engine_files_database(const struct engine_file *file);
  * also syncs its folder. `result`: 0, or the engine's error. */
 int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t size,
 			   int64_t offset, uint64_t begin, int result);
+int64_t engine_files_write_parts(struct engine_file *file, const struct iovec *parts, int count,
+				 int64_t offset, uint64_t begin, int result);
 void engine_files_sync(struct engine_file *file, int64_t folders, uint64_t begin, int result);
+/* A write of a transaction is in memory alone. Returns as engine_files_write does. */
+int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin);
+void engine_files_msync(struct engine_file *file, uint64_t begin, int result);
+void engine_files_truncate(struct engine_file *file, int64_t size, uint64_t begin, int result);
+
+/* A folder was synced by itself. */
+void engine_files_sync_folder(uint64_t inode, unsigned role, uint64_t begin, int result);
+
+/* How many of `size` bytes the write that begins now is to write: all, unless the process is killed
+ * within it (trials/kill.c). */
+size_t engine_files_room(size_t size);
 
 /* Frees it. */
 void engine_files_close(struct engine_file *file, uint64_t begin, int result);

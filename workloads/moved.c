@@ -1,6 +1,7 @@
 /* Whose data the engine moves, kept in memory during the measurement. */
 #include "moved.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ static struct source *sources;
 static size_t source_count, source_room;
 static struct data *moves;
 static size_t move_count, move_room;
+static bool lost;
 
 static void *grown(void *memory, size_t count, size_t *room, size_t each)
 {
@@ -47,6 +49,11 @@ void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes)
 {
 	moves = grown(moves, move_count, &move_room, sizeof(*moves));
 	moves[move_count++] = (struct data){database, number, call, bytes};
+}
+
+void moved_lost(void)
+{
+	lost = true;
 }
 
 /* Orders sources by their database and number. */
@@ -103,6 +110,8 @@ void moved_write(const char *directory)
 	FILE *file;
 	size_t kept = 0;
 
+	if (lost)
+		fail("no memory for notes of what the engine moved");
 	if (source_count == 0)
 		return;
 	qsort(sources, source_count, sizeof(*sources), by_number);

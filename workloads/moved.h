@@ -12,6 +12,9 @@ void moved_source(unsigned database, uint64_t number, int64_t call);
 /* Call `call` wrote `bytes` of data with this number again. */
 void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes);
 
+/* Something could not be noted, as there is no memory: moved_write ends the run. */
+void moved_lost(void);
+
 /* Writes moved.csv, if there is a source: for each call and source the bytes. Data from before the
  * database's first source has none. */
 void moved_write(const char *directory);

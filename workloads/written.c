@@ -168,6 +168,23 @@ static void make_room(struct written_file *file, int64_t size)
 	file->room = room;
 }
 
+/* Notes sectors as they are in the file: a part of one was written, and the rest is from before.
+ * Closing it drops the process's locks on it: LMDB, which does this, has none on this file. */
+static void note_read(const struct written_file *file, int64_t first, int64_t behind)
+{
+	unsigned char sector[WRITTEN_SECTOR];
+	int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+
+	for (int64_t at = first; at < behind; at++) {
+		memset(sector, 0, sizeof(sector));
+		if (descriptor < 0 ||
+		    pread(descriptor, sector, sizeof(sector), at * WRITTEN_SECTOR) < 0)
+			fail("--written: %s: %s", file->path, strerror(errno));
+		note(file, at, sector);
+	}
+	close(descriptor);
+}
+
 void written_write(struct written_file *file, const void *bytes, int64_t size, int64_t offset)
 {
 	int64_t first = offset / WRITTEN_SECTOR;
@@ -187,8 +204,7 @@ void written_write(struct written_file *file, const void *bytes, int64_t size, i
 		for (int64_t at = 0; at < size; at += WRITTEN_SECTOR)
 			note(file, first + at / WRITTEN_SECTOR, (const char *)bytes + at);
 	} else {
-		fail("--written: a write of parts of sectors to %s, which had content before",
-		     file->path);
+		note_read(file, first, behind);
 	}
 	if (offset + size > file->size)
 		file->size = offset + size;

@@ -47,12 +47,12 @@ def no_transaction(made: Ledger) -> dict[str, Any]:
 
 
 def deferred(made: Ledger) -> dict[str, Any] | None:
-    """Return the deferred bytes; None if the engine's calls were not logged.
+    """Return the deferred bytes; None if the engine's calls were not logged, or do not write all pages.
 
     Keys: bytes, share (of the bytes written), by_transactions (bytes written by a later transaction), by
     ({reason: bytes} written for no transaction) and per_transaction ({op or "all": means of VIEWS}).
     """
-    if not made.given.calls:
+    if not made.given.calls or made.given.stores:
         return None
     number, total = float(made.deferred["bytes"].sum()), int(made.pieces["bytes"].sum())
     groups = [(str(op), rows) for (op,), rows in made.costs.group_by("op", maintain_order=True)]
@@ -79,7 +79,7 @@ def sentences(ledger: dict[str, Any]) -> list[str]:
     reasons = {WORDS[reason]: size for reason, size in none["by"].items()}
     lines = [f"{none['share']:.3%} were written for no transaction" + _list(reasons, total, ": ")]
     if late is None:
-        return [*lines, "deferred bytes are unknown: calls were not logged"]
+        return [*lines, "deferred bytes are unknown: not all writes are logged calls"]
     later = {"by later transactions": late["by_transactions"]}
     ways = later | {WORDS[reason]: size for reason, size in late["by"].items()}
     text = f"{late['share']:.3%} are deferred: the content of earlier transactions, written"

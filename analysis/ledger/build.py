@@ -37,6 +37,7 @@ class Input:
     window: tuple[int, int]
     databases: Collection[str]  # base names of the databases' files
     calls: bool  # whether the engine logs its calls; without it vfs has none
+    stores: bool = False  # Engine.stores
     # factor on measured time limits, which hold for an instruction of 2 ns
     slower: int = 1
     # whether times count the run's instructions (Recorded.counted), so that time limits hold

@@ -99,6 +99,13 @@ class Engine:
         """Return whether vfs.csv of a run has its calls; config: config.json."""
         return self.LOGS_CALLS
 
+    def stores(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether pages of its files are written by stores to a map, which are not calls.
+
+        settings: in effect.
+        """
+        return False
+
     def in_effect(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings read back, and those requested that it cannot report.
 

@@ -51,7 +51,7 @@ UNORDERED = ("info",)
 _JOB = "[tmx]*"
 _LOGGED = {"off": "l+", "full": "l+L"}
 
-# struct head of workloads/engines/leveldb/database.h; a kind is its index in the table of operations
+# struct head of workloads/key_values/key_values.h; a kind is its index in the table of operations
 _HEAD = struct.Struct(">BQI")
 
 
@@ -113,7 +113,7 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
-    """Return a transaction's operations and newline (workloads/engines/leveldb/transactions.c)."""
+    """Return a transaction's operations and newline (workloads/key_values/key_values.c)."""
     kinds = list(all_kinds())
     given = [
         (kinds.index(kind), key, rows.to_bytes(8) if kind == "scan" else value)

@@ -1,6 +1,7 @@
 """LMDB: its files and settings. What survives is in experiments/engine/lmdb.yml.
 
-Source: its lmdb.h of release 0.9.31 (mdb_env_open, the flags). Transactions are rendered as LevelDB's are.
+Sources: its lmdb.h of release 0.9.31 (mdb_env_open, the flags), mdb.c (order of calls: mdb_txn_commit and
+mdb_env_write_meta). Transactions are rendered as LevelDB's are.
 """
 
 import re
@@ -12,7 +13,10 @@ from model.engines import leveldb, survival
 
 TITLE = "LMDB"
 FILES = {"data": ("data page", "#0072B2"), "lock": ("lock table", "#CC79A7")}
+LOGS_CALLS = True
 ADDS_MISSING = True
+# the calls of a transaction: w writes pages, S syncs them, M syncs the map
+CALLS = {"data.write": "w", "data.sync": "S", "data.msync": "M"}
 
 _NAMES = {"data.mdb": "data", "lock.mdb": "lock"}
 _FLAGS = ("nosync", "nometasync", "writemap", "mapasync")
@@ -26,9 +30,26 @@ def role(name: str, databases: Collection[str]) -> str | None:
     return _NAMES.get(name)
 
 
+def stores(settings: Mapping[str, Any]) -> bool:
+    """Return whether pages are written by stores to the map."""
+    return bool(settings["writemap"] == "on")
+
+
+def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return the calls that one transaction may make: its pages, a sync, and the meta page.
+
+    The meta page is written through a descriptor with O_DSYNC, or synced by itself in the map.
+    """
+    syncs = settings["nosync"] == "off"
+    if stores(settings):
+        meta = "M" if settings["nometasync"] == "off" else ""
+        return re.compile(f"(M{meta})?" if syncs else "")
+    return re.compile(f"(w+{'S' * syncs}w)?")
+
+
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return that a sync may make any calls: they are not logged."""
-    return re.compile(".*")
+    """Return the calls of mdb_env_sync."""
+    return re.compile("M" if stores(settings) else "S")
 
 
 def requested(cell: Cell) -> dict[str, Any]:

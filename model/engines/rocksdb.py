@@ -1,8 +1,8 @@
-"""RocksDB: its files and settings. What survives is in experiments/engine/rocksdb.yml.
+"""RocksDB: its files, its settings, and its calls. What survives is in experiments/engine/rocksdb.yml.
 
 Sources: its include/rocksdb/options.h of release 9.10 (WriteOptions::sync, disableWAL, WALRecoveryMode),
-file/filename.cc (names), util/threadpool_imp.cc (names of threads). It renders transactions as LevelDB's
-engine does.
+file/filename.cc (names), db/db_impl/ (order of calls), util/threadpool_imp.cc (names of threads). It renders
+transactions as LevelDB's engine does.
 """
 
 import re
@@ -20,7 +20,8 @@ FILES = {
     "current": ("current/options", "#56B4E9"),
     "info": ("info log", "#999999"),
 }
-JOBS = {"rocksdb:": "engine job"}  # rocksdb:high flushes, rocksdb:low compacts
+LOGS_CALLS = True
+JOBS = {"rocksdb:": "engine job"}  # of background=thread: rocksdb:high flushes, rocksdb:low compacts
 ADDS_MISSING = True
 
 _NAMES = {
@@ -31,6 +32,19 @@ _NAMES = {
     "info": re.compile(r"LOG([.]old[.][0-9]+)?"),
     "other": re.compile(r"LOCK"),
 }
+
+# The calls of a transaction: on logs (o: open, c: close, u: truncation to their size, l: write, L: sync; k: a
+# write that is not logged), by a flush or compaction (t: on a table, m: on the manifest, x: deletion), and on
+# the folder (D: sync).
+CALLS = {
+    **{"log.open": "o", "log.close": "c", "log.truncate": "u", "log.write": "l", "log.sync": "L"},
+    **{f"table.{op}": "t" for op in ("open", "write", "truncate", "sync", "close")},
+    **{"manifest.write": "m", "manifest.sync": "m", "log.delete": "x", "table.delete": "x"},
+    **{"directory.sync": "D", "log.keep": "k"},
+}
+UNORDERED = ("info",)
+_JOB = "[tDmucx]*"
+
 transactions = leveldb.transactions
 rendered = leveldb.rendered
 
@@ -40,9 +54,26 @@ def role(name: str, databases: Collection[str]) -> str | None:
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
 
 
+def logs_calls(config: Mapping[str, Any]) -> bool:
+    """Return whether the calls are logged; those of RocksDB's own threads are not."""
+    return bool(config["effective"]["background"] == "inline")
+
+
+def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return the calls that one transaction may make.
+
+    A full write buffer makes a write begin another log, whose first sync also syncs the folder, and then a
+    table.
+    """
+    logged = "o?l+" if settings["disable_wal"] == "off" else "k"
+    if settings["sync"] == "full":
+        logged += "LD?"
+    return re.compile(f"({logged}{_JOB})?")
+
+
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return that a compaction may make any calls: they are not logged."""
-    return re.compile(".*")
+    """Return the calls that a flush and a compaction of all rows may make."""
+    return re.compile(f"o?{_JOB}")
 
 
 def requested(cell: Cell) -> dict[str, Any]:

@@ -158,18 +158,12 @@ def test_a_cold_run_looks_at_each_file_of_a_folder(stored, tmp_path):
     ("more", "status", "expected"),
     [
         (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and {}"),
-        (
-            ["--vfs-log"],
-            1,
-            "--vfs-log, --written: (with --background thread )?{} [0-9.]+ has no log of its calls",
-        ),
         (["--journal-mode", "wal"], 2, "--journal-mode is not an option"),
     ],
 )
 def test_what_key_values_do_not_have(stored, more, status, expected):
     name, driver = stored
-    thread = {"BACKGROUND": "thread"} if engines.by_name(name).LOGS_CALLS else {}
-    line = one_line_error(run(driver, name, *more, rows=2000, **thread), status)
+    line = one_line_error(run(driver, name, *more, rows=2000), status)
     assert re.search(expected.format(engines.by_name(name).TITLE), line)
 
 

@@ -11,11 +11,15 @@
 #include <unistd.h>
 
 #include "database.h"
+#include "engine_files.h"
 #include "folder.h"
+#include "key_values/files.h"
 
 enum { DATA, LOCK, FILES };
 static const char *const files[] = {[DATA] = "data.mdb", [LOCK] = "lock.mdb"};
-static const char *const roles[] = {[DATA] = "data", [LOCK] = "lock"};
+static const char *const roles[] = {[DATA] = "data", [LOCK] = "lock", NULL};
+/* The database is written by its map. */
+static bool stores;
 
 bool call_succeeded(const char *operation, int result, struct error *error)
 {
@@ -51,6 +55,21 @@ static bool find_data(const char *path, struct error *error)
 	return error_set(error, "opening %s: there is no %s: not a database of %s", path,
 			 files[DATA], settings_title());
 }
+
+static size_t role_of(const char *name)
+{
+	return strcmp(name, files[DATA]) == 0 ? DATA : LOCK;
+}
+
+/* The lock table is not synced, and stores to a map are not seen. */
+static unsigned logged_role(const char *name, bool *compared)
+{
+	*compared = role_of(name) == DATA && !stores;
+	return (unsigned)role_of(name);
+}
+
+/* LMDB syncs no folder. */
+static const struct file_hooks hooks = {.role = logged_role, .mapped_role = DATA};
 
 static bool open_environment(struct database *database, const char *path, int64_t map_size,
 			     unsigned int flags, struct error *error)
@@ -93,6 +112,8 @@ static struct database *open_database(const char *path, size_t number,
 		return NULL;
 	}
 	database->use = use;
+	stores = (flags & MDB_WRITEMAP) != 0;
+	files_watch(path, &hooks);
 	if (use == ENGINE_CREATE) {
 		flags = MDB_NOSYNC; /* synced when it is closed */
 	} else if (use == ENGINE_VERIFY) {
@@ -154,20 +175,24 @@ static bool maintain(struct database *database, struct error *error)
 	return call_succeeded("syncing", mdb_env_sync(database->environment, 1), error);
 }
 
-static size_t role_of(const char *name)
-{
-	return strcmp(name, files[DATA]) == 0 ? DATA : LOCK;
-}
-
 static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	return folder_sizes(path, roles, FILES, role_of, sizes);
+}
+
+/* A transaction's pages, their sync and the meta page; a free list of many pages is more writes. */
+static bool log_prepare(size_t transactions, struct error *error)
+{
+	enum { CALLS_PER_TRANSACTION = 8 };
+
+	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
 }
 
 const struct engine engine = {
 	.name = "lmdb",
 	.maps_files = true,
 	.settings = settings,
+	.file_roles = roles,
 	.title = settings_title,
 	.open = open_database,
 	.close = close_database,
@@ -185,4 +210,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = file_sizes,
+	.log_prepare = log_prepare,
+	.log_begin = engine_files_begin,
+	.log_end = engine_files_end,
 };

@@ -4,6 +4,6 @@ HEADER := lmdb.h
 include $(WORKLOADS)packages.mk
 LIBRARY :=
 
-ENGINE_SHARED := key_values/key_values.c
+ENGINE_SHARED := key_values/key_values.c key_values/files.c
 
-ENGINE_LDLIBS := $(LIBRARIES)/liblmdb.a -lpthread
+ENGINE_LDLIBS := $(FILE_CALLS) $(LIBRARIES)/liblmdb.a -lpthread

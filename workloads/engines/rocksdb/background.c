@@ -1,13 +1,85 @@
-/* Flushes and compactions, by RocksDB's own threads. With --background inline, a call waits for
- * those that it made due: then only one thread has work at a time, and runs are equal. */
+/* Flushes and compactions. With --background inline a call does those that it makes due, so that
+ * runs are equal and its calls of files are the caller's. The linker replaces two functions
+ * (engine.mk): what RocksDB schedules is queued, and a wait of the caller for a condition does the
+ * queued work and returns, as after a spurious wakeup: all waits of RocksDB are loops. */
 #include "database.h"
 
+#include <pthread.h>
 #include <time.h>
 
 #include "rocksdb_release.h"
 
+/* RocksDB schedules a flush and a compaction at most (max_background_jobs=1). */
+enum { MOST_WORK = 16 };
+
+typedef void work_function(void *argument);
+
+static struct work {
+	work_function *function;
+	void *argument;
+} queue[MOST_WORK];
+static size_t queued;
+static bool is_inline;
+static pthread_t caller;
+
+void __real__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(void *pool,
+								 work_function *function,
+								 void *argument, void *tag,
+								 work_function *unschedule);
+void __wrap__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(void *pool,
+								 work_function *function,
+								 void *argument, void *tag,
+								 work_function *unschedule);
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+
+void background_begin(const struct database *database)
+{
+	is_inline = database->background == INLINE;
+	caller = pthread_self();
+}
+
+static bool is_callers(void)
+{
+	return is_inline && pthread_equal(pthread_self(), caller);
+}
+
+static void drain(void)
+{
+	while (queued > 0) {
+		struct work first = queue[0];
+
+		queued--;
+		for (size_t i = 0; i < queued; i++)
+			queue[i] = queue[i + 1];
+		first.function(first.argument);
+	}
+}
+
+/* rocksdb::ThreadPoolImpl::Schedule */
+void __wrap__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(void *pool,
+								 work_function *function,
+								 void *argument, void *tag,
+								 work_function *unschedule)
+{
+	if (is_callers() && queued < MOST_WORK)
+		queue[queued++] = (struct work){function, argument};
+	else
+		__real__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(
+			pool, function, argument, tag, unschedule);
+}
+
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	if (!is_callers() || queued == 0)
+		return __real_pthread_cond_wait(condition, mutex);
+	pthread_mutex_unlock(mutex);
+	drain();
+	return pthread_mutex_lock(mutex);
+}
+
 #if ROCKSDB_MAJOR >= 9
-bool background_finish(struct database *database, struct error *error)
+static bool wait_for_thread(struct database *database, struct error *error)
 {
 	char *message = NULL;
 
@@ -16,7 +88,7 @@ bool background_finish(struct database *database, struct error *error)
 }
 #else
 /* Older ones have no call for it. */
-bool background_finish(struct database *database, struct error *error)
+static bool wait_for_thread(struct database *database, struct error *error)
 {
 	static const char *const counts[] = {
 		"rocksdb.mem-table-flush-pending", "rocksdb.num-running-flushes",
@@ -36,3 +108,9 @@ bool background_finish(struct database *database, struct error *error)
 	return true;
 }
 #endif
+
+bool background_finish(struct database *database, struct error *error)
+{
+	drain();
+	return database->background == INLINE || wait_for_thread(database, error);
+}

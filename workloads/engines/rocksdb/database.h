@@ -38,6 +38,7 @@ struct database {
 	struct rocksdb_wait_for_compact_options_t *wait; /* from release 9 on */
 	enum engine_use use;
 	int64_t background;
+	bool logs;			       /* writes go to the log */
 	size_t loaded;			       /* bytes in the batch */
 	char effective[SETTINGS][ANSWER_SIZE]; /* read back when it was opened */
 	struct key_values key_values;
@@ -50,7 +51,9 @@ bool rows_write(struct database *database, struct error *error);
 bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
 extern const struct option settings[];
 const char *settings_title(void);
-/* Waits until no flush and no compaction is due or runs. */
+/* Says how the database that is opened does its background work. */
+void background_begin(const struct database *database);
+/* Returns when no flush and no compaction is due or runs. */
 bool background_finish(struct database *database, struct error *error);
 /* Sets what is requested in database->options and database->write. */
 bool settings_set(struct database *database, const struct options *options, struct error *error);

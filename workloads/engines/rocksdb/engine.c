@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 
 #include "database.h"
-#include "folder.h"
+#include "engine_files.h"
+#include "files.h"
 #include "rocksdb_release.h"
 
 bool call_failed(const char *operation, char *message, struct error *error)
@@ -52,10 +53,18 @@ static bool open_with(struct database *database, const char *path, const struct 
 				 path, engine.title());
 	if (!settings_set(database, options, error))
 		return false;
+	if (database->background == THREAD && engine_files_recorded())
+		return error_set(error,
+				 "--vfs-log, --written: with --background thread %s has no log of "
+				 "its calls",
+				 engine.title());
+	background_begin(database);
+	files_watch(path, &file_hooks);
 	rocksdb_options_set_create_if_missing(database->options, database->use == ENGINE_CREATE);
 	rocksdb_options_set_error_if_exists(database->options, database->use == ENGINE_CREATE);
 	database->db = rocksdb_open(database->options, path, &message);
 	return !call_failed("opening the database", message, error) &&
+	       (database->background == THREAD || background_finish(database, error)) &&
 	       (database->use != ENGINE_RUN || settings_read_back(database, path, error));
 }
 
@@ -72,6 +81,7 @@ static struct database *open_database(const char *path, size_t number,
 		return NULL;
 	}
 	database->use = use;
+	database->logs = true;
 	database->options = rocksdb_options_create();
 	database->read = rocksdb_readoptions_create();
 	database->write = rocksdb_writeoptions_create();
@@ -129,37 +139,19 @@ static bool remove_database(const char *path, struct error *error)
 	return !call_failed("removing the database", message, error);
 }
 
-enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES };
-static const char *const roles[] = {"log", "table", "manifest", "current", "info", "other"};
-
-static bool begins_with(const char *name, const char *start)
+/* A flush or compaction makes some calls for each table, and writes it in pieces of 1 MiB; most
+ * transactions make two. */
+static bool log_prepare(size_t transactions, struct error *error)
 {
-	return strncmp(name, start, strlen(start)) == 0;
-}
+	enum { CALLS_PER_TRANSACTION = 8 };
 
-/* By the names that RocksDB's file/filename.cc gives. */
-static size_t role_of(const char *name)
-{
-	if (ends_with(name, ".log"))
-		return LOG;
-	if (ends_with(name, ".sst"))
-		return TABLE;
-	if (begins_with(name, "MANIFEST-"))
-		return MANIFEST;
-	if (begins_with(name, "OPTIONS-") || strcmp(name, "CURRENT") == 0 ||
-	    strcmp(name, "IDENTITY") == 0)
-		return CURRENT;
-	return begins_with(name, "LOG") ? INFO : OTHER;
-}
-
-static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
-{
-	return folder_sizes(path, roles, ROLES, role_of, sizes);
+	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
 }
 
 const struct engine engine = {
 	.name = "rocksdb",
 	.settings = settings,
+	.file_roles = roles,
 	.title = settings_title,
 	.open = open_database,
 	.close = close_database,
@@ -176,5 +168,8 @@ const struct engine engine = {
 	.read_properties = settings_read_properties,
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
-	.file_sizes = file_sizes,
+	.file_sizes = files_sizes,
+	.log_prepare = log_prepare,
+	.log_begin = engine_files_begin,
+	.log_end = files_end,
 };

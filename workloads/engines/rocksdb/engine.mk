@@ -4,8 +4,10 @@ HEADER := rocksdb/c.h
 include $(WORKLOADS)packages.mk
 LIBRARY :=
 
-ENGINE_SHARED := key_values/key_values.c
-ENGINE_LDLIBS := $(addprefix $(LIBRARIES)/,librocksdb.a libbz2.a liblz4.a libsnappy.a libzstd.a libz.a) \
+ENGINE_SHARED := $(addprefix key_values/,data.c files.c key_values.c)
+# background.c replaces them
+waits := pthread_cond_wait _ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_
+ENGINE_LDLIBS := $(FILE_CALLS) $(waits:%=-Wl,--wrap=%) $(addprefix $(LIBRARIES)/,librocksdb.a libbz2.a liblz4.a libsnappy.a libzstd.a libz.a) \
   $(LIBSTDCXX) -lpthread -ldl -lm
 
 # Its release, which only a C++ header has.

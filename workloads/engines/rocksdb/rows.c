@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "database.h"
+#include "engine_files.h"
+#include "files.h"
 
 /* Bytes of rows that are loaded as one batch. */
 enum { LOAD_BYTES = 1 << 20 };
@@ -42,11 +44,19 @@ bool key_delete(struct database *database, const unsigned char *key, struct erro
 
 bool rows_write(struct database *database, struct error *error)
 {
+	uint64_t begin = engine_files_now();
 	char *message = NULL;
+	size_t size;
 
 	rocksdb_write(database->db, database->write, database->batch, &message);
-	return !call_failed("writing a batch", message, error) &&
-	       (database->background == THREAD || background_finish(database, error));
+	if (call_failed("writing a batch", message, error))
+		return false;
+	if (!database->logs) {
+		rocksdb_writebatch_data(database->batch, &size);
+		files_kept(rocksdb_get_latest_sequence_number(database->db),
+			   (size_t)rocksdb_writebatch_count(database->batch), size, begin);
+	}
+	return database->background == THREAD || background_finish(database, error);
 }
 
 /* RocksDB writes without reading, and all operations of a transaction as one batch. */

@@ -90,6 +90,7 @@ bool settings_set(struct database *database, const struct options *options, stru
 	if (database->use == ENGINE_RUN) {
 		database->background = values[BACKGROUND];
 		rocksdb_writeoptions_set_sync(database->write, values[SYNC] != 0);
+		database->logs = values[DISABLE_WAL] == 0;
 		rocksdb_writeoptions_disable_WAL(database->write, values[DISABLE_WAL] != 0);
 	}
 	if (values[BLOOM_BITS] > 0)

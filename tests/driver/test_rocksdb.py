@@ -1,0 +1,145 @@
+"""RocksDB in the driver: its background work by the caller, its calls, and whose rows its tables have."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+from conftest import Driver, binary, one_line_error
+
+from analysis.adapters import drivertables
+from analysis.audit import call_order
+from analysis.ledger.timeline import edges
+from base.arrays import inside, ints
+from model import engines, workloads
+from model.workloads import Options
+
+ROWS, N = 100, 100
+PHASES = ["insert", "update", "delete"]
+SMALL = ("--write-buffer-size", 65536)
+ROCKSDB = engines.by_name("rocksdb")
+
+
+@pytest.fixture
+def rocksdb(tmp_path: Path) -> Driver:
+    driver = Driver(binary("engine-rocksdb"), tmp_path)
+    done = driver("populate", "--database", driver.database, "--rows", ROWS, *SMALL)
+    assert (done.returncode, done.stderr) == (0, "")
+    return driver
+
+
+def run(driver: Driver, *more: object, sync: str = "off") -> None:
+    where = ["--database", driver.database, "--output-dir", driver.output]
+    done = driver("run", *where, "--rows", ROWS, "--n", N, "--sync", sync, *SMALL, *more)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def calls(driver: Driver) -> pl.DataFrame:
+    """The calls with the transaction of each, -1 for none."""
+    vfs = drivertables.calls(driver.output / "vfs.csv")
+    ran = drivertables.transactions(driver.output / "transactions.csv")
+    return vfs.with_columns(transaction=inside(ints(vfs["begin_ns"]), *edges(ran)))
+
+
+def moved(driver: Driver, vfs: pl.DataFrame) -> pl.DataFrame:
+    """moved.csv with the transaction whose data each row has, null from before the run."""
+    table = drivertables.moved(driver.output / "moved.csv", vfs.height)
+    return table.join(vfs.select(source="call", owner="transaction"), on="source", how="left")
+
+
+def test_two_runs_are_equal(rocksdb: Driver) -> None:
+    """Calls and their data's owners. Files have times and identities in them."""
+    found = []
+    shutil.copytree(rocksdb.database, rocksdb.folder / "populated")
+    for _ in range(2):
+        shutil.rmtree(rocksdb.database)
+        shutil.copytree(rocksdb.folder / "populated", rocksdb.database)
+        run(rocksdb, "--vfs-log", "--checkpoint-every", 100)
+        vfs = calls(rocksdb)
+        made = vfs.filter(pl.col("file") != "info").select("op", "file", "offset", "bytes", "transaction")
+        found.append((made.rows(), moved(rocksdb, vfs).select("owner", "bytes").rows()))
+    assert found[0] == found[1]
+    assert Counter(op for op, file, *_ in found[0][0] if file == "table")["open"] > 10
+
+
+@pytest.mark.parametrize(
+    ("sync", "more"), [("off", ()), ("full", ()), ("off", ("--disable-wal", "on"))], ids=str
+)
+def test_calls_are_those_of_the_settings(rocksdb: Driver, sync: str, more: tuple[str, ...]) -> None:
+    run(rocksdb, "--vfs-log", "--checkpoint-every", 90, *more, sync=sync)
+    vfs, config = calls(rocksdb), rocksdb.config()
+    assert ROCKSDB.logs_calls(config)
+    ran: Any = SimpleNamespace(engine=ROCKSDB, config=config)
+    given: Any = SimpleNamespace(driver=ran)
+    table = vfs.filter(pl.col("transaction") >= 0)
+    assert call_order._orders(given, table) == []
+    for name, other in (
+        ("sync", {"off": "full", "full": "off"}),
+        ("disable_wal", {"off": "on", "on": "off"}),
+    ):
+        ran.config = {**config, "effective": {**config["effective"], name: other[config["effective"][name]]}}
+        assert call_order._orders(given, table), name
+    syncs = vfs.filter(pl.col("op") == "sync")
+    assert (syncs.filter(pl.col("file") == "log").height > 0) == (sync == "full")
+    # of each table
+    assert (
+        syncs.filter(pl.col("file") == "directory").height >= syncs.filter(pl.col("file") == "table").height
+    )
+
+
+def test_writes_are_the_files(rocksdb: Driver) -> None:
+    """The logged writes of a file have no gap, and end where the file ends: no thread made others."""
+    run(rocksdb, "--vfs-log")
+    life = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
+    vfs = calls(rocksdb).with_columns(life=life)
+    sizes = {path.stat().st_ino: path.stat().st_size for path in rocksdb.database.iterdir()}
+    writes = vfs.filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table", "manifest"]))
+    ended = dict[object, int]()
+    for (inode, _), rows in writes.group_by("inode", "life", maintain_order=True):
+        ends = (rows["offset"] + rows["bytes"]).to_list()
+        assert rows["offset"].to_list()[1:] == ends[:-1]
+        if rows["file"][0] == "table":
+            assert rows["offset"][0] == 0
+            ended[inode] = ends[-1]
+    same = [ended[inode] == size for inode, size in sizes.items() if inode in ended]
+    assert len(same) > 1 and all(same)
+
+
+@pytest.mark.parametrize("more", [(), ("--disable-wal", "on")], ids=["log", "no log"])
+def test_rows_belong_to_their_last_writes(rocksdb: Driver, more: tuple[str, ...]) -> None:
+    """A compaction of everything takes the numbers of all rows away. In its tables each row is of the last
+    transaction that wrote its key, or from before."""
+    run(rocksdb, "--vfs-log", "--checkpoint-every", len(PHASES) * N, *more)
+    vfs = calls(rocksdb)
+    table = moved(rocksdb, vfs).join(vfs.select("call", "inode", "file"), on="call")
+    assert set(table["file"]) == {"table"}
+    assert set(vfs["file"].gather(table["source"].drop_nulls())) == {"log"}
+    left = {path.stat().st_ino for path in rocksdb.database.glob("*.sst")}
+    last: dict[int, int | None] = dict.fromkeys(range(1, ROWS + 1))
+    made = workloads.transactions(workloads.by_name("apsys17"), Options(ROWS, N, 3072, 1), PHASES)
+    for number, operations in enumerate(made):
+        for kind, key, *_ in operations:
+            last.pop(key, None)
+            if kind != "delete":
+                last[key] = number
+    wanted = Counter(last.values())
+    # an inode's number may have been another table's before
+    opened = vfs.filter((pl.col("op") == "open") & pl.col("inode").is_in(left))
+    final = table.join(opened.group_by("inode").agg(opened=pl.col("call").max()), on="inode")
+    final = final.filter(pl.col("call") > pl.col("opened"))
+    found = dict(final.group_by("owner").agg(pl.col("bytes").sum()).rows())
+    assert found.keys() == wanted.keys() and len(wanted) > N / 2
+    for owner, count in wanted.items():
+        assert 3072 * count < found[owner] < 3120 * count
+
+
+def test_a_thread_has_no_log_of_calls(rocksdb: Driver) -> None:
+    where = ["--database", rocksdb.database, "--output-dir", rocksdb.output, "--rows", ROWS, "--sync", "off"]
+    for option in (["--vfs-log"], ["--written", rocksdb.folder / "written"]):
+        done = rocksdb("run", *where, "--background", "thread", *option)
+        assert "with --background thread RocksDB" in one_line_error(done, 1)
+    run(rocksdb, "--background", "thread")
+    assert not ROCKSDB.logs_calls(rocksdb.config())

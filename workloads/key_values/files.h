@@ -1,0 +1,39 @@
+/* The log of an engine's files, for an engine that calls the system itself and takes no layer of
+ * ours: the linker passes its calls through here (FILE_CALLS of packages.mk). Logged are the calls
+ * of one thread on files in the database's folder that are opened for writing, and the syncs of the
+ * folder. */
+#ifndef COMMITPATH_KEY_VALUES_FILES_H
+#define COMMITPATH_KEY_VALUES_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LONGEST_NAME = 64 };
+
+/* An open file. */
+struct watched_file {
+	unsigned role; /* in engine.file_roles */
+	char name[LONGEST_NAME];
+	void *state; /* of the hooks below; NULL when it is opened */
+};
+
+struct file_hooks {
+	/* Required: returns a file's role by its name. `compared`: its content is checked after a
+	 * power cut (written.h). */
+	unsigned (*role)(const char *name, bool *compared);
+	/* The role of the folder, and of the file that is mapped (msync). */
+	unsigned folder_role, mapped_role;
+
+	/* Call `call` of vfs.csv, or -1, wrote bytes. */
+	void (*wrote)(struct watched_file *file, const void *bytes, size_t size, int64_t offset,
+		      int64_t call);
+	void (*closed)(struct watched_file *file);
+	void (*deleted)(const char *name);
+};
+
+/* Logs the files in a folder from now on, called by this thread. Of several folders the last one.
+ */
+void files_watch(const char *folder, const struct file_hooks *hooks);
+
+#endif
