@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "database.h"
+#include "fault.h"
 
 enum { DATA, LOCK, FILES };
 static const char *const files[] = {[DATA] = "data.mdb", [LOCK] = "lock.mdb"};
@@ -39,6 +40,12 @@ static void drop(struct database *database)
 	free(database);
 }
 
+static void give_up(MDB_env *environment, const char *text)
+{
+	(void)environment;
+	fault_abort(text);
+}
+
 /* LMDB would make a missing file. */
 static bool find_data(const char *path, struct error *error)
 {
@@ -62,6 +69,7 @@ static bool open_environment(struct database *database, const char *path, int64_
 	}
 	return call_succeeded("making an environment", mdb_env_create(&database->environment),
 			      error) &&
+	       mdb_env_set_assert(database->environment, give_up) == MDB_SUCCESS &&
 	       (map_size == 0 ||
 		call_succeeded("setting the map's size",
 			       mdb_env_set_mapsize(database->environment, (size_t)map_size),
