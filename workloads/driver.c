@@ -6,8 +6,20 @@
 
 #include "engine.h"
 #include "fail.h"
+#include "fault.h"
 #include "options.h"
 #include "run.h"
+
+/* Of the C library: an assertion, which RocksDB of Debian has. It would print a line of its own. */
+_Noreturn void __assert_fail(const char *text, const char *file, unsigned int line,
+			     const char *function)
+{
+	char failed[256];
+
+	(void)function;
+	snprintf(failed, sizeof(failed), "%s:%u: assertion %s", file, line, text);
+	fault_abort(failed);
+}
 
 int main(int argc, char **argv)
 {
@@ -16,6 +28,7 @@ int main(int argc, char **argv)
 	/* A file-size limit must be an error that the engine reports, not a signal that ends the
 	 * process silently. */
 	signal(SIGXFSZ, SIG_IGN);
+	fault_catch(engine.title());
 	options_parse(argc, argv, &options);
 	switch (options.command) {
 	case COMMAND_POPULATE:

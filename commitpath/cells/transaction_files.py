@@ -119,16 +119,16 @@ def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
 def with_requests(cell: Cell, variables: Mapping[str, str]) -> Cell:
     """Return a cell with its trace of requests."""
     text, made = requests_of(Path(cell.file))
-    sizes = {"rows": len(made.rows), "value_size": made.value_size}
-    for name, value in {"n": len(made.transactions), **sizes}.items():
+    rows, n, size = len(made.rows), len(made.transactions), made.value_size
+    for name, value in {"rows": rows, "n": n, "value_size": size}.items():
         if (variable := axes()[name].among(variables)) and cell.value(name) != value:
             raise BadInputError(f"{variable}={cell.value(name)}: FILE={cell.file} has {value}; leave it out")
     profiles = {
         **cell.profiles,
-        "workload": {**cell.profiles["workload"], "fixed": sizes},
+        "workload": {**cell.profiles["workload"], "fixed": {"rows": rows, "value_size": size}},
         "file": {userfile.REQUESTS: text},
     }
-    return replace(cell, file=sqlfile.name(text), n=len(made.transactions), profiles=profiles, **sizes)
+    return replace(cell, file=sqlfile.name(text), rows=rows, n=n, value_size=size, profiles=profiles)
 
 
 def of_several(databases: int) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """A trace of requests: what make trace-synthetic writes reaches every engine as the mix itself does."""
 
+import contextlib
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -41,7 +43,8 @@ def replayed(folder: Path, cell: Cell) -> Driver:
 def rows_of(driver: Driver, engine: str) -> int:
     """The hash of the rows of a database; of a store, as the program of trials reads it."""
     if engine not in STORES:
-        return hashes.table(driver.database, "records").hash
+        with contextlib.closing(sqlite3.connect(driver.database)) as database:
+            return hashes.table(database, "records").hash
     trials = store(engine, driver.folder).trials
     options = ["--rows", "0", "--value-size", "120", "--database", driver.database, "--output-dir", "none"]
     settings = ["--sync", "off"] if engine != "lmdb" else []

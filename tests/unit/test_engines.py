@@ -64,6 +64,21 @@ def test_what_keys_and_values_do_not_have_is_refused(variables: dict[str, str], 
         make_cell({"ENGINE": "leveldb", **variables})
 
 
+@pytest.mark.parametrize("engine", ["leveldb", "lmdb", "rocksdb", "sqlitekv"])
+def test_each_setting_of_a_store_has_its_values(engine: str) -> None:
+    """Others, and numbers just outside its range, are one line that says what is allowed."""
+    for name in sorted(set(load_profile("engine", engine)["settings"].values())):
+        axis = axes()[name]
+        values = {"minimum": -1, "maximum": 1}
+        outside = [str(axis.spec[end] + by) for end, by in values.items() if end in axis.spec]
+        for value in ("x", "", *outside):
+            with pytest.raises(
+                BadInputError, match=f"^{axis.variable}={value}: {axis.variable} is "
+            ) as error:
+                make_cell({"ENGINE": engine, axis.variable: value})
+            assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("variables", "says"),
     [

@@ -42,9 +42,9 @@ PARTS: dict[str, tuple[list[str], str, set[str]]] = {
             "analysis/inspect/page.py",
         },
     ),
-    # kv, null and sql are words of other meanings, apsys17 is the default; a C file may have several
+    # kv, null, requests and sql are words of other meanings, apsys17 is the default; a C file may have several
     "workload": (
-        [*(DRIVERS & PROFILES) - {"kv", "null", "apsys17", "sql"}],
+        [*(DRIVERS & PROFILES) - {"kv", "null", "requests", "apsys17", "sql"}],
         rf"/({'|'.join(DRIVERS | PROFILES)})\.",
         set(),
     ),

@@ -125,6 +125,12 @@ static void set_options(struct database *database, const struct options *options
 		database->cache = leveldb_cache_create_lru((size_t)settings[BLOCK_CACHE]);
 		leveldb_options_set_cache(database->options, database->cache);
 	}
+	/* Not in a run, which has LevelDB's defaults: a damaged block is an error, and no other
+	 * row. */
+	if (use == ENGINE_VERIFY) {
+		leveldb_options_set_paranoid_checks(database->options, 1);
+		leveldb_readoptions_set_verify_checksums(database->read, 1);
+	}
 	if (database->background == INLINE)
 		leveldb_options_set_env(database->options, environment_inline());
 }
@@ -227,6 +233,17 @@ static bool load(struct database *database, const struct transaction *transactio
 	return database->loaded < LOAD_BYTES || write_loaded(database, error);
 }
 
+/* Before a run, too, each block is checked. */
+static bool scan(struct database *database, int64_t *rows, struct error *error)
+{
+	bool read;
+
+	leveldb_readoptions_set_verify_checksums(database->read, 1);
+	read = key_values_scan(database, rows, error);
+	leveldb_readoptions_set_verify_checksums(database->read, database->use == ENGINE_VERIFY);
+	return read;
+}
+
 static bool maintain(struct database *database, struct error *error)
 {
 	(void)error;
@@ -246,7 +263,7 @@ const struct engine engine = {
 	.render = key_values_render,
 	.commit = rows_commit,
 	.maintain = maintain,
-	.scan = key_values_scan,
+	.scan = scan,
 	.count = key_values_count,
 	.each = key_values_each,
 	.last_key = key_values_last_key,

@@ -12,6 +12,7 @@
 
 #include "database.h"
 #include "engine_files.h"
+#include "fault.h"
 #include "folder.h"
 #include "key_values/files.h"
 
@@ -42,6 +43,12 @@ static void drop(struct database *database)
 		mdb_env_close(database->environment);
 	key_values_close(&database->key_values);
 	free(database);
+}
+
+static void give_up(MDB_env *environment, const char *text)
+{
+	(void)environment;
+	fault_abort(text);
 }
 
 /* LMDB would make a missing file. */
@@ -82,6 +89,7 @@ static bool open_environment(struct database *database, const char *path, int64_
 	}
 	return call_succeeded("making an environment", mdb_env_create(&database->environment),
 			      error) &&
+	       mdb_env_set_assert(database->environment, give_up) == MDB_SUCCESS &&
 	       (map_size == 0 ||
 		call_succeeded("setting the map's size",
 			       mdb_env_set_mapsize(database->environment, (size_t)map_size),
