@@ -87,7 +87,9 @@ def driver(cell: Cell) -> Path:
     engine, root = cell.engine, artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
-    sources = sources_in(["", "workloads", "key_values", *(f"engines/{part}" for part in parts)])
+    sources = sources_in(
+        ["", "workloads", *profile.get("shares", []), *(f"engines/{part}" for part in parts)]
+    )
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
     if axis := profile.get("release"):
@@ -127,7 +129,7 @@ def trials(cell: Cell, here: bool = False) -> Path:
     engine, root = cell.engine, None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
-    folders = ["", "trials", "workloads", "key_values", *(f"engines/{part}" for part in parts)]
+    folders = ["", "trials", "workloads", *profile.get("shares", []), *(f"engines/{part}" for part in parts)]
     sources = sources_in([*folders, *trials_folders(engine)])
     # stripped, it has a fifth of the size
     name, flags, compiled, version = engine, f"{LINKED} -s", None, None

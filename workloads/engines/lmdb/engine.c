@@ -12,6 +12,7 @@
 
 #include "database.h"
 #include "engine_files.h"
+#include "folder.h"
 #include "key_values/files.h"
 
 enum { DATA, LOCK, FILES };
@@ -176,7 +177,7 @@ static bool maintain(struct database *database, struct error *error)
 
 static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	return key_values_file_sizes(path, roles, FILES, role_of, sizes);
+	return folder_sizes(path, roles, FILES, role_of, sizes);
 }
 
 /* A transaction's pages, their sync and the meta page; a free list of many pages is more writes. */

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "engine_files.h"
-#include "key_values/data.h"
+#include "folder.h"
 #include "key_values/key_values.h"
+#include "leveldb/data.h"
 #include "moved.h"
 
 const char *const roles[] = {"log",  "table", "manifest",  "current",
@@ -34,7 +35,7 @@ static size_t role_of(const char *name)
 
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	return key_values_file_sizes(path, roles, ROLES, role_of, sizes);
+	return folder_sizes(path, roles, ROLES, role_of, sizes);
 }
 
 /* The others are renamed, or have times in them. */
@@ -85,7 +86,7 @@ void files_kept(uint64_t last, size_t count, size_t bytes, uint64_t begin)
 	int64_t call = engine_files_keep(LOG, (int64_t)bytes, begin);
 
 	if (call >= 0)
-		moved_source(last - count + 1, call);
+		moved_source(ONE_DATABASE, last - count + 1, call);
 }
 
 void files_end(void)

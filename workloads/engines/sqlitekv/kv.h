@@ -78,6 +78,7 @@ struct store_options {
 	bool sync, sync_given;
 	int64_t cache_size;
 	bool cache_given;
+	leveldb_env_t *environment; /* NULL: LevelDB's own, with a thread */
 };
 
 int store_open(struct module *module, const char *path, const struct store_options *options,

@@ -1,7 +1,7 @@
 /* Numbers of writes in the files of LevelDB and RocksDB: doc/log_format.md, doc/table_format.md,
  * db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers have the smallest byte
  * first. */
-#include "key_values/data.h"
+#include "data.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void take(struct data_batch *batch, const unsigned char *bytes, size_t si
 	memcpy(batch->number + batch->size, bytes, taken);
 	batch->size += taken;
 	if (batch->size == sizeof(batch->number) && batch->call >= 0)
-		moved_source(data_number(batch->number, batch->size), batch->call);
+		moved_source(batch->database, data_number(batch->number, batch->size), batch->call);
 }
 
 /* Takes a byte of a record's header. */
@@ -136,14 +136,22 @@ void data_rows(const unsigned char *bytes, size_t size,
 	}
 }
 
+/* Of a block. */
+struct reported {
+	unsigned database;
+	int64_t call;
+};
+
 static void report(void *context, const struct data_row *row)
 {
-	const int64_t *call = context;
+	const struct reported *block = context;
 
-	moved_data(*call, row->number, (int64_t)row->size);
+	moved_data(block->database, block->call, row->number, (int64_t)row->size);
 }
 
-void data_block(const char *bytes, size_t size, int64_t call)
+void data_block(unsigned database, const char *bytes, size_t size, int64_t call)
 {
-	data_rows((const unsigned char *)bytes, size, report, &call);
+	struct reported block = {database, call};
+
+	data_rows((const unsigned char *)bytes, size, report, &block);
 }

@@ -1,14 +1,15 @@
 /* Numbers of writes in the files of LevelDB, and of RocksDB, which has its formats. They number
  * each Put and Delete (their "sequence"), and keep the number with the row in each table that the
  * row moves to. */
-#ifndef COMMITPATH_KEY_VALUES_DATA_H
-#define COMMITPATH_KEY_VALUES_DATA_H
+#ifndef COMMITPATH_LEVELDB_DATA_H
+#define COMMITPATH_LEVELDB_DATA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* A log that is being written. A batch is a record, or several fragments. */
 struct data_batch {
+	unsigned database;	 /* engine_files.h */
 	unsigned char header[7]; /* of a record */
 	size_t header_size;	 /* of it that is known */
 	size_t left;		 /* of the record */
@@ -22,7 +23,7 @@ void data_log(struct data_batch *batch, const char *bytes, size_t size, int64_t 
 	      int64_t call);
 
 /* Reports the rows of a table's block with its trailer, written by `call`. */
-void data_block(const char *bytes, size_t size, int64_t call);
+void data_block(unsigned database, const char *bytes, size_t size, int64_t call);
 
 /* A row of a block: its key and number, and its bytes, which begin at `offset`. */
 struct data_row {
