@@ -155,16 +155,16 @@ void engine_files_sync(struct engine_file *file, int64_t folders, uint64_t begin
 
 void engine_files_sync_folder(uint64_t inode, unsigned role, uint64_t begin, int result)
 {
-	const struct engine_file folder = {.inode = inode, .role = role};
+	const struct engine_file folder = {.role = role, .inode = inode};
 
 	note(FILE_SYNC, &folder, begin, 0, FILE_NOTHING, result);
 }
 
 int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin)
 {
-	const struct engine_file none = {.role = role};
+	const struct engine_file file = {.role = role};
 
-	return note(FILE_KEEP, &none, begin, FILE_NOTHING, size, 0);
+	return note(FILE_KEEP, &file, begin, FILE_NOTHING, size, 0);
 }
 
 void engine_files_msync(struct engine_file *file, uint64_t begin, int result)

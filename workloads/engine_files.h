@@ -1,6 +1,6 @@
-/* The log of an engine's files, for an engine that is given a layer of ours below it, such as
- * LevelDB's Env: each function is called after the call that it records. Calls and writes go to
- * file_calls.h and written.h. One thread calls it. */
+/* The log of an engine's files, for a layer of ours below the engine, such as LevelDB's Env, or for
+ * calls that the linker replaces (key_values/files.h): each function is called after the call that
+ * it records. Calls and writes go to file_calls.h and written.h. One thread calls it. */
 #ifndef COMMITPATH_ENGINE_FILES_H
 #define COMMITPATH_ENGINE_FILES_H
 

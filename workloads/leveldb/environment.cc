@@ -18,9 +18,9 @@
 #include <leveldb/env.h>
 
 extern "C" {
+#include "data.h"
 #include "engine_files.h"
 #include "environment.h"
-#include "key_values/data.h"
 #include "roles.h"
 }
 

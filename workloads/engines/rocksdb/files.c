@@ -6,8 +6,8 @@
 
 #include "engine_files.h"
 #include "folder.h"
-#include "key_values/data.h"
 #include "key_values/key_values.h"
+#include "leveldb/data.h"
 #include "moved.h"
 
 const char *const roles[] = {"log",  "table", "manifest",  "current",
@@ -86,7 +86,7 @@ void files_kept(uint64_t last, size_t count, size_t bytes, uint64_t begin)
 	int64_t call = engine_files_keep(LOG, (int64_t)bytes, begin);
 
 	if (call >= 0)
-		moved_source(0, last - count + 1, call);
+		moved_source(ONE_DATABASE, last - count + 1, call);
 }
 
 void files_end(void)

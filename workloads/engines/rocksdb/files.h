@@ -9,6 +9,9 @@
 
 enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES, FOLDER = ROLES };
 
+/* In moved.h: a run has one database. */
+enum { ONE_DATABASE };
+
 /* Ended by NULL; in vfs.csv and model/engines/rocksdb.py. */
 extern const char *const roles[];
 extern const struct file_hooks file_hooks;

@@ -25,7 +25,7 @@ const struct option settings[] = {
 	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
 	{SETTING("background", "background", BACKGROUND), WORD("WHO", backgrounds),
 	 .preset = "inline",
-	 .help = "whether a write waits for the flushes and compactions that it makes due"},
+	 .help = "who does flushes and compactions: the call that makes them due, or threads"},
 	{SETTING("disable-wal", "disable_wal", DISABLE_WAL), WORD("SWITCH", off_on),
 	 .preset = "off", .help = "WriteOptions::disableWAL: writes are not logged"},
 	{SETTING("wal-recovery-mode", "wal_recovery_mode", WAL_RECOVERY_MODE),

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "key_values/data.h"
 #include "key_values/key_values.h"
+#include "leveldb/data.h"
 #include "moved.h"
 
 enum {
@@ -141,7 +141,7 @@ void table_close(struct table_file *table)
 		const struct moved_row *row = &table->rows[i];
 
 		if (!row->zeroed && row->call >= 0)
-			moved_data(0, row->call, row->number, row->bytes);
+			moved_data(ONE_DATABASE, row->call, row->number, row->bytes);
 	}
 	free(table->bytes);
 	free(table->parts);
@@ -199,7 +199,7 @@ void tables_settle(void)
 			const struct moved_row *row = &table->rows[i];
 
 			if (row->zeroed && row->call >= 0)
-				moved_data(0, row->call, row->number, row->bytes);
+				moved_data(ONE_DATABASE, row->call, row->number, row->bytes);
 		}
 		table->settled = true;
 	}

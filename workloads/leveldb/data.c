@@ -1,7 +1,7 @@
 /* Numbers of writes in the files of LevelDB and RocksDB: doc/log_format.md, doc/table_format.md,
  * db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers have the smallest byte
  * first. */
-#include "key_values/data.h"
+#include "data.h"
 
 #include <string.h>
 
@@ -136,19 +136,22 @@ void data_rows(const unsigned char *bytes, size_t size,
 	}
 }
 
-struct block {
+/* Of a block. */
+struct reported {
 	unsigned database;
 	int64_t call;
 };
 
 static void report(void *context, const struct data_row *row)
 {
-	const struct block *block = context;
+	const struct reported *block = context;
 
 	moved_data(block->database, block->call, row->number, (int64_t)row->size);
 }
 
 void data_block(unsigned database, const char *bytes, size_t size, int64_t call)
 {
-	data_rows((const unsigned char *)bytes, size, report, &(struct block){database, call});
+	struct reported block = {database, call};
+
+	data_rows((const unsigned char *)bytes, size, report, &block);
 }

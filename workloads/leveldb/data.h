@@ -1,15 +1,15 @@
 /* Numbers of writes in the files of LevelDB, and of RocksDB, which has its formats. They number
  * each Put and Delete (their "sequence"), and keep the number with the row in each table that the
  * row moves to. */
-#ifndef COMMITPATH_KEY_VALUES_DATA_H
-#define COMMITPATH_KEY_VALUES_DATA_H
+#ifndef COMMITPATH_LEVELDB_DATA_H
+#define COMMITPATH_LEVELDB_DATA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* A log that is being written. A batch is a record, or several fragments. */
 struct data_batch {
-	unsigned database;	 /* moved.h */
+	unsigned database;	 /* engine_files.h */
 	unsigned char header[7]; /* of a record */
 	size_t header_size;	 /* of it that is known */
 	size_t left;		 /* of the record */
