@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
-from test_killed_stores import STORES, store
+from test_killed_stores import store
 from test_mix import ENGINES, operations, ran
 
 from base.identity import FIRST_ENGINE
@@ -16,6 +16,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.inputs import trace_synthetic
 from model import workloads
 from model.cell import Cell
+from model.engines import by_name
 from model.expected_state import hashes, oracle
 
 SIZES = {"ROWS": "40", "N": "60", "VALUE_SIZE": "120", "SEED": "3"}
@@ -42,7 +43,7 @@ def replayed(folder: Path, cell: Cell) -> Driver:
 
 def rows_of(driver: Driver, engine: str) -> int:
     """The hash of the rows of a database; of a store, as the program of trials reads it."""
-    if engine not in STORES:
+    if by_name(engine).has_sql:
         with contextlib.closing(sqlite3.connect(driver.database)) as database:
             return hashes.table(database, "records").hash
     trials = store(engine, driver.folder).trials
@@ -80,7 +81,7 @@ def test_any_engine_replays_a_trace_as_the_mix(name: str, more: dict[str, str], 
         assert tables[0] == tables[1]
         assert driver.config()["operations"] == itself.config()["operations"]
         assert driver.config()["rows_after"] == itself.config()["rows_after"]
-        if engine in (FIRST_ENGINE, *STORES):
+        if engine == FIRST_ENGINE or not by_name(engine).has_sql:
             due = oracle.after_each(cell, ["requests"])[-1]
             assert due == oracle.after_each(mix, ["mix"])[-1]
             assert rows_of(driver, engine) == rows_of(itself, engine) == due.hash
