@@ -42,7 +42,7 @@ PARTS: dict[str, tuple[list[str], str, set[str]]] = {
             "analysis/inspect/page.py",
         },
     ),
-    # kv, null, requests and sql are words of other meanings, apsys17 is the default; a C file may have several
+    # kv, null, requests, sql: words of other meanings; apsys17: the default; a C file may have several
     "workload": (
         [*(DRIVERS & PROFILES) - {"kv", "null", "requests", "apsys17", "sql"}],
         rf"/({'|'.join(DRIVERS | PROFILES)})\.",
