@@ -126,7 +126,8 @@ def test_rows_belong_to_their_last_writes(rocksdb: Driver, more: tuple[object, .
     assert set(vfs["file"].gather(table["source"].drop_nulls())) == {"log"}
     left = {path.stat().st_ino for path in rocksdb.database.glob("*.sst")}
     last: dict[int, int | None] = dict.fromkeys(range(1, ROWS + 1))
-    made = workloads.transactions(workloads.by_name("apsys17"), Options(ROWS, N, 3072, 1), PHASES)
+    assert (workload := workloads.by_name("apsys17"))
+    made = workloads.transactions(workload, Options(ROWS, N, 3072, 1), PHASES)
     for number, operations in enumerate(made):
         for kind, key, *_ in operations:
             last.pop(key, None)
