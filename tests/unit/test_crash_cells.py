@@ -27,9 +27,12 @@ KILLED = {"CRASH": "process"}
     [
         ({"CRASH": "power"}, "CRASH=power: DEVICE=constant keeps no past states; use DEVICE=emmc-5.0"),
         (FLASH | {"WORKLOAD": "rlbench"}, "which rows WORKLOAD=rlbench leaves is not known beforehand"),
-        (
-            FLASH | {"ENGINE": "leveldb", "BACKGROUND": "thread"},
-            "CRASH=power: BACKGROUND=thread does not do a run again to the bit; use its default, inline",
+        *(
+            (
+                FLASH | {"ENGINE": engine, "BACKGROUND": "thread"},
+                "CRASH=power: BACKGROUND=thread does not do a run again to the bit; use its default, inline",
+            )
+            for engine in ("leveldb", "rocksdb")
         ),
         (FLASH | {"CLOCK": "real"}, "CLOCK=real does not do a run again to the bit"),
         (FLASH | {"CUTS": "2"}, "CUTS=2: CUTS is a whole number from 3"),

@@ -47,22 +47,23 @@ struct table_file {
 static struct table_file *tables;
 static bool deleted; /* a table was, since the last settlement */
 
-/* Makes room for so many elements; returns whether there is. */
+/* Makes room for so many elements of the array that `array` points to; returns whether there is. */
 static bool grow(void *array, size_t count, size_t *room, size_t each)
 {
 	size_t wanted = *room ? *room : LEAST_ROOM;
-	void **elements = array, *memory;
+	void *memory;
 
 	if (count <= *room)
 		return true;
 	while (wanted < count)
 		wanted *= 2;
-	memory = realloc(*elements, wanted * each);
+	memcpy(&memory, array, sizeof(memory));
+	memory = realloc(memory, wanted * each);
 	if (memory == NULL) {
 		moved_lost();
 		return false;
 	}
-	*elements = memory;
+	memcpy(array, &memory, sizeof(memory));
 	*room = wanted;
 	return true;
 }
@@ -165,6 +166,18 @@ static uint64_t newest(const struct table_file *table, uint64_t key)
 	return low < table->row_count && table->rows[low].key == key ? table->rows[low].number : 0;
 }
 
+/* Reports the rows that had no number in the table. */
+static void settle(struct table_file *table)
+{
+	for (size_t i = 0; i < table->row_count && !table->settled; i++) {
+		const struct moved_row *row = &table->rows[i];
+
+		if (row->zeroed && row->call >= 0)
+			moved_data(ONE_DATABASE, row->call, row->number, row->bytes);
+	}
+	table->settled = true;
+}
+
 void table_delete(const char *name)
 {
 	struct table_file **link = &tables, *gone;
@@ -172,10 +185,11 @@ void table_delete(const char *name)
 	while (*link != NULL && strcmp((*link)->name, name) != 0)
 		link = &(*link)->next;
 	gone = *link;
+	deleted = true;
+	/* one from before the run has no rows that matter */
 	if (gone == NULL)
 		return;
 	*link = gone->next;
-	deleted = true;
 	for (struct table_file *table = tables; table != NULL; table = table->next) {
 		for (size_t i = 0; i < table->row_count && !table->settled; i++) {
 			struct moved_row *row = &table->rows[i];
@@ -185,6 +199,7 @@ void table_delete(const char *name)
 				row->number = number;
 		}
 	}
+	settle(gone);
 	free(gone->rows);
 	free(gone);
 }
@@ -192,15 +207,7 @@ void table_delete(const char *name)
 void tables_settle(void)
 {
 	deleted = false;
-	for (struct table_file *table = tables; table != NULL; table = table->next) {
-		if (table->bytes != NULL)
-			continue;
-		for (size_t i = 0; i < table->row_count && !table->settled; i++) {
-			const struct moved_row *row = &table->rows[i];
-
-			if (row->zeroed && row->call >= 0)
-				moved_data(ONE_DATABASE, row->call, row->number, row->bytes);
-		}
-		table->settled = true;
-	}
+	for (struct table_file *table = tables; table != NULL; table = table->next)
+		if (table->bytes == NULL)
+			settle(table);
 }
