@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "driver.h"
+#include "index_blocks.h"
 #include "log.h"
 
 /* Bytes of rows that are loaded as one transaction. */
@@ -54,11 +55,15 @@ static bool open_kv(struct database *database, struct error *error)
 	struct store_options options = {.sync_given = true,
 					.sync = runs && settings[SYNC] == 1,
 					.cache_given = true,
-					.cache_size = runs ? settings[QUERY_CACHE] : 0};
+					.cache_size = runs ? settings[QUERY_CACHE] : 0,
+					.set_more = index_blocks_set,
+					.value = runs ? settings[INDEX_BLOCKS] : 0};
 	struct kv_database *own = database->own;
 	struct module *module;
 	char *message = NULL;
 
+	if (!index_blocks_check(settings[INDEX_BLOCKS], error))
+		return false;
 	if (sqlite3_open_v2(":memory:", &database->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
 			    NULL) != SQLITE_OK)
 		return call_failed(database, NULL, error);

@@ -78,6 +78,9 @@ struct store_options {
 	bool sync, sync_given;
 	int64_t cache_size;
 	bool cache_given;
+	/* sets further options of LevelDB by a value; NULL: none */
+	void (*set_more)(leveldb_options_t *options, int64_t value);
+	int64_t value;
 };
 
 int store_open(struct module *module, const char *path, const struct store_options *options,
