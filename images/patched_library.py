@@ -1,7 +1,7 @@
 """Build an engine's library from Debian's source with a patch of ours, for the settings that the patch adds.
 
-`patched` of experiments/engine/*.yml names the library's engine and these settings. The patch, fetch.py and
-a Makefile are in workloads/engines/<engine>/patched/. All other cells have Debian's binary.
+`patched` of experiments/engine/*.yml names the library and these settings. The patch, fetch.py and a Makefile
+are in workloads/<library>/patched/. All other cells have Debian's binary.
 """
 
 import shutil
@@ -23,13 +23,13 @@ def source(folder: Path) -> Path:
     return artifacts.ensure(path, what, lambda: artifacts.run(command, path.name), mib=100)
 
 
-def root(engine: str, of_board: Path | None) -> Path:
+def root(library: str, of_board: Path | None) -> Path:
     """Return a root with the patched library (ENGINE_ROOT of workloads/packages.mk), compiled for the board,
     or without a build root for this host."""
-    folder = artifacts.WORKLOADS / "engines" / engine / "patched"
+    folder = artifacts.WORKLOADS / library / "patched"
     sources, by = source(folder), of_board.name if of_board else compiling.hosts_compiler()
     rules = [folder / "Makefile", artifacts.WORKLOADS / "packages.mk"]
-    path = artifacts.CACHE / f"{engine}-patched-{artifacts.hash_of(sources.name, by, files=rules)}"
+    path = artifacts.CACHE / f"{library}-patched-{artifacts.hash_of(sources.name, by, files=rules)}"
 
     def build() -> None:
         with artifacts.work_folder() as work:
@@ -39,10 +39,10 @@ def root(engine: str, of_board: Path | None) -> Path:
             up = Path(*[".." for _ in place.parts])
             given = {"OUT": str(up / "out"), "SOURCE": str(up / "source")}
             given |= {"ENGINE_ROOT": ""} if of_board else {}
-            artifacts.run(compiling.make_in(work, of_board, ["-C", str(place)], given), f"{engine}-patched")
+            artifacts.run(compiling.make_in(work, of_board, ["-C", str(place)], given), f"{library}-patched")
             (work / "out").rename(path)
 
-    what = f"compile {engine} with our patch" + ("" if of_board else " for this host")
+    what = f"compile {library} with our patch" + ("" if of_board else " for this host")
     return artifacts.ensure(path, what, build, mib=200)
 
 
@@ -50,5 +50,5 @@ def needed(cell: Cell, of_board: Path | None) -> Path | None:
     """Return the root with the patched library that a cell needs; None: it has Debian's."""
     patched = load_yaml(EXPERIMENTS / "engine" / f"{cell.engine}.yml").get("patched")
     if patched and any(cell.value(axis) in values for axis, values in patched["when"].items()):
-        return root(patched["engine"], of_board)
+        return root(patched["library"], of_board)
     return None

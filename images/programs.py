@@ -54,12 +54,6 @@ def release_library(engine: str, version: str) -> Path:
     return artifacts.ensure(path, f"link {engine} {version} for this host", build, mib=20)
 
 
-def engine_folders(engine: str) -> list[str]:
-    """Return the folders of workloads/ with an engine's sources: its own, its parts', its library's."""
-    library = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml").get("patched", {"engine": engine})
-    return [f"engines/{name}" for name in dict.fromkeys([*made_of(engine), library["engine"]])]
-
-
 # Cached: a grid makes hundreds of cells. Callers do not modify the result.
 @functools.cache
 def made_of(engine: str) -> list[str]:
@@ -80,7 +74,9 @@ def driver(cell: Cell) -> Path:
     engine, root = cell.engine, artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
-    sources = sources_in(["", "workloads", "key_values", *engine_folders(engine)])
+    sources = sources_in(
+        ["", "workloads", *profile.get("shares", []), *(f"engines/{part}" for part in parts)]
+    )
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
     if axis := profile.get("release"):
@@ -126,7 +122,7 @@ def trials(cell: Cell, here: bool = False) -> Path:
     engine, root = cell.engine, None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
-    folders = ["", "trials", "workloads", "key_values", *engine_folders(engine)]
+    folders = ["", "trials", "workloads", *profile.get("shares", []), *(f"engines/{part}" for part in parts)]
     sources = sources_in([*folders, *trials_folders(engine)])
     # stripped, it has a fifth of the size
     name, flags, compiled, version = engine, f"{LINKED} -s", None, None

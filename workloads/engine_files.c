@@ -2,10 +2,12 @@
 #include "engine_files.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "fail.h"
 #include "file_calls.h"
+#include "options.h"
 #include "ticks.h"
 #include "written.h"
 
@@ -16,11 +18,12 @@ enum { NOT_LOGGED = -1 };
 struct engine_file {
 	struct engine_file *next; /* open files */
 	uint64_t inode;
-	unsigned role;
+	unsigned role, database;
 	struct written_file *written;
 };
 
 static struct engine_file *files;
+static const char *folders[MAX_DATABASES];
 static bool recorded, noting;
 static int64_t calls;
 
@@ -40,17 +43,35 @@ uint64_t engine_files_now(void)
 	return ticks_now();
 }
 
-static int64_t note(enum file_op op, unsigned role, uint64_t inode, uint64_t begin, int64_t offset,
+void engine_files_folder(const char *path, size_t number)
+{
+	folders[number] = path;
+}
+
+/* Returns the number of a file's database, from 1; 0: it is in no folder. */
+static unsigned database_of(const char *path)
+{
+	for (unsigned i = 0; i < MAX_DATABASES; i++) {
+		size_t length = folders[i] != NULL ? strlen(folders[i]) : 0;
+
+		if (length > 0 && strncmp(path, folders[i], length) == 0 && path[length] == '/')
+			return i + 1;
+	}
+	return 0;
+}
+
+static int64_t note(enum file_op op, const struct engine_file *file, uint64_t begin, int64_t offset,
 		    int64_t bytes, int result)
 {
 	struct file_call call = {.begin = begin,
 				 .end = ticks_now(),
-				 .inode = inode,
+				 .inode = file->inode,
 				 .offset = offset,
 				 .bytes = bytes,
 				 .page = FILE_NOTHING,
 				 .op = op,
-				 .role = role,
+				 .role = file->role,
+				 .database = file->database,
 				 .result = result};
 
 	if (!noting)
@@ -63,7 +84,7 @@ void engine_files_begin(void)
 {
 	noting = true;
 	for (const struct engine_file *file = files; file != NULL; file = file->next)
-		note(FILE_OPEN, file->role, file->inode, ticks_now(), FILE_NOTHING, 0, 0);
+		note(FILE_OPEN, file, ticks_now(), FILE_NOTHING, 0, 0);
 }
 
 void engine_files_end(void)
@@ -84,12 +105,18 @@ struct engine_file *engine_files_open(const char *path, unsigned role, bool comp
 		fail("%s cannot be recorded", path);
 	file->inode = status.st_ino;
 	file->role = role;
+	file->database = database_of(path);
 	if (compared)
 		file->written = written_open(path);
 	file->next = files;
 	files = file;
-	note(FILE_OPEN, role, file->inode, begin, FILE_NOTHING, 0, 0);
+	note(FILE_OPEN, file, begin, FILE_NOTHING, 0, 0);
 	return file;
+}
+
+unsigned engine_files_database(const struct engine_file *file)
+{
+	return file != NULL ? file->database : 0;
 }
 
 int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t size,
@@ -98,13 +125,13 @@ int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t 
 	if (file == NULL)
 		return NOT_LOGGED;
 	written_write(file->written, bytes, size, offset);
-	return note(FILE_WRITE, file->role, file->inode, begin, offset, size, result);
+	return note(FILE_WRITE, file, begin, offset, size, result);
 }
 
 void engine_files_sync(struct engine_file *file, int64_t folders, uint64_t begin, int result)
 {
 	if (file != NULL)
-		note(FILE_SYNC, file->role, file->inode, begin, folders, FILE_NOTHING, result);
+		note(FILE_SYNC, file, begin, folders, FILE_NOTHING, result);
 }
 
 void engine_files_close(struct engine_file *file, uint64_t begin, int result)
@@ -113,7 +140,7 @@ void engine_files_close(struct engine_file *file, uint64_t begin, int result)
 
 	if (file == NULL)
 		return;
-	note(FILE_CLOSE, file->role, file->inode, begin, FILE_NOTHING, FILE_NOTHING, result);
+	note(FILE_CLOSE, file, begin, FILE_NOTHING, FILE_NOTHING, result);
 	while (*link != file)
 		link = &(*link)->next;
 	*link = file->next;
@@ -122,9 +149,11 @@ void engine_files_close(struct engine_file *file, uint64_t begin, int result)
 
 void engine_files_delete(const char *path, unsigned role, uint64_t begin, int result)
 {
+	const struct engine_file file = {.role = role, .database = database_of(path)};
+
 	if (!recorded)
 		return;
-	note(FILE_DELETE, role, 0, begin, FILE_NOTHING, 0, result);
+	note(FILE_DELETE, &file, begin, FILE_NOTHING, 0, result);
 	if (result == 0)
 		written_delete(path);
 }

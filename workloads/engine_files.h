@@ -19,6 +19,10 @@ bool engine_files_prepare(size_t calls, struct error *error);
 void engine_files_begin(void);
 void engine_files_end(void);
 
+/* Of several databases that are folders, registers the one at `path`, which must stay valid:
+ * calls of the files in it have its number in vfs.csv. */
+void engine_files_folder(const char *path, size_t number);
+
 /* Returns whether files are recorded. */
 bool engine_files_recorded(void);
 
@@ -29,6 +33,9 @@ uint64_t engine_files_now(void);
  * content is checked after a power cut (written.h). Returns NULL if files are not recorded. */
 struct engine_file *engine_files_open(const char *path, unsigned role, bool compared,
 				      uint64_t begin);
+
+/* Returns a file's database as in a struct file_call. */
+unsigned engine_files_database(const struct engine_file *file);
 
 /* Of an open file, or NULL. Returns the call's number in vfs.csv, or -1. A sync of `folders` more
  * also syncs its folder. `result`: 0, or the engine's error. */

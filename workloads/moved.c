@@ -10,11 +10,13 @@
 enum { LEAST_ROOM = 1 << 12, NO_CALL = -1 };
 
 struct source {
+	unsigned database;
 	uint64_t number;
 	int64_t call;
 };
 
 struct data {
+	unsigned database;
 	uint64_t number; /* in the end: its source's call */
 	int64_t call, bytes;
 };
@@ -35,32 +37,44 @@ static void *grown(void *memory, size_t count, size_t *room, size_t each)
 	return memory;
 }
 
-void moved_source(uint64_t number, int64_t call)
+void moved_source(unsigned database, uint64_t number, int64_t call)
 {
 	sources = grown(sources, source_count, &source_room, sizeof(*sources));
-	sources[source_count++] = (struct source){number, call};
+	sources[source_count++] = (struct source){database, number, call};
 }
 
-void moved_data(int64_t call, uint64_t number, int64_t bytes)
+void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes)
 {
 	moves = grown(moves, move_count, &move_room, sizeof(*moves));
-	moves[move_count++] = (struct data){number, call, bytes};
+	moves[move_count++] = (struct data){database, number, call, bytes};
 }
 
-/* Returns the call that first wrote a number's data, or NO_CALL. */
-static int64_t source_of(uint64_t number)
+/* Orders sources by their database and number. */
+static int by_number(const void *left, const void *right)
 {
+	const struct source *a = left, *b = right;
+
+	if (a->database != b->database)
+		return a->database < b->database ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Returns the call that first wrote the data, or NO_CALL. Sources are in order. */
+static int64_t source_of(const struct data *data)
+{
+	const struct source wanted = {data->database, data->number, 0};
 	size_t low = 0, high = source_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (sources[middle].number <= number)
+		if (by_number(&sources[middle], &wanted) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low > 0 ? sources[low - 1].call : NO_CALL;
+	return low > 0 && sources[low - 1].database == data->database ? sources[low - 1].call
+								      : NO_CALL;
 }
 
 static int by_call(const void *left, const void *right)
@@ -91,8 +105,9 @@ void moved_write(const char *directory)
 
 	if (source_count == 0)
 		return;
+	qsort(sources, source_count, sizeof(*sources), by_number);
 	for (size_t i = 0; i < move_count; i++)
-		moves[i].number = (uint64_t)source_of(moves[i].number);
+		moves[i].number = (uint64_t)source_of(&moves[i]);
 	if (move_count > 0)
 		qsort(moves, move_count, sizeof(*moves), by_call);
 	file = output_open(directory, "moved.csv");

@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
-/* Call `call` of vfs.csv wrote the data of this number and the next ones, until the next source;
- * numbers only grow. */
-void moved_source(uint64_t number, int64_t call);
+/* Call `call` of vfs.csv wrote the data of this number and the next ones of a database, until its
+ * next source. */
+void moved_source(unsigned database, uint64_t number, int64_t call);
 
 /* Call `call` wrote `bytes` of data with this number again. */
-void moved_data(int64_t call, uint64_t number, int64_t bytes);
+void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes);
 
 /* Writes moved.csv, if there is a source: for each call and source the bytes. Data from before the
- * first source has none. */
+ * database's first source has none. */
 void moved_write(const char *directory);
 
 #endif

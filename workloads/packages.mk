@@ -1,17 +1,16 @@
 # An engine's libraries as Debian has them, linked statically: a board needs no package more.
 #   PACKAGES         of the target, as in experiments/engine/NAME.yml
 #   HEADER           a file of theirs in /usr/include
+#   WORKLOADS=DIR/   from where make runs to workloads/
 #   ENGINE_ROOT=DIR  a root with these packages; not given: the host's own release of them, fetched
-fetched ?= build/$(ENGINE)
+fetched ?= $(WORKLOADS)build/$(ENGINE)
 ENGINE_ROOT ?= $(fetched)
-# there is nothing to compile
-LIBRARY :=
 LIBRARIES := $(ENGINE_ROOT)/usr/lib/$(shell $(CC) -print-multiarch)
 # The static one comes with g++, which a build root has; every Debian has the other, as apt needs it.
 LIBSTDCXX := $(if $(filter $(fetched),$(ENGINE_ROOT)),-l:libstdc++.so.6,-l:libstdc++.a)
 
-ENGINE_CPPFLAGS := -isystem $(ENGINE_ROOT)/usr/include
-ENGINE_HEADERS := $(ENGINE_ROOT)/usr/include/$(HEADER)
+ENGINE_CPPFLAGS += -isystem $(ENGINE_ROOT)/usr/include
+ENGINE_HEADERS += $(ENGINE_ROOT)/usr/include/$(HEADER)
 
 # No root, and nothing is installed.
 $(fetched)/usr/include/$(HEADER):

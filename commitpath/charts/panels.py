@@ -148,8 +148,6 @@ def settings(bar: Bar) -> str:
     engine = str(bar.cell.engine)
     if not engines.unused_axes(engine) & {"journal_mode", "synchronous"}:
         return f"{bar.cell.journal_mode}/{bar.cell.synchronous}".upper()
-    requested = engines.by_name(engine).requested(bar.cell)
-    changed = [
-        f"{name}={value}" for name, value in requested.items() if value != axes()[name].spec["default"]
-    ]
+    values = {name: bar.cell.value(name) for name in engines.setting_axes(engine)}
+    changed = [f"{name}={value}" for name, value in values.items() if value != axes()[name].spec["default"]]
     return " ".join([engine.upper(), *changed])

@@ -177,11 +177,22 @@ def unused_axes(name: str) -> frozenset[str]:
 
     Cells have values of these axes, too.
     """
-    path = EXPERIMENTS / "engine" / f"{name}.yml"
-    if not path.is_file():
+    profile = _profile(name)
+    if profile is None:
         return frozenset()
-    profile, others = load_yaml(path), {by_name(other).TITLE for other in names()} - {by_name(name).TITLE}
+    others = {by_name(other).TITLE for other in names()} - {by_name(name).TITLE}
     return _axes_of(others) - {*profile["settings"].values(), profile.get("release")}
+
+
+def setting_axes(name: str) -> list[str]:
+    """Return the axes that set an engine's settings, in its profile's order; none for an unknown engine."""
+    profile = _profile(name)
+    return list(profile["settings"].values()) if profile else []
+
+
+def _profile(name: str) -> dict[str, Any] | None:
+    path = EXPERIMENTS / "engine" / f"{name}.yml"
+    return load_yaml(path) if path.is_file() else None
 
 
 def _axes_of(titles: Collection[str]) -> frozenset[str]:

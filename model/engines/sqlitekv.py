@@ -13,11 +13,14 @@ from model.engines import leveldb, sqlite
 
 TITLE = "SQLiteKV"
 FILES = leveldb.FILES
-JOBS = leveldb.JOBS
+LOGS_CALLS = True
+CALLS = leveldb.CALLS
+UNORDERED = leveldb.UNORDERED
 # counters of the query cache
 COUNTED = re.compile("cache (hits|misses|evictions)")
 
 role = leveldb.role
+order = leveldb.order
 maintenance = leveldb.maintenance
 survives = leveldb.survives
 release = sqlite.release

@@ -32,6 +32,7 @@ KEY_VALUES: dict[str, tuple[str, ...]] = {
     "leveldb": ("WRITE_BUFFER_SIZE=65536",),
     "lmdb": (),
     "rocksdb": ("WRITE_BUFFER_SIZE=65536",),
+    "sqlitekv": ("CHECKPOINT_EVERY=50",),
 }
 
 

@@ -109,6 +109,16 @@ def test_two_runs_are_equal(leveldb: Driver) -> None:
     assert Counter(op for op, file, *_ in found[0][0] if file == "table")["open"] > 10
 
 
+def test_a_flush_without_rows_is_no_failed_call(tmp_path: Path) -> None:
+    """LevelDB removes a table that it did not make, as where a checkpoint comes after reads."""
+    leveldb = Driver(binary("engine-leveldb"), tmp_path)
+    where = ["--workload", "kv", "--database", leveldb.database, "--rows", 50]
+    assert leveldb("populate", *where).returncode == 0
+    more = ["--n", 10, "--sync", "off", "--checkpoint-every", 5, "--vfs-log"]
+    assert leveldb("run", *where, *more, "--output-dir", leveldb.output).returncode == 0
+    assert set(calls(leveldb)["result"]) == {0}
+
+
 @pytest.mark.parametrize("sync", ["off", "full"])
 def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
     run(leveldb, "--vfs-log", sync=sync)

@@ -9,12 +9,13 @@ from test_ssl_paper import run
 from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
+from commitpath.charts import panels
 from commitpath.papers import document, figure_data, judge, paper
 from commitpath.papers.readings import of_engine, reading
 from commitpath.results.metrics import number
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
-from model import durability
+from model import durability, engines
 
 CELL = make_cell({"ENGINE": "leveldb", "WORKLOAD": "kv"})
 
@@ -80,6 +81,23 @@ def test_its_cells_are_swept_and_used() -> None:
         for bar in panel.bars
     }
     assert used == {name for name, one in swept.items() if one.grid != study.watched}
+
+
+def test_a_bar_names_the_settings_of_its_engine() -> None:
+    """In the sentence on durability; SQLite's are its two modes."""
+    study = paper.load("sqlitekv")
+    path = study.figures[0]
+    bar = figure_data.panels(study, path, figure_data.read(path))[0].bars[0]
+    named = {
+        name: panels.settings(replace(bar, cell=make_cell({"ENGINE": name, "WORKLOAD": "kv"})))
+        for name in engines.names()
+    }
+    assert named == {
+        name: "DELETE/FULL" if "journal_mode" in engines.setting_axes(name) else name.upper()
+        for name in named
+    }
+    off = make_cell({"ENGINE": "sqlitekv", "WORKLOAD": "kv", "SYNC": "off", "KV_FORM": "direct"})
+    assert panels.settings(replace(bar, cell=off)) == "SQLITEKV synchronous=off kv_form=direct"
 
 
 def test_each_claim_is_at_equal_durability_too() -> None:

@@ -1,13 +1,10 @@
-/* Key-value stores: rendered transactions, and the hooks that read rows or sizes of files. */
+/* Key-value stores: rendered transactions, and the hooks that read rows. */
 #include "key_values/key_values.h"
 
-#include <dirent.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void encode(unsigned char *bytes, uint64_t number, size_t size)
 {
@@ -201,32 +198,4 @@ bool key_values_last_key(struct database *database, int64_t *key, struct error *
 	if (cursor_move(cursor, MOVE_LAST, NULL, &row))
 		*key = (int64_t)decode(row.key, KEY_SIZE);
 	return cursor_close(cursor, error);
-}
-
-bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), size = strlen(end);
-
-	return length >= size && strcmp(name + length - size, end) == 0;
-}
-
-size_t key_values_file_sizes(const char *path, const char *const *roles, size_t count,
-			     size_t (*role_of)(const char *name), struct file_size *sizes)
-{
-	DIR *folder = opendir(path);
-	struct dirent *entry;
-
-	for (size_t i = 0; i < count; i++)
-		sizes[i] = (struct file_size){roles[i], 0};
-	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		char name[PATH_MAX];
-		struct stat status;
-
-		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
-			sizes[role_of(entry->d_name)].bytes += status.st_size;
-	}
-	if (folder != NULL)
-		closedir(folder);
-	return count;
 }

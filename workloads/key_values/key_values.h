@@ -44,12 +44,6 @@ bool key_values_count(struct database *database, int64_t *rows, struct error *er
 bool key_values_each(struct database *database, each_row *take, void *context, struct error *error);
 bool key_values_last_key(struct database *database, int64_t *key, struct error *error);
 
-/* For the hook file_sizes: the sizes of the files in a folder, by role; `role_of` returns the role
- * of a name as its index in `roles`. */
-size_t key_values_file_sizes(const char *path, const char *const *roles, size_t count,
-			     size_t (*role_of)(const char *name), struct file_size *sizes);
-bool ends_with(const char *name, const char *end);
-
 /* A number as `size` bytes, the largest first, and back. */
 void encode(unsigned char *bytes, uint64_t number, size_t size);
 uint64_t decode(const unsigned char *bytes, size_t size);

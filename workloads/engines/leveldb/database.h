@@ -43,7 +43,6 @@ struct database {
 
 /* Hooks of engine.h, by file. */
 bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
-size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
 extern const struct option settings[];
 const char *settings_title(void);
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,

@@ -11,9 +11,9 @@
 
 #include "database.h"
 #include "engine_files.h"
-#include "environment.h"
-#include "index_blocks.h"
-#include "roles.h"
+#include "leveldb/environment.h"
+#include "leveldb/files.h"
+#include "leveldb/index_blocks.h"
 
 /* Bytes of rows that are loaded as one batch. */
 enum { LOAD_BYTES = 1 << 20 };
@@ -237,18 +237,10 @@ static bool maintain(struct database *database, struct error *error)
 	return true;
 }
 
-/* A transaction that writes a table makes 4 calls for each block of it, most others two. */
-static bool log_prepare(size_t transactions, struct error *error)
-{
-	enum { CALLS_PER_TRANSACTION = 8 };
-
-	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
-}
-
 const struct engine engine = {
 	.name = "leveldb",
 	.settings = settings,
-	.file_roles = roles,
+	.file_roles = leveldb_roles,
 	.title = settings_title,
 	.open = open_database,
 	.close = close_database,
@@ -265,8 +257,8 @@ const struct engine engine = {
 	.read_properties = settings_read_properties,
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
-	.file_sizes = files_sizes,
-	.log_prepare = log_prepare,
+	.file_sizes = leveldb_file_sizes,
+	.log_prepare = leveldb_log_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };

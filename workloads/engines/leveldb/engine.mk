@@ -1,10 +1,5 @@
 # LevelDB as Debian has it.
-PACKAGES := libleveldb-dev libsnappy-dev
-HEADER := leveldb/c.h
-include $(dir $(lastword $(MAKEFILE_LIST)))../../packages.mk
-
-ENGINE_SHARED := key_values/key_values.c
-# environment.cc replaces it
-waits := _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
-ENGINE_LDLIBS := -Wl,--wrap=$(waits) $(addprefix $(LIBRARIES)/,libleveldb.a libsnappy.a) \
-  $(LIBSTDCXX) -lpthread -lm
+include $(WORKLOADS)leveldb/leveldb.mk
+LIBRARY :=
+ENGINE_SHARED := key_values/key_values.c $(LEVELDB_SHARED)
+ENGINE_LDLIBS := $(LEVELDB_WAITS) $(LEVELDB_LDLIBS)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "database.h"
-#include "environment.h"
+#include "leveldb/environment.h"
 
 bool key_read(struct database *database, const unsigned char *key, struct outcome *outcome,
 	      struct error *error)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "database.h"
-#include "index_blocks.h"
+#include "leveldb/index_blocks.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "thread", NULL};

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "database.h"
+#include "folder.h"
 
 enum { DATA, LOCK, FILES };
 static const char *const files[] = {[DATA] = "data.mdb", [LOCK] = "lock.mdb"};
@@ -160,7 +161,7 @@ static size_t role_of(const char *name)
 
 static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	return key_values_file_sizes(path, roles, FILES, role_of, sizes);
+	return folder_sizes(path, roles, FILES, role_of, sizes);
 }
 
 const struct engine engine = {

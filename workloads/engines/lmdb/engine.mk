@@ -1,7 +1,8 @@
 # LMDB as Debian has it.
 PACKAGES := liblmdb-dev
 HEADER := lmdb.h
-include $(dir $(lastword $(MAKEFILE_LIST)))../../packages.mk
+include $(WORKLOADS)packages.mk
+LIBRARY :=
 
 ENGINE_SHARED := key_values/key_values.c
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "database.h"
+#include "folder.h"
 #include "rocksdb_release.h"
 
 bool call_failed(const char *operation, char *message, struct error *error)
@@ -153,7 +154,7 @@ static size_t role_of(const char *name)
 
 static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	return key_values_file_sizes(path, roles, ROLES, role_of, sizes);
+	return folder_sizes(path, roles, ROLES, role_of, sizes);
 }
 
 const struct engine engine = {

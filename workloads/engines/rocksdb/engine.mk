@@ -1,7 +1,8 @@
 # RocksDB as Debian has it.
 PACKAGES := librocksdb-dev libbz2-dev liblz4-dev libsnappy-dev libzstd-dev zlib1g-dev
 HEADER := rocksdb/c.h
-include $(dir $(lastword $(MAKEFILE_LIST)))../../packages.mk
+include $(WORKLOADS)packages.mk
+LIBRARY :=
 
 ENGINE_SHARED := key_values/key_values.c
 ENGINE_LDLIBS := $(addprefix $(LIBRARIES)/,librocksdb.a libbz2.a liblz4.a libsnappy.a libzstd.a libz.a) \

@@ -32,6 +32,5 @@ void kv_write_properties(struct json *json, size_t number);
 void kv_write_version(struct json *json);
 /* Keeps a database's counters when it is closed. */
 void kv_keep_counts(size_t number, const struct cache *cache);
-size_t kv_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
 
 #endif

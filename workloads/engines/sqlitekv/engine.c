@@ -2,21 +2,22 @@
 #include "engine.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "driver.h"
-#include "index_blocks.h"
+#include "engine_files.h"
+#include "leveldb/environment.h"
+#include "leveldb/files.h"
+#include "leveldb/index_blocks.h"
 #include "log.h"
 
 /* Bytes of rows that are loaded as one transaction. */
 enum { LOAD_BYTES = 1 << 20 };
 
-/* SQLite's own files are in memory: it has no log of calls. */
+/* SQLite itself has no file. */
 const struct log_engine log_engine = {NULL, NULL, false};
 
 static const char *title(void)
@@ -32,6 +33,7 @@ static void drop(struct database *database)
 {
 	struct kv_database *own = database->own;
 
+	environment_drain();
 	if (own != NULL && own->store != NULL)
 		store_close(own->store);
 	sqlite3_close(database->db);
@@ -56,6 +58,7 @@ static bool open_kv(struct database *database, struct error *error)
 					.sync = runs && settings[SYNC] == 1,
 					.cache_given = true,
 					.cache_size = runs ? settings[QUERY_CACHE] : 0,
+					.environment = environment_inline(),
 					.set_more = index_blocks_set,
 					.value = runs ? settings[INDEX_BLOCKS] : 0};
 	struct kv_database *own = database->own;
@@ -64,6 +67,8 @@ static bool open_kv(struct database *database, struct error *error)
 
 	if (!index_blocks_check(settings[INDEX_BLOCKS], error))
 		return false;
+	if (runs)
+		engine_files_folder(database->path, database->number);
 	if (sqlite3_open_v2(":memory:", &database->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
 			    NULL) != SQLITE_OK)
 		return call_failed(database, NULL, error);
@@ -77,42 +82,13 @@ static bool open_kv(struct database *database, struct error *error)
 	return true;
 }
 
-/* Compacts a range without keys, which takes until the compaction under way is done. */
-static void compact_nothing(const struct database *database)
-{
-	static const char key[] = "\xff";
-	struct kv_database *own = database->own;
-
-	leveldb_compact_range(own->store->db, key, 1, key, 1);
-}
-
-struct opening {
-	struct database *database;
-	struct error *error;
-	bool opened;
-};
-
-/* LevelDB's thread takes its name from the one that starts it (engines/leveldb/engine.c). */
-static void *open_named(void *argument)
-{
-	struct opening *opening = argument;
-
-	prctl(PR_SET_NAME, "leveldb");
-	opening->opened = open_kv(opening->database, opening->error);
-	if (opening->opened)
-		compact_nothing(opening->database);
-	return NULL;
-}
-
 static struct database *open_database(const char *path, size_t number,
 				      const struct options *options,
 				      const struct workload *workload, enum engine_use use,
 				      struct error *error)
 {
 	struct database *database = database_make(path, number, options, workload, use, error);
-	struct opening opening = {.database = database, .error = error};
-	pthread_t opener;
-	int result;
+	bool opened;
 
 	if (database == NULL)
 		return NULL;
@@ -122,14 +98,11 @@ static struct database *open_database(const char *path, size_t number,
 		drop(database);
 		return NULL;
 	}
-	result = pthread_create(&opener, NULL, open_named, &opening);
-	if (result == 0)
-		pthread_join(opener, NULL);
-	else
-		error_set(error, "opening %s: no thread: %s", path, strerror(result));
-	if (opening.opened && use == ENGINE_CREATE)
-		opening.opened = sql_run(database->db, "BEGIN", error);
-	if (opening.opened && render_open(database, error))
+	opened = open_kv(database, error);
+	environment_drain();
+	if (opened && use == ENGINE_CREATE)
+		opened = sql_run(database->db, "BEGIN", error);
+	if (opened && render_open(database, error))
 		return database;
 	drop(database);
 	return NULL;
@@ -148,7 +121,6 @@ static bool close_database(struct database *database, struct error *error)
 			leveldb_compact_range(own->store->db, NULL, 0, NULL, 0);
 	} else if (database->use == ENGINE_RUN) {
 		kv_keep_counts(database->number, own->store->cache);
-		compact_nothing(database);
 	}
 	drop(database);
 	return closed;
@@ -200,7 +172,10 @@ static bool load(struct database *database, const struct transaction *transactio
 	if (own->loaded < LOAD_BYTES)
 		return true;
 	own->loaded = 0;
-	return sql_run(database->db, "COMMIT", error) && sql_run(database->db, "BEGIN", error);
+	if (!sql_run(database->db, "COMMIT", error))
+		return false;
+	environment_drain();
+	return sql_run(database->db, "BEGIN", error);
 }
 
 /* Executes one statement with prepare, step and finalize. `text` advances to its end. */
@@ -245,6 +220,7 @@ static bool commit(struct database *database, struct outcome *outcome, struct er
 			return sql_error_at(database->text, database->line, statement, error);
 	}
 	outcome->changes = sqlite3_total_changes(database->db) - before;
+	environment_drain();
 	return true;
 }
 
@@ -261,6 +237,7 @@ const struct engine engine = {
 	.name = "sqlitekv",
 	.has_sql = true,
 	.settings = kv_settings,
+	.file_roles = leveldb_roles,
 	.title = title,
 	.print_version = sqlite_print_version,
 	.open = open_database,
@@ -278,5 +255,8 @@ const struct engine engine = {
 	.read_properties = kv_read_properties,
 	.write_version = kv_write_version,
 	.write_properties = kv_write_properties,
-	.file_sizes = kv_file_sizes,
+	.file_sizes = leveldb_file_sizes,
+	.log_prepare = leveldb_log_prepare,
+	.log_begin = engine_files_begin,
+	.log_end = engine_files_end,
 };

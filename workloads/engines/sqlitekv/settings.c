@@ -1,13 +1,10 @@
-/* The driver's part: settings, what was in effect, and LevelDB's files. */
-#include <dirent.h>
+/* The driver's part: settings, and what was in effect. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "driver.h"
-#include "index_blocks.h"
+#include "leveldb/index_blocks.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const forms[] = {"table", "direct", NULL};
@@ -33,9 +30,6 @@ static char property_values[MAX_DATABASES][PROPERTIES][24];
 
 static struct cache_counts counts[MAX_DATABASES];
 static size_t databases;
-
-enum role { LOG, TABLE, MANIFEST, OTHER, ROLES };
-static const char *const roles[] = {"log", "table", "manifest", "other"};
 
 bool kv_read_setting(struct database *database, size_t index, char *answer, size_t size,
 		     struct error *error)
@@ -119,40 +113,4 @@ void kv_write_version(struct json *json)
 	json_text(json, "version", sqlite3_libversion());
 	json_text(json, "source_id", sqlite3_sourceid());
 	json_end(json, '}');
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), size = strlen(end);
-
-	return length >= size && strcmp(name + length - size, end) == 0;
-}
-
-static enum role role_of(const char *name)
-{
-	if (ends_with(name, ".log"))
-		return LOG;
-	if (ends_with(name, ".ldb") || ends_with(name, ".sst"))
-		return TABLE;
-	return strncmp(name, "MANIFEST-", strlen("MANIFEST-")) == 0 ? MANIFEST : OTHER;
-}
-
-size_t kv_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
-{
-	DIR *folder = opendir(path);
-	struct dirent *entry;
-
-	for (size_t i = 0; i < ROLES; i++)
-		sizes[i] = (struct file_size){roles[i], 0};
-	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		char name[PATH_MAX];
-		struct stat status;
-
-		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
-			sizes[role_of(entry->d_name)].bytes += status.st_size;
-	}
-	if (folder != NULL)
-		closedir(folder);
-	return ROLES;
 }

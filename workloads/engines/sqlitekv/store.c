@@ -73,7 +73,7 @@ static struct store *find_open(struct module *module, const char *path)
 }
 
 /* What is read is checked: a damaged block is an error, and not another row. */
-static void set_options(struct store *store, bool create)
+static void set_options(struct store *store, leveldb_env_t *environment, bool create)
 {
 	store->options = leveldb_options_create();
 	store->read = leveldb_readoptions_create();
@@ -84,6 +84,8 @@ static void set_options(struct store *store, bool create)
 	leveldb_options_set_paranoid_checks(store->options, 1);
 	leveldb_options_set_filter_policy(store->options, store->filter);
 	leveldb_options_set_compression(store->options, leveldb_no_compression);
+	if (environment != NULL)
+		leveldb_options_set_env(store->options, environment);
 	leveldb_readoptions_set_verify_checksums(store->read, 1);
 	leveldb_writeoptions_set_sync(store->write, store->sync);
 }
@@ -138,7 +140,7 @@ int store_open(struct module *module, const char *path, const struct store_optio
 				.references = 1,
 				.sync = !options->sync_given || options->sync,
 				.cache_size = options->cache_given ? options->cache_size : 0};
-	set_options(store, create);
+	set_options(store, options->environment, create);
 	if (options->set_more != NULL)
 		options->set_more(store->options, options->value);
 	if (store->cache_size > 0)

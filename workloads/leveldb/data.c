@@ -37,7 +37,7 @@ static void take(struct data_batch *batch, const unsigned char *bytes, size_t si
 	memcpy(batch->number + batch->size, bytes, taken);
 	batch->size += taken;
 	if (batch->size == sizeof(batch->number))
-		moved_source(number_of(batch->number, batch->size), batch->call);
+		moved_source(batch->database, number_of(batch->number, batch->size), batch->call);
 }
 
 void data_log(struct data_batch *batch, const char *bytes, size_t size, int64_t offset,
@@ -60,7 +60,7 @@ void data_log(struct data_batch *batch, const char *bytes, size_t size, int64_t 
 		if ((size_t)(end - next) < LOG_HEADER + length)
 			return;
 		if (next[AT_TYPE] == FULL || next[AT_TYPE] == FIRST)
-			*batch = (struct data_batch){.call = call};
+			*batch = (struct data_batch){.database = batch->database, .call = call};
 		take(batch, next + LOG_HEADER, length);
 		next += LOG_HEADER + length;
 		offset += (int64_t)(LOG_HEADER + length);
@@ -80,7 +80,7 @@ static const unsigned char *varint(const unsigned char *next, const unsigned cha
 	return NULL;
 }
 
-void data_block(const char *bytes, size_t size, int64_t call)
+void data_block(unsigned database, const char *bytes, size_t size, int64_t call)
 {
 	const unsigned char *next = (const unsigned char *)bytes, *end;
 	unsigned char key[MOST_KEY];
@@ -105,6 +105,7 @@ void data_block(const char *bytes, size_t size, int64_t call)
 			return;
 		memcpy(key + shared, next, other);
 		next += other + value;
-		moved_data(call, number_of(key + shared + other - TAG, TAG) >> 8, next - row);
+		moved_data(database, call, number_of(key + shared + other - TAG, TAG) >> 8,
+			   next - row);
 	}
 }

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "sqlite"))
+sys.path.insert(0, str(HERE.parents[1] / "engines/sqlite"))
 import fetch  # noqa: E402 - SQLite's
 
 SUITE = "trixie"

@@ -84,6 +84,7 @@ class Appended : public leveldb::WritableFile
 	      file_(engine_files_open(path.c_str(), role_,
 				      role_ == LOG || role_ == TABLE || role_ == MANIFEST, begin))
 	{
+		batch_.database = engine_files_database(file_);
 	}
 
 	~Appended() override
@@ -114,7 +115,7 @@ class Appended : public leveldb::WritableFile
 		Status status = flush();
 
 		if (role_ == TABLE && last_call_ >= 0)
-			data_block(block_.data(), block_.size(), last_call_);
+			data_block(batch_.database, block_.data(), block_.size(), last_call_);
 		block_.clear();
 		return status;
 	}
@@ -289,7 +290,10 @@ class Inline : public leveldb::EnvWrapper
 		uint64_t begin = engine_files_now();
 		Status status = target()->RemoveFile(path);
 
-		engine_files_delete(path.c_str(), role_of(path.c_str()), begin, !status.ok());
+		/* a flush without rows removes a table that it did not make (db/builder.cc) */
+		if (!status.IsNotFound())
+			engine_files_delete(path.c_str(), role_of(path.c_str()), begin,
+					    !status.ok());
 		return status;
 	}
 };

@@ -1,10 +1,12 @@
 /* LevelDB's files: a database is a folder. */
 #include <string.h>
 
-#include "database.h"
+#include "engine_files.h"
+#include "files.h"
+#include "folder.h"
 #include "roles.h"
 
-const char *const roles[] = {"log", "table", "manifest", "current", "info", "other", NULL};
+const char *const leveldb_roles[] = {"log", "table", "manifest", "current", "info", "other", NULL};
 
 enum role role_of(const char *path)
 {
@@ -27,7 +29,15 @@ static size_t role_index(const char *name)
 	return role_of(name);
 }
 
-size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+size_t leveldb_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
-	return key_values_file_sizes(path, roles, ROLES, role_index, sizes);
+	return folder_sizes(path, leveldb_roles, ROLES, role_index, sizes);
+}
+
+/* A transaction that writes a table makes 4 calls for each block of it, most others two. */
+bool leveldb_log_prepare(size_t transactions, struct error *error)
+{
+	enum { CALLS_PER_TRANSACTION = 8 };
+
+	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
 }

@@ -8,6 +8,7 @@
 
 /* A batch whose record in the log is being written, in fragments. */
 struct data_batch {
+	unsigned database;
 	unsigned char number[8];
 	size_t size; /* of it that is known */
 	int64_t call;
@@ -18,6 +19,6 @@ void data_log(struct data_batch *batch, const char *bytes, size_t size, int64_t 
 	      int64_t call);
 
 /* Reports the rows of a table's block with its trailer, written by `call`. */
-void data_block(const char *bytes, size_t size, int64_t call);
+void data_block(unsigned database, const char *bytes, size_t size, int64_t call);
 
 #endif

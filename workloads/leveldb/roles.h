@@ -4,9 +4,6 @@
 
 enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES };
 
-/* Ended by NULL; in vfs.csv and model/engines/leveldb.py. */
-extern const char *const roles[];
-
 /* Returns the role of a file by its path. */
 enum role role_of(const char *path);
 

@@ -1,0 +1,17 @@
+/* For engines whose database is a folder of files. */
+#ifndef COMMITPATH_FOLDER_H
+#define COMMITPATH_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine.h"
+
+bool ends_with(const char *name, const char *end);
+
+/* For the hook file_sizes: the sizes of the files in a folder, by role; `role_of` returns the role
+ * of a name as its index in `roles`. */
+size_t folder_sizes(const char *path, const char *const *roles, size_t count,
+		    size_t (*role_of)(const char *name), struct file_size *sizes);
+
+#endif

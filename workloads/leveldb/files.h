@@ -1,0 +1,16 @@
+/* Hooks of engine.h for LevelDB's files: a database is a folder. */
+#ifndef COMMITPATH_LEVELDB_FILES_H
+#define COMMITPATH_LEVELDB_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine.h"
+
+/* Ended by NULL; in vfs.csv and model/engines/leveldb.py. */
+extern const char *const leveldb_roles[];
+
+size_t leveldb_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
+bool leveldb_log_prepare(size_t transactions, struct error *error);
+
+#endif

@@ -1,0 +1,11 @@
+# LevelDB as Debian has it, and what the engines leveldb and sqlitekv share: the environment, and the files' roles.
+#   WORKLOADS=DIR/   from where make runs to workloads/
+PACKAGES := libleveldb-dev libsnappy-dev
+HEADER := leveldb/c.h
+fetched := $(WORKLOADS)build/leveldb
+include $(dir $(lastword $(MAKEFILE_LIST)))../packages.mk
+
+LEVELDB_SHARED := $(addprefix leveldb/,data.c environment.cc files.c index_blocks.c)
+LEVELDB_LDLIBS := $(addprefix $(LIBRARIES)/,libleveldb.a libsnappy.a) $(LIBSTDCXX) -lpthread -lm
+# environment.cc replaces it
+LEVELDB_WAITS := -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
