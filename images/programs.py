@@ -2,16 +2,13 @@
 and transaction preloads."""
 
 import functools
-import os
 import shutil
-import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from base.data import load_yaml
-from base.errors import LabError
 from base.paths import EXPERIMENTS
-from images import artifacts
+from images import artifacts, compiling, patched_library
 from model.cell import Cell
 
 # The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
@@ -22,7 +19,7 @@ LINKED = "-static-pie"
 def release_object(engine: str, version: str, root: Path | None) -> Path:
     """Return an engine's release compiled for the board (separately, as the driver's files change more
     often), or for this host without a build root."""
-    sources, by = artifacts.release(engine, version), root.name if root else hosts_compiler()
+    sources, by = artifacts.release(engine, version), root.name if root else compiling.hosts_compiler()
     folder = artifacts.WORKLOADS / "engines" / engine
     rules = [artifacts.WORKLOADS / name for name in ("Makefile", "operations.mk")]
     rules += [*folder.glob("*.mk"), *folder.glob("extensions/*")]
@@ -31,7 +28,7 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
 
     def build() -> None:
         with artifacts.work_folder() as work:
-            copy_tree(rules, work)
+            compiling.copy_tree(rules, work)
             shutil.copytree(sources, work / "release")
             log = f"{engine}-{version}"
             made = make_driver(work, root, "library", log, ENGINE=engine, RELEASE_DIR="release")
@@ -55,16 +52,6 @@ def release_library(engine: str, version: str) -> Path:
             made.rename(path)
 
     return artifacts.ensure(path, f"link {engine} {version} for this host", build, mib=20)
-
-
-@functools.cache
-def hosts_compiler() -> str:
-    """Return this host's C compiler. LabError if there is none."""
-    try:
-        done = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise LabError(f"cc: {error}; `make host` installs it") from error
-    return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
 
 
 # Cached: a grid makes hundreds of cells. Callers do not modify the result.
@@ -97,15 +84,21 @@ def driver(cell: Cell) -> Path:
         name = version if len(parts) == 1 else f"{engine}-{version}"
         compiled = release_object(parts[-1], version, root)
         given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
-    key = artifacts.hash_of(name, root.name, compiled.name if compiled else "", LINKED, files=sources)
+    words = [name, root.name, compiled.name if compiled else "", LINKED]
+    if patched := patched_library.needed(cell, root):
+        words.append(patched.name)
+        given["ENGINE_ROOT"] = "patched"
+    key = artifacts.hash_of(*words, files=sources)
     path = artifacts.CACHE / f"driver-{name}-{key}"
 
     def build() -> None:
         with artifacts.work_folder() as work:
-            copy_tree(sources, work)
+            compiling.copy_tree(sources, work)
             if compiled and version:
                 shutil.copy(compiled, work / "release.o")
                 shutil.copytree(artifacts.release(parts[-1], version), work / "release")
+            if patched:
+                shutil.copytree(patched, work / "patched")
             make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
     return artifacts.ensure(path, f"build the driver with {engine}", build, mib=20)
@@ -137,20 +130,26 @@ def trials(cell: Cell, here: bool = False) -> Path:
         version = cell.value(axis)
         name = version if len(parts) == 1 else f"{engine}-{version}"
         compiled = release_object(parts[-1], version, root)
-    by = compiled.name if compiled else root.name if root else hosts_compiler()
+    by = compiled.name if compiled else root.name if root else compiling.hosts_compiler()
     name = f"{'looks' if here else 'trials'}-{name}"
-    path = artifacts.CACHE / f"{name}-{artifacts.hash_of(name, by, flags, files=sources)}"
+    words = [name, by, flags]
+    if patched := patched_library.needed(cell, root):
+        words.append(patched.name)
+    path = artifacts.CACHE / f"{name}-{artifacts.hash_of(*words, files=sources)}"
 
     def build() -> None:
         with artifacts.work_folder() as work:
-            copy_tree(sources, work)
+            compiling.copy_tree(sources, work)
             (work / "out").mkdir()
             given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags, "ENGINE_ROOT": ""}
             if compiled and version:
                 shutil.copy(compiled, work / "release.o")
                 shutil.copytree(artifacts.release(parts[-1], version), work / "release")
                 given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}
-            artifacts.run(make_in(work, root, ["-C", "trials"], given), name)
+            if patched:
+                shutil.copytree(patched, work / "patched")
+                given["ENGINE_ROOT"] = "../patched"
+            artifacts.run(compiling.make_in(work, root, ["-C", "trials"], given), name)
             (work / "out/trials").rename(path)
 
     what = "build the check of recovered databases" + (", for this host" if here else "")
@@ -186,36 +185,14 @@ def preload(folder: Path) -> Path:
 def make_command(path: Path, root: Path, sources: Iterable[Path], words: Iterable[str]) -> None:
     """Make a target of workloads/command/Makefile in the build root as PATH."""
     with artifacts.work_folder() as work:
-        copy_tree(sources, work)
+        compiling.copy_tree(sources, work)
         place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
         given = ["-C", "command", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/made"]
         artifacts.run([*place, "make", *given, *words], path.name.rpartition("-")[0])
         (work / "out/made").rename(path)
 
 
-def copy_tree(sources: Iterable[Path], to: Path) -> None:
-    """Copy files of workloads/ to the same folders below TO."""
-    for source in sources:
-        copy = to / source.relative_to(artifacts.WORKLOADS)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, copy)
-
-
 def make_driver(work: Path, root: Path | None, target: str, log: str, **variables: str) -> Path:
     """Make a target of workloads/Makefile; return the driver's path."""
-    artifacts.run(make_in(work, root, [target], {"OUT": "out/driver", **variables}), log)
+    artifacts.run(compiling.make_in(work, root, [target], {"OUT": "out/driver", **variables}), log)
     return work / "out/driver"
-
-
-def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapping[str, str]) -> list[str]:
-    """Return the command that makes something in a folder, in the build root or on this host. Paths are
-    relative, as the folder has another name in the build root."""
-    if root:
-        place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
-        settings = {"CC": "aarch64-linux-gnu-gcc"}
-    else:
-        # settings of an outer make must not apply
-        place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
-        # little work: with -O0 an engine compiles in 4 s of CPU time, with -O1 in 13
-        settings = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
-    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**settings, **variables}.items())]

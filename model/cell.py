@@ -55,8 +55,11 @@ class Cell:
     max_file_size: int
     block_cache: int
     bloom_bits: int
+    index_blocks: str
     wal_recovery_mode: str
     disable_wal: str
+    cache_index_and_filter_blocks: str
+    pin_l0_filter_and_index_blocks_in_cache: str
     map_size: int
     nosync: str
     nometasync: str

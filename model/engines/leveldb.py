@@ -16,7 +16,8 @@ from model.operations import kinds as all_kinds
 from model.workloads import Operation
 
 TITLE = "LevelDB"
-_SETTINGS = ("background", "sync_every", "write_buffer_size", "max_file_size", "block_cache", "bloom_bits")
+_NOT_REPORTED = ("sync_every", "write_buffer_size", "max_file_size", "block_cache", "bloom_bits")
+_SETTINGS = ("background", "index_blocks", *_NOT_REPORTED)
 FILES = {
     "log": ("KV log", "#D55E00"),
     "table": ("table", "#0072B2"),
@@ -25,8 +26,8 @@ FILES = {
     "info": ("info log", "#999999"),
 }
 LOGS_CALLS = True
-# LevelDB has no call that reports an option
-NOT_READ_BACK = ("sync", *_SETTINGS[1:])
+# LevelDB has no call that reports an option; the patched one reports index_blocks
+NOT_READ_BACK = ("sync", *_NOT_REPORTED)
 JOBS = {"leveldb": "engine job"}  # compactions of background=thread (workloads/engines/leveldb/engine.c)
 ADDS_MISSING = True
 

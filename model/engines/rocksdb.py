@@ -44,6 +44,7 @@ CALLS = {
 }
 UNORDERED = ("info",)
 _JOB = "[tDmucx]*"
+_CACHED = ("cache_index_and_filter_blocks", "pin_l0_filter_and_index_blocks_in_cache")
 
 transactions = leveldb.transactions
 rendered = leveldb.rendered
@@ -77,8 +78,9 @@ def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
 
 
 def requested(cell: Cell) -> dict[str, Any]:
-    """Return the options that a cell requests."""
-    return {
+    """Return the options that a cell requests; of a cell from before an axis without it."""
+    cached = {name: cell.value(name) for name in _CACHED if cell.has(name)}
+    return cached | {
         "sync": cell.synchronous,
         "background": cell.background,
         "disable_wal": cell.disable_wal,

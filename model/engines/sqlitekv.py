@@ -30,5 +30,6 @@ rendered = sqlite.rendered
 
 
 def requested(cell: Cell) -> Mapping[str, Any]:
-    """Return the options that a cell requests."""
-    return {"sync": cell.synchronous, "query_cache": cell.query_cache, "form": cell.kv_form}
+    """Return the options that a cell requests; of a cell from before index_blocks without it."""
+    requested = {"sync": cell.synchronous, "query_cache": cell.query_cache, "form": cell.kv_form}
+    return requested | ({"index_blocks": cell.index_blocks} if cell.has("index_blocks") else {})

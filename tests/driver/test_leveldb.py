@@ -74,6 +74,15 @@ def transactions_of(driver: Driver, vfs: pl.DataFrame) -> np.ndarray:
     return inside(ints(vfs["begin_ns"]), *edges(ran))
 
 
+def test_debians_library_keeps_all_indexes(leveldb: Driver) -> None:
+    """`levels-0-1` needs the patched one (test_index_blocks.py)."""
+    run(leveldb, "--index-blocks", "all")
+    assert leveldb.config()["effective"]["index_blocks"] == "all"
+    where = ["--database", leveldb.database, "--output-dir", leveldb.folder / "other", "--rows", ROWS]
+    done = leveldb("run", *where, "--n", N, "--sync", "off", *SMALL, "--index-blocks", "levels-0-1")
+    assert "--index-blocks levels-0-1: this LevelDB has only all" in one_line_error(done, 1)
+
+
 def test_two_runs_are_equal(leveldb: Driver) -> None:
     """Calls, their data's owners, and files but for the info log, which has times."""
     found = []
@@ -113,7 +122,8 @@ def test_a_flush_without_rows_is_no_failed_call(tmp_path: Path) -> None:
 def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
     run(leveldb, "--vfs-log", sync=sync)
     vfs, settings = calls(leveldb), LEVELDB.in_effect(leveldb.config())
-    assert leveldb.config()["effective"] == {"background": "inline"} and settings["sync"] == sync
+    assert leveldb.config()["effective"] == {"background": "inline", "index_blocks": "all"}
+    assert settings["sync"] == sync
     assert LEVELDB.logs_calls(leveldb.config())
     ran: Any = SimpleNamespace(engine=LEVELDB, config=leveldb.config())
     given: Any = SimpleNamespace(driver=ran)

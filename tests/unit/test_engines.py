@@ -54,6 +54,10 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
             "DISABLE_WAL=on: ENGINE=rocksdb takes it with SYNCHRONOUS=off, not full",
         ),
         (
+            {"ENGINE": "rocksdb", "PIN_L0_FILTER_AND_INDEX_BLOCKS_IN_CACHE": "on"},
+            "IN_CACHE=on: ENGINE=rocksdb takes it with CACHE_INDEX_AND_FILTER_BLOCKS=on, not off",
+        ),
+        (
             {"ENGINE": "rocksdb", "WAL_RECOVERY_MODE": "point"},
             "WAL_RECOVERY_MODE is kTolerateCorruptedTailRecords, kAbsoluteConsistency, kPointInTimeRecovery",
         ),

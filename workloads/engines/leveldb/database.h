@@ -12,7 +12,16 @@
 #include "key_values/key_values.h"
 
 /* Numbers in engine.settings. */
-enum { SYNC, SYNC_EVERY, BACKGROUND, WRITE_BUFFER_SIZE, MAX_FILE_SIZE, BLOCK_CACHE, BLOOM_BITS };
+enum {
+	SYNC,
+	SYNC_EVERY,
+	BACKGROUND,
+	WRITE_BUFFER_SIZE,
+	MAX_FILE_SIZE,
+	BLOCK_CACHE,
+	BLOOM_BITS,
+	INDEX_BLOCKS,
+};
 
 /* Words of its setting `background`. */
 enum { INLINE, THREAD };

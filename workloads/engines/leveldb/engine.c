@@ -13,6 +13,7 @@
 #include "engine_files.h"
 #include "leveldb/environment.h"
 #include "leveldb/files.h"
+#include "leveldb/index_blocks.h"
 
 /* Bytes of rows that are loaded as one batch. */
 enum { LOAD_BYTES = 1 << 20 };
@@ -124,6 +125,7 @@ static void set_options(struct database *database, const struct options *options
 		database->sync_every = settings[SYNC_EVERY];
 		database->cache = leveldb_cache_create_lru((size_t)settings[BLOCK_CACHE]);
 		leveldb_options_set_cache(database->options, database->cache);
+		index_blocks_set(database->options, settings[INDEX_BLOCKS]);
 	}
 	/* Not in a run, which has LevelDB's defaults: a damaged block is an error, and no other
 	 * row. */
@@ -151,7 +153,8 @@ static struct database *open_database(const char *path, size_t number,
 	database->use = use;
 	set_options(database, options);
 	opening.options = database->options;
-	if (!key_values_open(&database->key_values, options, workload, error)) {
+	if (!index_blocks_check(options->settings[INDEX_BLOCKS], error) ||
+	    !key_values_open(&database->key_values, options, workload, error)) {
 		drop(database);
 		return NULL;
 	}

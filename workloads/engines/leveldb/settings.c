@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "database.h"
+#include "leveldb/index_blocks.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "thread", NULL};
@@ -27,6 +28,8 @@ const struct option settings[] = {
 	 .preset = "8388608", .help = "memory for blocks of tables"},
 	{SETTING("bloom-bits", "bloom_bits", BLOOM_BITS), INTEGER("BITS", 0, 64), .preset = "0",
 	 .at_populate = true, .help = "bits a key in the filters of tables; 0: no filters"},
+	{SETTING("index-blocks", "index_blocks", INDEX_BLOCKS), WORD("TABLES", index_blocks),
+	 .preset = "all", .help = "which tables keep their index block in memory"},
 	{.name = NULL},
 };
 
@@ -53,13 +56,16 @@ void settings_write_version(struct json *json)
 	json_end(json, '}');
 }
 
-/* LevelDB has no call that reports an option. */
+/* LevelDB has no call that reports an option; the patched one reports its own. */
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {
 	(void)error;
-	snprintf(answer, size, "%s",
-		 index == BACKGROUND ? backgrounds[database->background] : NOT_REPORTED);
+	if (index == INDEX_BLOCKS)
+		index_blocks_read(database->db, answer, size);
+	else
+		snprintf(answer, size, "%s",
+			 index == BACKGROUND ? backgrounds[database->background] : NOT_REPORTED);
 	return true;
 }
 

@@ -41,6 +41,15 @@ const struct option settings[] = {
 	 .preset = "8388608", .help = "of the cache of uncompressed blocks"},
 	{SETTING("bloom-bits", "bloom_bits", BLOOM_BITS), INTEGER("BITS", 0, 64), .preset = "0",
 	 .at_populate = true, .help = "of a table's Bloom filter per key; 0: none"},
+	{SETTING("cache-index-and-filter-blocks", "cache_index_and_filter_blocks",
+		 CACHE_INDEX_AND_FILTER_BLOCKS),
+	 WORD("SWITCH", off_on), .preset = "off",
+	 .help = "index and filter blocks are in the block cache, from which they are evicted"},
+	{SETTING("pin-l0-filter-and-index-blocks-in-cache",
+		 "pin_l0_filter_and_index_blocks_in_cache",
+		 PIN_L0_FILTER_AND_INDEX_BLOCKS_IN_CACHE),
+	 WORD("SWITCH", off_on), .preset = "off",
+	 .help = "with it, those of level 0 are not evicted"},
 	{.name = NULL},
 };
 
@@ -57,6 +66,8 @@ static const char *const reported[SETTINGS] = {
 	[WRITE_BUFFER_SIZE] = "write_buffer_size",
 	[TARGET_FILE_SIZE_BASE] = "target_file_size_base",
 	[BLOOM_BITS] = "filter_policy",
+	[CACHE_INDEX_AND_FILTER_BLOCKS] = "cache_index_and_filter_blocks",
+	[PIN_L0_FILTER_AND_INDEX_BLOCKS_IN_CACHE] = "pin_l0_filter_and_index_blocks_in_cache",
 };
 
 /* Further lines of that file, and the properties with counts of files. */
@@ -99,9 +110,13 @@ bool settings_set(struct database *database, const struct options *options, stru
 	snprintf(text, sizeof(text),
 		 "%swal_recovery_mode=%s;write_buffer_size=%" PRId64
 		 ";target_file_size_base=%" PRId64
-		 ";block_based_table_factory={block_cache=%" PRId64 ";filter_policy=%s};",
+		 ";block_based_table_factory={block_cache=%" PRId64 ";filter_policy=%s;"
+		 "cache_index_and_filter_blocks=%s;"
+		 "pin_l0_filter_and_index_blocks_in_cache=%s};",
 		 always, recovery_modes[values[WAL_RECOVERY_MODE]], values[WRITE_BUFFER_SIZE],
-		 values[TARGET_FILE_SIZE_BASE], values[BLOCK_CACHE], filter);
+		 values[TARGET_FILE_SIZE_BASE], values[BLOCK_CACHE], filter,
+		 values[CACHE_INDEX_AND_FILTER_BLOCKS] ? "true" : "false",
+		 values[PIN_L0_FILTER_AND_INDEX_BLOCKS_IN_CACHE] ? "true" : "false");
 	rocksdb_get_options_from_string(database->options, text, set, &message);
 	rocksdb_options_destroy(database->options);
 	database->options = set;
@@ -163,6 +178,15 @@ static void keep_bits(char *answer)
 	}
 }
 
+/* The word of a switch; of anything else its whole text. */
+static void keep_switch(char *answer)
+{
+	if (strcmp(answer, "true") == 0)
+		strcpy(answer, off_on[1]);
+	else if (strcmp(answer, "false") == 0)
+		strcpy(answer, off_on[0]);
+}
+
 bool settings_read_back(struct database *database, const char *path, struct error *error)
 {
 	char name[PATH_MAX], line[4096];
@@ -181,6 +205,8 @@ bool settings_read_back(struct database *database, const char *path, struct erro
 		if (reported[i] != NULL && database->effective[i][0] == '\0')
 			return error_set(error, "%s has no %s", name, reported[i]);
 	keep_bits(database->effective[BLOOM_BITS]);
+	keep_switch(database->effective[CACHE_INDEX_AND_FILTER_BLOCKS]);
+	keep_switch(database->effective[PIN_L0_FILTER_AND_INDEX_BLOCKS_IN_CACHE]);
 	if (rocksdb_property_int(database->db, "rocksdb.block-cache-capacity", &capacity) != 0)
 		return error_set(error, "%s does not report the block cache", engine.title());
 	snprintf(database->effective[BLOCK_CACHE], ANSWER_SIZE, "%" PRIu64, capacity);

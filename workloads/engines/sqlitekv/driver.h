@@ -7,7 +7,7 @@
 #include "sql.h"
 
 /* Indexes in engine.settings. */
-enum { SYNC, QUERY_CACHE, FORM };
+enum { SYNC, QUERY_CACHE, FORM, INDEX_BLOCKS };
 
 /* A database's part that SQLite's struct does not have (its `own`). */
 struct kv_database {

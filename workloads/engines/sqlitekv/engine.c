@@ -11,6 +11,7 @@
 #include "engine_files.h"
 #include "leveldb/environment.h"
 #include "leveldb/files.h"
+#include "leveldb/index_blocks.h"
 #include "log.h"
 
 /* Bytes of rows that are loaded as one transaction. */
@@ -57,11 +58,15 @@ static bool open_kv(struct database *database, struct error *error)
 					.sync = runs && settings[SYNC] == 1,
 					.cache_given = true,
 					.cache_size = runs ? settings[QUERY_CACHE] : 0,
-					.environment = environment_inline()};
+					.environment = environment_inline(),
+					.set_more = index_blocks_set,
+					.value = runs ? settings[INDEX_BLOCKS] : 0};
 	struct kv_database *own = database->own;
 	struct module *module;
 	char *message = NULL;
 
+	if (!index_blocks_check(settings[INDEX_BLOCKS], error))
+		return false;
 	if (runs)
 		engine_files_folder(database->path, database->number);
 	if (sqlite3_open_v2(":memory:", &database->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,

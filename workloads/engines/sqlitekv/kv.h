@@ -79,6 +79,9 @@ struct store_options {
 	int64_t cache_size;
 	bool cache_given;
 	leveldb_env_t *environment; /* NULL: LevelDB's own, with a thread */
+	/* sets further options of LevelDB by a value; NULL: none */
+	void (*set_more)(leveldb_options_t *options, int64_t value);
+	int64_t value;
 };
 
 int store_open(struct module *module, const char *path, const struct store_options *options,

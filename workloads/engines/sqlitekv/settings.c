@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "leveldb/index_blocks.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const forms[] = {"table", "direct", NULL};
@@ -15,6 +16,8 @@ const struct option kv_settings[] = {
 	 .preset = "0", .help = "query cache; 0: none"},
 	{SETTING("form", "form", FORM), WORD("FORM", forms), .preset = "table",
 	 .help = "direct: an INSERT does not look for its key, as in the study"},
+	{SETTING("index-blocks", "index_blocks", INDEX_BLOCKS), WORD("TABLES", index_blocks),
+	 .preset = "all", .help = "which tables keep their index block in memory"},
 	{.name = NULL},
 };
 
@@ -38,6 +41,8 @@ bool kv_read_setting(struct database *database, size_t index, char *answer, size
 		snprintf(answer, size, "%s", sync_levels[own->store->sync]);
 	else if (index == QUERY_CACHE)
 		snprintf(answer, size, "%" PRId64, own->store->cache_size);
+	else if (index == INDEX_BLOCKS)
+		index_blocks_read(own->store->db, answer, size);
 	else
 		snprintf(answer, size, "%s", forms[database->options->settings[FORM]]);
 	return true;

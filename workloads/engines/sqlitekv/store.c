@@ -141,6 +141,8 @@ int store_open(struct module *module, const char *path, const struct store_optio
 				.sync = !options->sync_given || options->sync,
 				.cache_size = options->cache_given ? options->cache_size : 0};
 	set_options(store, options->environment, create);
+	if (options->set_more != NULL)
+		options->set_more(store->options, options->value);
 	if (store->cache_size > 0)
 		store->cache = cache_create((size_t)store->cache_size);
 	result = store->path == NULL || (store->cache_size > 0 && store->cache == NULL)

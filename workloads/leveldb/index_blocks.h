@@ -1,0 +1,25 @@
+/* The setting `index_blocks`: which tables keep their index block in memory. LevelDB itself has
+ * only `all`; the others need patched/. */
+#ifndef COMMITPATH_LEVELDB_INDEX_BLOCKS_H
+#define COMMITPATH_LEVELDB_INDEX_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <leveldb/c.h>
+
+#include "error.h"
+
+/* Ended by NULL. */
+extern const char *const index_blocks[];
+
+/* Returns whether this LevelDB has the word with this index. */
+bool index_blocks_check(int64_t word, struct error *error);
+
+void index_blocks_set(leveldb_options_t *options, int64_t word);
+
+/* Writes the word that is in effect, or the number of levels of none. */
+void index_blocks_read(leveldb_t *db, char *answer, size_t size);
+
+#endif
