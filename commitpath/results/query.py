@@ -18,6 +18,7 @@ from commitpath.database.select import Run
 from commitpath.results import metrics
 from commitpath.results.marks import transactions
 from commitpath.results.measurements import samples
+from model import engines
 from model.cell import Cell
 
 # (grid, settings, reason) of cells that grids leave out.
@@ -147,7 +148,10 @@ def unwatched(cell: Cell) -> tuple[str, ...]:
 
 
 def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
-    """Return whether a grid's settings, with the others at their defaults, are those of a cell."""
+    """Return whether a grid's settings, with the others at their defaults, are those of a cell.
+
+    Axes that its engine does not have are not compared.
+    """
     profile = cell.profiles["workload"]
     fixed, preset = profile.get("fixed", {}), profile.get("defaults", {})
     given = {own_name(name): text for name, text in settings.items()}
@@ -155,7 +159,7 @@ def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
         select.spelled(name, given.get(name, str(preset.get(name, axis.spec["default"]))))
         == str(cell.value(name))
         for name, axis in axes().items()
-        if name != "seed" and name not in fixed
+        if name != "seed" and name not in fixed and name not in engines.unused_axes(str(cell.engine))
     )
 
 

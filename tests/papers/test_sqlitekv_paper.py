@@ -13,7 +13,7 @@ from commitpath.charts import panels
 from commitpath.papers import document, figure_data, judge, paper
 from commitpath.papers.readings import of_engine, reading
 from commitpath.results.metrics import number
-from commitpath.results.query import Results
+from commitpath.results.query import Results, is_cell
 from commitpath.sweep.grid import expand
 from model import durability, engines
 
@@ -81,6 +81,13 @@ def test_its_cells_are_swept_and_used() -> None:
         for bar in panel.bars
     }
     assert used == {name for name, one in swept.items() if one.grid != study.watched}
+
+
+def test_the_settings_that_a_grid_excludes_are_a_cell_of_any_engine() -> None:
+    for name in engines.names():
+        settings = {"workload": "kv", "engine": name}
+        assert is_cell(settings, make_cell({axis.upper(): value for axis, value in settings.items()}))
+        assert not is_cell({**settings, "rows": "7"}, make_cell({"WORKLOAD": "kv", "ENGINE": name}))
 
 
 def test_a_bar_names_the_settings_of_its_engine() -> None:

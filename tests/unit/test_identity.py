@@ -43,7 +43,7 @@ DEFAULTS = {
 # No id has what these ask for: engines have no profile in a cell, and the default kernel's is left out. So
 # what changes here gives a cell of that id another meaning: that takes another name, or another rule.
 CONTENTS = {
-    "engine/leveldb.yml": "3fb11559189a",
+    "engine/leveldb.yml": "834ed1d19aa7",
     "engine/sqlite.yml": "bcb3b548e548",
     "kernel/6.12.yml": "61b424b1a9f3",
 }
