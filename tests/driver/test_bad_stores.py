@@ -17,6 +17,7 @@ from test_acknowledged import acknowledged
 from test_killed_stores import STORES, store
 
 from analysis.content.crc import crc32c
+from model.engines import by_name
 
 SAMPLE = Path(__file__).parents[1] / "analysis/key-values.tar.xz"
 # where a signal comes from the engine, the driver and not ASan has it
@@ -192,7 +193,8 @@ def content_hash(driver: Driver, engine: str, rows: int) -> str:
     return dict(zip(names, values, strict=True))["hash"]
 
 
-@pytest.mark.parametrize("sample", STORES, indirect=True)
+# SQLiteKV's own are in tests/sqlitekv/test_damaged_store.py
+@pytest.mark.parametrize("sample", [name for name in STORES if not by_name(name).has_sql], indirect=True)
 def test_a_damaged_file_is_one_line_or_changes_no_row(sample: tuple[str, Driver]) -> None:
     """LMDB has no checksums: a changed value is another value, in silence, and a changed page may be read as
     memory that is not there, which is one line."""

@@ -235,7 +235,7 @@ def test_a_thread_has_no_log_of_calls(leveldb: Driver) -> None:
         done = leveldb("run", *where, "--background", "thread", *option)
         assert "with --background thread LevelDB 1.23 has no log of its calls" in one_line_error(done, 1)
     run(leveldb, "--background", "thread")
-    assert leveldb.config()["effective"] == {"background": "thread"}
+    assert leveldb.config()["effective"] == {"background": "thread", "index_blocks": "all"}
     assert not LEVELDB.logs_calls(leveldb.config())
 
 
