@@ -84,8 +84,9 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
             yield Stated(bar, float(entry["value"]), None, None, None, (), entry["source"])
             continue
         place = (entry["over"], entry.get("over_series", bar.series))
-        alike = (place, bar.build, bar.board)
-        others = [value for value in values if (value.bar.place, value.bar.build, value.bar.board) == alike]
+        there = [value for value in values if (value.bar.place, value.bar.board) == (place, bar.board)]
+        # engines of two releases are compared as they are
+        others = [value for value in there if value.bar.build == bar.build] or there
         for other in [value for value in others if value.bar.reading == bar.reading] or others:
             ratio, base = float(entry["ratio"]), other.number.value
             tps = base * ratio if base else None

@@ -10,10 +10,11 @@ from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
 from commitpath.charts import panels
+from commitpath.charts.model import Value
 from commitpath.papers import document, figure_data, judge, paper
 from commitpath.papers.readings import of_engine, reading
 from commitpath.results.metrics import number
-from commitpath.results.query import Results, is_cell
+from commitpath.results.query import Found, Number, Results, is_cell
 from commitpath.sweep.grid import expand
 from model import durability, engines
 
@@ -81,6 +82,16 @@ def test_its_cells_are_swept_and_used() -> None:
         for bar in panel.bars
     }
     assert used == {name for name, one in swept.items() if one.grid != study.watched}
+
+
+def test_each_ratio_of_the_paper_is_in_its_figure() -> None:
+    """SQLiteKV is compared with SQLite of another release."""
+    study = paper.load("sqlitekv")
+    found = Found("ok", None)
+    for path in study.figures:
+        for panel in figure_data.panels(study, path, figure_data.read(path)):
+            values = [Value(bar, found, Number(1.0), 1, None, ()) for bar in panel.bars]
+            assert all(list(panels.of_entry(entry, values)) for entry in panel.stated), path
 
 
 def test_the_settings_that_a_grid_excludes_are_a_cell_of_any_engine() -> None:
