@@ -197,6 +197,12 @@ def setting_axes(name: str) -> list[str]:
     return list(profile["settings"].values()) if profile else []
 
 
+def packages(name: str) -> list[str]:
+    """Return Debian's packages that are linked into an engine's driver; none for an unknown engine."""
+    profile = _profile(name)
+    return list(profile["packages"]) if profile else []
+
+
 def _profile(name: str) -> dict[str, Any] | None:
     path = EXPERIMENTS / "engine" / f"{name}.yml"
     return load_yaml(path) if path.is_file() else None

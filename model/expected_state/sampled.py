@@ -35,9 +35,9 @@ _MOST_BYTES = 1 << 30
 def numbers(cell: Cell, count: int) -> list[int]:
     """Return the numbers of the sampled ones of COUNT trials of a cell.
 
-    None of an engine without SQL: it is a package of the board's, and this host may have none.
+    None of an engine with packages of the board's, which this host may not have.
     """
-    if not engines.by_name(cell.engine).has_sql:
+    if engines.packages(cell.engine):
         return []
     most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]

@@ -9,13 +9,16 @@ import pytest
 from base.errors import BadInputError, LabError
 from commitpath.boards import payload
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.profiles import load_profile
 from commitpath.host import ansible
 from commitpath.run import crash_trials as crash
 from commitpath.run import plan
 from commitpath.run.plan import PlannedRun
 from images import programs
 from images.cellrun import RunOutput
+from model import engines
 from model.crash_points.cuts import Trial
+from model.expected_state import sampled
 from model.requested import expected
 
 FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
@@ -206,3 +209,10 @@ def test_each_board_has_neighbours_and_every_trial_is_on_one() -> None:
     ]
     assert [len(share) for share in crash.shares(trials, 8)] == [1] * 7
     assert crash.shares([], 2) == []
+
+
+@pytest.mark.parametrize("engine", engines.names())
+def test_the_host_looks_at_databases_of_engines_that_it_has(engine: str) -> None:
+    """An engine of Debian's packages, as SQLiteKV is in part, is in the build root alone."""
+    cell = make_cell({**FLASH, "ENGINE": engine, "WORKLOAD": "kv", "ROWS": "10", "N": "3"})
+    assert bool(sampled.numbers(cell, 100)) == (not load_profile("engine", engine)["packages"])
