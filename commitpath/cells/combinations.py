@@ -14,6 +14,9 @@ from images import given
 from model import devices, engines, pace, workloads
 from model.cell import MIX, Cell
 
+# LEAST_SIZE of workloads/workloads/mix.c
+LEAST_ZIPFIAN_SIZE = 64
+
 
 def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | None) -> None:
     """Refuse a workload that the engine cannot run, and settings that it lacks.
@@ -90,6 +93,11 @@ def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
         raise BadInputError(
             f"BATCH={cell.batch}: WORKLOAD={cell.workload} has read-modify-writes, and a key-value store's "
             "batch does not read what it writes; use BATCH=1"
+        )
+    if cell.value_size_distribution == "zipfian" and cell.value_size <= LEAST_ZIPFIAN_SIZE:
+        raise BadInputError(
+            f"VALUE_SIZE={cell.value_size}: with VALUE_SIZE_DISTRIBUTION=zipfian sizes are from "
+            f"{LEAST_ZIPFIAN_SIZE} to VALUE_SIZE, which is more"
         )
     most, least = profile.get("most", {}), profile.get("least", {})
     beyond = [(name, "most", limit) for name, limit in most.items() if cell.value(name) > limit]
