@@ -28,29 +28,40 @@ class Hole(NamedTuple):
     there: int
 
 
-def find(cell: Cell, phases: list[str], begun: int, wanted: Set[int]) -> dict[int, Hole]:
-    """Return the smallest hole that explains each content, by its hash.
+class Sought(NamedTuple):
+    """The hash of an unexplained content, and the number of transactions begun: no later one can be there."""
 
-    begun: number of transactions that may be there. Nothing for a content that no hole explains, for SQL
-    that is played, and for more than MOST transactions with changes.
+    total: int
+    begun: int
+
+
+def find(cell: Cell, phases: list[str], wanted: Set[Sought]) -> dict[Sought, Hole]:
+    """Return the smallest hole that explains each content.
+
+    Nothing for a content that no hole explains, for SQL that is played, and for more than MOST transactions
+    with changes.
     """
+    found = dict[Sought, Hole]()
     if not wanted or oracle.is_played(cell):
-        return {}
+        return found
     content, transactions = oracle.changes(cell, phases)
-    changes = [(number, one) for number, one in zip(range(begun), transactions, strict=False) if one]
-    found = dict[int, Hole]()
+    numbers = range(max(sought.begun for sought in wanted))
+    changes = [(number, one) for number, one in zip(numbers, transactions, strict=False) if one]
     if len(changes) > MOST:
         return found
+    by_total = dict[int, list[Sought]]()
+    for sought in wanted:
+        by_total.setdefault(sought.total, []).append(sought)
     for first in range(len(changes)):
         for behind in range(first + 1, len(changes)):
             with_gap = oracle.Content(content.rows)
             for number, transaction in changes[behind:]:
                 with_gap.apply(transaction)
-                total = with_gap.total
-                if total in wanted and (
-                    total not in found or behind - first < found[total].last - found[total].first + 1
-                ):
-                    found[total] = Hole(changes[first][0], changes[behind - 1][0], number)
+                for sought in by_total.get(with_gap.total, ()):
+                    if number < sought.begun and (
+                        sought not in found or behind - first < found[sought].last - found[sought].first + 1
+                    ):
+                        found[sought] = Hole(changes[first][0], changes[behind - 1][0], number)
         content.apply(changes[first][1])
     return found
 
@@ -63,12 +74,11 @@ def of_trials(
     held: how many transactions each trial holds.
     """
     unlike = [
-        (int(row["hash"], 16), row["begun"]) if number is None and row["is_read"] == 1 else None
+        Sought(int(row["hash"], 16), row["begun"]) if number is None and row["is_read"] == 1 else None
         for row, number in zip(trials.iter_rows(named=True), held, strict=True)
     ]
-    begun = max((row[1] for row in unlike if row), default=0)
-    found = find(cell, phases, begun, {row[0] for row in unlike if row})
-    holes = [found.get(row[0]) if row else None for row in unlike]
+    found = find(cell, phases, {one for one in unlike if one})
+    holes = [found.get(one) if one else None for one in unlike]
     return pl.DataFrame(
         [hole or (None, None, None) for hole in holes],
         schema={f"hole_{name}": pl.Int64 for name in Hole._fields},

@@ -105,10 +105,10 @@ def pages(log: Path) -> list[int]:
     ]
 
 
-def table(spec: Spec, found: Measured, told: Mapping[str, Any]) -> list[tuple[str, float, float, str]]:
+def table(spec: Spec, found: Measured, unfitted: Mapping[str, Any]) -> list[tuple[str, float, float, str]]:
     """Return (measure, the study's, this trace's, a note) for each row of the study's table.
 
-    told: the study's numbers that contradict its other ones, and are not fitted.
+    unfitted: the study's numbers that contradict its other ones (`told` of its profile).
     """
     here = {
         **found._asdict(),
@@ -124,9 +124,9 @@ def table(spec: Spec, found: Measured, told: Mapping[str, Any]) -> list[tuple[st
         "statements": spec.statements + spec.alone,
         "writes_of_one": spec.page_writes / spec.updates,
         "overwrites": spec.page_writes / spec.pages,
-        **told,
+        **unfitted,
     }
-    notes = dict.fromkeys(told, "the study's contradicts its other numbers: not fitted")
+    notes = dict.fromkeys(unfitted, "the study's contradicts its other numbers: not fitted")
     notes["files"] = "" if spec.files == spec.databases else "one in the place of all"
     return [(words, study[name], here[name], notes.get(name, "")) for name, words in ROWS.items()]
 

@@ -41,7 +41,7 @@ class Spec(NamedTuple):
 
 
 def from_profile(profile: Mapping[str, Any]) -> Spec:
-    """Return the measures of a profile; `told` has further numbers of the study."""
+    """Return the measures of a profile without `told`, the study's numbers that are not fitted."""
     return Spec(**{name: value for name, value in profile.items() if name != "told"})
 
 
@@ -71,7 +71,7 @@ def check(spec: Spec) -> None:
         if not isinstance(value, (int, float) if kind is float else kind) or (
             kind is not str and not 0 <= value <= most
         ):
-            raise SqlFileError(f"{name}: {str(value)[:40]!r} is none of 0 to {most}")
+            raise SqlFileError(f"{name}: {str(value)[:40]!r} is not from 0 to {most}")
     if spec.updates * spec.sql_bytes > _MOST_SQL:
         raise SqlFileError(
             f"{spec.updates} updates of {spec.sql_bytes} sql_bytes: more than {_MOST_SQL} bytes"

@@ -23,7 +23,7 @@ _DIGITS, _LEAST_SIZE, _MOST_SCANNED = 8, 64, 100
 def shares(mix: str) -> dict[str, int]:
     """Return the per cent of each kind in a text such as read=95,insert=5, in the kinds' order.
 
-    Raises ValueError if it is none.
+    Raises ValueError for an invalid text.
     """
     pairs = [share.partition("=") for share in mix.split(",")]
     given = {kind: int(share) for kind, _, share in pairs}

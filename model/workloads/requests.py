@@ -57,6 +57,8 @@ def read(text: str) -> Requests:
         try:
             if words[0] == _ROW and not transactions:
                 made = tuple(_operations(["insert", *words[1:]]))
+                if len(made) > 1:
+                    raise ValueError(f"{_ROW} has {len(made)} rows; each has a line of its own")
                 rows += made
             else:
                 made = tuple(_operations(words))
@@ -74,7 +76,9 @@ def _operations(words: list[str]) -> Iterator[Operation]:
     left = iter(words)
     for kind in left:
         if kind not in TEXTS:
-            raise ValueError(f"{kind!r} is none of {_ROW} (before all others), {', '.join(TEXTS)}, and #")
+            raise ValueError(
+                f"{kind!r} is not an operation: {', '.join(TEXTS)}, or {_ROW} before the first transaction"
+            )
         key = _number(next(left, ""), f"the key of {kind}", 2**63 - 1)
         if kind == "scan":
             yield Operation(kind, key, rows=_number(next(left, ""), "the rows of scan", 2**31 - 1))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import polars as pl
 import pytest
 from some_cell import some_cell
 
 from analysis.crash import holes
 from analysis.crash.holes import Hole
+from commitpath.cells.from_variables import make_cell
 from model.cell import Cell
 from model.expected_state import oracle
 
@@ -27,6 +31,11 @@ def with_hole(made: Cell, hole: Hole) -> int:
     return content.total
 
 
+def find(made: Cell, total: int, begun: int) -> Hole | None:
+    sought = holes.Sought(total, begun)
+    return holes.find(made, KV, {sought}).get(sought)
+
+
 @pytest.mark.parametrize("engine", ["leveldb", "sqlite"])
 def test_each_hole_is_found(engine: str) -> None:
     made = cell(engine)
@@ -35,26 +44,40 @@ def test_each_hole_is_found(engine: str) -> None:
     for hole in (Hole(2, 2, 3), Hole(0, 4, 7), Hole(5, 9, 14), Hole(6, 6, 9), Hole(24, 30, 33)):
         total = with_hole(made, hole)
         assert total not in states
-        found = holes.find(made, KV, 40, {total})[total]
-        assert with_hole(made, found) == total and found.last - found.first <= hole.last - hole.first
-        assert holes.find(made, KV, found.there, {total}) == {}, "what has not begun cannot be there"
+        found = find(made, total, 40)
+        assert found and with_hole(made, found) == total
+        assert found.last - found.first <= hole.last - hole.first
+        assert find(made, total, found.there) is None, "what has not begun cannot be there"
 
 
 def test_a_lost_suffix_is_no_hole_and_other_content_is_none_either() -> None:
     made = cell()
-    assert holes.find(made, KV, 40, {0x0123456789ABCDEF}) == {}
+    assert find(made, 0x0123456789ABCDEF, 40) is None
     content, transactions = oracle.changes(made, KV)
     for transaction in transactions:
         # half a batch
         content.apply(transaction[: len(transaction) // 2] if len(transaction) > 1 else transaction)
-    assert holes.find(made, KV, 40, {content.total}) == {}
+    assert find(made, content.total, 40) is None
 
 
 def test_a_long_run_is_not_searched() -> None:
     made = cell(n=holes.MOST)
     total = with_hole(made, Hole(2, 2, 3))
-    assert holes.find(made, KV, 10, {total}) == {total: Hole(2, 2, 3)}
-    assert holes.find(made, KV, holes.MOST + 10, {total}) == {}
+    assert find(made, total, 10) == Hole(2, 2, 3)
+    assert find(made, total, holes.MOST + 10) is None
+
+
+def test_each_trial_has_its_own_begun_transactions(tmp_path: Path) -> None:
+    """Equal contents of three trials: the smallest hole has a transaction that only the first trial began."""
+    trace = tmp_path / "a.trace"
+    lines = ("insert 9 a", "update 1 b", "insert 2 c", "delete 9")
+    trace.write_text("\n".join(["commitpath requests 1", "row 1 x", *lines]) + "\n")
+    made = make_cell({"WORKLOAD": "requests", "FILE": str(trace), "ENGINE": "leveldb"})
+    content, transactions = oracle.changes(made, ["requests"])
+    content.apply(list(transactions)[2])
+    trials = pl.DataFrame({"hash": [f"{content.total:016x}"] * 3, "begun": [4, 3, 2], "is_read": [1] * 3})
+    found = holes.of_trials(trials, [None] * 3, made, ["requests"])
+    assert found.rows() == [(1, 1, 3), (0, 1, 2), (None, None, None)]
 
 
 def test_a_hole_in_words() -> None:

@@ -52,8 +52,7 @@ def masked(data: bytes) -> int:
 
 
 def of_another_comparator(folder: Path) -> None:
-    """LevelDB's manifest begins with the name of the order of keys; a database of another order is no other
-    version, but the one mark that LevelDB has."""
+    """Change the name of the order of keys in a manifest. LevelDB's files have no version."""
     manifest = max(folder.glob("MANIFEST-*"))
     content = manifest.read_bytes()
     length, kind = struct.unpack_from("<HB", content, 4)

@@ -179,7 +179,8 @@ def test_leveldb_goes_on_behind_a_damaged_block_of_its_log(left: Store) -> None:
     log.write_bytes(damaged)
     total, made = content(left), cell("leveldb")
     assert total not in {held.hash for held in oracle.after_each(made, KV)}
-    hole = holes.find(made, KV, 5 * SIZES["n"], {total})[total]
+    sought = holes.Sought(total, begun=5 * SIZES["n"])
+    hole = holes.find(made, KV, {sought})[sought]
     # the third insert is in the zeros, and batches are behind the block, which may write its key again
     assert 2 <= hole.first < SIZES["n"] and hole.there > 3 * SIZES["n"]
 
@@ -220,7 +221,8 @@ def test_leveldbs_gap_between_two_logs(tmp_path: Path) -> None:
     total = int(dict(zip(names, values, strict=True))["hash"], 16)
     profiles = {"workload": {"driver_workload": "kv"}}
     made = some_cell(engine="leveldb", seed=1, profiles=profiles, **sizes)
-    assert holes.find(made, KV, 22, {total}) == {total: holes.Hole(11, 20, 21)}
+    sought = holes.Sought(total, begun=22)
+    assert holes.find(made, KV, {sought}) == {sought: holes.Hole(11, 20, 21)}
 
 
 def spoilt(data: bytes, chance: random.Random) -> bytes:

@@ -1,4 +1,4 @@
-"""RocksDB in the driver: its background work by the caller, its calls, and whose rows its tables have."""
+"""RocksDB in the driver: background work by the caller, calls, and the attribution of moved rows."""
 
 import shutil
 from collections import Counter

@@ -150,8 +150,8 @@ def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> 
 GMAIL: dict[str, Any] = PROFILES["synthetic-gmail"]
 WRONG = [
     # no machine makes these, and a stored run's cell may ask for them
-    ({"statements": 10**12}, "statements: '1000000000000' is none of 0 to 1000000"),
-    ({"megabytes": math.nan}, "megabytes: 'nan' is none of 0 to 1000000"),
+    ({"statements": 10**12}, "statements: '1000000000000' is not from 0 to 1000000"),
+    ({"megabytes": math.nan}, "megabytes: 'nan' is not from 0 to 1000000"),
     ({"sql_bytes": 10**6, "updates": 2000}, "2000 updates of 1000000 sql_bytes: more than"),
     ({"updates": 985}, "Gmail: 984 transactions, of which updates write: 985"),
     ({"page_writes": 700}, "Gmail: 700 page_writes, of which each of updates has one: 704"),
