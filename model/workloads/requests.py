@@ -20,6 +20,8 @@ PHASES = ("requests",)
 FIRST = "commitpath requests 1"
 # MAX_VALUE_SIZE and MAX_BATCH of workloads/option_table.c
 MOST_VALUE, MOST_BATCH = 900_000, 999
+# bytes of all values of a trace, which are in memory
+MOST_BYTES = 64 << 20
 _ROW = "row"
 _NUMBER = re.compile("[0-9]{1,19}")
 # the last character may be repeated: x*5 is xxxxx
@@ -50,6 +52,7 @@ def read(text: str) -> Requests:
             "WORKLOAD=sql and WORKLOAD=trace, and engines with SQL"
         )
     rows, transactions, there = list[Operation](), list[tuple[Operation, ...]](), set[int]()
+    size = 0
     for number, line in enumerate(lines[1:], 2):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -64,6 +67,10 @@ def read(text: str) -> Requests:
                 made = tuple(_operations(words))
                 transactions.append(made)
             _check(made, there)
+            if (size := size + sum(len(one.value) for one in made)) > MOST_BYTES:
+                raise ValueError(
+                    f"values up to here have {size} bytes; those of a trace have {MOST_BYTES} at most"
+                )
         except ValueError as error:
             raise SqlFileError(f"line {number}: {error}") from None
     if not transactions:
@@ -97,7 +104,7 @@ def _check(made: tuple[Operation, ...], there: set[int]) -> None:
         raise ValueError(f"{len(made)} operations in a transaction; there may be {MOST_BATCH}")
     for kind, key, *_ in made:
         if kind == "insert" and key in there:
-            raise ValueError(f"insert of key {key}, which is there; SQL refuses it")
+            raise ValueError(f"insert of key {key}, which is there: a store's update adds a missing key, too")
         if kind == "delete":
             there.discard(key)
         elif operations.kinds()[kind].mutates:

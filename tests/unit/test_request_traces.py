@@ -64,6 +64,7 @@ def test_what_a_trace_is_read_as() -> None:
         ("update 1", "line 2: the value of update is '', not letters and digits"),
         ("update 1 it's", 'line 2: the value of update is "it\'s"'),
         ("update 1 x*900001", "line 2: a value of 900001 bytes; it has 900000 at most"),
+        ("update 1 x*900000\n" * 99, "line 76: values up to here have 67500000 bytes; those of a trace have"),
         ("insert 1 a\nread 1\ninsert 1 b", "line 4: insert of key 1, which is there"),
         ("row 1 a insert 2 b\nread 1", "line 2: row has 2 rows; each has a line of its own"),
         ("row 1 a\nrow 1 a", "line 3: insert of key 1, which is there"),
