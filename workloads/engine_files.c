@@ -135,8 +135,9 @@ int64_t engine_files_write_parts(struct engine_file *file, const struct iovec *p
 	if (file == NULL)
 		return NOT_LOGGED;
 	for (int i = 0; i < count; i++) {
-		written_write(file->written, parts[i].iov_base, (int64_t)parts[i].iov_len,
-			      offset + size);
+		if (result == 0)
+			written_write(file->written, parts[i].iov_base, (int64_t)parts[i].iov_len,
+				      offset + size);
 		size += (int64_t)parts[i].iov_len;
 	}
 	return note(FILE_WRITE, file, begin, offset, size, result);
@@ -169,12 +170,16 @@ int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin)
 
 void engine_files_msync(struct engine_file *file, uint64_t begin, int result)
 {
-	note(FILE_MSYNC, file, begin, FILE_NOTHING, FILE_NOTHING, result);
+	if (file != NULL)
+		note(FILE_MSYNC, file, begin, FILE_NOTHING, FILE_NOTHING, result);
 }
 
 void engine_files_truncate(struct engine_file *file, int64_t size, uint64_t begin, int result)
 {
-	written_truncate(file->written, size);
+	if (file == NULL)
+		return;
+	if (result == 0)
+		written_truncate(file->written, size);
 	note(FILE_TRUNCATE, file, begin, size, FILE_NOTHING, result);
 }
 

@@ -76,7 +76,8 @@ static unsigned logged_role(const char *name, bool *compared)
 }
 
 /* LMDB syncs no folder. */
-static const struct file_hooks hooks = {.role = logged_role, .mapped_role = DATA};
+static const struct file_hooks hooks = {
+	.role = logged_role, .mapped_role = DATA, .stream_role = FILES};
 
 static bool open_environment(struct database *database, const char *path, int64_t map_size,
 			     unsigned int flags, struct error *error)

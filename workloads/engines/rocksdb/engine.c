@@ -47,7 +47,7 @@ static bool open_with(struct database *database, const char *path, const struct 
 {
 	char name[PATH_MAX], *message = NULL;
 
-	/* Of LevelDB's files it takes some for its own, and others end the process. */
+	/* RocksDB opens some LevelDB files as its own and aborts on others. */
 	if (database->use != ENGINE_CREATE && !settings_file(path, name, sizeof(name)))
 		return error_set(error, "opening %s: there is no OPTIONS: not a database of %s",
 				 path, engine.title());
@@ -107,7 +107,7 @@ static bool compact(struct database *database, struct error *error)
 	if (call_failed("flushing", message, error))
 		return false;
 	rocksdb_compact_range(database->db, NULL, 0, NULL, 0);
-	return background_finish(database, error);
+	return background_finish(database, error) && background_check(database, error);
 }
 
 static bool close_database(struct database *database, struct error *error)
@@ -119,7 +119,7 @@ static bool close_database(struct database *database, struct error *error)
 		closed = rows_write(database, error) && compact(database, error);
 	else if (database->use == ENGINE_RUN)
 		/* A table that is half written would be dropped, and the next open do it again. */
-		closed = background_finish(database, error);
+		closed = background_finish(database, error) && background_check(database, error);
 	drop(database);
 	return closed;
 }
