@@ -188,8 +188,8 @@ def test_a_row_larger_than_the_buffer_is_of_all_its_writes(tmp_path: Path) -> No
     """LevelDB writes a full buffer of 64 KiB and the rest by itself, and later the end of the block."""
     driver = Driver(binary("engine-leveldb"), tmp_path)
     sizes = ["--database", driver.database, "--workload", "kv", "--value-size", 200_000]
-    assert driver("populate", *sizes, "--rows", 2).returncode == 0
-    more = ["--rows", 2, "--n", 6, "--phases", "insert", "--sync", "off", *SMALL, "--vfs-log"]
+    assert driver("populate", *sizes, "--rows", 20).returncode == 0
+    more = ["--rows", 20, "--n", 6, "--phases", "insert", "--sync", "off", *SMALL, "--vfs-log"]
     done = driver("run", *sizes, *more, "--output-dir", driver.output)
     assert (done.returncode, done.stderr) == (0, "")
     vfs = calls(driver)
@@ -252,7 +252,7 @@ def test_a_thread_has_no_log_of_calls(leveldb: Driver) -> None:
         done = leveldb("run", *where, "--background", "thread", *option)
         assert "with --background thread LevelDB 1.23 has no log of its calls" in one_line_error(done, 1)
     run(leveldb, "--background", "thread")
-    assert leveldb.config()["effective"] == {"background": "thread"}
+    assert leveldb.config()["effective"] == {"background": "thread", "index_blocks": "all"}
     assert not LEVELDB.logs_calls(leveldb.config())
 
 

@@ -1,6 +1,6 @@
-/* Numbers of writes in the files of LevelDB and RocksDB: doc/log_format.md, doc/table_format.md,
- * db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers have the smallest byte
- * first. */
+/* Numbers of writes in the files of LevelDB and RocksDB. Formats: doc/log_format.md,
+ * doc/table_format.md, db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers
+ * have the smallest byte first. */
 #include "data.h"
 
 #include <string.h>

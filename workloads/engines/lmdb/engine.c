@@ -90,7 +90,8 @@ static bool open_environment(struct database *database, const char *path, int64_
 	}
 	return call_succeeded("making an environment", mdb_env_create(&database->environment),
 			      error) &&
-	       mdb_env_set_assert(database->environment, give_up) == MDB_SUCCESS &&
+	       call_succeeded("setting the hook of assertions",
+			      mdb_env_set_assert(database->environment, give_up), error) &&
 	       (map_size == 0 ||
 		call_succeeded("setting the map's size",
 			       mdb_env_set_mapsize(database->environment, (size_t)map_size),
@@ -140,6 +141,7 @@ static struct database *open_database(const char *path, size_t number,
 static bool sync_created(struct database *database, struct error *error)
 {
 	const char *path;
+	bool synced;
 	int folder;
 
 	if (!call_succeeded("syncing", mdb_env_sync(database->environment, 1), error) ||
@@ -147,10 +149,12 @@ static bool sync_created(struct database *database, struct error *error)
 			    error))
 		return false;
 	folder = open(path, O_RDONLY | O_CLOEXEC);
-	if (folder < 0 || fsync(folder) != 0)
-		return error_set(error, "syncing %s: %s", path, strerror(errno));
-	close(folder);
-	return true;
+	synced = folder >= 0 && fsync(folder) == 0;
+	if (!synced)
+		error_set(error, "syncing %s: %s", path, strerror(errno));
+	if (folder >= 0)
+		close(folder);
+	return synced;
 }
 
 static bool close_database(struct database *database, struct error *error)
