@@ -11,8 +11,9 @@
 #include "ticks.h"
 #include "written.h"
 
-/* So many calls are made room for at once. */
-enum { MAX_BLOCK = 1 << 18 };
+/* Most transactions make two; one that writes tables or many pages makes more. So many calls are
+ * made room for at once. */
+enum { CALLS_PER_TRANSACTION = 8, MAX_BLOCK = 1 << 18 };
 enum { NOT_LOGGED = -1 };
 
 struct engine_file {
@@ -27,8 +28,10 @@ static const char *folders[MAX_DATABASES];
 static bool recorded, noting;
 static int64_t calls;
 
-bool engine_files_prepare(size_t room, struct error *error)
+bool engine_files_prepare(size_t transactions, struct error *error)
 {
+	size_t room = transactions * CALLS_PER_TRANSACTION;
+
 	recorded = true;
 	return file_calls_open(room < MAX_BLOCK ? room : MAX_BLOCK, error);
 }

@@ -14,8 +14,8 @@
 
 struct engine_file;
 
-/* Makes room for so many calls (engine.log_prepare). Until then the functions below do nothing. */
-bool engine_files_prepare(size_t calls, struct error *error);
+/* engine.log_prepare. Until then the functions below do nothing. */
+bool engine_files_prepare(size_t transactions, struct error *error);
 
 /* engine.log_begin and engine.log_end. */
 void engine_files_begin(void);

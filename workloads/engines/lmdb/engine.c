@@ -193,14 +193,6 @@ static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 	return folder_sizes(path, roles, FILES, role_of, sizes);
 }
 
-/* A transaction's pages, their sync and the meta page; a free list of many pages is more writes. */
-static bool log_prepare(size_t transactions, struct error *error)
-{
-	enum { CALLS_PER_TRANSACTION = 8 };
-
-	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
-}
-
 const struct engine engine = {
 	.name = "lmdb",
 	.maps_files = true,
@@ -223,7 +215,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = file_sizes,
-	.log_prepare = log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };

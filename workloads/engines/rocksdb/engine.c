@@ -139,15 +139,6 @@ static bool remove_database(const char *path, struct error *error)
 	return !call_failed("removing the database", message, error);
 }
 
-/* A flush or compaction makes some calls for each table, and writes it in pieces of 1 MiB; most
- * transactions make two. */
-static bool log_prepare(size_t transactions, struct error *error)
-{
-	enum { CALLS_PER_TRANSACTION = 8 };
-
-	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
-}
-
 const struct engine engine = {
 	.name = "rocksdb",
 	.settings = settings,
@@ -169,7 +160,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = files_sizes,
-	.log_prepare = log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = files_end,
 };

@@ -261,7 +261,7 @@ const struct engine engine = {
 	.write_version = kv_write_version,
 	.write_properties = kv_write_properties,
 	.file_sizes = leveldb_file_sizes,
-	.log_prepare = leveldb_log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };
