@@ -1,9 +1,9 @@
 /* A storage engine: a table of functions, `engine`, that the C files of one folder of engines/
  * define. A driver is linked with one engine, and no other part of it depends on which one.
  *
- * A hook that can fail returns false (or NULL) and sets `error`. None of them ends the process, and
- * a database that could not be opened leaves nothing to close. A hook that is not required may be
- * NULL.
+ * A hook that can fail returns false (or NULL) and sets `error`. Only the log of calls ends the
+ * process, by fail(), when it cannot record one. A database that could not be opened leaves nothing
+ * to close. A hook that is not required may be NULL.
  *
  * The driver calls all hooks from one thread, one at a time. An engine may have threads of its own:
  * - It names each (prctl(PR_SET_NAME)); until then a thread has the name of the one that started

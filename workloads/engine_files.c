@@ -11,8 +11,9 @@
 #include "ticks.h"
 #include "written.h"
 
-/* So many calls are made room for at once. */
-enum { MAX_BLOCK = 1 << 18 };
+/* Most transactions make two; one that writes tables or many pages makes more. So many calls are
+ * made room for at once. */
+enum { CALLS_PER_TRANSACTION = 8, MAX_BLOCK = 1 << 18 };
 enum { NOT_LOGGED = -1 };
 
 struct engine_file {
@@ -27,8 +28,10 @@ static const char *folders[MAX_DATABASES];
 static bool recorded, noting;
 static int64_t calls;
 
-bool engine_files_prepare(size_t room, struct error *error)
+bool engine_files_prepare(size_t transactions, struct error *error)
 {
+	size_t room = transactions * CALLS_PER_TRANSACTION;
+
 	recorded = true;
 	return file_calls_open(room < MAX_BLOCK ? room : MAX_BLOCK, error);
 }
@@ -135,8 +138,9 @@ int64_t engine_files_write_parts(struct engine_file *file, const struct iovec *p
 	if (file == NULL)
 		return NOT_LOGGED;
 	for (int i = 0; i < count; i++) {
-		written_write(file->written, parts[i].iov_base, (int64_t)parts[i].iov_len,
-			      offset + size);
+		if (result == 0)
+			written_write(file->written, parts[i].iov_base, (int64_t)parts[i].iov_len,
+				      offset + size);
 		size += (int64_t)parts[i].iov_len;
 	}
 	return note(FILE_WRITE, file, begin, offset, size, result);
@@ -169,12 +173,16 @@ int64_t engine_files_keep(unsigned role, int64_t size, uint64_t begin)
 
 void engine_files_msync(struct engine_file *file, uint64_t begin, int result)
 {
-	note(FILE_MSYNC, file, begin, FILE_NOTHING, FILE_NOTHING, result);
+	if (file != NULL)
+		note(FILE_MSYNC, file, begin, FILE_NOTHING, FILE_NOTHING, result);
 }
 
 void engine_files_truncate(struct engine_file *file, int64_t size, uint64_t begin, int result)
 {
-	written_truncate(file->written, size);
+	if (file == NULL)
+		return;
+	if (result == 0)
+		written_truncate(file->written, size);
 	note(FILE_TRUNCATE, file, begin, size, FILE_NOTHING, result);
 }
 

@@ -14,8 +14,8 @@
 
 struct engine_file;
 
-/* Makes room for so many calls (engine.log_prepare). Until then the functions below do nothing. */
-bool engine_files_prepare(size_t calls, struct error *error);
+/* engine.log_prepare. Until then the functions below do nothing. */
+bool engine_files_prepare(size_t transactions, struct error *error);
 
 /* engine.log_begin and engine.log_end. */
 void engine_files_begin(void);
@@ -39,8 +39,9 @@ struct engine_file *engine_files_open(const char *path, unsigned role, bool comp
 /* Returns a file's database as in a struct file_call. */
 unsigned engine_files_database(const struct engine_file *file);
 
-/* Of an open file, or NULL. Returns the call's number in vfs.csv, or -1. A sync of `folders` more
- * also syncs its folder. `result`: 0, or the engine's error. */
+/* A call of an open file; nothing of NULL. Returns its number in vfs.csv, or -1. `result`: 0, or
+ * the engine's error. A write that succeeded wrote `size` bytes. A sync of `folders` more also
+ * syncs its folder. */
 int64_t engine_files_write(struct engine_file *file, const void *bytes, int64_t size,
 			   int64_t offset, uint64_t begin, int result);
 int64_t engine_files_write_parts(struct engine_file *file, const struct iovec *parts, int count,

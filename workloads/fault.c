@@ -63,7 +63,9 @@ void fault_abort(const char *text)
 
 	if (driver_title != NULL) {
 		snprintf(what, sizeof(what), "gave up: %s", text);
-		prepare(FAULTS - 1, what);
+		for (size_t i = 0; i < FAULTS; i++)
+			if (faults[i].number == SIGABRT)
+				prepare(i, what);
 	}
 	abort();
 }

@@ -1,14 +1,15 @@
-/* Whose data the engine moves, kept in memory during the measurement. */
+/* The writes that moved data came from, kept in memory during the measurement. */
 #include "moved.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fail.h"
+#include "grow.h"
 #include "output.h"
 
-enum { LEAST_ROOM = 1 << 12, NO_CALL = -1 };
+enum { NO_CALL = -1 };
+
+static const char what[] = "notes of what the engine moved";
 
 struct source {
 	unsigned database;
@@ -26,50 +27,35 @@ static struct source *sources;
 static size_t source_count, source_room;
 static struct data *moves;
 static size_t move_count, move_room;
-static bool lost;
-
-static void *grown(void *memory, size_t count, size_t *room, size_t each)
-{
-	if (count < *room)
-		return memory;
-	*room = *room ? *room * 2 : LEAST_ROOM;
-	memory = realloc(memory, *room * each);
-	if (memory == NULL)
-		fail("no memory for %zu notes of what the engine moved", *room);
-	return memory;
-}
 
 void moved_source(unsigned database, uint64_t number, int64_t call)
 {
-	sources = grown(sources, source_count, &source_room, sizeof(*sources));
+	sources = grown(sources, source_count + 1, &source_room, sizeof(*sources), what);
 	sources[source_count++] = (struct source){database, number, call};
 }
 
 void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes)
 {
-	moves = grown(moves, move_count, &move_room, sizeof(*moves));
+	moves = grown(moves, move_count + 1, &move_room, sizeof(*moves), what);
 	moves[move_count++] = (struct data){database, number, call, bytes};
 }
 
-void moved_lost(void)
-{
-	lost = true;
-}
-
-/* Orders sources by their database and number. */
+/* Orders sources by their database and number. A write without data has the number of the next. */
 static int by_number(const void *left, const void *right)
 {
 	const struct source *a = left, *b = right;
 
 	if (a->database != b->database)
 		return a->database < b->database ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return (a->call > b->call) - (a->call < b->call);
 }
 
 /* Returns the call that first wrote the data, or NO_CALL. Sources are in order. */
 static int64_t source_of(const struct data *data)
 {
-	const struct source wanted = {data->database, data->number, 0};
+	const struct source wanted = {data->database, data->number, INT64_MAX};
 	size_t low = 0, high = source_count;
 
 	while (low < high) {
@@ -110,8 +96,6 @@ void moved_write(const char *directory)
 	FILE *file;
 	size_t kept = 0;
 
-	if (lost)
-		fail("no memory for notes of what the engine moved");
 	if (source_count == 0)
 		return;
 	qsort(sources, source_count, sizeof(*sources), by_number);

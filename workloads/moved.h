@@ -1,5 +1,5 @@
-/* Whose data the engine moves: an engine that numbers its writes keeps these numbers with the data
- * that a flush or a compaction writes again. Written to moved.csv. */
+/* Attributes moved rows to the writes that made them: an engine that numbers its writes keeps these
+ * numbers with the data that a flush or a compaction writes again. Written to moved.csv. */
 #ifndef COMMITPATH_MOVED_H
 #define COMMITPATH_MOVED_H
 
@@ -11,9 +11,6 @@ void moved_source(unsigned database, uint64_t number, int64_t call);
 
 /* Call `call` wrote `bytes` of data with this number again. */
 void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes);
-
-/* Something could not be noted, as there is no memory: moved_write ends the run. */
-void moved_lost(void);
 
 /* Writes moved.csv, if there is a source: for each call and source the bytes. Data from before the
  * database's first source has none. */

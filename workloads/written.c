@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "grow.h"
 
-enum { MOST_FILES = 1024, LEAST_ROOM = 1 << 14, CHUNK = 1 << 16 };
+enum { MOST_FILES = 1024, CHUNK = 1 << 16 };
 
 struct written_file {
 	char path[WRITTEN_NAME];
@@ -34,31 +35,21 @@ static struct written_sector *sectors;
 static size_t sector_count, sector_room;
 static bool noting;
 
+static const char what[] = "notes of what the engine wrote";
 static const unsigned char zeros[WRITTEN_SECTOR];
-
-static void *grown(void *memory, size_t count, size_t *room, size_t each)
-{
-	if (count < *room)
-		return memory;
-	*room = *room ? *room * 2 : LEAST_ROOM;
-	memory = realloc(memory, *room * each);
-	if (memory == NULL)
-		fail("no memory for %zu notes of what the engine wrote", *room);
-	return memory;
-}
 
 static void note(const struct written_file *file, int64_t sector, const void *bytes)
 {
 	if (sector > UINT32_MAX)
 		fail("--written: %s is too large", file->path);
-	sectors = grown(sectors, sector_count, &sector_room, sizeof(*sectors));
+	sectors = grown(sectors, sector_count + 1, &sector_room, sizeof(*sectors), what);
 	sectors[sector_count++] = (struct written_sector){
 		.hash = written_hash(bytes), .life = file->life, .sector = (uint32_t)sector};
 }
 
 static void begin_life(struct written_file *file, uint64_t handle)
 {
-	lives = grown(lives, life_count, &life_room, sizeof(*lives));
+	lives = grown(lives, life_count + 1, &life_room, sizeof(*lives), what);
 	file->life = (uint32_t)life_count;
 	lives[life_count++] =
 		(struct written_life){.handle = handle, .name = (uint64_t)(file - files)};

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from conftest import Driver, binary, one_line_error
 from test_acknowledged import acknowledged
 from test_killed_stores import STORES, store
 
+from analysis.adapters import drivertables
 from analysis.content.crc import crc32c
 from model.engines import by_name
 
@@ -164,6 +166,57 @@ def test_a_full_disk_loses_nothing_acknowledged(engine: str, tmp_path: Path) -> 
     _, begun = acknowledged(tmp_path / "acknowledged.bin")
     count = sum(end > 0 for _, end, *_ in begun)
     assert found and count > 100 and 20 + count <= int(found[1]) <= 20 + len(begun), (full, counted, count)
+
+
+# Rows fit on this filesystem once, and a compaction of them does not.
+UNCOMPACTED = """
+mount -t tmpfs -o size=1400k tmpfs {folder}
+{commands}
+"""
+
+
+@pytest.mark.parametrize("what", ["populate", "checkpoint"])
+@pytest.mark.parametrize("engine", ["leveldb", "rocksdb", "sqlitekv"])
+def test_a_compaction_that_finds_no_room_fails(engine: str, what: str, tmp_path: Path) -> None:
+    folder, driver = tmp_path / "disk", binary(f"engine-{engine}")
+    folder.mkdir()
+    where = f"--workload kv --database {folder}/sample.db"
+    run = f"{driver} run {where} --rows 20 --n 280 --phases insert --checkpoint-every 280 {FAST[engine]}"
+    commands = {
+        "populate": f"{driver} populate {where} --rows 300",
+        "checkpoint": f"{driver} populate {where} --rows 20 || exit 9\n{run} --output-dir {tmp_path}/out",
+    }
+    script = UNCOMPACTED.format(folder=folder, commands=commands[what])
+    command = [*unshare(), "timeout", "300", "sh", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENV)
+    # RocksDB may fault when it is closed after an error, which is a second line
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1 and lines and all(line.startswith("driver: ") for line in lines), done.stderr
+
+
+@pytest.mark.parametrize("engine", ["leveldb", "rocksdb"])
+def test_a_short_write_is_logged_as_it_was(engine: str, tmp_path: Path) -> None:
+    """Its engine writes the rest by another call; no byte and no row is reported twice."""
+    preloaded, driver = tmp_path / "short_writes.so", driver_of(engine, tmp_path)
+    source = Path(__file__).with_name("short_writes.c")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", preloaded, source], check=True)
+    where = ["--database", driver.database, "--workload", "kv", "--rows", 20]
+    assert driver("populate", *where).returncode == 0
+    where += ["--n", 60, "--phases", "insert", "--output-dir", driver.output, "--vfs-log"]
+    where += [*FAST[engine].split(), "--write-buffer-size", 65536]
+    env = {**ENV, "LD_PRELOAD": str(preloaded), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    done = driver("run", *where, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    vfs = drivertables.calls(driver.output / "vfs.csv")
+    opened = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
+    writes = vfs.with_columns(life=opened).filter((pl.col("op") == "write") & (pl.col("file") == "table"))
+    assert writes["bytes"].max() == 1000
+    for _, rows in writes.group_by("inode", "life", maintain_order=True):
+        ends = (rows["offset"] + rows["bytes"]).to_list()
+        assert rows["offset"].to_list() == [0, *ends[:-1]]
+    moved = drivertables.moved(driver.output / "moved.csv", vfs.height)
+    sizes = moved.group_by("call").agg(moved=pl.col("bytes").sum()).join(vfs, on="call")
+    assert sizes.height > 60 and (sizes["moved"] <= sizes["bytes"]).all()
 
 
 def damaged(content: bytes, chance: random.Random) -> bytes:

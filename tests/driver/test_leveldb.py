@@ -185,6 +185,23 @@ def test_a_flush_belongs_to_the_writes_that_it_moves(leveldb: Driver) -> None:
     assert (later[later >= 0] >= owners.transactions[later >= 0]).all()
 
 
+def test_a_row_larger_than_the_buffer_is_of_all_its_writes(tmp_path: Path) -> None:
+    """LevelDB writes a full buffer of 64 KiB and the rest by itself, and later the end of the block."""
+    driver = Driver(binary("engine-leveldb"), tmp_path)
+    sizes = ["--database", driver.database, "--workload", "kv", "--value-size", 200_000]
+    assert driver("populate", *sizes, "--rows", 20).returncode == 0
+    more = ["--rows", 20, "--n", 6, "--phases", "insert", "--sync", "off", *SMALL, "--vfs-log"]
+    done = driver("run", *sizes, *more, "--output-dir", driver.output)
+    assert (done.returncode, done.stderr) == (0, "")
+    vfs = calls(driver)
+    moved = drivertables.moved(driver.output / "moved.csv", vfs.height)
+    bytes_moved = dict(moved.group_by("call").agg(pl.col("bytes").sum()).rows())
+    large = vfs.filter((pl.col("op") == "write") & (pl.col("file") == "table") & (pl.col("bytes") >= 65536))
+    assert set(large["bytes"][::2]) == {65536} and large["bytes"][1::2].min() > 134_000  # type: ignore[operator]
+    for call, size in large.select("call", "bytes").rows():
+        assert size - 20 < bytes_moved[call] <= size
+
+
 def test_a_log_ends_with_the_write_buffer_and_a_table_with_its_size(leveldb: Driver) -> None:
     run(leveldb, "--vfs-log")
     vfs = calls(leveldb)

@@ -145,6 +145,12 @@ def test_rows_belong_to_their_last_writes(rocksdb: Driver, more: tuple[object, .
         assert 3072 * count < found[owner] < 3120 * count
 
 
+def test_the_info_log_is_opened_alone(rocksdb: Driver) -> None:
+    """It is written and closed by stdio: the close of a later file with its descriptor is not its own."""
+    run(rocksdb, "--vfs-log")
+    assert set(calls(rocksdb).filter(pl.col("file") == "info")["op"]) == {"open"}
+
+
 def test_a_thread_has_no_log_of_calls(rocksdb: Driver) -> None:
     where = ["--database", rocksdb.database, "--output-dir", rocksdb.output, "--rows", ROWS, "--sync", "off"]
     for option in (["--vfs-log"], ["--written", rocksdb.folder / "written"]):

@@ -86,29 +86,38 @@ static struct watched *find(int descriptor)
 	return one->log != NULL || one->folder != 0 ? one : NULL;
 }
 
+/* A stream's descriptor is closed by fclose, which is not replaced: what is known of an older file
+ * with its number is dropped here. */
 static void watch(int descriptor, const char *path, int flags, uint64_t begin)
 {
 	const char *name = name_in_folder(path);
 	struct watched *one;
 	bool compared = false;
+	struct engine_file *log;
+	unsigned role;
 	struct stat status;
 
+	if (is_watching() && descriptor < DESCRIPTORS)
+		watched[descriptor] = (struct watched){0};
 	if (!is_watching() ||
 	    (name == NULL ? strcmp(path, folder) != 0 : (flags & O_ACCMODE) == O_RDONLY))
 		return;
 	if (descriptor >= DESCRIPTORS || fstat(descriptor, &status) != 0)
 		fail("%s cannot be recorded", path);
 	one = &watched[descriptor];
-	*one = (struct watched){0};
 	if (name == NULL) {
 		one->folder = status.st_ino;
 		return;
 	}
 	if (strlen(name) >= LONGEST_NAME)
 		fail("%s cannot be recorded: too long a name", path);
+	role = hooks->role(name, &compared);
+	log = engine_files_open(path, role, compared, begin);
+	if (role == hooks->stream_role)
+		return;
 	strcpy(one->file.name, name);
-	one->file.role = hooks->role(name, &compared);
-	one->log = engine_files_open(path, one->file.role, compared, begin);
+	one->file.role = role;
+	one->log = log;
 }
 
 int __wrap_open(const char *path, int flags, ...)
@@ -145,14 +154,30 @@ int __wrap_close(int descriptor)
 	return result;
 }
 
-/* Notes a write; returns its result. */
-static ssize_t wrote(struct watched *one, const struct iovec *parts, int count, int64_t offset,
+/* Leaves the first bytes in the parts; returns how many parts have any. */
+static int cut(struct iovec *parts, int count, size_t size)
+{
+	for (int i = 0; i < count; i++) {
+		if (parts[i].iov_len >= size) {
+			parts[i].iov_len = size;
+			return i + 1;
+		}
+		size -= parts[i].iov_len;
+	}
+	return count;
+}
+
+/* Notes a write, or as much of it as was written; returns its result. */
+static ssize_t wrote(struct watched *one, struct iovec *parts, int count, int64_t offset,
 		     uint64_t begin, ssize_t result)
 {
 	int reason = errno;
-	int64_t call = engine_files_write_parts(one->log, parts, count, offset, begin,
-						result < 0 ? reason : 0);
+	int64_t call;
 
+	if (result >= 0)
+		count = cut(parts, count, (size_t)result);
+	call = engine_files_write_parts(one->log, parts, count, offset, begin,
+					result < 0 ? reason : 0);
 	for (int i = 0; i < count && result >= 0 && hooks->wrote != NULL; i++) {
 		hooks->wrote(&one->file, parts[i].iov_base, parts[i].iov_len, offset, call);
 		offset += (int64_t)parts[i].iov_len;
@@ -214,19 +239,21 @@ ssize_t __wrap_writev(int descriptor, const struct iovec *parts, int count)
 {
 	struct watched *one = find(descriptor);
 	uint64_t begin = engine_files_now();
+	struct iovec noted[IOV_MAX];
 	size_t size = 0, room;
 	off_t offset;
 	ssize_t result;
 
-	if (one == NULL)
+	if (one == NULL || count < 0 || count > IOV_MAX)
 		return __real_writev(descriptor, parts, count);
+	memcpy(noted, parts, (size_t)count * sizeof(*parts));
 	for (int i = 0; i < count; i++)
 		size += parts[i].iov_len;
 	offset = lseek(descriptor, 0, SEEK_CUR);
 	room = engine_files_room(size);
 	result = room == size ? __real_writev(descriptor, parts, count)
 			      : write_first(descriptor, parts, room);
-	return wrote(one, parts, count, offset, begin, result);
+	return wrote(one, noted, count, offset, begin, result);
 }
 
 static int synced(const struct watched *one, uint64_t begin, int result)

@@ -22,8 +22,9 @@ struct file_hooks {
 	/* Required: returns a file's role by its name. `compared`: its content is checked after a
 	 * power cut (written.h). */
 	unsigned (*role)(const char *name, bool *compared);
-	/* The role of the folder, and of the file that is mapped (msync). */
-	unsigned folder_role, mapped_role;
+	/* The role of the folder, of the file that is mapped (msync), and of a file that is written
+	 * by stdio, which is not replaced: only its open is logged. */
+	unsigned folder_role, mapped_role, stream_role;
 
 	/* Call `call` of vfs.csv, or -1, wrote bytes. */
 	void (*wrote)(struct watched_file *file, const void *bytes, size_t size, int64_t offset,
@@ -32,8 +33,8 @@ struct file_hooks {
 	void (*deleted)(const char *name);
 };
 
-/* Logs the files in a folder from now on, called by this thread. Of several folders the last one.
- */
+/* Logs the files in a folder from now on, called by this thread, which replaces the
+ * folder before. */
 void files_watch(const char *folder, const struct file_hooks *hooks);
 
 #endif

@@ -1,6 +1,6 @@
-/* Numbers of writes in the files of LevelDB and RocksDB: doc/log_format.md, doc/table_format.md,
- * db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers have the smallest byte
- * first. */
+/* Numbers of writes in the files of LevelDB and RocksDB. Formats: doc/log_format.md,
+ * doc/table_format.md, db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers
+ * have the smallest byte first. */
 #include "data.h"
 
 #include <string.h>
@@ -14,12 +14,7 @@ enum {
 	AT_TYPE = 6,
 	FULL = 1,
 	FIRST = 2,
-	TRAILER = 5, /* compression, checksum */
-	TAG = 8,     /* at a key's end: number << 8 | kind of write */
 	MOST_KEY = 1024,
-	SHARED = 0, /* data_row_sizes */
-	OTHERS = 1,
-	VALUE = 2,
 };
 
 uint64_t data_number(const unsigned char *bytes, size_t size)
@@ -104,54 +99,63 @@ const unsigned char *data_row_sizes(const unsigned char *next, const unsigned ch
 	return next;
 }
 
-void data_rows(const unsigned char *bytes, size_t size,
+/* Takes a row from `begin` to `end` in the parts that wrote it, which are from `part` on. Returns
+ * the last of these. */
+static const struct data_part *split(const struct data_part *part, struct data_row *row,
+				     size_t begin, size_t end,
+				     void (*take_row)(void *context, const struct data_row *row),
+				     void *context)
+{
+	for (; begin < end; begin += row->size) {
+		while (part->end <= begin)
+			part++;
+		row->call = part->call;
+		row->size = (part->end < end ? part->end : end) - begin;
+		take_row(context, row);
+	}
+	return part;
+}
+
+void data_rows(const unsigned char *bytes, size_t size, size_t place, const struct data_part *parts,
 	       void (*take_row)(void *context, const struct data_row *row), void *context)
 {
 	const unsigned char *next = bytes, *end;
 	unsigned char key[MOST_KEY];
 	size_t restarts, sizes[3];
 
-	if (size < TRAILER + sizeof(uint32_t) || bytes[size - TRAILER] != 0)
+	if (size < DATA_TRAILER + sizeof(uint32_t) || bytes[size - DATA_TRAILER] != 0)
 		return;
-	size -= TRAILER + sizeof(uint32_t);
+	size -= DATA_TRAILER + sizeof(uint32_t);
 	restarts = (size_t)data_number(bytes + size, sizeof(uint32_t)) * sizeof(uint32_t);
 	if (restarts > size)
 		return;
 	end = bytes + size - restarts;
 	while (next < end) {
-		struct data_row row = {.key = key, .offset = (size_t)(next - bytes)};
-		size_t whole;
+		struct data_row row = {.key = key};
+		size_t begin = place + (size_t)(next - bytes), whole;
 
 		next = data_row_sizes(next, end, sizes);
-		whole = next != NULL ? sizes[SHARED] + sizes[OTHERS] : 0;
-		if (whole > sizeof(key) || whole < TAG ||
-		    (size_t)(end - next) < sizes[OTHERS] + sizes[VALUE])
+		whole = next != NULL ? sizes[DATA_SHARED] + sizes[DATA_OTHERS] : 0;
+		if (whole > sizeof(key) || whole < DATA_TAG ||
+		    (size_t)(end - next) < sizes[DATA_OTHERS] + sizes[DATA_VALUE])
 			return;
-		memcpy(key + sizes[SHARED], next, sizes[OTHERS]);
-		next += sizes[OTHERS] + sizes[VALUE];
-		row.key_size = whole - TAG;
-		row.number = data_number(key + row.key_size, TAG) >> 8;
-		row.size = (size_t)(next - bytes) - row.offset;
-		take_row(context, &row);
+		memcpy(key + sizes[DATA_SHARED], next, sizes[DATA_OTHERS]);
+		next += sizes[DATA_OTHERS] + sizes[DATA_VALUE];
+		row.key_size = whole - DATA_TAG;
+		row.number = data_number(key + row.key_size, DATA_TAG) >> 8;
+		parts = split(parts, &row, begin, place + (size_t)(next - bytes), take_row,
+			      context);
 	}
 }
 
-/* Of a block. */
-struct reported {
-	unsigned database;
-	int64_t call;
-};
-
 static void report(void *context, const struct data_row *row)
 {
-	const struct reported *block = context;
+	const unsigned *database = context;
 
-	moved_data(block->database, block->call, row->number, (int64_t)row->size);
+	moved_data(*database, row->call, row->number, (int64_t)row->size);
 }
 
-void data_block(unsigned database, const char *bytes, size_t size, int64_t call)
+void data_block(unsigned database, const char *bytes, size_t size, const struct data_part *parts)
 {
-	struct reported block = {database, call};
-
-	data_rows((const unsigned char *)bytes, size, report, &block);
+	data_rows((const unsigned char *)bytes, size, 0, parts, report, &database);
 }

@@ -7,14 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+	DATA_TRAILER = 5, /* of a block: compression, checksum */
+	DATA_TAG = 8,	  /* at a key's end: number << 8 | kind of write */
+};
+
 /* A log that is being written. A batch is a record, or several fragments. */
 struct data_batch {
 	unsigned database;	 /* engine_files.h */
 	unsigned char header[7]; /* of a record */
-	size_t header_size;	 /* of it that is known */
+	size_t header_size;	 /* bytes of it so far */
 	size_t left;		 /* of the record */
 	unsigned char number[8]; /* of the batch */
-	size_t size;		 /* of it that is known */
+	size_t size;		 /* bytes of the number so far */
 	int64_t call;
 };
 
@@ -22,26 +27,39 @@ struct data_batch {
 void data_log(struct data_batch *batch, const char *bytes, size_t size, int64_t offset,
 	      int64_t call);
 
-/* Reports the rows of a table's block with its trailer, written by `call`. */
-void data_block(unsigned database, const char *bytes, size_t size, int64_t call);
+/* A write of a table: its call, and where it ends. */
+struct data_part {
+	int64_t call;
+	size_t end;
+};
 
-/* A row of a block: its key and number, and its bytes, which begin at `offset`. */
+/* Reports the rows of a table's block with its trailer. `parts` wrote all of it, and end at places
+ * in the block. */
+void data_block(unsigned database, const char *bytes, size_t size, const struct data_part *parts);
+
+/* A row of a block, or the part of it that one call wrote. */
 struct data_row {
 	const unsigned char *key;
 	size_t key_size;
 	uint64_t number;
-	size_t offset, size;
+	int64_t call;
+	size_t size;
 };
 
-/* Calls `take` for each row of a table's block with its trailer. */
-void data_rows(const unsigned char *bytes, size_t size,
+/* Calls `take` for each row of a table's block with its trailer, and for a row that several calls
+ * wrote for each of them. `parts` end at places in a file that has the block at `place`. */
+void data_rows(const unsigned char *bytes, size_t size, size_t place, const struct data_part *parts,
 	       void (*take)(void *context, const struct data_row *row), void *context);
 
 /* Reads a number of `size` bytes. */
 uint64_t data_number(const unsigned char *bytes, size_t size);
 
-/* Reads the three numbers that a row begins with: bytes of its key that it shares with the row
- * before it, others, and bytes of the value. Returns what follows, or NULL at `end`. */
+/* Reads the three numbers that a row begins with. Returns what follows, or NULL at `end`. */
+enum {
+	DATA_SHARED, /* bytes of its key that it shares with the row before it */
+	DATA_OTHERS, /* further bytes of the key */
+	DATA_VALUE,
+};
 const unsigned char *data_row_sizes(const unsigned char *next, const unsigned char *end,
 				    size_t sizes[3]);
 

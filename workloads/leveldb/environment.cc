@@ -1,8 +1,9 @@
 /* LevelDB's environment with background work on the caller's thread, and a log of its file calls.
  *
- * A call of LevelDB that waits for background work, such as CompactRange, would wait for ever. All
- * its waits are loops around a condition variable, whose wait() is replaced by the linker (--wrap,
- * engine.mk): with queued work it does this and returns, as after a spurious wakeup. */
+ * The linker replaces two calls of LevelDB (--wrap, leveldb.mk). A wait for background work, as in
+ * CompactRange, would wait for ever: all waits are loops around a condition variable, whose wait()
+ * does the queued work and returns, as after a spurious wakeup. write() is logged where it is made,
+ * as one Append makes none, one or two. */
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -50,6 +52,8 @@ void __real__ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE(
 	std::condition_variable *condition, std::unique_lock<std::mutex> &lock);
 void __wrap__ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE(
 	std::condition_variable *condition, std::unique_lock<std::mutex> &lock);
+ssize_t __real_write(int descriptor, const void *bytes, size_t size);
+ssize_t __wrap_write(int descriptor, const void *bytes, size_t size);
 }
 
 void __wrap__ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE(
@@ -96,16 +100,13 @@ class Appended : public leveldb::WritableFile
 
 	Status Append(const Slice &data) override
 	{
-		uint64_t begin = engine_files_now();
-		Status status = real_->Append(data);
+		Status status;
 
-		pending_.append(data.data(), data.size());
 		if (role_ == TABLE)
 			block_.append(data.data(), data.size());
-		/* what LevelDB's file did with a full buffer (env_posix.cc, Append) */
-		if (pending_.size() > BUFFER)
-			note(pending_.size() - BUFFER < BUFFER ? BUFFER : pending_.size(), begin,
-			     status);
+		writing = this;
+		status = real_->Append(data);
+		writing = nullptr;
 		return status;
 	}
 
@@ -114,9 +115,11 @@ class Appended : public leveldb::WritableFile
 	{
 		Status status = flush();
 
-		if (role_ == TABLE && last_call_ >= 0)
-			data_block(batch_.database, block_.data(), block_.size(), last_call_);
+		if (!parts_.empty())
+			data_block(batch_.database, block_.data(), block_.size(), parts_.data());
 		block_.clear();
+		parts_.clear();
+		block_at_ = offset_;
 		return status;
 	}
 
@@ -143,40 +146,50 @@ class Appended : public leveldb::WritableFile
 		return flushed.ok() ? status : flushed;
 	}
 
-      private:
-	static constexpr size_t BUFFER = 65536; /* of LevelDB's file */
+	/* The file that LevelDB may write to now. */
+	static Appended *writing;
 
-	Status flush()
+	/* Does LevelDB's write to this file, and logs it. */
+	ssize_t write(int descriptor, const void *bytes, size_t size)
 	{
 		uint64_t begin = engine_files_now();
-		Status status = real_->Flush();
+		ssize_t result = __real_write(descriptor, bytes, engine_files_room(size));
+		int reason = errno;
+		int64_t written = result < 0 ? 0 : result, call;
 
-		if (!pending_.empty())
-			note(pending_.size(), begin, status);
-		return status;
+		call = engine_files_write(file_, bytes, result < 0 ? (int64_t)size : written,
+					  offset_, begin, result < 0);
+		if (role_ == LOG && call >= 0)
+			data_log(&batch_, static_cast<const char *>(bytes),
+				 static_cast<size_t>(written), offset_, call);
+		offset_ += written;
+		if (role_ == TABLE && call >= 0)
+			parts_.push_back({call, static_cast<size_t>(offset_ - block_at_)});
+		errno = reason;
+		return result;
 	}
 
-	/* Notes that so many of the pending bytes reached the file. */
-	void note(size_t size, uint64_t begin, const Status &status)
+      private:
+	Status flush()
 	{
-		auto bytes = static_cast<int64_t>(size);
+		Status status;
 
-		last_call_ = engine_files_write(file_, pending_.data(), bytes, offset_, begin,
-						!status.ok());
-		if (role_ == LOG && last_call_ >= 0)
-			data_log(&batch_, pending_.data(), size, offset_, last_call_);
-		offset_ += bytes;
-		pending_.erase(0, size);
+		writing = this;
+		status = real_->Flush();
+		writing = nullptr;
+		return status;
 	}
 
 	leveldb::WritableFile *real_;
 	enum role role_;
 	struct engine_file *file_;
-	std::string pending_; /* not written yet */
-	std::string block_;   /* of a table, since the last flush */
-	int64_t offset_ = 0, last_call_ = -1;
+	std::string block_; /* of a table, since the last flush */
+	std::vector<struct data_part> parts_;
+	int64_t offset_ = 0, block_at_ = 0;
 	struct data_batch batch_ = {};
 };
+
+Appended *Appended::writing = nullptr;
 
 /* LevelDB's own maps a table. */
 class Table : public leveldb::RandomAccessFile
@@ -299,6 +312,14 @@ class Inline : public leveldb::EnvWrapper
 };
 
 } // namespace
+
+ssize_t __wrap_write(int descriptor, const void *bytes, size_t size)
+{
+	/* a signal handler (fault.c) writes an error within a call of LevelDB */
+	if (Appended::writing == nullptr || descriptor == STDERR_FILENO)
+		return __real_write(descriptor, bytes, size);
+	return Appended::writing->write(descriptor, bytes, size);
+}
 
 leveldb_env_t *environment_inline(void)
 {

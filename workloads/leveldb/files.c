@@ -1,7 +1,6 @@
 /* LevelDB's files: a database is a folder. */
 #include <string.h>
 
-#include "engine_files.h"
 #include "files.h"
 #include "folder.h"
 #include "roles.h"
@@ -32,12 +31,4 @@ static size_t role_index(const char *name)
 size_t leveldb_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	return folder_sizes(path, leveldb_roles, ROLES, role_index, sizes);
-}
-
-/* A transaction that writes a table makes 4 calls for each block of it, most others two. */
-bool leveldb_log_prepare(size_t transactions, struct error *error)
-{
-	enum { CALLS_PER_TRANSACTION = 8 };
-
-	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
 }

@@ -11,6 +11,5 @@
 extern const char *const leveldb_roles[];
 
 size_t leveldb_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
-bool leveldb_log_prepare(size_t transactions, struct error *error);
 
 #endif

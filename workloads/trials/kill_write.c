@@ -1,5 +1,4 @@
-/* Kills within a write, for engines whose calls of write are not logged where they are made
- * (key_values/files.c). */
+/* Kills within a write, for engines whose calls of write are not logged where they are made. */
 #define _GNU_SOURCE /* kill */
 #include <errno.h>
 #include <signal.h>

@@ -11,6 +11,7 @@
 
 #include "database.h"
 #include "engine_files.h"
+#include "leveldb/compaction.h"
 #include "leveldb/environment.h"
 #include "leveldb/files.h"
 #include "leveldb/index_blocks.h"
@@ -50,7 +51,7 @@ static void drop(struct database *database)
 }
 
 /* Compacts a range that no key is in, which takes until the compaction that is under way is done.
- */
+ * CompactRange first moves what is in memory to a table, and begins a new log. */
 static void compact_nothing(leveldb_t *db)
 {
 	static const char key[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff";
@@ -200,7 +201,7 @@ static bool close_database(struct database *database, struct error *error)
 		/* What is written to a table is synced; and the run begins with no compaction
 		 * due. */
 		if (closed)
-			leveldb_compact_range(database->db, NULL, 0, NULL, 0);
+			closed = !call_failed("compacting", compaction_all(database->db), error);
 	} else if (database->background == THREAD) {
 		/* A table that is half written would be dropped, and the next open do it again. */
 		compact_nothing(database->db);
@@ -249,9 +250,7 @@ static bool scan(struct database *database, int64_t *rows, struct error *error)
 
 static bool maintain(struct database *database, struct error *error)
 {
-	(void)error;
-	leveldb_compact_range(database->db, NULL, 0, NULL, 0);
-	return true;
+	return !call_failed("compacting", compaction_all(database->db), error);
 }
 
 const struct engine engine = {
@@ -275,7 +274,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = leveldb_file_sizes,
-	.log_prepare = leveldb_log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };

@@ -1,4 +1,4 @@
-/* What LevelDB is, what can be requested of it, and what was in effect. */
+/* LevelDB's version, settings and properties. */
 #include <stdio.h>
 #include <string.h>
 

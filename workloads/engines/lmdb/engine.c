@@ -76,7 +76,8 @@ static unsigned logged_role(const char *name, bool *compared)
 }
 
 /* LMDB syncs no folder. */
-static const struct file_hooks hooks = {.role = logged_role, .mapped_role = DATA};
+static const struct file_hooks hooks = {
+	.role = logged_role, .mapped_role = DATA, .stream_role = FILES};
 
 static bool open_environment(struct database *database, const char *path, int64_t map_size,
 			     unsigned int flags, struct error *error)
@@ -89,7 +90,8 @@ static bool open_environment(struct database *database, const char *path, int64_
 	}
 	return call_succeeded("making an environment", mdb_env_create(&database->environment),
 			      error) &&
-	       mdb_env_set_assert(database->environment, give_up) == MDB_SUCCESS &&
+	       call_succeeded("setting the hook of assertions",
+			      mdb_env_set_assert(database->environment, give_up), error) &&
 	       (map_size == 0 ||
 		call_succeeded("setting the map's size",
 			       mdb_env_set_mapsize(database->environment, (size_t)map_size),
@@ -139,6 +141,7 @@ static struct database *open_database(const char *path, size_t number,
 static bool sync_created(struct database *database, struct error *error)
 {
 	const char *path;
+	bool synced;
 	int folder;
 
 	if (!call_succeeded("syncing", mdb_env_sync(database->environment, 1), error) ||
@@ -146,10 +149,12 @@ static bool sync_created(struct database *database, struct error *error)
 			    error))
 		return false;
 	folder = open(path, O_RDONLY | O_CLOEXEC);
-	if (folder < 0 || fsync(folder) != 0)
-		return error_set(error, "syncing %s: %s", path, strerror(errno));
-	close(folder);
-	return true;
+	synced = folder >= 0 && fsync(folder) == 0;
+	if (!synced)
+		error_set(error, "syncing %s: %s", path, strerror(errno));
+	if (folder >= 0)
+		close(folder);
+	return synced;
 }
 
 static bool close_database(struct database *database, struct error *error)
@@ -188,14 +193,6 @@ static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 	return folder_sizes(path, roles, FILES, role_of, sizes);
 }
 
-/* A transaction's pages, their sync and the meta page; a free list of many pages is more writes. */
-static bool log_prepare(size_t transactions, struct error *error)
-{
-	enum { CALLS_PER_TRANSACTION = 8 };
-
-	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
-}
-
 const struct engine engine = {
 	.name = "lmdb",
 	.maps_files = true,
@@ -218,7 +215,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = file_sizes,
-	.log_prepare = log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };

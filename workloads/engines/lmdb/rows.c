@@ -21,8 +21,7 @@ static MDB_val key_of(const unsigned char *key)
 	return (MDB_val){KEY_SIZE, (void *)(uintptr_t)key};
 }
 
-/* LMDB returns a place in its map: each page of it is read, as other engines read what they return.
- */
+/* LMDB returns a place in its map: each page of it is read. */
 static size_t read_value(const MDB_val *value)
 {
 	const volatile unsigned char *bytes = value->mv_data;

@@ -1,4 +1,4 @@
-/* What LMDB is, what can be requested of it, and what was in effect. */
+/* LMDB's version, settings and properties. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,11 @@
  * queued work and returns, as after a spurious wakeup: all waits of RocksDB are loops. */
 #include "database.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
 
+#include "fail.h"
 #include "rocksdb_release.h"
 
 /* RocksDB schedules a flush and a compaction at most (max_background_jobs=1). */
@@ -62,11 +64,14 @@ void __wrap__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(void *pool,
 								 void *argument, void *tag,
 								 work_function *unschedule)
 {
-	if (is_callers() && queued < MOST_WORK)
-		queue[queued++] = (struct work){function, argument};
-	else
+	if (!is_callers()) {
 		__real__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(
 			pool, function, argument, tag, unschedule);
+		return;
+	}
+	if (queued == MOST_WORK)
+		fail("%s has more than %d flushes and compactions due", engine.title(), MOST_WORK);
+	queue[queued++] = (struct work){function, argument};
 }
 
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
@@ -113,4 +118,14 @@ bool background_finish(struct database *database, struct error *error)
 {
 	drain();
 	return database->background == INLINE || wait_for_thread(database, error);
+}
+
+bool background_check(struct database *database, struct error *error)
+{
+	static const char property[] = "rocksdb.background-errors";
+	uint64_t count;
+
+	if (rocksdb_property_int(database->db, property, &count) != 0)
+		return error_set(error, "%s has no property %s", engine.title(), property);
+	return count == 0 || error_set(error, "%" PRIu64 " flushes or compactions failed", count);
 }

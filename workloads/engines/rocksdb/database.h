@@ -57,6 +57,8 @@ const char *settings_title(void);
 void background_begin(const struct database *database);
 /* Returns when no flush and no compaction is due or runs. */
 bool background_finish(struct database *database, struct error *error);
+/* Returns whether each flush and compaction since the database was opened succeeded. */
+bool background_check(struct database *database, struct error *error);
 /* Sets what is requested in database->options and database->write. */
 bool settings_set(struct database *database, const struct options *options, struct error *error);
 /* Finds the newest file OPTIONS in a database's folder. */

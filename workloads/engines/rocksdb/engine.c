@@ -47,7 +47,7 @@ static bool open_with(struct database *database, const char *path, const struct 
 {
 	char name[PATH_MAX], *message = NULL;
 
-	/* Of LevelDB's files it takes some for its own, and others end the process. */
+	/* RocksDB opens some LevelDB files as its own and aborts on others. */
 	if (database->use != ENGINE_CREATE && !settings_file(path, name, sizeof(name)))
 		return error_set(error, "opening %s: there is no OPTIONS: not a database of %s",
 				 path, engine.title());
@@ -107,7 +107,7 @@ static bool compact(struct database *database, struct error *error)
 	if (call_failed("flushing", message, error))
 		return false;
 	rocksdb_compact_range(database->db, NULL, 0, NULL, 0);
-	return background_finish(database, error);
+	return background_finish(database, error) && background_check(database, error);
 }
 
 static bool close_database(struct database *database, struct error *error)
@@ -119,7 +119,7 @@ static bool close_database(struct database *database, struct error *error)
 		closed = rows_write(database, error) && compact(database, error);
 	else if (database->use == ENGINE_RUN)
 		/* A table that is half written would be dropped, and the next open do it again. */
-		closed = background_finish(database, error);
+		closed = background_finish(database, error) && background_check(database, error);
 	drop(database);
 	return closed;
 }
@@ -137,15 +137,6 @@ static bool remove_database(const char *path, struct error *error)
 	rocksdb_destroy_db(options, path, &message);
 	rocksdb_options_destroy(options);
 	return !call_failed("removing the database", message, error);
-}
-
-/* A flush or compaction makes some calls for each table, and writes it in pieces of 1 MiB; most
- * transactions make two. */
-static bool log_prepare(size_t transactions, struct error *error)
-{
-	enum { CALLS_PER_TRANSACTION = 8 };
-
-	return engine_files_prepare(transactions * CALLS_PER_TRANSACTION, error);
 }
 
 const struct engine engine = {
@@ -169,7 +160,7 @@ const struct engine engine = {
 	.write_version = settings_write_version,
 	.write_properties = settings_write_properties,
 	.file_sizes = files_sizes,
-	.log_prepare = log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = files_end,
 };

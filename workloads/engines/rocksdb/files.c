@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine_files.h"
+#include "fail.h"
 #include "folder.h"
 #include "key_values/key_values.h"
 #include "leveldb/data.h"
@@ -50,13 +51,14 @@ static unsigned logged_role(const char *name, bool *compared)
 static void wrote(struct watched_file *file, const void *bytes, size_t size, int64_t offset,
 		  int64_t call)
 {
+	if (call < 0)
+		return;
 	if (file->role == LOG) {
 		if (file->state == NULL)
 			file->state = calloc(1, sizeof(struct data_batch));
 		if (file->state == NULL)
-			moved_lost();
-		else
-			data_log(file->state, bytes, size, offset, call);
+			fail("no memory for %s", file->name);
+		data_log(file->state, bytes, size, offset, call);
 	} else if (file->role == TABLE) {
 		if (file->state == NULL)
 			file->state = table_open(file->name);
@@ -76,6 +78,7 @@ const struct file_hooks file_hooks = {
 	.role = logged_role,
 	.folder_role = FOLDER,
 	.mapped_role = ROLES,
+	.stream_role = INFO,
 	.wrote = wrote,
 	.closed = closed,
 	.deleted = table_delete,

@@ -1,4 +1,4 @@
-/* RocksDB's files: their roles, the log of their calls, and whose rows a table has. */
+/* RocksDB's files: their roles, the log of their calls, and the writes that made a table's rows. */
 #ifndef COMMITPATH_ROCKSDB_FILES_H
 #define COMMITPATH_ROCKSDB_FILES_H
 
@@ -24,7 +24,7 @@ void files_kept(uint64_t last, size_t count, size_t bytes, uint64_t begin);
 
 size_t files_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
 
-/* tables.c: of a table's file. `call`: of vfs.csv, or -1. */
+/* tables.c: of a table's file that is written by logged calls. */
 struct table_file;
 struct table_file *table_open(const char *name);
 void table_write(struct table_file *table, const void *bytes, size_t size, int64_t call);

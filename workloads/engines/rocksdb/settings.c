@@ -1,4 +1,4 @@
-/* What RocksDB is, what can be requested of it, and what was in effect. */
+/* RocksDB's version, settings and properties. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ static const char *const recovery_modes[] = {"kTolerateCorruptedTailRecords",
 const struct option settings[] = {
 	{SETTING("sync", "sync", SYNC), WORD("LEVEL", sync_levels),
 	 .help = "WriteOptions::sync: whether a write is synced before it returns"},
-	{SETTING("background", "background", BACKGROUND), WORD("WHO", backgrounds),
+	{SETTING("background", "background", BACKGROUND), WORD("WHERE", backgrounds),
 	 .preset = "inline",
 	 .help = "who does flushes and compactions: the call that makes them due, or threads"},
 	{SETTING("disable-wal", "disable_wal", DISABLE_WAL), WORD("SWITCH", off_on),
@@ -36,7 +36,7 @@ const struct option settings[] = {
 	 .help = "of writes in memory before they become a table"},
 	{SETTING("target-file-size-base", "target_file_size_base", TARGET_FILE_SIZE_BASE),
 	 INTEGER("BYTES", 1 << 20, 1 << 30), .preset = "2097152", .at_populate = true,
-	 .help = "of a table"},
+	 .help = "size of a table"},
 	{SETTING("block-cache", "block_cache", BLOCK_CACHE), INTEGER("BYTES", 0, 1 << 30),
 	 .preset = "8388608", .help = "of the cache of uncompressed blocks"},
 	{SETTING("bloom-bits", "bloom_bits", BLOOM_BITS), INTEGER("BITS", 0, 64), .preset = "0",
@@ -70,7 +70,7 @@ static const char *const reported[SETTINGS] = {
 	[PIN_L0_FILTER_AND_INDEX_BLOCKS_IN_CACHE] = "pin_l0_filter_and_index_blocks_in_cache",
 };
 
-/* Further lines of that file, and the properties with counts of files. */
+/* Further lines of that file. */
 static const char *const properties[] = {
 	"rocksdb_version",	 "compression",
 	"max_background_jobs",	 "allow_concurrent_memtable_write",

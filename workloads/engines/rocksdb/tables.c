@@ -1,23 +1,19 @@
-/* Whose rows RocksDB's tables have (block-based tables, without compression). A row has the number
- * of its write, until a compaction to the last level makes it 0: the row is then the newest one of
- * its key in the tables that the compaction deletes after it wrote its own. */
+/* Attributes the rows of RocksDB's tables to the writes that made them (block-based tables, without
+ * compression). A row has the number of its write, until a compaction to the last level makes it 0:
+ * the row is then the newest one of its key in the tables that the compaction deletes after it
+ * wrote its own. */
 #include "files.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
+#include "grow.h"
 #include "key_values/key_values.h"
 #include "leveldb/data.h"
 #include "moved.h"
 
-enum {
-	TRAILER = 5, /* compression, checksum */
-	TAG = 8,     /* at a key's end */
-	SHARED = 0,  /* data_row_sizes */
-	OTHERS = 1,
-	VALUE = 2,
-	LEAST_ROOM = 1 << 12,
-};
+static const char what[] = "notes of what a table has";
 
 struct moved_row {
 	uint64_t key, number;
@@ -25,59 +21,29 @@ struct moved_row {
 	bool zeroed; /* it had no number in the table */
 };
 
-/* A write of a table: its call, and where it ends. */
-struct part {
-	int64_t call;
-	size_t end;
-};
-
 struct table_file {
 	struct table_file *next;
 	char name[LONGEST_NAME];
 	unsigned char *bytes; /* until it is closed */
 	size_t size, room;
-	struct part *parts;
+	struct data_part *parts;
 	size_t part_count, part_room;
 	struct moved_row *rows; /* by key */
 	size_t row_count, row_room;
-	size_t block; /* the one whose rows are read */
 	bool settled; /* the numbers of its rows are known */
 };
 
 static struct table_file *tables;
 static bool deleted; /* a table was, since the last settlement */
 
-/* Makes room for so many elements of the array that `array` points to; returns whether there is. */
-static bool grow(void *array, size_t count, size_t *room, size_t each)
-{
-	size_t wanted = *room ? *room : LEAST_ROOM;
-	void *memory;
-
-	if (count <= *room)
-		return true;
-	while (wanted < count)
-		wanted *= 2;
-	memcpy(&memory, array, sizeof(memory));
-	memory = realloc(memory, wanted * each);
-	if (memory == NULL) {
-		moved_lost();
-		return false;
-	}
-	memcpy(array, &memory, sizeof(memory));
-	*room = wanted;
-	return true;
-}
-
 struct table_file *table_open(const char *name)
 {
 	struct table_file *table = calloc(1, sizeof(*table));
 
+	if (table == NULL)
+		fail("no memory for %s", what);
 	if (deleted)
 		tables_settle();
-	if (table == NULL) {
-		moved_lost();
-		return NULL;
-	}
 	strcpy(table->name, name);
 	table->next = tables;
 	tables = table;
@@ -86,12 +52,12 @@ struct table_file *table_open(const char *name)
 
 void table_write(struct table_file *table, const void *bytes, size_t size, int64_t call)
 {
-	if (table == NULL || !grow(&table->bytes, table->size + size, &table->room, 1) ||
-	    !grow(&table->parts, table->part_count + 1, &table->part_room, sizeof(*table->parts)))
-		return;
+	table->bytes = grown(table->bytes, table->size + size, &table->room, 1, what);
+	table->parts = grown(table->parts, table->part_count + 1, &table->part_room,
+			     sizeof(*table->parts), what);
 	memcpy(table->bytes + table->size, bytes, size);
 	table->size += size;
-	table->parts[table->part_count++] = (struct part){call, table->size};
+	table->parts[table->part_count++] = (struct data_part){call, table->size};
 }
 
 /* Returns the size of a block of rows with its trailer, 0 if there is none. The rows end where one
@@ -102,15 +68,15 @@ static size_t block_size(const unsigned char *bytes, size_t size)
 	size_t sizes[3], places = 0;
 
 	while ((after = data_row_sizes(next, end, sizes)) != NULL &&
-	       sizes[SHARED] + sizes[OTHERS] == KEY_SIZE + TAG &&
-	       (size_t)(end - after) >= sizes[OTHERS] + sizes[VALUE])
-		next = after + sizes[OTHERS] + sizes[VALUE];
-	for (; end - next >= (ptrdiff_t)(sizeof(uint32_t) + TRAILER); places++) {
+	       sizes[DATA_SHARED] + sizes[DATA_OTHERS] == KEY_SIZE + DATA_TAG &&
+	       (size_t)(end - after) >= sizes[DATA_OTHERS] + sizes[DATA_VALUE])
+		next = after + sizes[DATA_OTHERS] + sizes[DATA_VALUE];
+	for (; end - next >= (ptrdiff_t)(sizeof(uint32_t) + DATA_TRAILER); places++) {
 		uint64_t place = data_number(next, sizeof(uint32_t));
 
 		next += sizeof(uint32_t);
 		if (places > 0 && place == places)
-			return (size_t)(next - bytes) + TRAILER;
+			return (size_t)(next - bytes) + DATA_TRAILER;
 		if ((places == 0) != (place == 0))
 			return 0;
 	}
@@ -120,28 +86,26 @@ static size_t block_size(const unsigned char *bytes, size_t size)
 static void take_row(void *context, const struct data_row *row)
 {
 	struct table_file *table = context;
-	struct part *part = table->parts;
 
-	while (part->end <= table->block + row->offset)
-		part++;
-	if (grow(&table->rows, table->row_count + 1, &table->row_room, sizeof(*table->rows)))
-		table->rows[table->row_count++] =
-			(struct moved_row){decode(row->key, KEY_SIZE), row->number, part->call,
-					   (int64_t)row->size, row->number == 0};
+	table->rows = grown(table->rows, table->row_count + 1, &table->row_room,
+			    sizeof(*table->rows), what);
+	table->rows[table->row_count++] =
+		(struct moved_row){decode(row->key, KEY_SIZE), row->number, row->call,
+				   (int64_t)row->size, row->number == 0};
 }
 
 void table_close(struct table_file *table)
 {
-	size_t size;
+	size_t place = 0, size;
 
-	while ((size = block_size(table->bytes + table->block, table->size - table->block)) > 0) {
-		data_rows(table->bytes + table->block, size, take_row, table);
-		table->block += size;
+	while ((size = block_size(table->bytes + place, table->size - place)) > 0) {
+		data_rows(table->bytes + place, size, place, table->parts, take_row, table);
+		place += size;
 	}
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct moved_row *row = &table->rows[i];
 
-		if (!row->zeroed && row->call >= 0)
+		if (!row->zeroed)
 			moved_data(ONE_DATABASE, row->call, row->number, row->bytes);
 	}
 	free(table->bytes);
@@ -172,7 +136,7 @@ static void settle(struct table_file *table)
 	for (size_t i = 0; i < table->row_count && !table->settled; i++) {
 		const struct moved_row *row = &table->rows[i];
 
-		if (row->zeroed && row->call >= 0)
+		if (row->zeroed)
 			moved_data(ONE_DATABASE, row->call, row->number, row->bytes);
 	}
 	table->settled = true;

@@ -2,8 +2,8 @@
  * takes a free slot of the smallest class that it fits in, or else of the next larger ones. Without
  * any, it replaces its class's entries in turn, or takes a slab from the others in turn.
  *
- * A hash table leads to (slab, offset): as one number, as slabs follow each other. The study's hash
- * has only the column and the argument; here the whole key is compared.
+ * A hash table leads to (slab, offset): as one number, as slabs follow each other. The whole
+ * key is compared.
  */
 #include "kv.h"
 

@@ -9,6 +9,7 @@
 
 #include "driver.h"
 #include "engine_files.h"
+#include "leveldb/compaction.h"
 #include "leveldb/environment.h"
 #include "leveldb/files.h"
 #include "leveldb/index_blocks.h"
@@ -47,6 +48,19 @@ static bool call_failed(struct database *database, char *message, struct error *
 	error_set(error, "opening %s: %s", database->path,
 		  message != NULL ? message : sqlite3_errmsg(database->db));
 	sqlite3_free(message);
+	return false;
+}
+
+/* Moves all rows to tables. */
+static bool compact(struct database *database, struct error *error)
+{
+	struct kv_database *own = database->own;
+	char *message = compaction_all(own->store->db);
+
+	if (message == NULL)
+		return true;
+	error_set(error, "compacting failed: %s", message);
+	leveldb_free(message);
 	return false;
 }
 
@@ -118,7 +132,7 @@ static bool close_database(struct database *database, struct error *error)
 		closed = sql_run(database->db, "COMMIT", error);
 		/* what is written to a table is synced */
 		if (closed)
-			leveldb_compact_range(own->store->db, NULL, 0, NULL, 0);
+			closed = compact(database, error);
 	} else if (database->use == ENGINE_RUN) {
 		kv_keep_counts(database->number, own->store->cache);
 	}
@@ -224,15 +238,6 @@ static bool commit(struct database *database, struct outcome *outcome, struct er
 	return true;
 }
 
-static bool maintain(struct database *database, struct error *error)
-{
-	struct kv_database *own = database->own;
-
-	(void)error;
-	leveldb_compact_range(own->store->db, NULL, 0, NULL, 0);
-	return true;
-}
-
 const struct engine engine = {
 	.name = "sqlitekv",
 	.has_sql = true,
@@ -247,7 +252,7 @@ const struct engine engine = {
 	.load = load,
 	.render = sqlite_render,
 	.commit = commit,
-	.maintain = maintain,
+	.maintain = compact,
 	.scan = sqlite_scan,
 	.count = sqlite_count,
 	.last_key = sqlite_last_key,
@@ -256,7 +261,7 @@ const struct engine engine = {
 	.write_version = kv_write_version,
 	.write_properties = kv_write_properties,
 	.file_sizes = leveldb_file_sizes,
-	.log_prepare = leveldb_log_prepare,
+	.log_prepare = engine_files_prepare,
 	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };
