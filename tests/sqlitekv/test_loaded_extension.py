@@ -222,11 +222,11 @@ def test_another_spelling_is_the_same_folder(tmp_path: Path) -> None:
     create(db, tmp_path / "kv", "sync=full, v REAL")
     (tmp_path / "link").symlink_to("kv")
     for option in ("sync=off", "cache=1"):
-        with pytest.raises(sqlite3.Error, match="sync=full|query cache"):
+        with pytest.raises(sqlite3.Error, match=r"sync=full|query cache"):
             db.execute(f"CREATE VIRTUAL TABLE u USING sqlitekv('{tmp_path / 'link'}', {option}, v)")
     # a failed CREATE closes all tables
     db.execute("SELECT * FROM t")
-    with pytest.raises(sqlite3.OperationalError, match="link is in use$"):
+    with pytest.raises(sqlite3.OperationalError, match=r"link is in use$"):
         create(other, tmp_path / "link")
     db.execute(f"CREATE VIRTUAL TABLE temp.t USING sqlitekv('{tmp_path / 'link'}')")
     db.execute("INSERT INTO main.t VALUES(-0.0)")
