@@ -9,6 +9,7 @@
  * sorted where not. It prints how many statements had a result, an error and rows, and how often
  * the cache was used.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,10 @@ static char *row_text(sqlite3_stmt *statement)
 
 		sqlite3_str_appendf(text, "|%d:", type);
 		if (type == SQLITE_FLOAT) {
-			sqlite3_str_appendf(text, "%!.17g", sqlite3_column_double(statement, i));
+			double real = sqlite3_column_double(statement, i);
+
+			/* SQLite prints no sign of -0.0 */
+			sqlite3_str_appendf(text, "%s%!.17g", signbit(real) ? "-" : "", real);
 			continue;
 		}
 		const unsigned char *bytes = sqlite3_column_blob(statement, i);

@@ -178,7 +178,7 @@ def lines(
     rng = random.Random(seed)
     for table in tables:
         yield from created(table, folder, options)
-    depth, inside = 0, False
+    depth, inside, outermost = 0, False, False
     for number in range(count):
         table, kind = rng.choice(tables), rng.random()
         if kind < 0.5:
@@ -186,8 +186,9 @@ def lines(
         elif kind < 0.9:
             yield "B" + query(rng, table)
         elif kind < 0.93 and not inside:
-            yield "BBEGIN"
-            inside = True
+            outermost = rng.random() < 0.5
+            yield "BSAVEPOINT p1" if outermost else "BBEGIN"
+            inside, depth = True, int(outermost)
         elif inside:
             action = rng.random()
             if action < 0.35:
@@ -196,6 +197,7 @@ def lines(
             elif action < 0.5 and depth:
                 yield f"BRELEASE p{depth}"
                 depth -= 1
+                inside = depth > 0 or not outermost
             elif action < 0.8 and depth:
                 yield f"BROLLBACK TO p{rng.randint(1, depth)}"
                 # those after it are gone: a further release of one is an error of both

@@ -200,3 +200,48 @@ def test_tables_of_a_database_on_disk(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.Error, match="No such file"):
         db.execute("SELECT * FROM t")
     db.close()
+
+
+def test_an_outermost_savepoint_is_rolled_back(tmp_path: Path) -> None:
+    db = connect()
+    create(db, tmp_path / "kv")
+    for sql in (
+        "INSERT INTO t VALUES(1, 'kept')",
+        "SAVEPOINT s",
+        "DELETE FROM t",
+        "ROLLBACK TO s",
+        "RELEASE s",
+    ):
+        db.execute(sql)
+    assert db.execute("SELECT * FROM t").fetchall() == [(1, "kept")]
+    db.close()
+
+
+def test_another_spelling_is_the_same_folder(tmp_path: Path) -> None:
+    db, other = connect(), connect()
+    create(db, tmp_path / "kv", "sync=full, v REAL")
+    (tmp_path / "link").symlink_to("kv")
+    for option in ("sync=off", "cache=1"):
+        with pytest.raises(sqlite3.Error, match=r"sync=full|query cache"):
+            db.execute(f"CREATE VIRTUAL TABLE u USING sqlitekv('{tmp_path / 'link'}', {option}, v)")
+    # a failed CREATE closes all tables
+    db.execute("SELECT * FROM t")
+    with pytest.raises(sqlite3.OperationalError, match=r"link is in use$"):
+        create(other, tmp_path / "link")
+    db.execute(f"CREATE VIRTUAL TABLE temp.t USING sqlitekv('{tmp_path / 'link'}')")
+    db.execute("INSERT INTO main.t VALUES(-0.0)")
+    assert [str(value) for (value,) in db.execute("SELECT v FROM temp.t")] == ["0.0"]
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        db.execute("DROP TABLE temp.t")
+    db.close()
+
+
+def test_a_users_log_stays(tmp_path: Path) -> None:
+    (tmp_path / "1.log").write_text("mine", encoding="utf-8")
+    db = connect()
+    with pytest.raises(sqlite3.Error, match=r"it has the file 1\.log$"):
+        create(db, tmp_path)
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [
+        ("1.log", "mine")
+    ]
+    db.close()

@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* The first key of a database: sorts before all others. */
 static const unsigned char identity_key[] = {0};
@@ -28,19 +30,63 @@ static bool is_of_leveldb(const char *name)
 	return false;
 }
 
-/* LevelDB would add its files to those of another program. */
+/* What a file of keys begins with. */
+enum content { NOT_OF_KEYS, NOTHING, IDENTITY, OTHER };
+
+/* The database's own key is the first one that is written, and the smallest: a log or a table
+ * begins with it, after LevelDB's heads (its log_format.md and table_format.md). */
+static enum content content_of(DIR *folder, const char *name)
+{
+	static const char in_log[] = "\1\1\0\nsqlitekv ", in_table[] = {0, 9, 10, 0};
+	static const char nothing[64];
+	enum { LOG_HEADS = 19, TABLE_HEADS = 12 };
+	const char *end = strrchr(name, '.');
+	bool is_log = end != NULL && strcmp(end, ".log") == 0;
+	char start[64];
+	ssize_t size;
+	size_t rest;
+	int file;
+
+	if (!is_log && (end == NULL || (strcmp(end, ".ldb") != 0 && strcmp(end, ".sst") != 0)))
+		return NOT_OF_KEYS;
+	file = openat(dirfd(folder), name, O_RDONLY | O_CLOEXEC);
+	size = file < 0 ? 0 : read(file, start, sizeof(start));
+	if (file >= 0)
+		close(file);
+	if (size <= LOG_HEADS || memcmp(start, nothing, (size_t)size) == 0)
+		return NOTHING;
+	rest = (size_t)size - LOG_HEADS;
+	if (is_log) /* a power failure may have cut it off */
+		return memcmp(start + LOG_HEADS, in_log,
+			      rest < sizeof(in_log) - 1 ? rest : sizeof(in_log) - 1) == 0
+			       ? IDENTITY
+			       : OTHER;
+	return memcmp(start, in_table, sizeof(in_table)) == 0 &&
+			       memcmp(start + TABLE_HEADS, identity_name, strlen(identity_name)) ==
+				       0
+		       ? IDENTITY
+		       : OTHER;
+}
+
+/* LevelDB would add its files to those of another program, and rewrites those of a database when it
+ * opens it: without a change, only the files can be looked at. */
 int identity_check_folder(const char *path, bool create, char **message)
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;
-	bool has_current = false;
+	bool has_current = false, has_identity = false, has_other = false;
+	char keys[NAME_MAX + 1] = "";
 	int result = SQLITE_OK;
 
-	if (folder == NULL && errno == ENOENT && create)
-		return SQLITE_OK;
 	if (folder == NULL)
 		return kv_fail(message, SQLITE_CANTOPEN, "%s: %s", path, strerror(errno));
 	while (result == SQLITE_OK && (entry = readdir(folder)) != NULL) {
+		enum content content = content_of(folder, entry->d_name);
+
+		has_identity = has_identity || content == IDENTITY;
+		has_other = has_other || content == OTHER;
+		if (content != NOT_OF_KEYS)
+			strcpy(keys, entry->d_name);
 		has_current = has_current || strcmp(entry->d_name, "CURRENT") == 0;
 		if (!is_of_leveldb(entry->d_name))
 			result = kv_fail(message, SQLITE_NOTADB,
@@ -49,7 +95,13 @@ int identity_check_folder(const char *path, bool create, char **message)
 	}
 	closedir(folder);
 	if (result == SQLITE_OK && !has_current && !create)
-		result = kv_fail(message, SQLITE_CANTOPEN, "%s has no LevelDB database", path);
+		result = kv_fail(message, SQLITE_NOTFOUND, "%s has no LevelDB database", path);
+	else if (result == SQLITE_OK && !has_current && keys[0] != '\0')
+		result = kv_fail(message, SQLITE_NOTADB,
+				 "%s is not a LevelDB database: it has the file %s", path, keys);
+	else if (result == SQLITE_OK && has_other && !has_identity)
+		result = kv_fail(message, SQLITE_NOTADB,
+				 "%s is a LevelDB database of another program", path);
 	return result;
 }
 

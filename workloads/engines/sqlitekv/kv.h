@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <leveldb/c.h>
 
@@ -46,9 +47,12 @@ struct shared_table {
 
 /* An open database. */
 struct store {
-	struct store *next; /* of the connection */
+	struct store *next; /* of the process: registry.c */
 	struct module *module;
 	char *path;
+	int folder; /* a descriptor of it; -1: none */
+	dev_t device;
+	ino_t inode;
 	int references;
 	leveldb_t *db;
 	leveldb_options_t *options;
@@ -57,7 +61,8 @@ struct store {
 	leveldb_writebatch_t *batch;
 	leveldb_filterpolicy_t *filter;
 	bool sync;
-	bool failed; /* a write failed: LevelDB's log may end in a part of it */
+	bool sync_given, cache_given; /* by a table; else they are the defaults */
+	bool failed;		      /* a write failed: LevelDB's log may end in a part of it */
 	struct overlay overlay;
 	struct cache *cache; /* NULL: none */
 	int64_t cache_size;
@@ -67,10 +72,9 @@ struct store {
 	struct shared_table *tables;
 };
 
-/* What a connection has open: the module's client data. */
+/* The module's client data. */
 struct module {
 	sqlite3 *db;
-	struct store *stores;
 };
 
 /* Requested of a database; what was not given is as the open database has it, or the default. */
@@ -104,6 +108,11 @@ void store_rollback_to(struct store *store, int number);
 int store_delete_prefix(struct store *store, struct slice prefix, char **message);
 /* Takes the message of a LevelDB call, which failed unless it is NULL. */
 int store_error(const char *path, char *error, char **message);
+
+/* registry.c: the open databases of the process */
+/* Opens the folder. `same`: the connection's open store of it, and then `store` is not added. */
+int registry_add(struct store *store, bool create, struct store **same, char **message);
+void registry_remove(const struct store *store);
 
 /* identity.c: the files of a folder and the database's own key */
 int identity_check_folder(const char *path, bool create, char **message);
@@ -160,6 +169,7 @@ struct kv_table {
 	struct shared_table *shared;
 	char *name;
 	struct kv_schema schema;
+	char *gone;			/* the folder or the table is not there: why */
 	bool blind;			/* an INSERT does not look for its key */
 	struct bytes key, other, value; /* of a change */
 	struct field *fields;

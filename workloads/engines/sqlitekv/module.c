@@ -6,10 +6,28 @@ static struct store *store_of(sqlite3_vtab *vtab)
 	return ((struct kv_table *)vtab)->store;
 }
 
+static int table_is_there(sqlite3_vtab *vtab)
+{
+	const char *gone = ((struct kv_table *)vtab)->gone;
+
+	if (gone == NULL)
+		return SQLITE_OK;
+	sqlite3_free(vtab->zErrMsg);
+	vtab->zErrMsg = sqlite3_mprintf("%s", gone);
+	return SQLITE_CANTOPEN;
+}
+
+static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	int result = table_is_there(vtab);
+
+	return result == SQLITE_OK ? plan_best_index(vtab, info) : result;
+}
+
+/* An INSERT has no plan. */
 static int begin(sqlite3_vtab *vtab)
 {
-	(void)vtab;
-	return SQLITE_OK;
+	return table_is_there(vtab);
 }
 
 /* All tables of a database are written with the first of them. */
@@ -57,7 +75,7 @@ static const sqlite3_module methods = {
 	.iVersion = 2,
 	.xCreate = table_create,
 	.xConnect = table_connect,
-	.xBestIndex = plan_best_index,
+	.xBestIndex = best_index,
 	.xDisconnect = table_disconnect,
 	.xDestroy = table_destroy,
 	.xOpen = cursor_open,

@@ -51,6 +51,7 @@ static void drop(struct store *store)
 {
 	if (store->db != NULL)
 		leveldb_close(store->db);
+	registry_remove(store);
 	leveldb_options_destroy(store->options);
 	leveldb_readoptions_destroy(store->read);
 	leveldb_writeoptions_destroy(store->write);
@@ -61,15 +62,6 @@ static void drop(struct store *store)
 	sqlite3_free(store->savepoints);
 	sqlite3_free(store->path);
 	sqlite3_free(store);
-}
-
-static struct store *find_open(struct module *module, const char *path)
-{
-	struct store *store = module->stores;
-
-	while (store != NULL && strcmp(store->path, path) != 0)
-		store = store->next;
-	return store;
 }
 
 /* What is read is checked: a damaged block is an error, and not another row. */
@@ -98,7 +90,7 @@ static int open_database(struct store *store, bool create, char **message)
 	if (result != SQLITE_OK)
 		return result;
 	store->db = leveldb_open(store->options, store->path, &error);
-	/* LevelDB's lock, which another process or connection has */
+	/* LevelDB's lock, which another process has */
 	if (error != NULL && strncmp(error, "IO error: lock ", 15) == 0) {
 		leveldb_free(error);
 		return kv_fail(message, SQLITE_BUSY, "%s is in use", store->path);
@@ -107,14 +99,39 @@ static int open_database(struct store *store, bool create, char **message)
 	return result == SQLITE_OK ? identity_check(store, create, message) : result;
 }
 
+static int set_cache(struct store *store, const struct store_options *options)
+{
+	if (!options->cache_given || store->cache_given)
+		return SQLITE_OK;
+	if (options->cache_size > 0) {
+		store->cache = cache_create((size_t)options->cache_size);
+		if (store->cache == NULL)
+			return SQLITE_NOMEM;
+	}
+	store->cache_size = options->cache_size;
+	store->cache_given = true;
+	return SQLITE_OK;
+}
+
+/* An option that no table has given so far is as this one has it. */
 static int use_again(struct store *store, const struct store_options *options, char **message)
 {
-	if (options->sync_given && options->sync != store->sync)
+	int result;
+
+	if (options->sync_given && store->sync_given && options->sync != store->sync)
 		return kv_fail(message, SQLITE_MISUSE, "%s is open with sync=%s", store->path,
 			       store->sync ? "full" : "off");
-	if (options->cache_given && options->cache_size != store->cache_size)
+	if (options->cache_given && store->cache_given && options->cache_size != store->cache_size)
 		return kv_fail(message, SQLITE_MISUSE, "%s is open with cache=%lld", store->path,
 			       (long long)store->cache_size);
+	result = set_cache(store, options);
+	if (result != SQLITE_OK)
+		return result;
+	if (options->sync_given) {
+		store->sync = options->sync;
+		store->sync_given = true;
+		leveldb_writeoptions_set_sync(store->write, store->sync);
+	}
 	store->references++;
 	return SQLITE_OK;
 }
@@ -122,52 +139,45 @@ static int use_again(struct store *store, const struct store_options *options, c
 int store_open(struct module *module, const char *path, const struct store_options *options,
 	       bool create, struct store **opened, char **message)
 {
-	struct store *store = find_open(module, path);
+	struct store *store, *same = NULL;
 	int result;
 
-	*opened = store;
+	*opened = NULL;
 	if (options->cache_given && options->cache_size != 0 && options->cache_size < CACHE_LEAST)
 		return kv_fail(message, SQLITE_ERROR,
 			       "a query cache of %lld bytes: it is 0, or at least %d",
 			       (long long)options->cache_size, CACHE_LEAST);
-	if (store != NULL)
-		return use_again(store, options, message);
 	store = sqlite3_malloc64(sizeof(*store));
 	if (store == NULL)
 		return SQLITE_NOMEM;
 	*store = (struct store){.module = module,
 				.path = sqlite3_mprintf("%s", path),
+				.folder = -1,
 				.references = 1,
 				.sync = !options->sync_given || options->sync,
-				.cache_size = options->cache_given ? options->cache_size : 0};
-	set_options(store, options->environment, create);
-	if (options->set_more != NULL)
-		options->set_more(store->options, options->value);
-	if (store->cache_size > 0)
-		store->cache = cache_create((size_t)store->cache_size);
-	result = store->path == NULL || (store->cache_size > 0 && store->cache == NULL)
-			 ? SQLITE_NOMEM
-			 : open_database(store, create, message);
-	if (result != SQLITE_OK) {
-		drop(store);
-		return result;
+				.sync_given = options->sync_given};
+	result = store->path == NULL ? SQLITE_NOMEM : registry_add(store, create, &same, message);
+	if (result == SQLITE_OK && same == NULL)
+		result = set_cache(store, options);
+	if (result == SQLITE_OK && same == NULL) {
+		set_options(store, options->environment, create);
+		if (options->set_more != NULL)
+			options->set_more(store->options, options->value);
+		result = open_database(store, create, message);
 	}
-	store->next = module->stores;
-	module->stores = store;
-	*opened = store;
-	return SQLITE_OK;
+	if (result == SQLITE_OK && same != NULL)
+		result = use_again(same, options, message);
+	if (result == SQLITE_OK)
+		*opened = same != NULL ? same : store;
+	if (*opened != store)
+		drop(store);
+	return result;
 }
 
 void store_close(struct store *store)
 {
-	struct store **link = &store->module->stores;
-
-	if (--store->references > 0)
-		return;
-	while (*link != store)
-		link = &(*link)->next;
-	*link = store->next;
-	drop(store);
+	if (--store->references == 0)
+		drop(store);
 }
 
 int store_get(struct store *store, struct slice key, struct bytes *value, bool *found,
@@ -313,9 +323,13 @@ void store_release(struct store *store, int number)
 		store->savepoint_count = (size_t)number;
 }
 
+/* The number is -1 for a SAVEPOINT that began the transaction: SQLite reports none of it before. */
 void store_rollback_to(struct store *store, int number)
 {
-	if (store->savepoint_count > (size_t)number) {
+	if (number < 0) {
+		overlay_undo(&store->overlay, 0);
+		store->savepoint_count = 0;
+	} else if (store->savepoint_count > (size_t)number) {
 		overlay_undo(&store->overlay, store->savepoints[number]);
 		store->savepoint_count = (size_t)number + 1;
 	}

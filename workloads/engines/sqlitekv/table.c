@@ -142,8 +142,8 @@ static int new_id(struct store *store, uint32_t *id, char **message)
 }
 
 /* Reads the stored schema, or stores a new one. */
-static int open_schema(struct kv_table *table, const struct request *request, uint32_t *id,
-		       char **message)
+static int open_schema(struct kv_table *table, const struct request *request, bool create,
+		       uint32_t *id, char **message)
 {
 	struct store *store = table->store;
 	struct kv_schema given = {0};
@@ -159,11 +159,16 @@ static int open_schema(struct kv_table *table, const struct request *request, ui
 	result = store_get(store, bytes_slice(&table->key), &table->value, &found, message);
 	if (result == SQLITE_OK && request->declaration != NULL)
 		result = schema_parse(request->declaration, &given, message);
-	if (result == SQLITE_OK && !found && request->declaration == NULL)
+	if (result == SQLITE_OK && !found && !create)
+		result = kv_fail(message, SQLITE_NOTFOUND, "%s has no table %s", store->path,
+				 table->name);
+	else if (result == SQLITE_OK && !found && request->declaration == NULL)
 		result = kv_fail(message, SQLITE_ERROR, "%s has no table %s; declare its columns",
 				 store->path, table->name);
-	if (result != SQLITE_OK)
+	if (result != SQLITE_OK) {
+		schema_free(&given);
 		return result;
+	}
 	if (!found) {
 		table->schema = given;
 		result = new_id(store, id, message);
@@ -241,6 +246,7 @@ static void drop(struct kv_table *table)
 		unshare(table);
 		store_close(table->store);
 	}
+	sqlite3_free(table->gone);
 	schema_free(&table->schema);
 	bytes_free(&table->key);
 	bytes_free(&table->other);
@@ -288,7 +294,14 @@ static int open_table(struct kv_table *table, const struct request *request, boo
 
 	table->blind = request->blind;
 	if (result == SQLITE_OK)
-		result = open_schema(table, request, &id, message);
+		result = open_schema(table, request, create, &id, message);
+	/* opened all the same, so that it can be dropped; a query of it is refused */
+	if (result == SQLITE_NOTFOUND && !create) {
+		table->gone = *message;
+		*message = NULL;
+		return schema_parse(request->declaration != NULL ? request->declaration : "gone",
+				    &table->schema, message);
+	}
 	if (result == SQLITE_OK)
 		result = share(table, id);
 	if (result != SQLITE_OK)
@@ -346,7 +359,8 @@ int table_disconnect(sqlite3_vtab *vtab)
 
 /* DROP TABLE. SQLite reports no commit or rollback to a table that is gone, so that it is deleted
  * at once: the schema last, as it would leave rows without one. In a transaction it could be rolled
- * back; SQLite has no message for that, only the code. */
+ * back; and another name of it would have rows of a later table with the same id. SQLite has no
+ * message for that, only the code. */
 int table_destroy(sqlite3_vtab *vtab)
 {
 	struct kv_table *table = (struct kv_table *)vtab;
@@ -354,6 +368,12 @@ int table_destroy(sqlite3_vtab *vtab)
 	int result;
 
 	if (!sqlite3_get_autocommit(table->module->db))
+		return SQLITE_LOCKED;
+	if (table->gone != NULL) {
+		drop(table);
+		return SQLITE_OK;
+	}
+	if (table->shared->references > 1)
 		return SQLITE_LOCKED;
 	key_begin(&table->key, table->shared->id);
 	result = store_delete_prefix(table->store, bytes_slice(&table->key), &ignored);

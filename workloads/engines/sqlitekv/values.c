@@ -61,6 +61,9 @@ int field_load(struct field *field, sqlite3_value *value, char affinity)
 			field->type = SQLITE_INTEGER;
 			field->integer = (sqlite3_int64)field->real;
 		}
+		/* SQLite stores it as the integer 0 */
+		if (affinity == 'R' && field->real == 0)
+			field->real = 0;
 		return SQLITE_OK;
 	case SQLITE_TEXT:
 		return load_text(field, value);
