@@ -16,7 +16,7 @@ HEADER, NAME, LIFE = 24, 512, 16
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return of_parts("bytes", "written.c", "trials/bytes.c", "fail.c", "output.c")
+    return of_parts("bytes", "written.c", "trials/bytes.c", "fail.c", "grow.c", "output.c")
 
 
 @pytest.fixture
