@@ -84,7 +84,7 @@ def scenes(log: str, path: str) -> dict[str, list[str]]:
 def play(engine: str, scene: str, parts: list[str]) -> None:
     """A scene of scenes.c must succeed, and each line that it prints contain its part."""
     line = [str(built(engine) / "scenes"), scene]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == len(parts)
@@ -110,7 +110,7 @@ def kill(engine: str, medium: str, folder: Path) -> None:
             unaware.execute("SELECT count(*) FROM t")
         unaware.close()
         words = [*words[:1], "verify", medium, str(path), str(seed), str(acknowledged)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         assert (done.returncode, done.stderr) == (0, "")
         with sqlite3.connect(path) as closed:
             assert closed.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -137,7 +137,7 @@ def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
         create()
         before, content = place.lstat(), place.read_bytes() if place.is_file() else b""
         words = [str(built(engine) / "kill"), "run", "fdatasync", str(path), "1"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         assert (done.returncode, done.stdout) == (1, ""), kind
         assert done.stderr.startswith(f"kill: {path}: its {name} {place}"), (kind, done.stderr)
         assert done.stderr.count("\n") == 1
@@ -153,7 +153,7 @@ def not_persistent(engine: str, log: str, folder: Path) -> None:
     """A file of this folder cannot be mapped with MAP_SYNC; nothing is made, and a database is as it was."""
     path = folder / "1.db"
     words = [str(built(engine) / "kill"), "run", "pcm", str(path), "1"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
     (line,) = done.stderr.splitlines()
     assert done.returncode == 1 and done.stdout == ""
     assert f"{path}{log} is not in persistent memory: it cannot be mapped with MAP_SYNC (" in line
@@ -161,7 +161,7 @@ def not_persistent(engine: str, log: str, folder: Path) -> None:
     made = sqlite3.connect(path)
     made.execute("CREATE TABLE kept(x)")
     made.close()
-    assert subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 1
+    assert subprocess.run(words, capture_output=True, check=False, timeout=300).returncode == 1
     assert list(folder.iterdir()) == [path]
     with sqlite3.connect(path) as left:
         assert left.execute("SELECT name FROM sqlite_master").fetchone() == ("kept",)
