@@ -189,8 +189,10 @@ def test_an_engine_says_what_its_pages_are_called() -> None:
 
 
 def test_no_engine_code_ends_the_process() -> None:
-    """Errors are returned: the driver decides what a failed call is."""
-    sources = sorted((ROOT / "workloads/engines").glob("*/*.[ch]"))
+    """Errors are returned: the driver decides what a failed call is. What records calls may end it (engine.h)."""
+    recording = {f"rocksdb/{name}.c" for name in ("background", "files", "tables")}
+    folder = ROOT / "workloads/engines"
+    sources = [path for path in folder.glob("*/*.[ch]") if str(path.relative_to(folder)) not in recording]
     assert len(sources) > 5
     for path in sources:
         assert not re.search(r'"fail\.h"|\b(fail|fail_usage|exit|_exit|abort)\(', path.read_text()), path
