@@ -189,7 +189,7 @@ def test_an_engine_says_what_its_pages_are_called() -> None:
 
 
 def test_no_engine_code_ends_the_process() -> None:
-    """Errors are returned: the driver decides what a failed call is. What records calls may end it (engine.h)."""
+    """Errors are returned: the driver decides what a failed call is. What records calls may end it."""
     recording = {f"rocksdb/{name}.c" for name in ("background", "files", "tables")}
     folder = ROOT / "workloads/engines"
     sources = [path for path in folder.glob("*/*.[ch]") if str(path.relative_to(folder)) not in recording]
