@@ -72,5 +72,8 @@ const struct option option_table[] = {
 	{OPTION("written", written), TEXT("PATH"), .preset = "",
 	 .help = "file that gets a hash of each sector that the engine wrote (written.h), and "
 		 "what it stored in persistent memory (stored.h)"},
+	{OPTION("record-opening", record_opening), FLAG,
+	 .help = "open the databases on a whole second of CLOCK_MONOTONIC, and record as --written "
+		 "does until they are open: with and without it they are opened in the same time"},
 };
 const size_t option_count = sizeof(option_table) / sizeof(option_table[0]);

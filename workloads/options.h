@@ -43,6 +43,7 @@ struct options {
 	const char *written;	 /* NULL: nowhere */
 	const char *persistent;	 /* NULL: no such memory */
 	bool start_on_second;
+	bool record_opening;
 	bool vfs_log;
 };
 

@@ -159,17 +159,19 @@ static void prepare(struct run *run)
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
 	process_memory_prepare();
-	if (options->vfs_log || options->written)
+	if (options->vfs_log || options->written || options->record_opening)
 		require(run, engine.log_prepare != NULL
 				     ? engine.log_prepare(options->vfs_log ? transactions : 0,
 							  &run->error)
 				     : error_set(&run->error,
 						 "--vfs-log, --written: %s has no log of its calls",
 						 engine.title()));
-	if (options->written) {
+	if (options->written || options->record_opening) {
 		written_begin();
 		stored_begin();
 	}
+	if (options->record_opening)
+		clock_wait_whole_second();
 	if (engine.maps_files)
 		lock_memory();
 	open_databases(run);
@@ -200,6 +202,8 @@ static void read_file_sizes(const struct run *run, size_t number, struct file_si
 
 static void measure(struct run *run)
 {
+	if (run->options->record_opening && !run->options->written)
+		written_end();
 	stat_snapshot("begin", NULL);
 	if (run->options->vfs_log) {
 		ticks_begin();

@@ -60,6 +60,11 @@ void written_begin(void)
 	noting = true;
 }
 
+void written_end(void)
+{
+	noting = false;
+}
+
 uint64_t written_handle(int descriptor, const char *path)
 {
 	union {

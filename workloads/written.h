@@ -16,8 +16,9 @@ enum { WRITTEN_SECTOR = 512 };
 
 struct written_file;
 
-/* From now on all is noted. */
+/* From now on all is noted, or no more. */
 void written_begin(void);
+void written_end(void);
 
 /* The engine opened a new or existing file; the content of an unknown one is from before the run.
  * Returns NULL if nothing is recorded. */

@@ -277,10 +277,13 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
     if trials:
         variables["SAMPLED"] = ",".join(map(str, sampled.numbers(cell, cell.cuts)))
     if cell.crash not in ("none", PROCESS):
+        engine = engines.by_name(cell.engine)
         variables["DEVICE_HISTORY"] = "1"
+        if engine.WRITES_ON_OPEN:
+            variables["DRIVER_OPTIONS"] += " --record-opening"
         if trials:
             variables |= trials_env(cell)
-            if engines.by_name(cell.engine).LOGS_CALLS:
+            if engine.LOGS_CALLS:
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
     # DEVICE_NAME of the device that format_device.py verified and formatted
     proved = ". /run/commitpath/device.env\n"

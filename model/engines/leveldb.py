@@ -26,6 +26,7 @@ FILES = {
     "info": ("info log", "#999999"),
 }
 LOGS_CALLS = True
+WRITES_ON_OPEN = True
 # LevelDB has no call that reports an option; the patched one reports index_blocks
 NOT_READ_BACK = ("sync", *_NOT_REPORTED)
 JOBS = {"leveldb": "engine job"}  # compactions of background=thread (workloads/engines/leveldb/engine.c)

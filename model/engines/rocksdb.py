@@ -21,6 +21,7 @@ FILES = {
     "info": ("info log", "#999999"),
 }
 LOGS_CALLS = True
+WRITES_ON_OPEN = True
 JOBS = {"rocksdb:": "engine job"}  # of background=thread: rocksdb:high flushes, rocksdb:low compacts
 ADDS_MISSING = True
 

@@ -14,6 +14,7 @@ from model.engines import leveldb, sqlite
 TITLE = "SQLiteKV"
 FILES = leveldb.FILES
 LOGS_CALLS = True
+WRITES_ON_OPEN = True
 CALLS = leveldb.CALLS
 UNORDERED = leveldb.UNORDERED
 # counters of the query cache
