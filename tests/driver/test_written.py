@@ -72,13 +72,23 @@ def test_what_a_store_leaves_is_what_it_wrote(
     rows = ["--database", driver.database, "--rows", 50]
     assert driver("populate", *rows).returncode == 0
     run = ["run", *rows, "--n", 30, "--output-dir", driver.output, "--written", tmp_path / "written"]
-    done = driver(*run, *(() if engine == "lmdb" else ("--sync", "off")))
+    done = driver(*run, *(() if engine == "lmdb" else ("--sync", "off", "--record-opening")))
     assert (done.returncode, done.stderr) == (0, "")
     assert script("look =\n") == "1 0 0"
     first = Path((tmp_path / "written").read_bytes()[HEADER:][:NAME].rstrip(b"\0").decode())
     first.touch()  # it may be gone since
     damage(first, 0, b"Z" * 512)
     assert script("look =\n") == "1 0 1"
+
+
+def test_a_run_that_records_its_opening_alone(tmp_path: Path) -> None:
+    """It leaves no record: of its transactions there is none."""
+    driver = Driver(binary("engine-leveldb"), tmp_path)
+    rows = ["--database", driver.database, "--rows", 50]
+    assert driver("populate", *rows).returncode == 0
+    run = ["run", *rows, "--n", 3, "--sync", "off", "--output-dir", driver.output, "--record-opening"]
+    assert driver(*run).returncode == 0
+    assert [path.name for path in tmp_path.iterdir() if "written" in path.name] == []
 
 
 FIRST = "open @\nwrite @ 0 1024 1\nwrite @ 1024 700 2\n"
