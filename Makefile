@@ -10,11 +10,13 @@ $(if $(EXPANDED),$(error commitpath: $(EXPANDED): make replaces what follows a $
 ASSIGNED := $(strip $(foreach name,$(GIVEN),$(if $(filter simple,$(flavor $(name))),$(name))))
 $(if $(ASSIGNED),$(error commitpath: $(ASSIGNED): a setting is NAME=value, not NAME:=value))
 TARGETS := $(shell sed -n 's/^\([a-z-]*\): \#\# .*/\1/p' Makefile)
+# `make help experiment`: what follows help is what it is about
+TOPIC := $(if $(filter help,$(firstword $(MAKECMDGOALS))),$(wordlist 2,9,$(MAKECMDGOALS)))
 # without this, `make experiment f2fs` would run the default cell first
-UNKNOWN := $(firstword $(filter-out $(TARGETS),$(MAKECMDGOALS)))
+UNKNOWN := $(firstword $(filter-out $(TARGETS) $(TOPIC),$(MAKECMDGOALS)))
 $(if $(UNKNOWN),$(error $(shell bin/commitpath '$(subst ','\'',$(UNKNOWN))' 2>&1)))
 
-help: ## this text
+help: ## what people use daily; `make help TARGET`: its variables; `make help all`: all of this
 experiment: ## run one cell: make experiment FS=f2fs MODE=wal
 watch: ## run a command on the board under the observers: CMD='sqlite3 a.db "…"' [FILES=…] [PACKAGES=…]
 trace-record: ## record what a command on this machine does to its databases: CMD='…' FILE=new.trace
@@ -61,6 +63,6 @@ docs: ## write docs/reference/axes.md from the schema
 destroy: ## stop every board and delete everything built in .cache; .venv and results stay
 requirements: ## pin the Python packages of requirements*.in again, with hashes
 
-.PHONY: $(TARGETS)
-$(TARGETS):
-	@exec bin/commitpath --of-make '$(subst ','\'',$(GIVEN))' $@
+.PHONY: $(sort $(TARGETS) $(TOPIC))
+$(sort $(TARGETS) $(TOPIC)):
+	@$(if $(TOPIC),$(if $(filter help,$@),exec bin/commitpath help '$(subst ','\'',$(TOPIC))',:),exec bin/commitpath --of-make '$(subst ','\'',$(GIVEN))' $@)

@@ -1,12 +1,17 @@
-"""`make help`: print the Makefile's targets, and the variables of the schema and data files."""
+"""`make help TARGET|all|man|completion`: the variables of the schema and data files.
+
+`make help` alone prints help.txt, without an environment (bin/commitpath).
+"""
 
 import re
 import textwrap
 
+from base.errors import BadInputError
 from base.paths import ROOT
+from base.text import did_you_mean
 from base.version import version
 from commitpath.cells.axes import Axis, axes, run_axes
-from commitpath.command_line import variables
+from commitpath.command_line import manual, variables
 
 ENVIRONMENT = {
     "COMMITPATH_CACHE": "folder of what is built [.cache]",
@@ -17,6 +22,7 @@ ENVIRONMENT = {
     "COMMITPATH_TESTS": "long: make host installs what make test-long needs, too []",
     "COMMITPATH_SQLLOGICTEST": "a clone of sqllogictest, which make test-long plays whole [some of GitHub's]",
 }
+OTHERS = ("all", "man", "completion")
 
 
 def targets() -> list[tuple[str, str]]:
@@ -41,14 +47,46 @@ def variable_lines(axis: Axis) -> list[str]:
     ]
 
 
-def print_help(_: dict[str, str]) -> int:
-    """Print the help text."""
-    print(text())
+def print_help(given: dict[str, str]) -> int:
+    """Print the help on TOPIC: a target, or one of OTHERS."""
+    topic, known = given.get("TOPIC", "all"), dict(targets())
+    if topic not in (*known, *OTHERS):
+        near = did_you_mean(topic, [*known, *OTHERS])
+        raise BadInputError(f"help {topic}: {near}there is help on {', '.join([*OTHERS, *known])}")
+    if topic in known:
+        print("\n".join(of_target(topic, known[topic])))
+    elif topic == "all":
+        print(text())
+    else:
+        print(manual.page(text()) if topic == "man" else manual.completion(known), end="")
     return 0
 
 
+def of_target(target: str, description: str) -> list[str]:
+    """Return the help on a target: its text, its own variables, and those of a cell that it takes."""
+    lines = [f"make {target}: {description}", ""]
+    if target not in variables.commands():
+        return [*lines, "It takes no variables."]
+    for line in variables.lines(target):
+        lines += textwrap.wrap(line, 98, initial_indent="  ", subsequent_indent=" " * 16)
+    return [*lines, *axis_lines(set(variables.axes_of(target)))]
+
+
+def axis_lines(shown: set[str]) -> list[str]:
+    """Return the help of these variables of a cell, by group."""
+    lines, group = list[str](), ""
+    for axis in [*axes().values(), *run_axes().values()]:
+        if axis.variable not in shown:
+            continue
+        if axis.spec["x-of"] != group:
+            group = axis.spec["x-of"]
+            lines += ["", f"Variables of {group}, with [default]:"]
+        lines += variable_lines(axis)
+    return lines
+
+
 def text() -> str:
-    """Return the help text."""
+    """Return the help on everything."""
     lines = [f"commitpath {version()}: from the SQL statement to the flash", "", "Targets:"]
     lines += [f"  {name:<17} {description}" for name, description in targets()]
     lines += ["", "Variables of the targets, with [default]:"]
@@ -58,11 +96,6 @@ def text() -> str:
             lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
     lines += ["", "In the environment, too:"]
     lines += [f"  {name:<20} {description}" for name, description in ENVIRONMENT.items()]
-    group = ""
-    for axis in [*axes().values(), *run_axes().values()]:
-        if axis.spec["x-of"] != group:
-            group = axis.spec["x-of"]
-            lines += ["", f"Variables of {group}, with [default]:"]
-        lines += variable_lines(axis)
+    lines += axis_lines({axis.variable for axis in [*axes().values(), *run_axes().values()]})
     lines += ["", "Example: make experiment FS=f2fs MODE=wal ROWS=1000 N=100"]
     return "\n".join(lines)

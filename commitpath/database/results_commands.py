@@ -1,5 +1,6 @@
 """`make results`, `make export`, `make import`: list, share and merge the results database."""
 
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ def results(options: dict[str, str]) -> int:
     changed = rebuild.rebuild() if "REBUILD" in options else sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
-    print(printable_lines(table(runs)))
+    print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     return 0
 
@@ -54,6 +55,8 @@ def import_(options: dict[str, str]) -> int:
     return 0
 
 
+# Of a terminal, and of a run's id with a process number of 5 digits.
+WIDTH, RUN_WIDTH = 80, 22
 # Columns of the table (docs/how-to/results-db.md).
 _MEASURED = (
     "TPS",
@@ -119,6 +122,27 @@ def witnesses(run: Run) -> str:
             values.setdefault(name, set()).update([] if value is None else [value])
     agree = all(len(several) <= 1 for several in values.values())
     return f"{len(counters)} {'agree' if agree else 'differ'}" if counters else "-"
+
+
+def narrow(runs: list[Run]) -> list[str]:
+    """Return each run in 80 columns: its results, then the settings in which runs differ, and its reasons."""
+    names = select.varying(runs) if runs else []
+    labs = {run.facts["lab"] for run in runs} - {"local"}
+    cuts = any(run.summary.get("crash") for run in runs)
+    place = f"{{:<{RUN_WIDTH}}}  {{:<8}}  {{:>10}}  {{:>7}}" + ("  {:>9}" if cuts else "")
+    lines = [place.format("run", "status", "TPS", "KiB/tx", *(["lost most"] if cuts else []))] if runs else []
+    for run in runs:
+        values = dict(zip(_MEASURED, measured(run.summary), strict=True))
+        lost = [losses(run.summary)[_CUTS.index("lost worst")]] if cuts else []
+        results = [run.facts["status"], values["TPS"], values["KiB/transaction"], *lost]
+        shown = {**({"lab": run.facts["lab"]} if labs else {}), **{name: run.shown(name) for name in names}}
+        settings = " ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", "-"))
+        lines.append(place.format(run.facts["run"], *results))
+        for text in filter(None, (settings, *run.reasons, *run.marks)):
+            lines += textwrap.wrap(
+                text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+            )
+    return lines
 
 
 def table(runs: list[Run]) -> list[str]:

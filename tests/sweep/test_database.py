@@ -64,12 +64,12 @@ def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:
 def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: Lab) -> None:
     lab.run(MODE="wal", DEVICE="emmc-5.0")
     columns = "cuts_tried, lost_worst, lost_mean, corrupt, not_a_prefix, unopened, against_promise"
-    listed = lab.ok("results")
+    listed = lab.ok("results", WIDE="yes")
     assert "lost worst" not in listed
     cut = {"DEVICE": "emmc-5.0", "CRASH": "power", "CUTS": "40"}
     lab.run(MODE="wal", SYNC="normal", took={"worst": 7, "mean": 2.5}, **cut)
     lab.run(MODE="truncate", took={"corrupt": 2, "unopened": 1}, **cut)
-    listed = lab.ok("results")
+    listed = lab.ok("results", WIDE="yes")
     head, *lines = (re.split("  +", line.strip()) for line in listed.splitlines()[1:-1])
     told = {
         line[head.index("journal_mode")]: line[head.index("cuts tried") :][:7]
@@ -85,6 +85,18 @@ def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: La
         (40, 7, 2.5, 0, 0, 0, 0),
         (None,) * 7,
     ]
+
+
+def test_a_run_fits_a_terminal(lab: Lab) -> None:
+    cut = {"DEVICE": "emmc-5.0", "CRASH": "power", "CUTS": "40"}
+    lab.run(MODE="wal", SYNC="normal", took={"worst": 7, "mean": 2.5}, **cut)
+    lab.run(status="rejected", FS="f2fs", MODE="delete", PAGE_SIZE="8192", WAL_AUTOCHECKPOINT="500")
+    lines = lab.ok("results").splitlines()[:-1]
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["run", "status", "TPS", "KiB/tx", "lost", "most"]
+    text = " ".join(" ".join(lines).split())
+    assert "journal_mode=wal" in text and "fs=f2fs" in text and "2 events lost" in text
+    assert re.search(r"^\S+ +ok .* 7$", "\n".join(lines), re.M)
 
 
 def test_the_page_has_the_schemas_version() -> None:

@@ -37,7 +37,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with the launcher and what it reads, and an environment that is ready."""
     folder = tmp_path_factory.mktemp("a checkout")
     (folder / "bin").mkdir()
-    for name in ("Makefile", "bin/commitpath"):
+    (folder / "commitpath/command_line").mkdir(parents=True)
+    for name in ("Makefile", "bin/commitpath", "commitpath/command_line/help.txt"):
         shutil.copy(ROOT / name, folder / name)
     for name in ("base", "requirements.txt", "requirements-build.txt", "playbooks"):
         (folder / name).symlink_to(ROOT / name)
@@ -124,6 +125,21 @@ def test_an_unknown_target_is_told_what_it_may_have_meant(
     (line,) = done.stderr.splitlines()
     meant = f"did you mean {near}? " if near else ""
     assert f"commitpath: {target}: no such target; {meant}`make` or `bin/commitpath` alone" in line
+
+
+def test_help_needs_no_environment(tree: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    shutil.copytree(tree, bare, symlinks=True, ignore=shutil.ignore_patterns(".venv"))
+    text = (tree / "commitpath/command_line/help.txt").read_text()
+    for call in (["make"], ["make", "help"], ["bin/commitpath"], ["bin/commitpath", "--help"]):
+        assert run(*call, cwd=bare).stdout == text
+    assert not (bare / ".venv").exists()
+
+
+def test_help_on_a_target_runs_no_target(tree: Path) -> None:
+    for call in (["make", "-s"], ["bin/commitpath"]):
+        folder, target, given, _ = json.loads(run(*call, "help", "experiment", cwd=tree).stdout)
+        assert (folder, target, given) == (str(tree), "help", {"TOPIC": "experiment"})
 
 
 @pytest.mark.parametrize("missing", ["ready", "older"])

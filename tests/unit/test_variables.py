@@ -1,6 +1,8 @@
 """What a command takes is in one table, which its check, its help and the command itself follow."""
 
 import re
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,6 +75,60 @@ def test_help_has_every_variable() -> None:
     for name in (*help.ENVIRONMENT, *(axis.variable for axis in axes().values())):
         assert name in text
     assert re.search(r"^  plan +the variables of a cell, below$", text, re.M)
+
+
+def test_the_short_help_fits_a_terminal_and_its_examples_are_accepted() -> None:
+    lines = Path(help.__file__).with_name("help.txt").read_text().splitlines()
+    assert len(lines) < 24
+    assert max(map(len, lines)) < 80
+    examples = [shlex.split(line.split("   ")[0]) for line in map(str.strip, lines) if "=" in line]
+    commands = [words for words in examples if words[0] == "make"]
+    assert len(commands) > 8
+    for _, target, *settings in commands:
+        variables.check(target, dict(setting.split("=", 1) for setting in settings))
+
+
+def test_help_on_one_target(capsys: pytest.CaptureFixture[str]) -> None:
+    assert help.print_help({"TOPIC": "sweep"}) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("make sweep: ")
+    assert re.search(r"^  JOBS ", text, re.M)
+    assert "JOURNAL_MODE (MODE)" in text
+    assert "SURVIVE" not in text
+    with pytest.raises(BadInputError, match=r"help swep: did you mean sweep\? there is help on all, "):
+        help.print_help({"TOPIC": "swep"})
+
+
+def test_completion_of_targets_variables_and_values(capsys: pytest.CaptureFixture[str]) -> None:
+    """As bash calls it: it divides MODE=w into three words."""
+    help.print_help({"TOPIC": "completion"})
+    script = capsys.readouterr().out + "compopt() { :; }\n"
+    for number, words in enumerate(
+        ["expe", "experiment MO", "experiment MODE = w", "results FS", "sweep FS ="]
+    ):
+        given = words.split()
+        last, before = (given[-1], ["commitpath", *given][-2])
+        script += f"COMP_WORDS=(commitpath {words}) COMP_CWORD={len(given)}\n"
+        script += f"_commitpath commitpath '{last}' '{before}'; echo {number} \"${{COMPREPLY[*]}}\"\n"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    answers = [line.split()[1:] for line in done.stdout.splitlines()]
+    assert answers[0] == ["experiment"]
+    assert set(answers[1]) == {"MODE=", "MOUNT_OPTIONS="}
+    assert answers[2] == ["wal"]
+    assert answers[3] == []
+    assert {"f2fs", "xfs"} <= set(answers[4])
+
+
+def test_the_manual_page_has_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    help.print_help({"TOPIC": "man"})
+    text = capsys.readouterr().out
+    assert text.startswith(".TH COMMITPATH 1")
+    assert "JOURNAL_MODE (MODE)" in text.replace("\\-", "-")
+    # a line of the help that begins with a point would be a request
+    assert all(
+        line.startswith((".TH", ".SH", ".B", ".br", ".nf", ".fi"))
+        for line in re.findall(r"^\..*", text, re.M)
+    )
 
 
 def test_help_names_what_the_environment_is_asked_for() -> None:
