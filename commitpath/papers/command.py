@@ -3,7 +3,7 @@
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from base import scratch
@@ -16,7 +16,8 @@ from commitpath.papers import estimate, paper, request
 from commitpath.papers.paper import Paper
 from commitpath.papers.request import Request
 from commitpath.results import query
-from commitpath.sweep import drive
+from commitpath.sweep import drive, sweep_plan
+from commitpath.sweep.grid import Expanded
 
 # Variables of a sweep that are passed on: how it runs.
 PASSED = ("JOBS", "RETRIES", "EXECUTOR")
@@ -27,6 +28,8 @@ def reproduce(options: dict[str, str]) -> int:
     if "PAPER" not in options:
         raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")
     wanted = request.read(options)
+    if options.get("ROBUST") == "yes":
+        return vary(wanted, options)
     chosen = wanted.load()
     repeats = drive.whole_number(options, "REPEAT", 1, 1) if "REPEAT" in options else None
     runs, excluded = request.planned(wanted, repeats)
@@ -47,6 +50,26 @@ def reproduce(options: dict[str, str]) -> int:
         figures = draw(wanted, store.DATABASE, folder / "figures", before=whole / "figures")
         missing = write(chosen, wanted, {cell_id(run.cell) for run in runs.values()}, folder, figures)
     print(f"claims: {whole / 'claims.html'}")
+    return code or (1 if missing else 0)
+
+
+def vary(wanted: Request, options: Mapping[str, str]) -> int:
+    """Make results/papers/<paper>-robust/. Return 1 when a run failed or an outcome lacks one."""
+    # loads the analysis, which takes a second: wrong input is reported before
+    from commitpath.papers import robust
+
+    if wanted.reduced or "REPEAT" in options:
+        raise BadInputError("ROBUST=yes is of all claims: FIGURE, WHERE, N, ROWS and REPEAT are not used")
+    runs, _ = sweep_plan.merge([Expanded(robust.planned(wanted), [])])
+    print(f"{len(runs)} runs of {len(robust.variations(wanted.load()))} variations", flush=True)
+    code = drive.carry_out(runs, [], {name: options[name] for name in PASSED if name in options}, whole=False)
+    stored = query.read(store.DATABASE)
+    asked = {cell_id(run.cell) for run in runs.values()}
+    rows = robust.judged(wanted, query.Results(stored.every, stored.lab, asked=asked))
+    whole = RESULTS / "papers" / f"{wanted.folder}-robust"
+    with replaced(whole) as folder:
+        missing = robust.write(wanted, rows, folder)
+    print(f"robust: {whole / 'robust.html'}")
     return code or (1 if missing else 0)
 
 

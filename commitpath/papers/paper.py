@@ -53,6 +53,7 @@ class Paper:
     builds: tuple[str, ...]
     words: Mapping[str, tuple[str, ...]]  # an ambiguous word: its meanings
     artifact: Mapping[str, list[tuple[float, int]]]  # cell: TPS and transactions of the authors' runs
+    robust: Mapping[str, Any]  # what ROBUST=yes varies (robust.py): null, vary; may be empty
     says: Mapping[str, str]  # notes on its readings, profile and sources
     overrides: Mapping[str, str]  # make variables that replace constants
     most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
@@ -116,6 +117,7 @@ def load(
         tuple(head["builds"]),
         {word: tuple(meanings) for word, meanings in head["words"].items()},
         artifact_of(folder),
+        head.get("robust", {}),
         head.get("says", {}),
         dict(overrides or {}),
         dict(most or {}),

@@ -122,7 +122,9 @@ def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[st
     """Return (cell, op) of settings in which words may stand for values."""
     values = of_engine({name: words.get(str(value), value) for name, value in settings.items()})
     op = check_op(str(values.pop("op", WHOLE)))
-    return cell_with(tuple(sorted(at_most(checked(values), most).items()))), op
+    # a grid has its own list of seeds; here it is one of the paper's constants (robust.py)
+    seed = {name: str(values.pop(name)) for name in ("seed",) if name in values}
+    return cell_with(tuple(sorted((at_most(checked(values), most) | seed).items()))), op
 
 
 def of_engine(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,10 +83,10 @@ class Request:
         ]
         return lines
 
-    def load(self) -> Paper:
-        """Return the paper, for this place, these figures and these limits."""
+    def load(self, changed: Mapping[str, str] | None = None) -> Paper:
+        """Return the paper, for this place, these figures and these limits. changed: further constants."""
         others = {name: text for name, text in self.given.items() if name not in PLACE}
-        return paper.load(self.paper, self.place, self.most, self.figures, others)
+        return paper.load(self.paper, {**self.place, **(changed or {})}, self.most, self.figures, others)
 
 
 def read(options: Mapping[str, str]) -> Request:
