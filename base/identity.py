@@ -29,6 +29,8 @@ NO_SETTINGS = (
 DRIVER, COMMAND = "driver", "command"
 # Folders of this engine's cells are named after their journal mode.
 FIRST_ENGINE = "sqlite"
+# Axes of LMDB, which lacks `synchronous`: with one of them a commit syncs less than by default.
+_LESS_SYNCED = ("nosync", "nometasync", "mapasync")
 
 
 def canonical(value: Mapping[str, Any]) -> str:
@@ -77,5 +79,13 @@ def cell_name(stored: Document) -> str:
     if load(stored) == COMMAND:
         return "-".join([COMMAND, str(stored["fs"]), str(stored["device"]), cell_id(stored)])
     first = stored["engine"] == FIRST_ENGINE
-    axes = ("fs", "journal_mode" if first else "engine", "synchronous", "workload", "device")
-    return "-".join([*(str(stored.get(axis, "-")) for axis in axes), cell_id(stored)])
+    parts = [stored.get(axis, "-") for axis in ("fs", "journal_mode" if first else "engine")]
+    parts += [_syncs(stored), *(stored.get(axis, "-") for axis in ("workload", "device"))]
+    return "-".join([*map(str, parts), cell_id(stored)])
+
+
+def _syncs(stored: Document) -> str:
+    """Return which syncs a commit makes, in words of a cell's name."""
+    less = [axis for axis in _LESS_SYNCED if stored.get(axis) == "on"]
+    each = stored.get("sync_every", 1)
+    return "-".join(less) or f"{stored.get('synchronous', '-')}{'' if each == 1 else f'-every-{each}'}"

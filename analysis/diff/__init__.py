@@ -123,7 +123,7 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
     reasons = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
     ran = [run.cell.engine for run in runs]
     # engines execute different texts
-    same = [("clock", "clocks")] + ([("sql_sha256", "SQL")] if ran[0] == ran[1] else [])
+    same = [("clock", "clocks")] + ([("sql_sha256", "rendered transactions")] if ran[0] == ran[1] else [])
     reasons += [f"ENGINE is {ran[0]} and {ran[1]}"] if ran[0] != ran[1] else []
     for key, name in same:
         values = [str(run.summary.get(key)) for run in runs]

@@ -89,6 +89,7 @@ def render(
         count=totals.transactions(summary),
         whole=totals.per_transaction(summary),
         seconds=terminal.seconds,
+        mixed=terminal.MIXED,
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
         caused=attribution.rows(summary["ledger"]) if summary["ledger"] else [],

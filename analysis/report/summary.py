@@ -49,6 +49,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             **{op: row["tps"] for op, row in operations.items()},
             "all": overhead.rate(run.timing),
         },
+        **({"mixed": shared} if (shared := report_tables.mixed(run.driver)) else {}),
         **operations_per_transaction(run.driver),
         **({"memory": memory} if (memory := run.timing.config.get("memory")) else {}),
         **({"pace": kept} if (kept := pacing.summary(run.cell, run.timing)) else {}),

@@ -41,10 +41,11 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out += textwrap.wrap(_PER_TRANSACTION, 80, subsequent_indent=" ")
     else:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
+    out += mix(summary.get("mixed"))
     out += crash(summary["crash"], paced := summary.get("pace"))
     out += pace(paced) + _unchanged(summary) + _partition(summary["disk"])
     if summary["write_amplification"] is not None:
-        out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
+        out.append(f"write amplification {number(summary['write_amplification'], 2)} of the operations' data")
     out += memory(summary.get("memory"))
     out += [*flash(summary.get("flash")), _speed(summary), *_emulation(summary), *watching(summary)]
     return "\n".join([*out, *faults(summary), f"report: {report}"])
@@ -107,6 +108,8 @@ def _unchanged(summary: dict[str, Any]) -> list[str]:
     return wrapped(f"transactions that changed no row: {', '.join(each)}") if each else []
 
 
+# of operations with the rate of a mixed phase
+MIXED = "TPS is the part of each in the rate of a mixed phase; the speed of one is its latency"
 # begin of the line that reports a broken promise; a terminal shows it in red
 BROKEN = "PROMISE BROKEN"
 
@@ -172,6 +175,11 @@ def pace(paced: dict[str, Any] | None) -> list[str]:
         f"transactions: {busy}; {late} transaction{'s' * (late != 1)} started late, as the one before had "
         "not ended"
     )
+
+
+def mix(shared: list[str] | None) -> list[str]:
+    """Describe the rates of operations that share a phase."""
+    return wrapped(f"{', '.join(shared)}: {MIXED}") if shared else []
 
 
 def memory(read: dict[str, int] | None) -> list[str]:

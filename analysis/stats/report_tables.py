@@ -213,6 +213,13 @@ def times(ran: Driver) -> pl.DataFrame:
     return joined.with_columns(tps=rate).drop("number")
 
 
+def mixed(ran: Driver) -> list[str]:
+    """Return the operations that share a phase with others, in the order of their first transactions."""
+    in_phases = ran.transactions.select("phase", "op").unique(maintain_order=True)
+    shared = in_phases.filter(pl.len().over("phase") > 1)
+    return list(shared["op"].unique(maintain_order=True))
+
+
 def _per_transaction(
     rows: pl.DataFrame, number: pl.DataFrame, kinds: tuple[str, ...], sums: list[pl.Expr]
 ) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath.cells import filesystem_options, observers, persistent_memory
-from commitpath.cells.axes import axes, version_key
+from commitpath.cells.axes import POWERS, axes, version_key
 from commitpath.cells.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
 from images import given
 from model import devices, engines, pace, workloads
@@ -18,8 +18,8 @@ from model.cell import MIX, Cell
 LEAST_ZIPFIAN_SIZE = 64
 
 
-def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | None) -> None:
-    """Refuse a workload that the engine cannot run, and settings that it lacks.
+def check_engine(cell: Cell, only: list[str] | None) -> None:
+    """Refuse a workload that the engine cannot run, and values that it does not take.
 
     only: the engines that run the workload; None for all.
     """
@@ -57,10 +57,38 @@ def check_engine(cell: Cell, variables: Mapping[str, str], only: list[str] | Non
             raise BadInputError(
                 f"{name.upper()}={cell.value(name)}: FS={cell.fs} has no {needed}; use FS={' or '.join(have)}"
             )
+
+
+def check_settings(cell: Cell, variables: Mapping[str, str]) -> None:
+    """Refuse settings that the engine lacks, and those without effect."""
+    engine = cell.engine
     for name in sorted(engines.unused_axes(engine)):
         if variable := axes()[name].among(variables):
-            of = axes()[name].spec["x-of"]
-            raise BadInputError(f"{variable}: a setting of {of}, which ENGINE={engine} does not have")
+            raise BadInputError(f"{variable}: not a setting of ENGINE={engine}; {engines_with(name)}")
+    for name in engines.setting_axes(engine):
+        for other, without in axes()[name].spec.get("x-unless", {}).items():
+            if (variable := axes()[name].among(variables)) and cell.value(other) in without:
+                fit = [word for word in words(engine, other) if word not in without]
+                raise BadInputError(
+                    f"{variable}={cell.value(name)}: without effect with "
+                    f"{other.upper()}={cell.value(other)}; use {other.upper()}={' or '.join(fit)}"
+                )
+
+
+def words(engine: str, name: str) -> list[str]:
+    """Return the values that an engine takes of an axis; none of a number's."""
+    allowed = load_profile("engine", engine).get("allowed", {}).get(name)
+    return [str(value) for value in allowed or axes()[name].choices()]
+
+
+def engines_with(name: str) -> str:
+    """Return the engines that have a setting, with the values that each takes."""
+    by_values: dict[str, list[str]] = {}
+    for engine in engines.names():
+        if name not in engines.unused_axes(engine):
+            takes = ", ".join(words(engine, name)) or axes()[name].allowed().removesuffix(POWERS)
+            by_values.setdefault(takes, []).append(engine)
+    return "; ".join(f"ENGINE={' or '.join(names)} takes {takes}" for takes, names in by_values.items())
 
 
 def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:

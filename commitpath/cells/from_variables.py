@@ -31,7 +31,8 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
     cell = with_profiles(values)
     rules = load_profile("workload", cell.workload)
     cell = with_script(cell)
-    combinations.check_engine(cell, variables, rules.get("engines"))
+    combinations.check_engine(cell, rules.get("engines"))
+    combinations.check_settings(cell, variables)
     combinations.check_clock(cell, variables)
     automatic = observers.automatic(logs_itself(cell))
     cell = replace(cell, probes=",".join(name for name in cell.probes.split(",") if name not in automatic))
@@ -39,7 +40,7 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
     combinations.check_workload(cell, rules)
     combinations.check_kernel(cell, load_profile("fs", cell.fs))
     combinations.check_combination(cell)
-    persistent_memory.check(cell, variables)
+    persistent_memory.check(cell)
     crash_refusals.check(cell, variables)
     return cell
 

@@ -48,17 +48,9 @@ def mib(cell: Cell) -> int:
     return -(-need // STEP_MIB) * STEP_MIB
 
 
-def check(cell: Cell, variables: Mapping[str, str]) -> None:
-    """Refuse persistent memory on a lab board, and its knobs in a cell without it."""
-    engine, used = of_engine(str(cell.engine)), use(cell)
-    for name in engine.get("knobs", ()):
-        if name.upper() in variables and not used:
-            axis = engine["axis"]
-            raise BadInputError(
-                f"{name.upper()}={cell.value(name)}: {axis.upper()}={cell.value(axis)} keeps nothing in "
-                f"persistent memory; use {axis.upper()}={' or '.join(engine['values'])}"
-            )
-    if used and cell.board != "virtual":
+def check(cell: Cell) -> None:
+    """Refuse persistent memory on a lab board."""
+    if (used := use(cell)) and cell.board != "virtual":
         raise BadInputError(
             f"{used[0]}: BOARD={cell.board} has no persistent memory; only the virtual board has"
         )

@@ -30,7 +30,7 @@ def section(axis: Axis) -> list[str]:
         "",
     ]
     for other, ones in axis.spec.get("x-unless", {}).items():
-        lines += [f"Ignored with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
+        lines += [f"Refused with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
     if values:
         others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
         lines += [f"- `{name}`{others.get(name, '')}: {meaning}" for name, meaning in values.items()] + [""]

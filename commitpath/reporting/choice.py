@@ -53,14 +53,21 @@ def key(settings: Mapping[str, Any], names: Sequence[str]) -> Key:
 def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
     """Return the variables of `make sweep` that measure the choice with the given axes, or ENGINE=any.
 
-    A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not among them.
+    A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not among them. Raises
+    BadInputError for another engine than that of the grid.
     """
+    any_engine = given.get("ENGINE") == ANY
+    if not any_engine and select.spelled("engine", given.get("ENGINE", FIRST_ENGINE)) != FIRST_ENGINE:
+        every = command(sweep({**given, "ENGINE": ANY}, failure))
+        raise BadInputError(
+            f"ENGINE={given['ENGINE']}: `make advise` measures ENGINE={FIRST_ENGINE} alone, or all engines: "
+            f"use ENGINE={ANY}, with RUN=yes for what is missing ({every})"
+        )
     sizes: dict[str, Any] = {"crash": failure, **needs()["trials"]} if failure == POWER else {}
     name = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
     workload = load_profile("workload", name)
     fixed = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
     sizes = {axis.upper(): str(value) for axis, value in sizes.items() if axis not in fixed}
-    any_engine = given.get("ENGINE") == ANY
     axes_given = {name: text for name, text in given.items() if not (any_engine and name == "ENGINE")}
     return {"GRID": needs()["any_engine" if any_engine else "grid"], **sizes, **axes_given}
 

@@ -197,7 +197,8 @@ METRICS: dict[str, Metric] = {
     "fua": Metric("FUA writes per transaction", counted("fua")),
     "block_writes": Metric("write commands per transaction", counted("block_writes", "writes")),
     "write_amplification": Metric(
-        "bytes written per byte of SQL", of_whole(lambda run: run.summary["write_amplification"])
+        "bytes written per byte of the operations' data",
+        of_whole(lambda run: run.summary["write_amplification"]),
     ),
     "pages": Metric("4 KiB pages of the engine's files written", of_whole(lambda run: written(run, "pages"))),
     "os_pages": Metric("other 4 KiB pages written", of_whole(lambda run: written(run, "os_pages"))),

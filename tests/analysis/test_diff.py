@@ -87,7 +87,11 @@ def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:
 
 REFUSALS = {
     "clock": ("summary.json", {"clock": "real"}, "different clocks (virtual and real)"),
-    "sql": ("summary.json", {"sql_sha256": "6" * 64}, "different SQL (555555555555 and 666666666666)"),
+    "sql": (
+        "summary.json",
+        {"sql_sha256": "6" * 64},
+        "different rendered transactions (555555555555 and 666666666666)",
+    ),
     "n": ("cell.json", {"n": 3}, "N is 2 and 3"),
     "rejected": ("summary.json", {"status": "rejected", "reasons": ["lost"]}, "run was rejected (lost)"),
 }

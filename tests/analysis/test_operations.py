@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 
 from analysis.adapters import drivertables
 from analysis.checks import rendered
-from analysis.report import summary
+from analysis.report import summary, terminal
 from analysis.stats import report_tables
 from base.errors import BadInput
 from model import operations
@@ -88,6 +89,9 @@ def test_rates_of_a_mix_are_over_the_whole_phase(tmp_path: Path) -> None:
     rows = {row["op"]: row for row in report_tables.times(cast("Any", ran)).iter_rows(named=True)}
     assert {op: row["tps"] for op, row in rows.items()} == {"read": 2e7, "update": 1e7, "scan": 1e7}
     assert rows["update"]["max_ns"] == 20
+    assert report_tables.mixed(cast("Any", ran)) == ["read", "update", "scan"]
+    phased = ran.transactions.with_columns(phase=pl.col("op").cast(pl.String))
+    assert report_tables.mixed(cast("Any", SimpleNamespace(transactions=phased))) == []
 
 
 @pytest.mark.parametrize(
@@ -118,3 +122,14 @@ def test_an_engine_that_writes_without_reading_adds_what_is_missing() -> None:
         table = Table(range(1, 6), adds)
         assert [table.apply((Operation(*step),)) for step in steps] == changes
         assert table.rows == rows
+
+
+def test_the_terminal_says_what_a_mixs_rates_are() -> None:
+    """In words that hold for an engine without SQL, too."""
+    stored = json.loads((Path(__file__).parent / "golden/summary.json").read_text())
+    alone, mixed = (
+        " ".join(terminal.table(one, Path("report.html")).split())
+        for one in (stored, {**stored, "mixed": ["read", "update"]})
+    )
+    assert "write amplification 13.25 of the operations' data" in alone and "SQL" not in alone
+    assert terminal.MIXED not in alone and f"read, update: {terminal.MIXED}" in mixed

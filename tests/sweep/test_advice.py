@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
 from lab import Lab
 
 from commitpath.cells.axes import axes
 from commitpath.reporting.choice import CHOSEN, chosen, needs
 from commitpath.sweep.grid import expand
+from model import engines
 from model.cell import Cell
 
 WHERE = {"FS": "f2fs", "DEVICE": "emmc-5.0"}
@@ -167,8 +169,17 @@ def test_all_engines_are_compared(lab: Lab) -> None:
     assert f"{len(cells)} of {len(cells)} settings of the choice have trials" in out
     (best,) = [line for line in out.splitlines() if line.startswith("engine=")]
     assert best.startswith("engine=ssl synchronous=full") and "journal_mode" not in best
+    assert {cell.engine for cell in cells} == set(engines.names())
     said = lab.says("advise", **POWER | {"DEVICE": "ufs-2.0"}, ENGINE="any")
     assert (
         "with FS=f2fs DEVICE=ufs-2.0 ENGINE=any; RUN=yes makes them (make sweep GRID=advise-engines CRASH"
         in said
     )
+
+
+@pytest.mark.parametrize("given", [{"SURVIVE": "power"}, {"SURVIVE": "os"}, {"SURVIVE": "os", "RUN": "yes"}])
+def test_an_engine_without_a_grid_has_the_next_command(lab: Lab, given: dict[str, str]) -> None:
+    said = lab.says("advise", **WHERE, **given, ENGINE="rocksdb")
+    assert said.startswith("commitpath: ENGINE=rocksdb: `make advise` measures ENGINE=sqlite alone, or all ")
+    assert "use ENGINE=any, with RUN=yes for what is missing (make sweep GRID=advise-engines " in said
+    assert said.rstrip(")\n").endswith("FS=f2fs DEVICE=emmc-5.0")

@@ -39,15 +39,33 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ({"JOURNAL_MODE": "wal"}, "JOURNAL_MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
+        (
+            {"JOURNAL_MODE": "wal"},
+            "JOURNAL_MODE: not a setting of ENGINE=leveldb; ENGINE=sqlite takes delete, truncate",
+        ),
         ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
-        ({"LOG_SIZE": "8192"}, "LOG_SIZE: a setting of SQLite/SSL, which ENGINE=leveldb does not have"),
+        (
+            {"LOG_SIZE": "8192"},
+            "LOG_SIZE: not a setting of ENGINE=leveldb; ENGINE=ppl or ssl takes a whole number from 4096 ",
+        ),
         ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for ppl, sqlite, ssl only"),
-        ({"ENGINE": "lmdb", "SYNC": "off"}, "SYNC: a setting of SQLite, which ENGINE=lmdb does not have"),
+        (
+            {"ENGINE": "lmdb", "SYNC": "off"},
+            "SYNC: not a setting of ENGINE=lmdb; ENGINE=leveldb or rocksdb or sqlitekv takes off, full; "
+            "ENGINE=sqlite takes off, normal, full, extra; ENGINE=ssl takes normal, full$",
+        ),
+        (
+            {"ENGINE": "sqlite", "BACKGROUND": "thread"},
+            "BACKGROUND: not a setting of ENGINE=sqlite; ENGINE=leveldb or rocksdb takes inline, thread$",
+        ),
+        (
+            {"SYNC": "off", "SYNC_EVERY": "5"},
+            "SYNC_EVERY=5: without effect with SYNCHRONOUS=off; use SYNC.*=full$",
+        ),
         ({"ENGINE": "lmdb", "MAPASYNC": "on"}, "MAPASYNC=on: ENGINE=lmdb takes it with WRITEMAP=on, not off"),
         (
             {"ENGINE": "lmdb", "BLOOM_BITS": "1"},
-            "BLOOM_BITS: a setting of LevelDB, which ENGINE=lmdb does not",
+            "BLOOM_BITS: not a setting of ENGINE=lmdb; ENGINE=leveldb or rocksdb takes .* to 64 bits$",
         ),
         (
             {"ENGINE": "rocksdb", "DISABLE_WAL": "on"},
@@ -88,7 +106,7 @@ def test_each_setting_of_a_store_has_its_values(engine: str) -> None:
     [
         (
             {"ENGINE": "ssl", "JOURNAL_MODE": "wal"},
-            "JOURNAL_MODE: a setting of SQLite, which ENGINE=ssl does",
+            "JOURNAL_MODE: not a setting of ENGINE=ssl; ENGINE=sqlite takes delete, ",
         ),
         ({"ENGINE": "ssl", "SYNCHRONOUS": "off"}, "SYNCHRONOUS=off: ENGINE=ssl takes normal, full"),
         (
@@ -103,7 +121,7 @@ def test_each_setting_of_a_store_has_its_values(engine: str) -> None:
             {"ENGINE": "ssl", "CHECKPOINT_WRITE": "atomic", "FS": "f2fs"},
             "CHECKPOINT_WRITE=atomic: ENGINE=ssl takes it with PROBES=none, not bio",
         ),
-        ({"ENGINE": "ppl", "SYNCHRONOUS": "full"}, "SYNCHRONOUS: a setting of SQLite, which ENGINE=ppl does"),
+        ({"ENGINE": "ppl", "SYNCHRONOUS": "full"}, "SYNCHRONOUS: not a setting of ENGINE=ppl; "),
         ({"ENGINE": "ssl", "SQLITE": "3.8.9"}, "SQLITE=3.8.9: ENGINE=ssl takes 3.53.4, 3.46.1, 3.44.2"),
         ({"ENGINE": "ssl", "LOG_SIZE": "4095"}, "LOG_SIZE is a whole number from 4096 to 1073741824"),
         ({"ENGINE": "ppl", "SECTOR_SIZE": "500"}, "SECTOR_SIZE is 64, 128, 256, 512"),
@@ -280,3 +298,17 @@ def _words(axis: str, profile: dict[str, Any]) -> list[str]:
 def test_settings_without_a_promise_are_an_error() -> None:
     with pytest.raises(KeyError, match="leveldb promises nothing with"):
         survival.promised("leveldb", {"sync": "sometimes", "sync_every": 1})
+
+
+@pytest.mark.parametrize(
+    ("variables", "syncs"),
+    [
+        ({"ENGINE": "lmdb"}, "full"),
+        ({"ENGINE": "lmdb", "NOSYNC": "on"}, "nosync"),
+        ({"ENGINE": "lmdb", "NOMETASYNC": "on", "WRITEMAP": "on", "MAPASYNC": "on"}, "nometasync-mapasync"),
+        ({"ENGINE": "leveldb", "SYNC_EVERY": "11"}, "full-every-11"),
+        ({"ENGINE": "rocksdb", "SYNC": "off"}, "off"),
+    ],
+)
+def test_a_cells_name_has_its_syncs(variables: dict[str, str], syncs: str) -> None:
+    assert cell_name(make_cell(variables)).startswith(f"ext4-ordered-{variables['ENGINE']}-{syncs}-apsys17-")

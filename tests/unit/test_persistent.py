@@ -107,7 +107,7 @@ def test_a_run_whose_cuts_are_told_by_its_calls_notes_them() -> None:
         ({**PCM, "PCM_WRITE_NS": "1000001"}, "PCM_WRITE_NS is a whole number from 0 to 1000000"),
         (
             {"ENGINE": "ssl", "PCM_LINE": "32"},
-            "PCM_LINE=32: LOG_MEDIUM=fdatasync keeps nothing in persistent memory; use LOG_MEDIUM=pcm",
+            "PCM_LINE=32: without effect with LOG_MEDIUM=fdatasync; use LOG_MEDIUM=pcm",
         ),
         (
             {**PCM, "BOARD": "pi", "DEVICE": "own"},
