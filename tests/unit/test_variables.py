@@ -46,7 +46,7 @@ def test_each_commands_own_words_are_the_tables() -> None:
     }
     assert set(variables.without_axes("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
     assert set(variables.without_axes("reproduce")) == {
-        *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "REPEAT", *PASSED, "EMULATOR")
+        *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "ROBUST", "REPEAT", *PASSED, "EMULATOR")
     }
 
 
