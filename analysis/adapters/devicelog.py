@@ -58,11 +58,6 @@ def common_prefix(own: np.ndarray, other: np.ndarray) -> int:
     return int(differs[0]) if differs.size else both
 
 
-def same_commands(own: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether two devices got the same commands, in any order."""
-    return np.array_equal(np.sort(own[_KEY]), np.sort(other[_KEY]))
-
-
 def invalid_entries(entries: np.ndarray) -> np.ndarray:
     """Return which entries describe an impossible command."""
     begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == FLUSH

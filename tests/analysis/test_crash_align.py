@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from some_cell import some_cell
 
@@ -149,7 +150,7 @@ def order(*numbers: int) -> Callable[[np.ndarray], None]:
 
 
 def other_sector(entries: np.ndarray) -> None:
-    entries["sector"][96] += 8
+    entries["sector"][60] += 8
 
 
 def flushed_at_once(entries: np.ndarray) -> None:
@@ -176,6 +177,29 @@ def test_another_order_in_the_drain_is_the_same_run(run_dir: Path) -> None:
     rows = after.filter(of_drain)
     assert rows.height == 4 and rows.select(LEDGER).null_count().row(0) == (4,) * len(LEDGER)
     assert rows["verdict"].to_list() == before.filter(of_drain)["verdict"].to_list()
+
+
+def one_more_in_the_drain(entries: np.ndarray) -> np.ndarray:
+    """A file's new time is written, which moves what comes behind it."""
+    more = entries[95:96].copy()
+    more["sector"] += 4096
+    more["begin_ns"], more["end_ns"] = entries["end_ns"][94] + 1, entries["begin_ns"][95] - 1
+    return np.concatenate([entries[:95], more, entries[95:]])
+
+
+def test_a_drain_may_have_another_command(run_dir: Path) -> None:
+    """The first trials of the drain are as planned, later ones are the board's own, or of no cut of it."""
+    before = stages.build(run_dir).judged
+    path = run_dir / "crash/2/raw/device.bin"
+    data = path.read_bytes()
+    more = one_more_in_the_drain(np.frombuffer(data[HEADER.itemsize :], ENTRY))
+    head = np.frombuffer(data[: HEADER.itemsize], HEADER).copy()
+    path.write_bytes(head.tobytes() + more.tobytes())
+    run = stages.build(run_dir)
+    assert before is not None and run.judged is not None
+    assert checks.reasons(run) == []
+    of_window = before["trial"] < 26
+    assert run.judged.filter(pl.col("trial") < 26).equals(before.filter(of_window))
 
 
 def both(*orders: Callable[[np.ndarray], None]) -> Callable[[np.ndarray], None]:
