@@ -9,9 +9,8 @@
  * - It names each (prctl(PR_SET_NAME)); until then a thread has the name of the one that started
  *   it. JOBS of model/engines/NAME.py attributes I/O to a job by that name. Observers follow only
  *   the driver's main thread.
- * - If such a thread calls the engine's files, there is no log of calls: `log_prepare` is NULL.
- *   With `threads` the driver logs each call with its thread, under a lock; the analysis does not
- *   accept such a log. written.h and stored.h have no lock: the engine holds one of its own.
+ * - If such a thread calls the engine's files, there is no log of calls: `log_prepare` is NULL, or
+ *   `open` fails if calls are recorded. file_calls.h, written.h and stored.h have no lock.
  * - After `close`, no thread of that database runs. After `maintain`, none has work left.
  */
 #ifndef COMMITPATH_ENGINE_H
@@ -74,9 +73,6 @@ struct engine {
 
 	/* It executes SQL. If not, only workloads run whose operations all have keys. */
 	bool has_sql;
-
-	/* Threads of its own call its files (see above). */
-	bool threads;
 
 	/* It maps its files. The program's pages are locked in memory before they are opened, or
 	 * theirs would be too. */

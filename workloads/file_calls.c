@@ -1,13 +1,10 @@
 /* The engine's file calls, kept in memory during the measurement and written to vfs.csv
  * afterwards. */
-#define _GNU_SOURCE /* gettid */
 #include "file_calls.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine.h"
 #include "fail.h"
@@ -58,38 +55,12 @@ bool file_calls_open(size_t capacity, struct error *error)
 	return add_block() || error_set(error, "no memory for a log of %zu calls", capacity);
 }
 
-static void add(const struct file_call *call)
+void file_calls_add(const struct file_call *call)
 {
 	if (last->count == block_size && !add_block())
 		lost++;
 	else
 		last->calls[last->count++] = *call;
-}
-
-void file_calls_add(const struct file_call *call)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static _Thread_local int thread; /* to ask the kernel each time takes too long */
-	struct file_call noted = *call;
-
-	/* The others have one thread: they pay for no lock. */
-	if (!engine.threads) {
-		add(call);
-		return;
-	}
-	if (thread == 0)
-		thread = gettid();
-	noted.thread = thread == getpid() ? 0 : thread;
-	pthread_mutex_lock(&lock);
-	add(&noted);
-	pthread_mutex_unlock(&lock);
-}
-
-static int by_begin(const void *left, const void *right)
-{
-	const struct file_call *const *a = left, *const *b = right;
-
-	return ((*a)->begin > (*b)->begin) - ((*a)->begin < (*b)->begin);
 }
 
 static void write_number(FILE *file, int64_t number)
@@ -120,46 +91,21 @@ static void write_call(FILE *file, int64_t number, const struct file_call *call,
 	output_number(file, call->result);
 	if (several)
 		write_number(file, call->database == 0 ? FILE_NOTHING : call->database);
-	if (engine.threads)
-		write_number(file, call->thread);
 	putc('\n', file);
-}
-
-/* All calls, in their order: of one thread's that of their ends, which is that of their begins. */
-static const struct file_call **in_order(size_t *count)
-{
-	const struct file_call **calls;
-	size_t next = 0;
-
-	*count = 0;
-	for (const struct block *block = first; block != NULL; block = block->next)
-		*count += block->count;
-	calls = calloc(*count + 1, sizeof(const struct file_call *));
-	if (calls == NULL)
-		fail("no memory to write %zu calls", *count);
-	for (const struct block *block = first; block != NULL; block = block->next)
-		for (size_t i = 0; i < block->count; i++)
-			calls[next++] = &block->calls[i];
-	if (engine.threads)
-		qsort(calls, *count, sizeof(const struct file_call *), by_begin);
-	return calls;
 }
 
 void file_calls_write(const char *directory, bool several)
 {
-	const struct file_call **calls;
-	size_t count;
+	int64_t number = 0;
 	FILE *file;
 
 	if (lost > 0)
 		fail("no memory for a log of %zu more calls", lost);
-	calls = in_order(&count);
 	file = output_open(directory, "vfs.csv");
 	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result", file);
-	fputs(several ? ",database" : "", file);
-	fputs(engine.threads ? ",thread\n" : "\n", file);
-	for (size_t i = 0; i < count; i++)
-		write_call(file, (int64_t)i, calls[i], several);
+	fputs(several ? ",database\n" : "\n", file);
+	for (const struct block *block = first; block != NULL; block = block->next)
+		for (size_t i = 0; i < block->count; i++)
+			write_call(file, number++, &block->calls[i], several);
 	output_commit(file);
-	free(calls);
 }

@@ -35,19 +35,16 @@ struct file_call {
 	unsigned role;	   /* in engine.file_roles */
 	unsigned database; /* that the file is of, from 1; 0: of none */
 	int result;	   /* the engine's own word for how it ended; 0: well */
-	int thread;	   /* of the engine's own that made it; 0: the driver's */
 };
 
 /* Makes room for `capacity` calls and faults it in; each time it is full, as
  * much again is added. */
 bool file_calls_open(size_t capacity, struct error *error);
 
-/* Records a call, of any thread if engine.threads, and fills in `thread`. Without memory for it,
- * file_calls_write ends the run. */
+/* Records a call. Without memory for it, file_calls_write ends the run. */
 void file_calls_add(const struct file_call *call);
 
-/* Writes vfs.csv; where there are several databases, with the number of each file's; if
- * engine.threads, with the thread of each call, in the order of their begins. */
+/* Writes vfs.csv; where there are several databases, with the number of each file's. */
 void file_calls_write(const char *directory, bool several);
 
 #endif

@@ -24,11 +24,12 @@ size_t folder_sizes(const char *path, const char *const *roles, size_t count,
 		sizes[i] = (struct file_size){roles[i], 0};
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		char name[PATH_MAX];
+		size_t role = role_of(entry->d_name);
 		struct stat status;
 
 		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
-			sizes[role_of(entry->d_name)].bytes += status.st_size;
+		if (role < count && stat(name, &status) == 0 && S_ISREG(status.st_mode))
+			sizes[role].bytes += status.st_size;
 	}
 	if (folder != NULL)
 		closedir(folder);

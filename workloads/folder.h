@@ -10,7 +10,7 @@
 bool ends_with(const char *name, const char *end);
 
 /* For the hook file_sizes: the sizes of the files in a folder, by role; `role_of` returns the role
- * of a name as its index in `roles`. */
+ * of a name as its index in `roles`; `count`: of no role. */
 size_t folder_sizes(const char *path, const char *const *roles, size_t count,
 		    size_t (*role_of)(const char *name), struct file_size *sizes);
 

@@ -174,6 +174,19 @@ def test_a_checkpoint_is_made_between_transactions(stored):
     assert driver.config()["rows_after"] == 2000
 
 
+@pytest.mark.parametrize("name", ["leveldb", "rocksdb"])
+def test_a_thread_has_no_log_of_calls(tmp_path, name):
+    driver = engine_driver(name, tmp_path / name)
+    assert driver("populate", "--database", driver.database, "--rows", 50).returncode == 0
+    title = engines.by_name(name).TITLE
+    for option in (["--vfs-log"], ["--written", tmp_path / "written"]):
+        line = one_line_error(run(driver, name, *option, BACKGROUND="thread"), 1)
+        assert re.search(f"with --background thread {title} [0-9.]+ has no log of its calls", line)
+    assert run(driver, name, BACKGROUND="thread").returncode == 0
+    assert driver.config()["effective"]["background"] == "thread"
+    assert not engines.by_name(name).logs_calls(driver.config())
+
+
 def other_values(name):
     """Another value of each axis that is a setting of an engine, as variables."""
     profile = load_profile("engine", name)

@@ -17,16 +17,16 @@ from conftest import WORKLOADS, Driver, binary, one_line_error
 from log_files import log_of
 from made import make
 from some_cell import some_cell
+from store_runs import calls_of, of_two_runs, populated, run_store
 
 from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS
 from analysis.adapters.trials import read_table as trials_table
 from analysis.audit import call_order
 from analysis.content import leveldb as content
-from analysis.crash import prefixes
+from analysis.crash import prefixes, verdicts
 from analysis.ledger import contents
-from analysis.ledger.timeline import edges
-from base.arrays import inside, ints
+from base.arrays import ints
 from commitpath.cells.from_variables import make_cell
 from images import artifacts
 from model import engines
@@ -52,26 +52,11 @@ def checker() -> Path:
 
 @pytest.fixture
 def leveldb(tmp_path: Path) -> Driver:
-    driver = Driver(binary("engine-leveldb"), tmp_path)
-    done = driver("populate", "--database", driver.database, "--rows", ROWS, *SMALL)
-    assert (done.returncode, done.stderr) == (0, "")
-    return driver
+    return populated("leveldb", tmp_path, "--rows", ROWS, *SMALL)
 
 
 def run(driver: Driver, *more: object, sync: str = "off") -> None:
-    where = ["--database", driver.database, "--output-dir", driver.output]
-    done = driver("run", *where, "--rows", ROWS, "--n", N, "--sync", sync, *SMALL, *more)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def calls(driver: Driver) -> pl.DataFrame:
-    return drivertables.calls(driver.output / "vfs.csv")
-
-
-def transactions_of(driver: Driver, vfs: pl.DataFrame) -> np.ndarray:
-    """The transaction of each call."""
-    ran = drivertables.transactions(driver.output / "transactions.csv")
-    return inside(ints(vfs["begin_ns"]), *edges(ran))
+    run_store(driver, "--rows", ROWS, "--n", N, "--sync", sync, *SMALL, *more)
 
 
 def test_debians_library_keeps_all_indexes(leveldb: Driver) -> None:
@@ -85,51 +70,38 @@ def test_debians_library_keeps_all_indexes(leveldb: Driver) -> None:
 
 def test_two_runs_are_equal(leveldb: Driver) -> None:
     """Calls, their data's owners, and files but for the info log, which has times."""
-    found = []
-    shutil.copytree(leveldb.database, leveldb.folder / "populated")
-    for _ in range(2):
-        shutil.rmtree(leveldb.database)
-        shutil.copytree(leveldb.folder / "populated", leveldb.database)
+
+    def made() -> tuple[list[Any], list[Any], dict[str, bytes]]:
         run(leveldb, "--vfs-log", "--checkpoint-every", 100)
-        files = {
-            path.name: path.read_bytes()
-            for path in leveldb.database.iterdir()
-            if not path.name.startswith("LOG")
-        }
-        made = calls(leveldb).filter(pl.col("file") != "info")
-        found.append(
-            (
-                made.select("op", "file", "offset", "bytes").rows(),
-                drivertables.moved(leveldb.output / "moved.csv", calls(leveldb).height).rows(),
-                files,
-            )
-        )
-    assert found[0] == found[1]
-    assert any(source is not None for _, source, _ in found[0][1])
-    assert Counter(op for op, file, *_ in found[0][0] if file == "table")["open"] > 10
+        files = [path for path in leveldb.database.iterdir() if not path.name.startswith("LOG")]
+        vfs = calls_of(leveldb)
+        calls = vfs.filter(pl.col("file") != "info").select("op", "file", "offset", "bytes")
+        moved = drivertables.moved(leveldb.output / "moved.csv", vfs.height)
+        return calls.rows(), moved.rows(), {path.name: path.read_bytes() for path in files}
+
+    calls, moved, _ = of_two_runs(leveldb, made)
+    assert any(source is not None for _, source, _ in moved)
+    assert Counter(op for op, file, *_ in calls if file == "table")["open"] > 10
 
 
 def test_a_flush_without_rows_is_no_failed_call(tmp_path: Path) -> None:
     """LevelDB removes a table that it did not make, as where a checkpoint comes after reads."""
-    leveldb = Driver(binary("engine-leveldb"), tmp_path)
-    where = ["--workload", "kv", "--database", leveldb.database, "--rows", 50]
-    assert leveldb("populate", *where).returncode == 0
-    more = ["--n", 10, "--sync", "off", "--checkpoint-every", 5, "--vfs-log"]
-    assert leveldb("run", *where, *more, "--output-dir", leveldb.output).returncode == 0
-    assert set(calls(leveldb)["result"]) == {0}
+    where = ["--workload", "kv", "--rows", 50]
+    leveldb = populated("leveldb", tmp_path, *where)
+    run_store(leveldb, *where, "--n", 10, "--sync", "off", "--checkpoint-every", 5, "--vfs-log")
+    assert set(calls_of(leveldb)["result"]) == {0}
 
 
 @pytest.mark.parametrize("sync", ["off", "full"])
 def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
     run(leveldb, "--vfs-log", sync=sync)
-    vfs, settings = calls(leveldb), LEVELDB.in_effect(leveldb.config())
+    vfs, settings = calls_of(leveldb), LEVELDB.in_effect(leveldb.config())
     assert leveldb.config()["effective"] == {"background": "inline", "index_blocks": "all"}
     assert settings["sync"] == sync
     assert LEVELDB.logs_calls(leveldb.config())
     ran: Any = SimpleNamespace(engine=LEVELDB, config=leveldb.config())
     given: Any = SimpleNamespace(driver=ran)
-    owner = transactions_of(leveldb, vfs)
-    table = vfs.with_columns(transaction=owner).filter(pl.Series(owner >= 0))
+    table = vfs.filter(pl.col("transaction") >= 0)
     assert call_order._orders(given, table) == []
     ran.config = {
         **ran.config,
@@ -146,7 +118,7 @@ def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
 def test_writes_are_the_files(leveldb: Driver) -> None:
     """The logged writes of a file have no gap, and end where the file ends."""
     run(leveldb, "--vfs-log")
-    writes = calls(leveldb).filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table"]))
+    writes = calls_of(leveldb).filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table"]))
     # the newest may be the last log's, from when the driver opened the database once more
     tables = sorted(leveldb.database.glob("*.ldb"))[:-1]
     sizes = {path.stat().st_ino: path.stat().st_size for path in tables}
@@ -165,12 +137,12 @@ def test_writes_are_the_files(leveldb: Driver) -> None:
 def test_a_flush_belongs_to_the_writes_that_it_moves(leveldb: Driver) -> None:
     """Each row of a table is one transaction's, or from before; and the parts of a call add up."""
     run(leveldb, "--vfs-log")
-    vfs, owner = calls(leveldb), None
+    vfs = calls_of(leveldb)
+    owner = ints(vfs["transaction"])
     moved = drivertables.moved(leveldb.output / "moved.csv", vfs.height)
     assert set(vfs["file"].gather(moved["call"])) == {"table"}
     assert set(vfs["file"].gather(moved["source"].drop_nulls())) == {"log"}
     assert (moved.group_by("call").agg(pl.col("bytes").sum()).join(vfs, on="call")["bytes"] > 3000).all()
-    owner = transactions_of(leveldb, vfs)
     owners = contents.owners(vfs, owner, moved)
     tables = np.flatnonzero(((vfs["op"] == "write") & (vfs["file"] == "table")).to_numpy())
     shares = [
@@ -187,13 +159,10 @@ def test_a_flush_belongs_to_the_writes_that_it_moves(leveldb: Driver) -> None:
 
 def test_a_row_larger_than_the_buffer_is_of_all_its_writes(tmp_path: Path) -> None:
     """LevelDB writes a full buffer of 64 KiB and the rest by itself, and later the end of the block."""
-    driver = Driver(binary("engine-leveldb"), tmp_path)
-    sizes = ["--database", driver.database, "--workload", "kv", "--value-size", 200_000]
-    assert driver("populate", *sizes, "--rows", 20).returncode == 0
-    more = ["--rows", 20, "--n", 6, "--phases", "insert", "--sync", "off", *SMALL, "--vfs-log"]
-    done = driver("run", *sizes, *more, "--output-dir", driver.output)
-    assert (done.returncode, done.stderr) == (0, "")
-    vfs = calls(driver)
+    sizes = ["--workload", "kv", "--value-size", 200_000, "--rows", 20]
+    driver = populated("leveldb", tmp_path, *sizes)
+    run_store(driver, *sizes, "--n", 6, "--phases", "insert", "--sync", "off", *SMALL, "--vfs-log")
+    vfs = calls_of(driver)
     moved = drivertables.moved(driver.output / "moved.csv", vfs.height)
     bytes_moved = dict(moved.group_by("call").agg(pl.col("bytes").sum()).rows())
     large = vfs.filter((pl.col("op") == "write") & (pl.col("file") == "table") & (pl.col("bytes") >= 65536))
@@ -204,7 +173,7 @@ def test_a_row_larger_than_the_buffer_is_of_all_its_writes(tmp_path: Path) -> No
 
 def test_a_log_ends_with_the_write_buffer_and_a_table_with_its_size(leveldb: Driver) -> None:
     run(leveldb, "--vfs-log")
-    vfs = calls(leveldb)
+    vfs = calls_of(leveldb)
     ends = vfs.filter((pl.col("op") == "write") & (pl.col("file") == "log")).select("offset", "bytes")
     sizes = [last + size for (last, size), (first, _) in itertools.pairwise(ends.rows()) if first == 0]
     # the memtable also has room for a block of 4 KiB
@@ -214,12 +183,9 @@ def test_a_log_ends_with_the_write_buffer_and_a_table_with_its_size(leveldb: Dri
 def test_filters_are_in_the_tables(tmp_path: Path) -> None:
     found = []
     for bits in (0, 10):
-        driver = Driver(binary("engine-leveldb"), tmp_path / str(bits))
-        driver.folder.mkdir()
-        assert (
-            driver("populate", "--database", driver.database, "--rows", ROWS, "--bloom-bits", bits).returncode
-            == 0
-        )
+        folder = tmp_path / str(bits)
+        folder.mkdir()
+        driver = populated("leveldb", folder, "--rows", ROWS, "--bloom-bits", bits)
         tables = b"".join(path.read_bytes() for path in driver.database.glob("*.ldb"))
         found.append(b"filter.leveldb.BuiltinBloomFilter2" in tables)
     assert found == [False, True]
@@ -245,16 +211,6 @@ def test_content_rules_hold_for_what_leveldb_writes(leveldb: Driver) -> None:
         found[path.suffix] += 1
     # the last log became a table when the driver opened the database once more
     assert found[""] == 1 and found[".ldb"] > 1
-
-
-def test_a_thread_has_no_log_of_calls(leveldb: Driver) -> None:
-    where = ["--database", leveldb.database, "--output-dir", leveldb.output, "--rows", ROWS, "--sync", "off"]
-    for option in (["--vfs-log"], ["--written", leveldb.folder / "written"]):
-        done = leveldb("run", *where, "--background", "thread", *option)
-        assert "with --background thread LevelDB 1.23 has no log of its calls" in one_line_error(done, 1)
-    run(leveldb, "--background", "thread")
-    assert leveldb.config()["effective"] == {"background": "thread", "index_blocks": "all"}
-    assert not LEVELDB.logs_calls(leveldb.config())
 
 
 def test_a_damaged_table_is_one_line(leveldb: Driver) -> None:
@@ -317,17 +273,37 @@ def test_a_killed_driver_loses_nothing(tmp_path: Path, sync: str) -> None:
 )
 def test_recovery_does_not_notice_a_hole(tmp_path: Path, logs: tuple[bytes, ...], found: set[int]) -> None:
     """Without SYNC=full a power cut may leave these logs. The oracle of trials says which have a hole."""
-    driver = Driver(binary("engine-leveldb"), tmp_path)
-    where = ["--database", driver.database, "--rows", 100]
-    assert driver("populate", *where, "--value-size", 1).returncode == 0
-    for number, log in enumerate(logs, 900):
-        (driver.database / f"{number:06}.log").write_bytes(log)
-    command = [checker(), "look", "run", *where, "--sync", "off", "--output-dir", tmp_path / "out"]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    opened, is_read, is_whole, signal, rows, total, _ = done.stdout.splitlines()[1].split(",")
-    assert (opened, is_read, is_whole, signal) == ("1", "1", "1", "0")
-    assert int(rows) == 100 + len(found)
+    row = recovered(tmp_path, 100, logs)
+    assert row["rows"] == 100 + len(found)
     hashed = [hashes.row_hash((key, hashes.Text(b"i"))) for key in range(1, 101)]
     hashed += [hashes.row_hash((key, hashes.Text(b"v"))) for key in found]
-    assert int(total, 16) == sum(hashed) & (1 << 64) - 1
+    assert int(row["hash"], 16) == sum(hashed) & (1 << 64) - 1
+
+
+def recovered(folder: Path, rows: int, logs: tuple[bytes, ...]) -> dict[str, Any]:
+    """What a trial finds in a database that had these logs; it opens without an error."""
+    where = ["--rows", rows, "--value-size", 1]
+    driver = populated("leveldb", folder, *where)
+    for number, log in enumerate(logs, 900):
+        (driver.database / f"{number:06}.log").write_bytes(log)
+    given = ["--database", driver.database, "--rows", rows, "--sync", "off", "--output-dir", folder / "out"]
+    command = [str(word) for word in (checker(), "look", "run", *given)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    names, values = done.stdout.splitlines()
+    row: dict[str, Any] = dict(zip(names.split(","), values.split(","), strict=True))
+    row |= {name: int(row[name]) for name in ("opened", "is_read", "is_whole", "signal", "rows")}
+    assert [row[name] for name in ("opened", "is_read", "is_whole", "signal")] == [1, 1, 1, 0]
+    return row
+
+
+def test_a_log_of_zeros_is_a_loss(tmp_path: Path) -> None:
+    """LevelDB opens it as an empty one (db/log_reader.cc); the verdict of a trial is by the rows."""
+    row = recovered(tmp_path, 0, (bytes(len(log_of(*range(1, 11)))),))
+    assert row["rows"] == 0
+    cell = make_cell({"ENGINE": "leveldb", "WORKLOAD": "apsys17-insert", "ROWS": "0", "N": "10"})
+    known = prefixes.ExpectedStates(dict(enumerate(oracle.after_each(cell, ["insert"]))))
+    held = known.held({**row, "begun": 10})
+    judged = {"mount_error": 0, "hole_first": None, "transactions": held, "missing": known.between(held, 10)}
+    assert judged["missing"] == 10
+    assert pl.DataFrame([{**row, **judged}]).select(verdicts._verdict()).item() == verdicts.LOST

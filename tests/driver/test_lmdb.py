@@ -1,6 +1,5 @@
 """LMDB in the driver: the log of its calls, which the linker passes through key_values/files.c."""
 
-import shutil
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,12 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conftest import Driver, binary
+from conftest import Driver
+from store_runs import calls_of, of_two_runs, populated, run_store
 
-from analysis.adapters import drivertables
 from analysis.audit import call_order
-from analysis.ledger.timeline import edges
-from base.arrays import inside, ints
 from model import engines
 
 ROWS, N, PAGE = 50, 20, 4096
@@ -22,20 +19,13 @@ LMDB = engines.by_name("lmdb")
 
 @pytest.fixture
 def lmdb(tmp_path: Path) -> Driver:
-    driver = Driver(binary("engine-lmdb"), tmp_path)
-    done = driver("populate", "--database", driver.database, "--rows", ROWS)
-    assert (done.returncode, done.stderr) == (0, "")
-    return driver
+    return populated("lmdb", tmp_path, "--rows", ROWS)
 
 
 def run(driver: Driver, *more: object) -> pl.DataFrame:
-    """Run the workload; return the calls with the transaction of each, -1 for none."""
-    where = ["--database", driver.database, "--output-dir", driver.output]
-    done = driver("run", *where, "--rows", ROWS, "--n", N, "--vfs-log", *more)
-    assert (done.returncode, done.stderr) == (0, "")
-    vfs = drivertables.calls(driver.output / "vfs.csv")
-    ran = drivertables.transactions(driver.output / "transactions.csv")
-    return vfs.with_columns(transaction=inside(ints(vfs["begin_ns"]), *edges(ran)))
+    """Run the workload; return the calls."""
+    run_store(driver, "--rows", ROWS, "--n", N, "--vfs-log", *more)
+    return calls_of(driver)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +66,21 @@ def test_changed_pages_were_written(lmdb: Driver, writemap: str) -> None:
 
 
 def test_two_runs_are_equal(lmdb: Driver) -> None:
-    found = []
-    shutil.copytree(lmdb.database, lmdb.folder / "populated")
-    for _ in range(2):
-        shutil.rmtree(lmdb.database)
-        shutil.copytree(lmdb.folder / "populated", lmdb.database)
+    def made() -> tuple[list[Any], bytes]:
         calls = run(lmdb).select("op", "file", "offset", "bytes", "transaction").rows()
-        found.append((calls, (lmdb.database / "data.mdb").read_bytes()))
-    assert found[0] == found[1]
-    synced = Counter(owner for op, *_, owner in found[0][0] if op == "sync")
+        return calls, (lmdb.database / "data.mdb").read_bytes()
+
+    calls, _ = of_two_runs(lmdb, made)
+    synced = Counter(owner for op, *_, owner in calls if op == "sync")
     assert set(synced.values()) == {1} and len(synced) > 2 * N
+
+
+def test_another_file_has_no_role(lmdb: Driver) -> None:
+    (lmdb.database / "other").write_bytes(bytes(1 << 20))
+    run(lmdb)
+    files = {LMDB.role(path.name, []): path.stat().st_size for path in lmdb.database.iterdir()}
+    assert lmdb.config()["file_sizes"] == {name: files[name] for name in ("data", "lock")}
+    assert files[None] == 1 << 20
 
 
 def test_parts_of_sectors_are_recorded(lmdb: Driver) -> None:

@@ -1,6 +1,5 @@
 """RocksDB in the driver: background work by the caller, calls, and the attribution of moved rows."""
 
-import shutil
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,12 +7,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conftest import Driver, binary, one_line_error
+from conftest import Driver
+from store_runs import calls_of, of_two_runs, populated, run_store
 
 from analysis.adapters import drivertables
 from analysis.audit import call_order
-from analysis.ledger.timeline import edges
-from base.arrays import inside, ints
 from model import engines, workloads
 from model.workloads import Options
 
@@ -25,23 +23,11 @@ ROCKSDB = engines.by_name("rocksdb")
 
 @pytest.fixture
 def rocksdb(tmp_path: Path) -> Driver:
-    driver = Driver(binary("engine-rocksdb"), tmp_path)
-    done = driver("populate", "--database", driver.database, "--rows", ROWS, *SMALL)
-    assert (done.returncode, done.stderr) == (0, "")
-    return driver
+    return populated("rocksdb", tmp_path, "--rows", ROWS, *SMALL)
 
 
 def run(driver: Driver, *more: object, sync: str = "off") -> None:
-    where = ["--database", driver.database, "--output-dir", driver.output]
-    done = driver("run", *where, "--rows", ROWS, "--n", N, "--sync", sync, *SMALL, *more)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def calls(driver: Driver) -> pl.DataFrame:
-    """The calls with the transaction of each, -1 for none."""
-    vfs = drivertables.calls(driver.output / "vfs.csv")
-    ran = drivertables.transactions(driver.output / "transactions.csv")
-    return vfs.with_columns(transaction=inside(ints(vfs["begin_ns"]), *edges(ran)))
+    run_store(driver, "--rows", ROWS, "--n", N, "--sync", sync, *SMALL, *more)
 
 
 def moved(driver: Driver, vfs: pl.DataFrame) -> pl.DataFrame:
@@ -52,17 +38,15 @@ def moved(driver: Driver, vfs: pl.DataFrame) -> pl.DataFrame:
 
 def test_two_runs_are_equal(rocksdb: Driver) -> None:
     """Calls and their data's owners. Files have times and identities in them."""
-    found = []
-    shutil.copytree(rocksdb.database, rocksdb.folder / "populated")
-    for _ in range(2):
-        shutil.rmtree(rocksdb.database)
-        shutil.copytree(rocksdb.folder / "populated", rocksdb.database)
+
+    def made() -> tuple[list[Any], list[Any]]:
         run(rocksdb, "--vfs-log", "--checkpoint-every", 100)
-        vfs = calls(rocksdb)
-        made = vfs.filter(pl.col("file") != "info").select("op", "file", "offset", "bytes", "transaction")
-        found.append((made.rows(), moved(rocksdb, vfs).select("owner", "bytes").rows()))
-    assert found[0] == found[1]
-    assert Counter(op for op, file, *_ in found[0][0] if file == "table")["open"] > 10
+        vfs = calls_of(rocksdb)
+        calls = vfs.filter(pl.col("file") != "info").select("op", "file", "offset", "bytes", "transaction")
+        return calls.rows(), moved(rocksdb, vfs).select("owner", "bytes").rows()
+
+    calls, _ = of_two_runs(rocksdb, made)
+    assert Counter(op for op, file, *_ in calls if file == "table")["open"] > 10
 
 
 @pytest.mark.parametrize(
@@ -70,7 +54,7 @@ def test_two_runs_are_equal(rocksdb: Driver) -> None:
 )
 def test_calls_are_those_of_the_settings(rocksdb: Driver, sync: str, more: tuple[str, ...]) -> None:
     run(rocksdb, "--vfs-log", "--checkpoint-every", 90, *more, sync=sync)
-    vfs, config = calls(rocksdb), rocksdb.config()
+    vfs, config = calls_of(rocksdb), rocksdb.config()
     assert ROCKSDB.logs_calls(config)
     ran: Any = SimpleNamespace(engine=ROCKSDB, config=config)
     given: Any = SimpleNamespace(driver=ran)
@@ -94,7 +78,7 @@ def test_writes_are_the_files(rocksdb: Driver) -> None:
     """The logged writes of a file have no gap, and end where the file ends: no thread made others."""
     run(rocksdb, "--vfs-log")
     life = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
-    vfs = calls(rocksdb).with_columns(life=life)
+    vfs = calls_of(rocksdb).with_columns(life=life)
     # the newest may be the last log's, from when the driver opened the database once more
     tables = sorted(rocksdb.database.glob("*.sst"))[:-1]
     sizes = {path.stat().st_ino: path.stat().st_size for path in tables}
@@ -117,7 +101,7 @@ def test_rows_belong_to_their_last_writes(rocksdb: Driver, more: tuple[object, .
     """A compaction of everything takes the numbers of all rows away. In its tables each row is of the last
     transaction that wrote its key, or from before."""
     run(rocksdb, "--vfs-log", "--checkpoint-every", len(PHASES) * N, *more)
-    vfs = calls(rocksdb)
+    vfs = calls_of(rocksdb)
     table = moved(rocksdb, vfs).join(vfs.select("call", "inode", "file"), on="call")
     assert set(table["file"]) == {"table"}
     # all rows of all tables; the rest of a table is its index and properties
@@ -148,13 +132,4 @@ def test_rows_belong_to_their_last_writes(rocksdb: Driver, more: tuple[object, .
 def test_the_info_log_is_opened_alone(rocksdb: Driver) -> None:
     """It is written and closed by stdio: the close of a later file with its descriptor is not its own."""
     run(rocksdb, "--vfs-log")
-    assert set(calls(rocksdb).filter(pl.col("file") == "info")["op"]) == {"open"}
-
-
-def test_a_thread_has_no_log_of_calls(rocksdb: Driver) -> None:
-    where = ["--database", rocksdb.database, "--output-dir", rocksdb.output, "--rows", ROWS, "--sync", "off"]
-    for option in (["--vfs-log"], ["--written", rocksdb.folder / "written"]):
-        done = rocksdb("run", *where, "--background", "thread", *option)
-        assert "with --background thread RocksDB" in one_line_error(done, 1)
-    run(rocksdb, "--background", "thread")
-    assert not ROCKSDB.logs_calls(rocksdb.config())
+    assert set(calls_of(rocksdb).filter(pl.col("file") == "info")["op"]) == {"open"}

@@ -112,6 +112,8 @@ static void watch(int descriptor, const char *path, int flags, uint64_t begin)
 	if (strlen(name) >= LONGEST_NAME)
 		fail("%s cannot be recorded: too long a name", path);
 	role = hooks->role(name, &compared);
+	if (role == NO_ROLE)
+		return;
 	log = engine_files_open(path, role, compared, begin);
 	if (role == hooks->stream_role)
 		return;
@@ -315,10 +317,11 @@ int __wrap_unlink(const char *path)
 	uint64_t begin = engine_files_now();
 	int result = __real_unlink(path), reason = errno;
 	bool compared;
+	unsigned role = name != NULL ? hooks->role(name, &compared) : NO_ROLE;
 
-	if (name == NULL)
+	if (role == NO_ROLE)
 		return result;
-	engine_files_delete(path, hooks->role(name, &compared), begin, result != 0 ? reason : 0);
+	engine_files_delete(path, role, begin, result != 0 ? reason : 0);
 	if (result == 0 && hooks->deleted != NULL)
 		hooks->deleted(name);
 	errno = reason;

@@ -5,11 +5,15 @@
 #ifndef COMMITPATH_KEY_VALUES_FILES_H
 #define COMMITPATH_KEY_VALUES_FILES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { LONGEST_NAME = 64 };
+
+/* Of a file that is not the engine's: its calls are not logged. */
+#define NO_ROLE UINT_MAX
 
 /* An open file. */
 struct watched_file {
@@ -19,8 +23,8 @@ struct watched_file {
 };
 
 struct file_hooks {
-	/* Required: returns a file's role by its name. `compared`: its content is checked after a
-	 * power cut (written.h). */
+	/* Required: returns a file's role by its name, or NO_ROLE. `compared`: its content is
+	 * checked after a power cut (written.h). */
 	unsigned (*role)(const char *name, bool *compared);
 	/* The role of the folder, of the file that is mapped (msync), and of a file that is written
 	 * by stdio, which is not replaced: only its open is logged. */

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of rows that are loaded at once. */
+enum { LOAD_BYTES = 1 << 20 };
+
 void encode(unsigned char *bytes, uint64_t number, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -74,6 +77,23 @@ bool key_values_render(struct database *database, const struct transaction *tran
 	own->size = (size_t)(end - own->buffer);
 	*rendered = (struct rendered){own->buffer, own->size};
 	return true;
+}
+
+bool key_values_load(struct database *database, const struct transaction *transaction,
+		     struct error *error)
+{
+	struct key_values *own = key_values_of(database);
+	const struct operation *row = transaction->operations;
+	unsigned char key[KEY_SIZE];
+
+	encode(key, (uint64_t)row->key, sizeof(key));
+	if (!key_put(database, key, (const unsigned char *)row->data, row->size, error))
+		return false;
+	own->loaded += row->size;
+	if (own->loaded < LOAD_BYTES)
+		return true;
+	own->loaded = 0;
+	return rows_write(database, error);
 }
 
 /* Reads the values of at most `rows` keys from one on. */

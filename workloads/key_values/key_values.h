@@ -26,7 +26,8 @@ struct key_values {
 	unsigned char *buffer;
 	size_t size, capacity; /* of what is rendered */
 	const struct options *options;
-	bool writes; /* the rendered transaction writes something */
+	bool writes;   /* the rendered transaction writes something */
+	size_t loaded; /* bytes of rows since the last were written */
 };
 
 bool key_values_open(struct key_values *key_values, const struct options *options,
@@ -39,6 +40,8 @@ bool key_values_apply(struct database *database, struct outcome *outcome, struct
 /* Hooks of engine.h. */
 bool key_values_render(struct database *database, const struct transaction *transaction,
 		       struct rendered *rendered, struct error *error);
+bool key_values_load(struct database *database, const struct transaction *transaction,
+		     struct error *error);
 bool key_values_scan(struct database *database, int64_t *rows, struct error *error);
 bool key_values_count(struct database *database, int64_t *rows, struct error *error);
 bool key_values_each(struct database *database, each_row *take, void *context, struct error *error);
@@ -60,6 +63,9 @@ bool key_read(struct database *database, const unsigned char *key, struct outcom
 bool key_put(struct database *database, const unsigned char *key, const unsigned char *value,
 	     size_t size, struct error *error);
 bool key_delete(struct database *database, const unsigned char *key, struct error *error);
+
+/* Writes what was put while the database is created; more may follow. */
+bool rows_write(struct database *database, struct error *error);
 
 /* A cursor over the rows in the order of their keys. `cursor_close` frees it, and fails if reading
  * failed. */

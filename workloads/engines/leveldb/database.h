@@ -9,7 +9,10 @@
 #include <leveldb/c.h>
 
 #include "engine.h"
-#include "key_values/key_values.h"
+#include "leveldb/rows.h"
+
+/* For leveldb/rows.c. */
+#define STORE(call) leveldb_##call
 
 /* Numbers in engine.settings. */
 enum {
@@ -37,12 +40,10 @@ struct database {
 	enum engine_use use;
 	int64_t background, sync, sync_every;
 	int64_t written; /* transactions */
-	size_t loaded;	 /* bytes in the batch */
 	struct key_values key_values;
 };
 
 /* Hooks of engine.h, by file. */
-bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
 extern const struct option settings[];
 const char *settings_title(void);
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
@@ -50,8 +51,5 @@ bool settings_read(struct database *database, size_t index, char *answer, size_t
 bool settings_read_properties(struct database *database, struct error *error);
 void settings_write_properties(struct json *json, size_t number);
 void settings_write_version(struct json *json);
-
-/* Returns whether LevelDB had an error, sets it and frees its text. */
-bool call_failed(const char *operation, char *message, struct error *error);
 
 #endif

@@ -16,23 +16,6 @@
 #include "leveldb/files.h"
 #include "leveldb/index_blocks.h"
 
-/* Bytes of rows that are loaded as one batch. */
-enum { LOAD_BYTES = 1 << 20 };
-
-bool call_failed(const char *operation, char *message, struct error *error)
-{
-	if (message == NULL)
-		return false;
-	error_set(error, "%s failed: %s", operation, message);
-	leveldb_free(message);
-	return true;
-}
-
-struct key_values *key_values_of(struct database *database)
-{
-	return &database->key_values;
-}
-
 static void drop(struct database *database)
 {
 	environment_drain();
@@ -180,16 +163,25 @@ static struct database *open_database(const char *path, size_t number,
 	return database;
 }
 
-/* Writes the rows that are loaded. */
-static bool write_loaded(struct database *database, struct error *error)
+bool rows_write(struct database *database, struct error *error)
 {
 	char *message = NULL;
 
+	database->written++;
+	/* 0 where it is no run */
+	if (database->sync_every > 0)
+		leveldb_writeoptions_set_sync(
+			database->write,
+			database->sync > 0 && database->written % database->sync_every == 0);
 	leveldb_write(database->db, database->write, database->batch, &message);
 	environment_drain();
 	leveldb_writebatch_clear(database->batch);
-	database->loaded = 0;
-	return !call_failed("writing rows", message, error);
+	return !call_failed("writing a batch", message, error);
+}
+
+void rows_were_read(void)
+{
+	environment_drain();
 }
 
 static bool close_database(struct database *database, struct error *error)
@@ -197,7 +189,7 @@ static bool close_database(struct database *database, struct error *error)
 	bool closed = true;
 
 	if (database->use == ENGINE_CREATE) {
-		closed = write_loaded(database, error);
+		closed = rows_write(database, error);
 		/* What is written to a table is synced; and the run begins with no compaction
 		 * due. */
 		if (closed)
@@ -225,18 +217,6 @@ static bool remove_database(const char *path, struct error *error)
 	return !call_failed("removing the database", message, error);
 }
 
-static bool load(struct database *database, const struct transaction *transaction,
-		 struct error *error)
-{
-	const struct operation *row = transaction->operations;
-	unsigned char key[sizeof(uint64_t)];
-
-	encode(key, (uint64_t)row->key, sizeof(key));
-	leveldb_writebatch_put(database->batch, (char *)key, sizeof(key), row->data, row->size);
-	database->loaded += row->size;
-	return database->loaded < LOAD_BYTES || write_loaded(database, error);
-}
-
 /* Before a run, too, each block is checked. */
 static bool scan(struct database *database, int64_t *rows, struct error *error)
 {
@@ -261,7 +241,7 @@ const struct engine engine = {
 	.open = open_database,
 	.close = close_database,
 	.remove = remove_database,
-	.load = load,
+	.load = key_values_load,
 	.render = key_values_render,
 	.commit = rows_commit,
 	.maintain = maintain,

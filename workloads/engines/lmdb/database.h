@@ -20,7 +20,6 @@ struct database {
 	MDB_dbi rows;
 	MDB_txn *transaction; /* NULL: none is open */
 	enum engine_use use;
-	size_t loaded; /* bytes of rows in the transaction */
 	struct key_values key_values;
 };
 
@@ -32,8 +31,6 @@ bool transaction_begin(struct database *database, bool writes, struct error *err
 bool transaction_end(struct database *database, bool succeeded, struct error *error);
 
 /* Hooks of engine.h, by file. */
-bool rows_load(struct database *database, const struct transaction *transaction,
-	       struct error *error);
 bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
 extern const struct option settings[];
 unsigned int settings_flags(const struct options *options);

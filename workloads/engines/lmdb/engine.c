@@ -63,21 +63,28 @@ static bool find_data(const char *path, struct error *error)
 			 files[DATA], settings_title());
 }
 
+/* FILES: it is no file of LMDB's. */
 static size_t role_of(const char *name)
 {
-	return strcmp(name, files[DATA]) == 0 ? DATA : LOCK;
+	size_t role = 0;
+
+	while (role < FILES && strcmp(name, files[role]) != 0)
+		role++;
+	return role;
 }
 
 /* The lock table is not synced, and stores to a map are not seen. */
 static unsigned logged_role(const char *name, bool *compared)
 {
-	*compared = role_of(name) == DATA && !stores;
-	return (unsigned)role_of(name);
+	size_t role = role_of(name);
+
+	*compared = role == DATA && !stores;
+	return role < FILES ? (unsigned)role : NO_ROLE;
 }
 
 /* LMDB syncs no folder. */
 static const struct file_hooks hooks = {
-	.role = logged_role, .mapped_role = DATA, .stream_role = FILES};
+	.role = logged_role, .mapped_role = DATA, .stream_role = NO_ROLE};
 
 static bool open_environment(struct database *database, const char *path, int64_t map_size,
 			     unsigned int flags, struct error *error)
@@ -104,7 +111,9 @@ static bool open_environment(struct database *database, const char *path, int64_
 		       call_succeeded("opening the rows",
 				      mdb_dbi_open(database->transaction, NULL, 0, &database->rows),
 				      error),
-		       error);
+		       error) &&
+	       /* of the rows that are loaded */
+	       (database->use != ENGINE_CREATE || transaction_begin(database, true, error));
 }
 
 static struct database *open_database(const char *path, size_t number,
@@ -202,7 +211,7 @@ const struct engine engine = {
 	.open = open_database,
 	.close = close_database,
 	.remove = remove_database,
-	.load = rows_load,
+	.load = key_values_load,
 	.render = key_values_render,
 	.commit = rows_commit,
 	.maintain = maintain,

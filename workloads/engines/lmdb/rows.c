@@ -3,9 +3,6 @@
 
 #include "database.h"
 
-/* Bytes of rows that are loaded as one transaction. */
-enum { LOAD_BYTES = 1 << 20 };
-
 /* The least that the system maps. */
 enum { MAPPED_BYTES = 4096 };
 
@@ -58,22 +55,9 @@ bool rows_commit(struct database *database, struct outcome *outcome, struct erro
 	       transaction_end(database, key_values_apply(database, outcome, error), error);
 }
 
-bool rows_load(struct database *database, const struct transaction *transaction,
-	       struct error *error)
+bool rows_write(struct database *database, struct error *error)
 {
-	const struct operation *row = transaction->operations;
-	unsigned char key[KEY_SIZE];
-	bool put;
-
-	encode(key, (uint64_t)row->key, sizeof(key));
-	if (database->transaction == NULL && !transaction_begin(database, true, error))
-		return false;
-	put = key_put(database, key, (const unsigned char *)row->data, row->size, error);
-	database->loaded += row->size;
-	if (put && database->loaded < LOAD_BYTES)
-		return true;
-	database->loaded = 0;
-	return transaction_end(database, put, error);
+	return transaction_end(database, true, error) && transaction_begin(database, true, error);
 }
 
 bool key_read(struct database *database, const unsigned char *key, struct outcome *outcome,

@@ -9,7 +9,10 @@
 #include <rocksdb/c.h>
 
 #include "engine.h"
-#include "key_values/key_values.h"
+#include "leveldb/rows.h"
+
+/* For leveldb/rows.c. */
+#define STORE(call) rocksdb_##call
 
 /* Numbers in engine.settings. */
 enum {
@@ -41,16 +44,11 @@ struct database {
 	enum engine_use use;
 	int64_t background;
 	bool logs;			       /* writes go to the log */
-	size_t loaded;			       /* bytes in the batch */
 	char effective[SETTINGS][ANSWER_SIZE]; /* read back when it was opened */
 	struct key_values key_values;
 };
 
 /* Hooks of engine.h, by file. */
-bool rows_load(struct database *database, const struct transaction *transaction,
-	       struct error *error);
-bool rows_write(struct database *database, struct error *error);
-bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
 extern const struct option settings[];
 const char *settings_title(void);
 /* Says how the database that is opened does its background work. */
@@ -70,8 +68,5 @@ bool settings_read(struct database *database, size_t index, char *answer, size_t
 bool settings_read_properties(struct database *database, struct error *error);
 void settings_write_properties(struct json *json, size_t number);
 void settings_write_version(struct json *json);
-
-/* Returns whether RocksDB had an error, sets it and frees its text. */
-bool call_failed(const char *operation, char *message, struct error *error);
 
 #endif

@@ -13,20 +13,6 @@
 #include "files.h"
 #include "rocksdb_release.h"
 
-bool call_failed(const char *operation, char *message, struct error *error)
-{
-	if (message == NULL)
-		return false;
-	error_set(error, "%s failed: %s", operation, message);
-	rocksdb_free(message);
-	return true;
-}
-
-struct key_values *key_values_of(struct database *database)
-{
-	return &database->key_values;
-}
-
 static void drop(struct database *database)
 {
 	if (database->db != NULL)
@@ -110,6 +96,29 @@ static bool compact(struct database *database, struct error *error)
 	return background_finish(database, error) && background_check(database, error);
 }
 
+bool rows_write(struct database *database, struct error *error)
+{
+	uint64_t begin = engine_files_now();
+	char *message = NULL;
+	size_t size;
+
+	rocksdb_write(database->db, database->write, database->batch, &message);
+	if (call_failed("writing a batch", message, error))
+		return false;
+	if (!database->logs) {
+		rocksdb_writebatch_data(database->batch, &size);
+		files_kept(rocksdb_get_latest_sequence_number(database->db),
+			   (size_t)rocksdb_writebatch_count(database->batch), size, begin);
+	}
+	rocksdb_writebatch_clear(database->batch);
+	return database->background == THREAD || background_finish(database, error);
+}
+
+/* RocksDB makes no compaction due by reads. */
+void rows_were_read(void)
+{
+}
+
 static bool close_database(struct database *database, struct error *error)
 {
 	bool closed = true;
@@ -147,7 +156,7 @@ const struct engine engine = {
 	.open = open_database,
 	.close = close_database,
 	.remove = remove_database,
-	.load = rows_load,
+	.load = key_values_load,
 	.render = key_values_render,
 	.commit = rows_commit,
 	.maintain = compact,

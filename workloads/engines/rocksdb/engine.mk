@@ -4,7 +4,8 @@ HEADER := rocksdb/c.h
 include $(WORKLOADS)packages.mk
 LIBRARY :=
 
-ENGINE_SHARED := key_values/files.c key_values/key_values.c leveldb/data.c
+ENGINE_SHARED := key_values/files.c key_values/key_values.c leveldb/data.c leveldb/rows.c
+ENGINE_CPPFLAGS += -I$(WORKLOADS)engines/rocksdb
 # background.c replaces them
 waits := pthread_cond_wait _ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_
 ENGINE_LDLIBS := $(FILE_CALLS) $(waits:%=-Wl,--wrap=%) $(addprefix $(LIBRARIES)/,librocksdb.a libbz2.a liblz4.a libsnappy.a libzstd.a libz.a) \

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "grow.h"
+
 bool engine_recovery(struct database *database, struct recovery *recovery)
 {
 	(void)database;
@@ -46,15 +48,7 @@ static bool keep_key(void *context, int64_t key, const void *value, size_t size,
 	if (keys->count > 0 && keys->of[keys->count - 1].key >= key)
 		return error_set(error, "key %" PRId64 " comes after key %" PRId64, key,
 				 keys->of[keys->count - 1].key);
-	if (keys->count == keys->capacity) {
-		size_t capacity = keys->capacity > 0 ? 2 * keys->capacity : 1024;
-		void *more = realloc(keys->of, capacity * sizeof(*keys->of));
-
-		if (more == NULL)
-			return error_set(error, "no memory for %zu keys", capacity);
-		keys->of = more;
-		keys->capacity = capacity;
-	}
+	keys->of = grown(keys->of, keys->count + 1, &keys->capacity, sizeof(*keys->of), "keys");
 	keys->of[keys->count].key = key;
 	keys->of[keys->count++].size = (int64_t)size;
 	return true;
