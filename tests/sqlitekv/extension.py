@@ -35,11 +35,11 @@ def extension() -> Path:
     return path.with_suffix("")
 
 
-def connect() -> sqlite3.Connection:
-    """Return a connection of this Python's SQLite with the extension, in autocommit."""
-    db = sqlite3.connect(":memory:", isolation_level=None)
+def connect(main: Path | str = ":memory:", library: Path | None = None) -> sqlite3.Connection:
+    """Return a connection of this Python's SQLite with the extension or a copy of it, in autocommit."""
+    db = sqlite3.connect(main, isolation_level=None)
     db.enable_load_extension(True)
-    db.load_extension(str(extension()))
+    db.load_extension(str(library or extension()))
     return db
 
 
@@ -47,6 +47,11 @@ def python(code: str) -> list[str]:
     """Return the command that runs code in another process."""
     path = f"import sys; sys.path[:0] = {[str(FOLDER), str(FOLDER.parent), str(FOLDER.parents[1])]!r}\n"
     return [sys.executable, "-c", path + code]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def create(db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT") -> None:

@@ -47,10 +47,11 @@ struct shared_table {
 
 /* An open database. */
 struct store {
-	struct store *next; /* of the process: registry.c */
+	struct store *next; /* of the connection */
 	struct module *module;
 	char *path;
 	int folder; /* a descriptor of it; -1: none */
+	bool locked;
 	dev_t device;
 	ino_t inode;
 	int references;
@@ -72,9 +73,10 @@ struct store {
 	struct shared_table *tables;
 };
 
-/* The module's client data. */
+/* What a connection has: the module's client data. */
 struct module {
 	sqlite3 *db;
+	struct store *stores; /* that are open */
 };
 
 /* Requested of a database; what was not given is as the open database has it, or the default. */
@@ -109,8 +111,9 @@ int store_delete_prefix(struct store *store, struct slice prefix, char **message
 /* Takes the message of a LevelDB call, which failed unless it is NULL. */
 int store_error(const char *path, char *error, char **message);
 
-/* registry.c: the open databases of the process */
-/* Opens the folder. `same`: the connection's open store of it, and then `store` is not added. */
+/* registry.c: the open databases of a connection */
+/* Opens and locks the folder. `same`: the connection's open store of it, and then `store` is not
+ * added. */
 int registry_add(struct store *store, bool create, struct store **same, char **message);
 void registry_remove(const struct store *store);
 
