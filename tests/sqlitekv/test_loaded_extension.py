@@ -132,6 +132,7 @@ def test_arguments_that_are_refused(arguments: str, message: str | None, tmp_pat
         expected = message.format(tmp_path / "kv")
         assert str(caught.value) in (f"sqlitekv: {expected}", expected)
     db.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def foreign(path: Path, kind: str) -> None:

@@ -77,6 +77,7 @@ struct store {
 struct module {
 	sqlite3 *db;
 	struct store *stores; /* that are open */
+	int savepoints;	      /* that are open: savepoints.c */
 };
 
 /* Requested of a database; what was not given is as the open database has it, or the default. */
@@ -116,6 +117,11 @@ int store_error(const char *path, char *error, char **message);
  * added. */
 int registry_add(struct store *store, bool create, struct store **same, char **message);
 void registry_remove(const struct store *store);
+
+/* savepoints.c: the savepoints of a transaction that makes a table */
+int savepoints_register(struct module *module);
+/* A table is made in the store next. */
+int savepoints_join(struct store *store, char **message);
 
 /* identity.c: the files of a folder and the database's own key */
 int identity_check_folder(const char *path, bool create, char **message);
@@ -165,6 +171,18 @@ char *schema_declare(const struct kv_schema *schema);
 void schema_free(struct kv_schema *schema);
 extern const char *const collation_names[];
 
+/* arguments.c: what CREATE VIRTUAL TABLE requests */
+struct request {
+	char *path, *declaration; /* NULL: no columns are declared */
+	struct kv_schema schema;
+	struct store_options store;
+	bool blind;
+};
+
+/* The caller frees it also after an error. */
+int request_read(int count, const char *const *arguments, struct request *request, char **message);
+void request_free(struct request *request);
+
 struct kv_table {
 	sqlite3_vtab base; /* first */
 	struct module *module;
@@ -172,7 +190,7 @@ struct kv_table {
 	struct shared_table *shared;
 	char *name;
 	struct kv_schema schema;
-	char *gone;			/* the folder or the table is not there: why */
+	char *gone;			/* the table is not there: why */
 	bool blind;			/* an INSERT does not look for its key */
 	struct bytes key, other, value; /* of a change */
 	struct field *fields;

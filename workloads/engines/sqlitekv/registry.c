@@ -20,7 +20,9 @@ static int open_folder(struct store *store, bool create, struct stat *status, ch
 		return kv_fail(message, SQLITE_CANTOPEN, "%s: %s", store->path, strerror(errno));
 	store->folder = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (store->folder < 0 || fstat(store->folder, status) != 0)
-		return kv_fail(message, errno == ENOENT ? SQLITE_NOTFOUND : SQLITE_CANTOPEN,
+		return kv_fail(message,
+			       errno == ENOENT || errno == ENOTDIR ? SQLITE_NOTFOUND
+								   : SQLITE_CANTOPEN,
 			       "%s: %s", store->path, strerror(errno));
 	return SQLITE_OK;
 }
