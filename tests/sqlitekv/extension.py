@@ -37,7 +37,7 @@ def extension() -> Path:
 
 def connect(main: Path | str = ":memory:", library: Path | None = None) -> sqlite3.Connection:
     """Return a connection of this Python's SQLite with the extension or a copy of it, in autocommit."""
-    db = sqlite3.connect(main, isolation_level=None)
+    db = sqlite3.connect(main, isolation_level=None, uri=True)
     db.enable_load_extension(True)
     db.load_extension(str(library or extension()))
     return db
@@ -54,6 +54,8 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def create(db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT") -> None:
-    """Make or open the table t."""
-    db.execute(f"CREATE VIRTUAL TABLE t USING sqlitekv('{path}', {columns})")
+def create(
+    db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT", name: str = "t"
+) -> None:
+    """Make or open a table."""
+    db.execute(f"CREATE VIRTUAL TABLE {name} USING sqlitekv('{path}', {columns})")
