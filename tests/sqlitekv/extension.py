@@ -35,11 +35,11 @@ def extension() -> Path:
     return path.with_suffix("")
 
 
-def connect() -> sqlite3.Connection:
-    """Return a connection of this Python's SQLite with the extension, in autocommit."""
-    db = sqlite3.connect(":memory:", isolation_level=None)
+def connect(main: Path | str = ":memory:", library: Path | None = None) -> sqlite3.Connection:
+    """Return a connection of this Python's SQLite with the extension or a copy of it, in autocommit."""
+    db = sqlite3.connect(main, isolation_level=None, uri=True)
     db.enable_load_extension(True)
-    db.load_extension(str(extension()))
+    db.load_extension(str(library or extension()))
     return db
 
 
@@ -49,6 +49,13 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-c", path + code]
 
 
-def create(db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT") -> None:
-    """Make or open the table t."""
-    db.execute(f"CREATE VIRTUAL TABLE t USING sqlitekv('{path}', {columns})")
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def create(
+    db: sqlite3.Connection, path: Path, columns: str = "id INTEGER PRIMARY KEY, v TEXT", name: str = "t"
+) -> None:
+    """Make or open a table."""
+    db.execute(f"CREATE VIRTUAL TABLE {name} USING sqlitekv('{path}', {columns})")

@@ -163,12 +163,21 @@ def change(rng: random.Random, table: str) -> str:
     return f"DELETE FROM {table} WHERE {condition(rng, table)}"
 
 
-def created(table: str, folder: str, options: str = "") -> Iterator[str]:
-    """Its declarations."""
+def created(table: str, folder: str, options: str = "", name: str = "") -> Iterator[str]:
+    """Its declarations, under another name if one is given."""
     declared, *_ = TABLES[table]
     without = " WITHOUT ROWID" if table in WITHOUT_ROWID else ""
-    yield f"PCREATE TABLE {table}({declared}){without}"
-    yield f"KCREATE VIRTUAL TABLE {table} USING sqlitekv('{folder}', {options}{declared})"
+    yield f"PCREATE TABLE {name or table}({declared}){without}"
+    yield f"KCREATE VIRTUAL TABLE {name or table} USING sqlitekv('{folder}', {options}{declared})"
+
+
+def made(rng: random.Random, number: int, folder: str) -> Iterator[str]:
+    """A table that a transaction makes and may roll back, and an earlier one, which may not be there."""
+    table = rng.choice([table for table in TABLES if table != "s"])
+    yield from created(table, folder, name=f"n{number}")
+    for name in (f"n{number}", f"n{rng.randrange(number + 1)}"):
+        yield "B" + change(rng, table).replace(f" {table}", f" {name}", 1)
+        yield f"BSELECT * FROM {name}"
 
 
 def lines(
@@ -178,7 +187,7 @@ def lines(
     rng = random.Random(seed)
     for table in tables:
         yield from created(table, folder, options)
-    depth, inside, outermost = 0, False, False
+    depth, inside, outermost, new = 0, False, False, 0
     for number in range(count):
         table, kind = rng.choice(tables), rng.random()
         if kind < 0.5:
@@ -201,13 +210,17 @@ def lines(
             elif action < 0.8 and depth:
                 yield f"BROLLBACK TO p{rng.randint(1, depth)}"
                 # those after it are gone: a further release of one is an error of both
+            elif action < 0.9:
+                yield from made(rng, new, folder)
+                new += 1
             else:
                 yield rng.choice(("BCOMMIT", "BROLLBACK"))
                 inside, depth = False, 0
         elif number % 5 == 0:
             yield "BROLLBACK"
+            # a transaction cannot
+            yield f"BDROP TABLE n{rng.randrange(new + 1)}"
             yield "R"
     yield "BROLLBACK"
     yield "R"
-    for table in tables:
-        yield f"BSELECT * FROM {table}"
+    yield from (f"BSELECT * FROM {table}" for table in (*tables, *(f"n{number}" for number in range(new))))

@@ -144,6 +144,12 @@ def test_direct_form_gives_up_uniqueness(tmp_path: Path) -> None:
     db.execute("INSERT INTO t VALUES('a', 1), ('b', 2)")
     # an INSERT puts, and a DELETE puts an empty value
     db.execute("INSERT INTO t VALUES('a', 3)")
+    for sql, constraint in (
+        ("UPDATE t SET k = 'a' WHERE k = 'b'", r"UNIQUE constraint failed: t\.k"),
+        ("INSERT INTO t VALUES(NULL, 1)", r"NOT NULL constraint failed: t\.k"),
+    ):
+        with pytest.raises(sqlite3.IntegrityError, match=f"^{constraint}$"):
+            db.execute(sql)
     db.execute("DELETE FROM t WHERE k = 'b'")
     for sql, values in (("SELECT v FROM t WHERE k = ?", ("a",)), ("SELECT v FROM t", ())):
         assert db.execute(sql, values).fetchall() == [(3,)]

@@ -132,6 +132,7 @@ def test_arguments_that_are_refused(arguments: str, message: str | None, tmp_pat
         expected = message.format(tmp_path / "kv")
         assert str(caught.value) in (f"sqlitekv: {expected}", expected)
     db.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def foreign(path: Path, kind: str) -> None:
@@ -199,6 +200,60 @@ def test_tables_of_a_database_on_disk(tmp_path: Path) -> None:
     db.load_extension(str(extension()))
     with pytest.raises(sqlite3.Error, match="No such file"):
         db.execute("SELECT * FROM t")
+    db.close()
+
+
+def test_a_copy_of_sqlites_file_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative folder is searched for in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    db = connect("main.db")
+    create(db, Path("kv"))
+    db.execute("INSERT INTO t VALUES(1, 'a')")
+    for name in ("copy.db", "backup.db"):
+        (tmp_path / name).with_suffix("").mkdir()
+    db.execute("VACUUM INTO 'copy/main.db'")
+    with sqlite3.connect("backup/main.db") as target:
+        db.backup(target)
+    target.close()
+    db.close()
+    dump = ["sqlite3", "-cmd", f".load {extension()}", "main.db", ".dump"]
+    done = subprocess.run(dump, capture_output=True, text=True, check=True)
+    assert "CREATE VIRTUAL TABLE t" in done.stdout and "'a'" not in done.stdout
+    for folder in ("copy", "backup"):
+        monkeypatch.chdir(tmp_path / folder)
+        db = connect("main.db")
+        with pytest.raises(sqlite3.OperationalError, match=r"^sqlitekv: kv: No such file or directory$"):
+            db.execute("SELECT * FROM t")
+        db.close()
+        shutil.copytree(tmp_path / "kv", "kv")
+        db = connect("main.db")
+        assert db.execute("SELECT * FROM t").fetchall() == [(1, "a")]
+        db.close()
+
+
+def test_a_table_of_a_transaction_writes_to_main(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "main.db") as db:
+        db.execute("CREATE TABLE any(thing)")
+    db.close()
+    db = connect(f"file:{tmp_path / 'main.db'}?mode=ro")
+    create(db, tmp_path / "kv", name="temp.t")
+    db.execute("INSERT INTO t VALUES(1, 'a')")
+    db.execute("BEGIN")
+    with pytest.raises(sqlite3.Error, match=r"^sqlitekv: attempt to write a readonly database$"):
+        create(db, tmp_path / "kv", name="temp.u")
+    db.execute("INSERT INTO t VALUES(2, 'b')")
+    db.execute("COMMIT")
+    assert db.execute("SELECT * FROM t").fetchall() == [(1, "a"), (2, "b")]
+    db.close()
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT * FROM {0}", "INSERT INTO {0} VALUES(1)", "DELETE FROM {0}", "DROP TABLE {0}"]
+)
+def test_the_table_of_savepoints_is_of_no_use(sql: str) -> None:
+    db = connect()
+    with pytest.raises(sqlite3.Error, match=r"no rows|readonly|may not be dropped"):
+        db.execute(sql.format("sqlitekv_savepoints"))
     db.close()
 
 

@@ -4,6 +4,7 @@
 
 #include "database.h"
 #include "leveldb/index_blocks.h"
+#include "leveldb/levels.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "thread", NULL};
@@ -33,12 +34,7 @@ const struct option settings[] = {
 	{.name = NULL},
 };
 
-static const char *const properties[] = {
-	"num-files-at-level0", "num-files-at-level1", "num-files-at-level2", "num-files-at-level3",
-	"num-files-at-level4", "num-files-at-level5", "num-files-at-level6",
-};
-#define PROPERTY_COUNT (sizeof(properties) / sizeof(properties[0]))
-static char property_values[PROPERTY_COUNT][24];
+static struct levels levels;
 
 const char *settings_title(void)
 {
@@ -71,17 +67,7 @@ bool settings_read(struct database *database, size_t index, char *answer, size_t
 
 bool settings_read_properties(struct database *database, struct error *error)
 {
-	char name[64], *value;
-
-	for (size_t i = 0; i < PROPERTY_COUNT; i++) {
-		snprintf(name, sizeof(name), "leveldb.%s", properties[i]);
-		value = leveldb_property_value(database->db, name);
-		if (value == NULL)
-			return error_set(error, "%s has no property %s", settings_title(), name);
-		snprintf(property_values[i], sizeof(property_values[i]), "%s", value);
-		leveldb_free(value);
-	}
-	return true;
+	return levels_read(database->db, &levels, error);
 }
 
 void settings_write_properties(struct json *json, size_t number)
@@ -89,7 +75,6 @@ void settings_write_properties(struct json *json, size_t number)
 	(void)number;
 	json_begin(json, "properties", '{');
 	json_text(json, "compression", "none");
-	for (size_t i = 0; i < PROPERTY_COUNT; i++)
-		json_text(json, properties[i], property_values[i]);
+	levels_write(json, &levels);
 	json_end(json, '}');
 }

@@ -22,5 +22,5 @@ int database_run(struct database *database, const char *sql)
 
 bool driver_execute(struct database *database, struct outcome *outcome, struct error *error)
 {
-	return sql_execute(database, outcome, error);
+	return sql_execute(database, sql_execute_one, outcome, error);
 }

@@ -128,7 +128,7 @@ static bool commit(struct database *database, struct outcome *outcome, struct er
 {
 	int before = sqlite3_total_changes(database->db);
 
-	if (!sql_execute(database, outcome, error))
+	if (!sql_execute(database, sql_execute_one, outcome, error))
 		return false;
 	outcome->changes = sqlite3_total_changes(database->db) - before;
 	return true;

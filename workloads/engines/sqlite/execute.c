@@ -1,11 +1,10 @@
 /* Executes what was rendered. */
 #include "sql.h"
 
-/* Executes one statement with prepare, step and finalize, as sqlite3_exec and an app with literal
- * SQL do. `text` advances to the statement's end. */
-static bool execute_one(sqlite3 *db, const char **text, size_t length, struct outcome *outcome,
-			struct error *error)
+bool sql_execute_one(struct database *database, const char **text, size_t length,
+		     struct outcome *outcome, struct error *error)
 {
+	sqlite3 *db = database->db;
 	sqlite3_stmt *statement;
 	int result;
 
@@ -22,7 +21,8 @@ static bool execute_one(sqlite3 *db, const char **text, size_t length, struct ou
 	return sqlite3_finalize(statement) == SQLITE_OK || sql_error(db, "finalize", NULL, error);
 }
 
-bool sql_execute(struct database *database, struct outcome *outcome, struct error *error)
+bool sql_execute(struct database *database, sql_executor *execute, struct outcome *outcome,
+		 struct error *error)
 {
 	const char *text = database->text, *end = text + database->length;
 
@@ -30,7 +30,7 @@ bool sql_execute(struct database *database, struct outcome *outcome, struct erro
 	while (text < end) {
 		const char *statement = text;
 
-		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, outcome, error))
+		if (!execute(database, &text, (size_t)(end - text) + 1, outcome, error))
 			return sql_error_at(database->text, database->line, statement, error);
 	}
 	return true;

@@ -45,8 +45,17 @@ bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error
  * which begins in `line`. Returns false. */
 bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error);
 
-/* Executes what was rendered last, and counts the rows that it returns (execute.c). */
-bool sql_execute(struct database *database, struct outcome *outcome, struct error *error);
+/* Executes the statement that `text` begins with, and counts the rows that it returns. `text`
+ * advances to its end. */
+typedef bool sql_executor(struct database *database, const char **text, size_t length,
+			  struct outcome *outcome, struct error *error);
+
+/* execute.c */
+/* With prepare, step and finalize, as sqlite3_exec and an app with literal SQL do. */
+sql_executor sql_execute_one;
+/* Executes the statements that were rendered last. */
+bool sql_execute(struct database *database, sql_executor *execute, struct outcome *outcome,
+		 struct error *error);
 
 /* Adds the row that a statement is at to what a transaction read. */
 void sql_count_row(sqlite3_stmt *statement, struct outcome *outcome);

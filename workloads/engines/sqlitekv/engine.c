@@ -192,47 +192,31 @@ static bool load(struct database *database, const struct transaction *transactio
 	return sql_run(database->db, "BEGIN", error);
 }
 
-/* Executes one statement with prepare, step and finalize. `text` advances to its end. */
+/* CREATE TABLE makes a virtual table. */
 static bool execute_one(struct database *database, const char **text, size_t length,
 			struct outcome *outcome, struct error *error)
 {
-	sqlite3_stmt *statement;
+	char *made;
 	int result;
 
-	if (create_is_table(*text)) {
-		char *made = create_virtual(database, *text, text, error);
-
-		result = made == NULL ? SQLITE_ERROR
-				      : sqlite3_exec(database->db, made, NULL, NULL, NULL);
-		if (made != NULL && result != SQLITE_OK)
-			sql_error(database->db, "execution", made, error);
-		sqlite3_free(made);
-		return result == SQLITE_OK;
-	}
-	if (sqlite3_prepare_v2(database->db, *text, (int)length, &statement, text) != SQLITE_OK)
-		return sql_error(database->db, "prepare", NULL, error);
-	while ((result = sqlite3_step(statement)) == SQLITE_ROW)
-		sql_count_row(statement, outcome);
-	if (result != SQLITE_DONE) {
-		sql_error(database->db, "step", NULL, error);
-		sqlite3_finalize(statement);
+	if (!create_is_table(*text))
+		return sql_execute_one(database, text, length, outcome, error);
+	made = create_virtual(database, *text, text, error);
+	if (made == NULL)
 		return false;
-	}
-	return sqlite3_finalize(statement) == SQLITE_OK ||
-	       sql_error(database->db, "finalize", NULL, error);
+	result = sqlite3_exec(database->db, made, NULL, NULL, NULL);
+	if (result != SQLITE_OK)
+		sql_error(database->db, "execution", made, error);
+	sqlite3_free(made);
+	return result == SQLITE_OK;
 }
 
 static bool commit(struct database *database, struct outcome *outcome, struct error *error)
 {
-	const char *text = database->text, *end = text + database->length;
 	int before = sqlite3_total_changes(database->db);
 
-	while (text < end) {
-		const char *statement = text;
-
-		if (!execute_one(database, &text, (size_t)(end - text) + 1, outcome, error))
-			return sql_error_at(database->text, database->line, statement, error);
-	}
+	if (!sql_execute(database, execute_one, outcome, error))
+		return false;
 	outcome->changes = sqlite3_total_changes(database->db) - before;
 	environment_drain();
 	return true;

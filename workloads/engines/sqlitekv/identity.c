@@ -141,7 +141,7 @@ int identity_check(struct store *store, bool create, char **message)
 					"%s is a LevelDB database of another program", store->path);
 		else if (size != name + strlen(identity_format) ||
 			 memcmp(value + name, identity_format, size - name) != 0)
-			result = kv_fail(message, SQLITE_NOTADB,
+			result = kv_fail(message, SQLITE_ERROR,
 					 "%s has format %.*s of sqlitekv; this one reads format %s",
 					 store->path, size - name > 20 ? 20 : (int)(size - name),
 					 value + name, identity_format);

@@ -47,10 +47,11 @@ struct shared_table {
 
 /* An open database. */
 struct store {
-	struct store *next; /* of the process: registry.c */
+	struct store *next; /* of the connection */
 	struct module *module;
 	char *path;
 	int folder; /* a descriptor of it; -1: none */
+	bool locked;
 	dev_t device;
 	ino_t inode;
 	int references;
@@ -72,9 +73,11 @@ struct store {
 	struct shared_table *tables;
 };
 
-/* The module's client data. */
+/* What a connection has: the module's client data. */
 struct module {
 	sqlite3 *db;
+	struct store *stores; /* that are open */
+	int savepoints;	      /* that are open: savepoints.c */
 };
 
 /* Requested of a database; what was not given is as the open database has it, or the default. */
@@ -109,10 +112,16 @@ int store_delete_prefix(struct store *store, struct slice prefix, char **message
 /* Takes the message of a LevelDB call, which failed unless it is NULL. */
 int store_error(const char *path, char *error, char **message);
 
-/* registry.c: the open databases of the process */
-/* Opens the folder. `same`: the connection's open store of it, and then `store` is not added. */
+/* registry.c: the open databases of a connection */
+/* Opens and locks the folder. `same`: the connection's open store of it, and then `store` is not
+ * added. */
 int registry_add(struct store *store, bool create, struct store **same, char **message);
 void registry_remove(const struct store *store);
+
+/* savepoints.c: the savepoints of a transaction that makes a table */
+int savepoints_register(struct module *module);
+/* A table is made in the store next. */
+int savepoints_join(struct store *store, char **message);
 
 /* identity.c: the files of a folder and the database's own key */
 int identity_check_folder(const char *path, bool create, char **message);
@@ -162,6 +171,18 @@ char *schema_declare(const struct kv_schema *schema);
 void schema_free(struct kv_schema *schema);
 extern const char *const collation_names[];
 
+/* arguments.c: what CREATE VIRTUAL TABLE requests */
+struct request {
+	char *path, *declaration; /* NULL: no columns are declared */
+	struct kv_schema schema;
+	struct store_options store;
+	bool blind;
+};
+
+/* The caller frees it also after an error. */
+int request_read(int count, const char *const *arguments, struct request *request, char **message);
+void request_free(struct request *request);
+
 struct kv_table {
 	sqlite3_vtab base; /* first */
 	struct module *module;
@@ -169,7 +190,7 @@ struct kv_table {
 	struct shared_table *shared;
 	char *name;
 	struct kv_schema schema;
-	char *gone;			/* the folder or the table is not there: why */
+	char *gone;			/* the table is not there: why */
 	bool blind;			/* an INSERT does not look for its key */
 	struct bytes key, other, value; /* of a change */
 	struct field *fields;

@@ -99,13 +99,15 @@ static const sqlite3_module methods = {
 int module_register(sqlite3 *db, struct module **made)
 {
 	struct module *module = sqlite3_malloc64(sizeof(*module));
+	int result;
 
 	if (module == NULL)
 		return SQLITE_NOMEM;
 	*module = (struct module){.db = db};
 	if (made != NULL)
 		*made = module;
-	return sqlite3_create_module_v2(db, "sqlitekv", &methods, module, sqlite3_free);
+	result = sqlite3_create_module_v2(db, "sqlitekv", &methods, module, sqlite3_free);
+	return result == SQLITE_OK ? savepoints_register(module) : result;
 }
 
 /* Makes the virtual table of one that the database has. */

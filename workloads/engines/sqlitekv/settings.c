@@ -5,6 +5,7 @@
 
 #include "driver.h"
 #include "leveldb/index_blocks.h"
+#include "leveldb/levels.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const forms[] = {"table", "direct", NULL};
@@ -21,13 +22,7 @@ const struct option kv_settings[] = {
 	{.name = NULL},
 };
 
-static const char *const properties[] = {
-	"num-files-at-level0", "num-files-at-level1", "num-files-at-level2", "num-files-at-level3",
-	"num-files-at-level4", "num-files-at-level5", "num-files-at-level6",
-};
-enum { PROPERTIES = sizeof(properties) / sizeof(properties[0]) };
-static char property_values[MAX_DATABASES][PROPERTIES][24];
-
+static struct levels levels[MAX_DATABASES];
 static struct cache_counts counts[MAX_DATABASES];
 static size_t databases;
 
@@ -51,19 +46,8 @@ bool kv_read_setting(struct database *database, size_t index, char *answer, size
 bool kv_read_properties(struct database *database, struct error *error)
 {
 	const struct kv_database *own = database->own;
-	char(*values)[24] = property_values[database->number];
 
-	for (size_t i = 0; i < PROPERTIES; i++) {
-		char name[64], *value;
-
-		snprintf(name, sizeof(name), "leveldb.%s", properties[i]);
-		value = leveldb_property_value(own->store->db, name);
-		if (value == NULL)
-			return error_set(error, "LevelDB has no property %s", name);
-		snprintf(values[i], sizeof(values[i]), "%s", value);
-		leveldb_free(value);
-	}
-	return true;
+	return levels_read(own->store->db, &levels[database->number], error);
 }
 
 void kv_keep_counts(size_t number, const struct cache *cache)
@@ -84,7 +68,6 @@ static void write_count(struct json *json, const char *name, int64_t count)
 
 void kv_write_properties(struct json *json, size_t number)
 {
-	char(*values)[24] = property_values[number == ALL_DATABASES ? 0 : number];
 	struct cache_counts sum = {0};
 	char release[24];
 
@@ -99,8 +82,7 @@ void kv_write_properties(struct json *json, size_t number)
 	json_begin(json, "properties", '{');
 	json_text(json, "leveldb", release);
 	json_text(json, "compression", "none");
-	for (size_t i = 0; i < PROPERTIES; i++)
-		json_text(json, properties[i], values[i]);
+	levels_write(json, &levels[number == ALL_DATABASES ? 0 : number]);
 	write_count(json, "cache hits", sum.hits);
 	write_count(json, "cache misses", sum.misses);
 	write_count(json, "cache evictions", sum.evicted);

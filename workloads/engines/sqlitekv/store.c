@@ -90,7 +90,7 @@ static int open_database(struct store *store, bool create, char **message)
 	if (result != SQLITE_OK)
 		return result;
 	store->db = leveldb_open(store->options, store->path, &error);
-	/* LevelDB's lock, which another process has */
+	/* LevelDB's lock: a program without this module has it open */
 	if (error != NULL && strncmp(error, "IO error: lock ", 15) == 0) {
 		leveldb_free(error);
 		return kv_fail(message, SQLITE_BUSY, "%s is in use", store->path);

@@ -1,126 +1,10 @@
-/* Virtual tables: their arguments, and the tables of a database. */
+/* Virtual tables, and the tables of a database. */
 #include "values.h"
 
 #include <string.h>
 
-/* CREATE VIRTUAL TABLE's arguments begin with the module, the schema and the table. */
-enum { TABLE_NAME = 2, PATH = 3, FIRST_ARGUMENT = 4 };
-
-struct request {
-	char *path, *declaration;
-	struct store_options store;
-	bool blind;
-};
-
-/* Returns the length of the argument's name if it is `name = value`, 0 for a column. */
-static size_t option_name(const char *argument, const char **value)
-{
-	size_t length = strspn(argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-	const char *rest = argument + length;
-
-	rest += strspn(rest, " \t\r\n");
-	if (length == 0 || *rest != '=')
-		return 0;
-	*value = rest + 1 + strspn(rest + 1, " \t\r\n");
-	return length;
-}
-
-static bool is_name(const char *argument, size_t length, const char *name)
-{
-	return strlen(name) == length && sqlite3_strnicmp(argument, name, (int)length) == 0;
-}
-
-static bool read_bytes(const char *text, int64_t *number)
-{
-	size_t digits = strspn(text, "0123456789");
-
-	*number = 0;
-	if (digits == 0 || digits > 10 || text[digits] != '\0')
-		return false;
-	for (; *text != '\0'; text++)
-		*number = 10 * *number + (*text - '0');
-	return *number <= INT32_MAX;
-}
-
-static int read_option(struct request *request, const char *argument, size_t length,
-		       const char *value, char **message)
-{
-	if (is_name(argument, length, "sync")) {
-		request->store.sync_given = true;
-		request->store.sync = sqlite3_stricmp(value, "full") == 0;
-		return request->store.sync || sqlite3_stricmp(value, "off") == 0
-			       ? SQLITE_OK
-			       : kv_fail(message, SQLITE_ERROR, "sync=%s: sync is full or off",
-					 value);
-	}
-	if (is_name(argument, length, "cache")) {
-		request->store.cache_given = true;
-		return read_bytes(value, &request->store.cache_size)
-			       ? SQLITE_OK
-			       : kv_fail(message, SQLITE_ERROR,
-					 "cache=%s: cache is a number of bytes", value);
-	}
-	if (is_name(argument, length, "form")) {
-		request->blind = sqlite3_stricmp(value, "direct") == 0;
-		return request->blind || sqlite3_stricmp(value, "table") == 0
-			       ? SQLITE_OK
-			       : kv_fail(message, SQLITE_ERROR, "form=%s: form is table or direct",
-					 value);
-	}
-	return kv_fail(message, SQLITE_ERROR, "%.*s is not an option; sync, cache and form are",
-		       (int)length, argument);
-}
-
-/* Returns the path without its quotes. NULL: no memory. */
-static char *unquote(const char *argument)
-{
-	char quote = argument[0], *path = sqlite3_mprintf("%s", argument), *end = path;
-
-	if (path == NULL || (quote != '\'' && quote != '"'))
-		return path;
-	for (const char *place = argument + 1; *place != '\0'; place++) {
-		if (*place == quote && *++place != quote)
-			break;
-		*end++ = *place;
-	}
-	*end = '\0';
-	return path;
-}
-
-static int read_request(int count, const char *const *arguments, struct request *request,
-			char **message)
-{
-	sqlite3_str *declaration = sqlite3_str_new(NULL);
-	int result = SQLITE_OK;
-
-	*request = (struct request){0};
-	if (count <= PATH || arguments[PATH][0] == '\0')
-		result = kv_fail(message, SQLITE_ERROR,
-				 "the first argument is the database's folder");
-	else if ((request->path = unquote(arguments[PATH])) == NULL)
-		result = SQLITE_NOMEM;
-	for (int i = FIRST_ARGUMENT; result == SQLITE_OK && i < count; i++) {
-		const char *value;
-		size_t length = option_name(arguments[i], &value);
-
-		if (length > 0)
-			result = read_option(request, arguments[i], length, value, message);
-		else
-			sqlite3_str_appendf(declaration, "%s%s",
-					    sqlite3_str_length(declaration) > 0 ? ", " : "",
-					    arguments[i]);
-	}
-	if (result == SQLITE_OK)
-		result = sqlite3_str_errcode(declaration);
-	request->declaration = sqlite3_str_finish(declaration);
-	return result;
-}
-
-static void free_request(struct request *request)
-{
-	sqlite3_free(request->path);
-	sqlite3_free(request->declaration);
-}
+/* Before these arguments are the module and the schema; after it, those of arguments.c. */
+enum { TABLE_NAME = 2 };
 
 /* Returns an id that no table has: the largest plus 1. */
 static int new_id(struct store *store, uint32_t *id, char **message)
@@ -141,63 +25,62 @@ static int new_id(struct store *store, uint32_t *id, char **message)
 	return result;
 }
 
-/* Reads the stored schema, or stores a new one. */
-static int open_schema(struct kv_table *table, const struct request *request, bool create,
-		       uint32_t *id, char **message)
+/* Reads the stored schema; `is_new`: there is none, and it is the request's. */
+static int open_schema(struct kv_table *table, struct request *request, bool create, uint32_t *id,
+		       bool *is_new, char **message)
 {
 	struct store *store = table->store;
-	struct kv_schema given = {0};
 	struct slice rest;
 	uint64_t stored;
 	bool found;
-	int result = SQLITE_OK;
 	char *declaration;
+	int result;
 
 	key_of_schema(&table->key, table->name);
 	if (table->key.failed)
 		return SQLITE_NOMEM;
 	result = store_get(store, bytes_slice(&table->key), &table->value, &found, message);
-	if (result == SQLITE_OK && request->declaration != NULL)
-		result = schema_parse(request->declaration, &given, message);
-	if (result == SQLITE_OK && !found && !create)
-		result = kv_fail(message, SQLITE_NOTFOUND, "%s has no table %s", store->path,
-				 table->name);
-	else if (result == SQLITE_OK && !found && request->declaration == NULL)
-		result = kv_fail(message, SQLITE_ERROR, "%s has no table %s; declare its columns",
-				 store->path, table->name);
-	if (result != SQLITE_OK) {
-		schema_free(&given);
+	if (result != SQLITE_OK)
 		return result;
-	}
+	if (!found && !create)
+		return kv_fail(message, SQLITE_NOTFOUND, "%s has no table %s", store->path,
+			       table->name);
 	if (!found) {
-		table->schema = given;
-		result = new_id(store, id, message);
-		bytes_clear(&table->value);
-		bytes_add_varint(&table->value, *id);
-		bytes_add(&table->value, request->declaration, strlen(request->declaration));
-		if (table->value.failed)
-			return SQLITE_NOMEM;
-		return result == SQLITE_OK ? store_put(store, bytes_slice(&table->key),
-						       bytes_slice(&table->value))
-					   : result;
+		*is_new = true;
+		table->schema = request->schema;
+		request->schema = (struct kv_schema){0};
+		return new_id(store, id, message);
 	}
 	rest = bytes_slice(&table->value);
-	if (!slice_take_varint(&rest, &stored) || stored == 0 || stored > UINT32_MAX) {
-		schema_free(&given);
+	if (!slice_take_varint(&rest, &stored) || stored == 0 || stored > UINT32_MAX)
 		return kv_fail(message, SQLITE_CORRUPT_VTAB,
 			       "%s: the schema of table %s is damaged", store->path, table->name);
-	}
 	*id = (uint32_t)stored;
 	declaration = sqlite3_mprintf("%.*s", (int)rest.size, (const char *)rest.data);
 	result = declaration == NULL ? SQLITE_NOMEM
 				     : schema_parse(declaration, &table->schema, message);
 	if (result == SQLITE_OK && request->declaration != NULL &&
-	    !schema_equal(&given, &table->schema))
+	    !schema_equal(&request->schema, &table->schema))
 		result = kv_fail(message, SQLITE_ERROR, "table %s of %s is declared as (%s)",
 				 table->name, store->path, declaration);
 	sqlite3_free(declaration);
-	schema_free(&given);
 	return result;
+}
+
+/* The last step of a CREATE: what fails before it has stored nothing. */
+static int store_schema(struct kv_table *table, const char *declaration, char **message)
+{
+	int result = savepoints_join(table->store, message);
+
+	key_of_schema(&table->key, table->name);
+	bytes_clear(&table->value);
+	bytes_add_varint(&table->value, table->shared->id);
+	bytes_add(&table->value, declaration, strlen(declaration));
+	if (result == SQLITE_OK && (table->key.failed || table->value.failed))
+		result = SQLITE_NOMEM;
+	return result == SQLITE_OK ? store_put(table->store, bytes_slice(&table->key),
+					       bytes_slice(&table->value))
+				   : result;
 }
 
 /* Finds the table among those that the connection has open, or adds it. */
@@ -285,22 +168,26 @@ static int check_encoding(sqlite3 *db, char **message)
 	return result;
 }
 
-static int open_table(struct kv_table *table, const struct request *request, bool create,
+static int open_table(struct kv_table *table, struct request *request, bool create, bool *is_new,
 		      char **message)
 {
+	bool declared = request->declaration != NULL;
 	uint32_t id = 0;
-	int result = store_open(table->module, request->path, &request->store, create,
+	int result = store_open(table->module, request->path, &request->store, create && declared,
 				&table->store, message);
 
 	table->blind = request->blind;
 	if (result == SQLITE_OK)
-		result = open_schema(table, request, create, &id, message);
+		result = open_schema(table, request, create && declared, &id, is_new, message);
+	if (result == SQLITE_NOTFOUND && create && !declared)
+		return kv_fail(message, SQLITE_ERROR, "%s has no table %s; declare its columns",
+			       request->path, table->name);
 	/* opened all the same, so that it can be dropped; a query of it is refused */
-	if (result == SQLITE_NOTFOUND && !create) {
+	if (!create && (result == SQLITE_NOTFOUND || result == SQLITE_NOTADB)) {
 		table->gone = *message;
 		*message = NULL;
-		return schema_parse(request->declaration != NULL ? request->declaration : "gone",
-				    &table->schema, message);
+		return schema_parse(declared ? request->declaration : "gone", &table->schema,
+				    message);
 	}
 	if (result == SQLITE_OK)
 		result = share(table, id);
@@ -314,8 +201,9 @@ static int open_table(struct kv_table *table, const struct request *request, boo
 static int make(sqlite3 *db, struct module *module, int count, const char *const *arguments,
 		bool create, sqlite3_vtab **vtab, char **message)
 {
-	struct request request;
+	struct request request = {0};
 	struct kv_table *table = sqlite3_malloc64(sizeof(*table));
+	bool is_new = false;
 	int result;
 
 	if (table == NULL)
@@ -323,14 +211,15 @@ static int make(sqlite3 *db, struct module *module, int count, const char *const
 	*table = (struct kv_table){.module = module,
 				   .name = sqlite3_mprintf("%s", arguments[TABLE_NAME])};
 	result = table->name == NULL ? SQLITE_NOMEM : check_encoding(db, message);
-	if (result == SQLITE_OK) {
-		result = read_request(count, arguments, &request, message);
-		if (result == SQLITE_OK)
-			result = open_table(table, &request, create, message);
-		free_request(&request);
-	}
+	if (result == SQLITE_OK)
+		result = request_read(count, arguments, &request, message);
+	if (result == SQLITE_OK)
+		result = open_table(table, &request, create, &is_new, message);
 	if (result == SQLITE_OK)
 		result = declare(db, table, message);
+	if (result == SQLITE_OK && is_new)
+		result = store_schema(table, request.declaration, message);
+	request_free(&request);
 	if (result != SQLITE_OK) {
 		drop(table);
 		return result;
