@@ -23,6 +23,7 @@ class Cell:
     """A configuration. `dataclasses.replace` changes an axis."""
 
     board: str
+    board_number: int
     clock: str
     cpu_ns: int
     kernel: str
@@ -117,6 +118,8 @@ class Cell:
         return dict(sorted({**dict(self.axes()), **more, "profiles": self.profiles}.items()))
 
 
+# Axes with values that are samples of one configuration.
+SAMPLED = ("seed", "board_number")
 _NO_AXES = {"profiles", *_OF_COMMAND, "others", "absent"}
 # Axes in the schema's order, and the type of each.
 AXES: dict[str, type] = {axis.name: axis.type for axis in fields(Cell) if axis.name not in _NO_AXES}  # type: ignore[misc]
@@ -140,6 +143,14 @@ def from_document(document: Mapping[str, Any]) -> Cell:
         others={name: value for name, value in document.items() if name not in without},
         absent=frozenset(AXES.keys() - document.keys()),
     )
+
+
+def sample(cell: Cell, run_id: str) -> tuple[int, int | str]:
+    """Return the seed and the board of a run. Runs of a configuration with equal ones are one sample.
+
+    In real time each run prepares its board afresh, so it is a board of its own.
+    """
+    return cell.seed, cell.board_number if cell.clock == "virtual" else run_id
 
 
 def mistyped(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

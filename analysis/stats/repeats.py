@@ -1,4 +1,4 @@
-"""Compare repeated runs of one cell: median, spread, interval, and whether they are identical."""
+"""Compare the runs of a call: median, spread, interval over samples, and whether repeats are equal."""
 
 import json
 import re
@@ -11,9 +11,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from analysis.run_files import stored
 from analysis.run_files.reading import read_json
-from analysis.stats.spread import distinct, interval, outliers, spread, watching
+from analysis.stats.spread import interval, outliers, spread, watching
 from base.text import printable_lines
+from model.cell import sample
 
+# What is listed of each run.
+OF_RUN = ("cell_name", "run_id", "status", "reasons", "tps", "block_sequence_sha256")
 # Files of a run and its baseline with virtual times: transactions, and the device log.
 TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")
 
@@ -37,12 +40,15 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
 
 
 def compare(folders: list[Path]) -> dict[str, Any]:
-    """Return the content of repeats.json for runs of one cell. Raises BadInput.
+    """Return the content of repeats.json for runs of one cell, with its seeds and boards. Raises BadInput.
 
     Rejected runs are listed, but excluded from the numbers.
     """
-    summaries = [stored.read(folder).summary for folder in folders]
+    runs = [stored.read(folder) for folder in folders]
+    summaries = [run.summary for run in runs]
+    samples = {run.summary["run_id"]: sample(run.cell, run.summary["run_id"]) for run in runs}
     good = [summary for summary in summaries if summary["status"] == "ok"]
+    counted = {samples[summary["run_id"]]: summary for summary in good}
     tps = {}
     for op in good[0]["tps"] if good else ():
         values = [summary["tps"][op] for summary in good]
@@ -50,20 +56,25 @@ def compare(folders: list[Path]) -> dict[str, Any]:
             tps[op] = {
                 "median": statistics.median(values),
                 "spread": spread(values),
-                "interval": interval([summary["tps"][op] for summary in distinct(good)]),
+                "interval": interval([each["tps"][op] for each in counted.values()], list(counted)),
             }
-    hashes = [summary["block_sequence_sha256"] for summary in good]
+    hashes = [
+        [summary["block_sequence_sha256"] for summary in good if summary["cell_id"] == cell]
+        for cell in dict.fromkeys(summary["cell_id"] for summary in good)
+    ]
+    known = all(None not in each for each in hashes) and len(good) > len(hashes)
     return {
         "cell_name": summaries[0]["cell_name"],
         "clock": summaries[0]["clock"],
         "runs": [
-            {key: summary[key] for key in ("run_id", "status", "reasons", "tps", "block_sequence_sha256")}
-            for summary in summaries
+            {name: run.summary[name] for name in OF_RUN}
+            | {"seed": run.cell.seed, "board_number": run.cell.board_number}
+            for run in runs
         ],
         "tps": tps,
-        "measurements": len(distinct(good)),
-        "same_sequence": None if len(good) < 2 or None in hashes else len(set(hashes)) == 1,
-        "odd_clocks": odd_clocks(folders, good),
+        "samples": len(counted),
+        "same_sequence": all(len(set(each)) == 1 for each in hashes) if known else None,
+        "odd_clocks": odd_clocks(folders, good) if len(hashes) == 1 else None,
         "outliers": outliers(good),
         "watching_cost": watching(good),
     }
@@ -86,9 +97,10 @@ def write(folders: list[Path]) -> Path:
 def descriptions(result: dict[str, Any]) -> dict[str, str]:
     """Describe the runs, their block commands, clocks and outliers; the last two may be empty."""
     good = sum(run["status"] == "ok" for run in result["runs"])
-    number, odd, same = result["measurements"], result["odd_clocks"], result["same_sequence"]
+    cells = len({run["cell_name"] for run in result["runs"] if run["status"] == "ok"})
+    number, odd, same = result["samples"], result["odd_clocks"], result["same_sequence"]
     if same is None:
-        sequence = "not recorded" if good > 1 else "nothing to compare, fewer than two good runs"
+        sequence = "not recorded" if good > cells else "nothing to compare, no good run was repeated"
     else:
         sequence = "the same sequence" if same else "NOT the same sequence"
     clocks = "" if odd is None else "the same to the nanosecond"
@@ -96,8 +108,7 @@ def descriptions(result: dict[str, Any]) -> dict[str, str]:
         clocks = f"NOT the same to the nanosecond: {', '.join(odd)} (docs/measurements/performance.md)"
     outliers = ", ".join(f"{run} ({', '.join(ops)})" for run, ops in (result["outliers"] or {}).items())
     return {
-        "measured": f"{len(result['runs']) - good} rejected, "
-        f"{number} distinct measurement{'s' * (number != 1)}",
+        "measured": f"{len(result['runs']) - good} rejected, {number} sample{'s' * (number != 1)}",
         "sequence": sequence,
         "clocks": clocks,
         "outlying": outliers and f"far from the others, and in all numbers: {outliers}",

@@ -2,8 +2,10 @@
 
 import math
 import statistics
+from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 from scipy import stats
 
 CONFIDENCE = 0.95
@@ -15,20 +17,40 @@ def spread(values: list[float]) -> float:
     return (max(values) - min(values)) / statistics.median(values)
 
 
-def interval(values: list[float]) -> tuple[float, float] | None:
-    """Return the 95 % confidence interval of the mean (Student's t); None if all values are equal."""
+def interval(
+    values: Sequence[float], samples: Sequence[tuple[Hashable, Hashable]] | None = None
+) -> tuple[float, float] | None:
+    """Return the 95 % confidence interval of the mean (Student's t); None if all values are equal.
+
+    samples: the seed and the board of each value (model.cell.sample). Values with one seed are not
+    independent, nor are those on one board. So the seeds' means have an interval, and the boards' means, and
+    the squares of the two half-widths are added. tests/analysis/test_spread.py simulates how often the mean
+    is in it. A bootstrap of few values has the mean in it less often than it states.
+    """
     if len(set(values)) < 2:
         return None
-    mean, error = statistics.mean(values), statistics.stdev(values) / len(values) ** 0.5
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
-    return mean - half, mean + half
+    factors = list(zip(*samples, strict=True)) if samples else [range(len(values))]
+    # two factors that group the values alike are one
+    groups = {tuple(factor.index(level) for level in factor): None for factor in factors}
+    widths = [width for places in groups if (width := half_width(means(values, places))) is not None]
+    mean, half = statistics.fmean(values), math.hypot(*widths)
+    return (mean - half, mean + half) if widths else None
 
 
-def distinct(good: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the distinct measurements of a cell: runs with equal rates in virtual time count once."""
-    if any(summary["clock"] != "virtual" for summary in good):
-        return good
-    return list({tuple(summary["tps"].values()): summary for summary in good}.values())
+def means(values: Sequence[float], groups: Sequence[int]) -> list[float]:
+    """Return the mean of each group. groups: the group of each value."""
+    members: dict[int, list[float]] = {}
+    for value, group in zip(values, groups, strict=True):
+        members.setdefault(group, []).append(value)
+    return [statistics.fmean(of_group) for of_group in members.values()]
+
+
+def half_width(values: Sequence[float]) -> float | None:
+    """Return half of the width of Student's interval of the mean; None for one value."""
+    if len(values) < 2:
+        return None
+    error = np.std(values, ddof=1) / len(values) ** 0.5
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * error)
 
 
 def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:

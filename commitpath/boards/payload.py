@@ -95,6 +95,8 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
     return {
         **board,
         "board": cell.board,
+        # part of the snapshots' keys, as all variables of a board; the first board's keys do not have it
+        **({"board_number": cell.board_number} if cell.board_number != 1 else {}),
         "owner": owner(board["board_kind"], cell.board),
         "driver": str(driver),
         "trials": str(programs.trials(cell)) if has_trials(cell) else "",

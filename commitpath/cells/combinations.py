@@ -103,6 +103,15 @@ def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
             )
 
 
+def check_board_number(cell: Cell) -> None:
+    """Refuse the number of a board where each run prepares its board afresh."""
+    if cell.board_number != 1 and cell.clock != "virtual":
+        raise BadInputError(
+            f"BOARD_NUMBER={cell.board_number}: with CLOCK={cell.clock} each run prepares its board "
+            "afresh, so runs are of different boards without it; use REPEAT, or CLOCK=virtual"
+        )
+
+
 def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
     """Refuse values that the driver's workload would refuse later, on a prepared board."""
     if cell.pace == pace.RECORDED and not profile.get("trace"):
@@ -197,6 +206,7 @@ def check_combination(cell: Cell) -> None:
             f"SYNCHRONOUS=extra: SQLite {cell.sqlite} has no synchronous=EXTRA (it came with 3.12); "
             "use SYNCHRONOUS=full or a newer SQLITE"
         )
+    check_board_number(cell)
     filesystem_options.check(cell)
     check_cache(cell)
     made = devices.by_name(cell.profiles["device"]["driver"]).made

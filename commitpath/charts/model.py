@@ -30,7 +30,7 @@ class Bar:
     light: bool
     hatched: bool
     outlined: bool = False  # of the virtual board, next to a lab board's
-    seeds: tuple[Cell, ...] = ()  # the same cell with other seeds, their runs count, too
+    samples: tuple[Cell, ...] = ()  # the same cell with other seeds and boards, whose runs count, too
 
     @property
     def board(self) -> str:

@@ -49,7 +49,7 @@ def fill(panel: Panel, results: Results, virtual: Panel | None = None, marked: b
 
 def value_of(bar: Bar, metric: str, results: Results) -> Value:
     """Return the value of a bar. A cell with runs but without the number is missing, with the reason."""
-    found = results.find(bar.cell, *bar.seeds)
+    found = results.find(bar.cell, *bar.samples)
     try:
         number = found.number(metric, bar.op)
     except LabError as error:
@@ -116,8 +116,12 @@ def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
 
 
 def intervals(values: list[Value]) -> Iterator[str]:
-    """Yield, for each board on a real clock, what its whiskers are and which values lack one."""
-    own = [value for value in values if value.found.runs and value.bar.cell.clock != "virtual"]
+    """Yield, for each board on a real clock or with several samples, its whiskers and what lacks one."""
+    own = [
+        value
+        for value in values
+        if len(value.found.runs) > 1 or (value.found.runs and value.bar.cell.clock != "virtual")
+    ]
     for board in dict.fromkeys(value.bar.board for value in own):
         counts = [len(value.found.runs) for value in own if value.bar.board == board]
         several = sorted({number for number in counts if number > 1})

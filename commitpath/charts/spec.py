@@ -16,7 +16,7 @@ from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query
 from commitpath.sweep.grid import Expanded
 from model import workloads
-from model.cell import Cell
+from model.cell import SAMPLED, Cell
 
 # The operation: a dimension that is not an axis of a cell.
 OP = "op"
@@ -87,7 +87,7 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
         raise BadInputError(f"WHERE={spec.where}: no cell of grid {spec.grid} is like that")
     spec = completed(spec, cells)
     varied = [
-        name for name in axes() if name != "seed" and len({str(cell.value(name)) for cell in cells}) > 1
+        name for name in axes() if name not in SAMPLED and len({str(cell.value(name)) for cell in cells}) > 1
     ]
     for variable in ("x", "series", "facet"):
         name = getattr(spec, variable)
@@ -104,8 +104,8 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     made = []
     for facet in order.get(spec.facet, [""]):
         places = {
-            (at[x], at.get(spec.series, "")): (at[OP], seeds)
-            for at, seeds in points
+            (at[x], at.get(spec.series, "")): (at[OP], samples)
+            for at, samples in points
             if at.get(spec.facet, "") == facet
         }
         groups = [value for value in order[x] if any(value == group for group, _ in places)]
@@ -121,7 +121,7 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
                 colors[line],
                 False,
                 False,
-                seeds=tuple(others),
+                samples=tuple(others),
             )
             for group, line in itertools.product(groups, series)
             if (group, line) in places
@@ -137,7 +137,7 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
 def points_of(
     spec: Spec, cells: Sequence[Cell], varied: Sequence[str]
 ) -> list[tuple[dict[str, str], list[Cell]]]:
-    """Return (place, the seeds of its cell) of each point. Raises BadInputError for two cells at a place."""
+    """Return (place, its cell's samples) of each point. Raises BadInputError for two cells at a place."""
     points: dict[tuple[str, ...], tuple[dict[str, str], dict[str, Cell], str]] = {}
     rest = [name for name in varied if name not in spec.dimensions]
     for cell in cells:
@@ -145,14 +145,14 @@ def points_of(
         for op in ops_of(cell) if OP in spec.dimensions else [spec.op or metrics.WHOLE]:
             place = {name: str(cell.value(name)) for name in spec.dimensions if name != OP}
             place |= {OP: op, "point": f"{others} {op}" if spec.form == "scatter" else ""}
-            _, seeds, first = points.setdefault(tuple(place.values()), (place, {}, others))
+            _, samples, first = points.setdefault(tuple(place.values()), (place, {}, others))
             if others != first:
                 raise BadInputError(
                     f"GRID={spec.grid}: several of its cells are at one place, {first} and {others}; name "
                     f"{' and '.join(rest)} in SERIES or FACET, or choose one value with WHERE='{first}'"
                 )
-            seeds.setdefault(str(cell.seed), cell)
-    return [(place, list(seeds.values())) for place, seeds, _ in points.values()]
+            samples.setdefault(f"{cell.seed} {cell.board_number}", cell)
+    return [(place, list(samples.values())) for place, samples, _ in points.values()]
 
 
 def values_of(name: str, values: Sequence[str]) -> list[str]:

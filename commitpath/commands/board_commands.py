@@ -11,6 +11,7 @@ from pathlib import Path
 from base.errors import BadInputError
 from base.paths import CACHE
 from base.text import printable
+from commitpath.cells import samples
 from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.host import places
@@ -30,17 +31,19 @@ def experiment(variables: dict[str, str]) -> int:
     }
     # an unknown board first, before the needs of its cell
     entry = ansible.board(variables.get("BOARD", "virtual"))
-    cell = make_cell(variables)
-    lab_board.check_clock(cell, entry)
-    if cell.clock == "kvm":
+    seed = axes()["seed"].parse(variables.get("SEED", str(axes()["seed"].spec["default"])), "SEED")
+    seeds = range(seed, seed + of_run.pop("seeds"))
+    cells = samples.cells(variables, seeds, of_run.pop("boards"))
+    lab_board.check_clock(cells[0], entry)
+    if cells[0].clock == "kvm":
         kvm.check()
-    places.check_runs([cell])
+    places.check_runs(cells)
     ensure_packages(virtual=entry["board_kind"] == "virtual")
-    sql_check.check(cell, variables.get("FILE", ""))
+    sql_check.check(cells[0], variables.get("FILE", ""))
     # loaded late: it loads the analysis
     from commitpath.run.experiment import experiment as run
 
-    return run(cell, **of_run)
+    return run(cells, **of_run)
 
 
 def plan(variables: dict[str, str]) -> int:
@@ -121,6 +124,8 @@ def snapshots(variables: dict[str, str]) -> int:
             content = f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
         else:
             content = f"no filesystem yet, a device of {inputs['device_size_mib']} MiB"
+        if inputs and (number := inputs.get("board_number")):
+            content += f"  board {number}"
         print(f"{folder.name}  {used / 2**20:6.0f} MiB  {content}{'  removed' if removed else ''}")
     if not stored:
         print("no snapshots")

@@ -31,8 +31,7 @@ def reproduce(options: dict[str, str]) -> int:
     if options.get("ROBUST") == "yes":
         return vary(wanted, options)
     chosen = wanted.load()
-    repeats = drive.whole_number(options, "REPEAT", 1, 1) if "REPEAT" in options else None
-    runs, excluded = request.planned(wanted, repeats)
+    runs, excluded = request.planned(wanted)
     # reject invalid claims before anything runs
     _ = chosen.claims
     # loads matplotlib, which takes a second: wrong input is reported before
@@ -84,9 +83,9 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     from commitpath.papers.judge import judge
 
     stored = query.read(store.DATABASE)
-    results = query.Results(stored.every, stored.lab, asked=cells)
+    results = query.Results(stored.every, stored.lab, asked=cells, samples=request.samples(wanted))
     judged = judge(chosen, results)
-    virtual = query.Results(stored.every, stored.lab)
+    virtual = query.Results(stored.every, stored.lab, samples=request.samples(wanted.virtual))
     on_virtual = judge(wanted.virtual.load(), virtual) if wanted.lab else None
     content = document(chosen, judged, results, wanted, on_virtual)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")

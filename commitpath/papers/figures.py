@@ -20,7 +20,7 @@ from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.panels import fill, footnotes
 from commitpath.papers import factors, figure_data, numbers
 from commitpath.papers.paper import Paper
-from commitpath.papers.request import Request, planned
+from commitpath.papers.request import Request, planned, samples
 from commitpath.results import query
 from commitpath.results.query import Results
 
@@ -44,12 +44,13 @@ def draw(request: Request, database: Path, folder: Path, before: Path | None = N
     BadInputError for a figure's data, DatabaseError for the database.
     """
     chosen, results = request.load(), query.read(database)
+    results.samples = samples(request) | (samples(request.virtual) if request.lab else {})
     if request.lab or request.reduced:
         # the database has the exclusions of whole grids on the virtual board
-        excluded = [cell for place in (request, request.virtual) for cell in planned(place, None)[1]]
+        excluded = [cell for place in (request, request.virtual) for cell in planned(place)[1]]
         results.excluded += [(cell.grid, dict(cell.settings), cell.reason) for cell in excluded]
     if request.where:
-        both = [planned(place, None)[0] for place in (request, request.virtual)]
+        both = [planned(place)[0] for place in (request, request.virtual)]
         results.asked = {cell_id(run.cell) for runs in both for run in runs.values()}
     virtual = request.virtual.load() if request.lab else None
     return [

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from base.errors import BadInputError
+from commitpath.cells import samples as cell_samples
 from commitpath.cells.axes import axes
 from commitpath.cells.identities import cell_id
+from commitpath.cells.samples import Sampling
 from commitpath.charts.model import VIRTUAL
 from commitpath.database import select
 from commitpath.host import ansible
@@ -17,7 +19,7 @@ from commitpath.papers import figure_data, paper
 from commitpath.papers.paper import Paper
 from commitpath.results import query
 from commitpath.sweep import sweep_plan
-from commitpath.sweep.grid import Excluded, expand
+from commitpath.sweep.grid import GRIDS_OWN, Excluded, Expanded, expand
 from commitpath.sweep.sweep_plan import Planned
 from model.cell import Cell
 
@@ -25,15 +27,18 @@ from model.cell import Cell
 PLACE = ("BOARD", "CLOCK", "DEVICE", "PROBES")
 # Defaults on a lab board: its own clock and device, timed without observers.
 LAB = {"CLOCK": "real", "DEVICE": "own", "PROBES": "none"}
+# The variables of a cell's samples.
+SAMPLES = ("SEEDS", "BOARDS")
 # The variables that lower a number of the paper, with what they count.
 MOST = {"N": "transactions of each operation", "ROWS": "rows before them"}
 
 
 @dataclass(frozen=True)
 class Request:
-    """given: PLACE, FIGURE, WHERE and MOST as in make; place: PLACE with a lab board's defaults.
+    """given: PLACE, FIGURE, WHERE, MOST and SAMPLES as in make; place: PLACE with a lab board's defaults.
 
     most: axis → highest number of a cell. figures: names, empty for all. where: a selector of cells or empty.
+    sampling: repeats, seeds and boards of each cell.
     """
 
     paper: str
@@ -43,6 +48,7 @@ class Request:
     figures: tuple[str, ...]
     where: str
     lab: bool
+    sampling: Sampling = GRIDS_OWN
 
     @property
     def board(self) -> str:
@@ -72,7 +78,7 @@ class Request:
     def virtual(self) -> Request:
         """Return the same request for the virtual board."""
         given = {name: text for name, text in self.given.items() if name not in PLACE}
-        return replace(self, given=given, place={}, lab=False)
+        return replace(self, given=given, place={}, lab=False, sampling=replace(self.sampling, repeats=None))
 
     def reductions(self) -> list[str]:
         """Return what it omits or lowers, one phrase each."""
@@ -92,7 +98,7 @@ class Request:
 def read(options: Mapping[str, str]) -> Request:
     """Return the request in make's variables. Raises BadInputError."""
     names = [path.stem for path in paper.load(options["PAPER"]).figures]
-    given = {name: options[name] for name in (*PLACE, "FIGURE", "WHERE", *MOST) if name in options}
+    given = {name: options[name] for name in (*PLACE, "FIGURE", "WHERE", *MOST, *SAMPLES) if name in options}
     lab = ansible.board(given.get("BOARD", VIRTUAL))["board_kind"] == "lab"
     place = {
         **({"BOARD": given["BOARD"], **LAB} if lab else {}),
@@ -109,27 +115,46 @@ def read(options: Mapping[str, str]) -> Request:
     for name in figures:
         if name not in names:
             raise BadInputError(f"FIGURE={name}: {options['PAPER']} has {', '.join(names)}")
-    return Request(options["PAPER"], given, place, most, tuple(figures), where, lab)
+    return Request(
+        options["PAPER"], given, place, most, tuple(figures), where, lab, cell_samples.read(options)
+    )
 
 
-def planned(request: Request, repeats: int | None) -> tuple[dict[str, Planned], list[Excluded]]:
+def planned(request: Request) -> tuple[dict[str, Planned], list[Excluded]]:
     """Return the runs of a request: those of the paper's grid.
 
     Without probes, the runs that are only watched are omitted. Figures and a selector reduce the runs to
     their cells. Raises BadInputError if none is left.
     """
     chosen = request.load()
-    runs, excluded = sweep_plan.merge([expand(chosen.grid, request.place, repeats, most=request.most)])
+    whole = whole_grid(request)
+    firsts = {run.key: cell_id(run.first) for run in whole.runs}
+    runs, excluded = sweep_plan.merge([whole])
     if request.place.get("PROBES") == "none" and chosen.watched:
         watched = {run.grid for run in expand(chosen.watched).runs}
         runs = {key: run for key, run in runs.items() if not watched.issuperset(run.grids)}
     if request.figures:
         cells = {cell_id(cell) for cell in cells_of(request)}
-        runs = {key: run for key, run in runs.items() if cell_id(run.cell) in cells}
+        runs = {key: run for key, run in runs.items() if firsts[key] in cells}
     left = {cell_id(cell) for cell in query.fitting([run.cell for run in runs.values()], request.where)}
     if not left:
         raise BadInputError(f"WHERE={request.where}: none of the {len(runs)} requested runs matches")
     return {key: run for key, run in runs.items() if cell_id(run.cell) in left}, excluded
+
+
+def whole_grid(request: Request) -> Expanded:
+    """Return the runs of a request's paper, none left out."""
+    return expand(request.load().grid, request.place, request.sampling, most=request.most)
+
+
+def samples(request: Request) -> dict[str, list[Cell]]:
+    """Return the id of each cell of the paper's grid → its requested samples; empty if it is its only one."""
+    found: dict[str, list[Cell]] = {}
+    if request.sampling.seeds or request.sampling.boards > 1:
+        for run in whole_grid(request).runs:
+            if run.cell not in (of_cell := found.setdefault(cell_id(run.first), [])):
+                of_cell.append(run.cell)
+    return found
 
 
 def cells_of(request: Request) -> Iterator[Cell]:

@@ -16,7 +16,7 @@ Content = Mapping[str, Any]
 
 def missing(virtual: Request, results: Results) -> dict[str, Any] | None:
     """Return how many drawn cells lack a run on the virtual board, and the command that makes them."""
-    ids = {run.key.rpartition("-")[0] for run in planned(virtual, None)[0].values()}
+    ids = {run.key.rpartition("-")[0] for run in planned(virtual)[0].values()}
     cells = {cell_id(cell): cell for cell in cells_of(virtual)}
     cells = {name: cell for name, cell in cells.items() if name in ids}
     lacking = [cell for cell in cells.values() if not results.find(cell).runs]

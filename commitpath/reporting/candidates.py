@@ -18,6 +18,7 @@ from commitpath.reporting.trials import Trials, limit_ms, place
 from commitpath.results.marks import left_out, transactions
 from commitpath.results.measurements import samples
 from model import durability, engines, userfile
+from model.cell import SAMPLED
 from model.engines import survival
 from model.statements import sqlfile
 
@@ -115,7 +116,7 @@ def comparable(
             if lab == own and set(run.marks) - meant:
                 marked.append(run)
                 continue
-            fixed = [name for name in select.names([run]) if name not in (*names, *CUTS, "seed")]
+            fixed = [name for name in select.names([run]) if name not in (*names, *CUTS, *SAMPLED)]
             alike = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(alike, []).append(run)
     without = left_out(marked)
@@ -152,7 +153,7 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
 
 
 def settings(runs: Sequence[Run], trials: dict[Key, Trials], names: Sequence[str] = CHOSEN) -> list[Setting]:
-    """Return the runs by setting, medians over their distinct measurements.
+    """Return the runs by setting, medians over their samples.
 
     A run without bytes or transactions does not count.
     """
@@ -167,10 +168,10 @@ def settings(runs: Sequence[Run], trials: dict[Key, Trials], names: Sequence[str
             groups.setdefault((text, survives), []).append(run)
     made = []
     for (text, survives), several in groups.items():
-        distinct = samples(several)
-        tps = median([run.summary["tps"]["all"] for run in distinct])
-        written = median([bytes_of(run) / transactions(run) for run in distinct])
-        chosen = key(distinct[0].settings, names)
+        taken = samples(several)
+        tps = median([run.summary["tps"]["all"] for run in taken])
+        written = median([bytes_of(run) / transactions(run) for run in taken])
+        chosen = key(taken[0].settings, names)
         made.append(Setting(chosen, text, tps, written, survives, trials.get(chosen)))
     return made
 

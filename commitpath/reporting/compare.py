@@ -1,7 +1,7 @@
 """`make compare A=… B=…`: compare two selections of runs, cell by matching cell."""
 
+import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,32 +11,18 @@ from commitpath.charts.files import write_csv
 from commitpath.database import select
 from commitpath.host import places
 from commitpath.reporting import statistics
-from commitpath.reporting.matched import Matched, left_out, match
-from commitpath.reporting.statistics import Difference
-from commitpath.results import measurements, query
-from commitpath.results.measurements import distinct
+from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
+from commitpath.reporting.matched import left_out, match
+from commitpath.results import query
 
 # The columns of FILE.
-HEAD = ("cell", "of", "a", "b", "n_a", "n_b", "ratio", "low", "high", "confidence", "p", "verdict", "marks")
+HEAD = (
+    *("cell", "of", "a", "b", "samples", "ratio", "low", "high", "confidence", "margin", "verdict"),
+    "marks",
+)
+# Per cent within which two sides are equal.
+MARGIN, MOST_MARGIN = "1", 100
 METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One matched cell and metric.
-
-    a, b: a value per distinct run; n: the distinct measurements of the metric; runs: how many runs there are.
-    difference: None if a value is not positive, so that there is no ratio.
-    """
-
-    cell: str
-    metric: str
-    a: list[float]
-    b: list[float]
-    n: tuple[list[float], list[float]]
-    runs: tuple[int, int]
-    difference: Difference | None
-    marks: dict[str, str]
 
 
 def compare(options: dict[str, str]) -> int:
@@ -44,27 +30,28 @@ def compare(options: dict[str, str]) -> int:
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
             "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
-            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}>, FILE=<new .csv> and "
-            "PAGE=<new .html>"
+            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}>, MARGIN=<per cent>, "
+            "FILE=<new .csv> and PAGE=<new .html>"
         )
+    margin = margin_of(options.get("MARGIN", MARGIN))
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
     files = new_page(options["PAGE"]) if "PAGE" in options else []
     runs = list(query.current().every)
     sides = [select.selected(runs, options[side]) for side in "AB"]
     matched = match(options, *sides)
     metric = options.get("METRIC", "tps")
-    rows = [row for cell in matched for row in cell_rows(cell, metric)]
+    rows = [row for cell in matched for row in rows_of(cell, metric, margin)]
     if not rows:
         raise BadInputError(f"METRIC={metric}: none of the runs has it; e.g. {METRICS}")
     head = [f"A: {options['A']}", f"B: {options['B']}"]
     head.append(f"{metric}, {len(matched)} matched cell{'s' * (len(matched) != 1)}")
-    print(printable_lines([*head, *text(rows), *left_out(options, *sides)]))
+    print(printable_lines([*head, *text(rows, margin), *left_out(options, *sides)]))
     if target:
         write_csv(target, [HEAD, *map(line_of, rows)])
     if files:
         from commitpath.reporting import side_by_side  # loads matplotlib, which takes a second
 
-        side_by_side.write(options, matched, *files)
+        side_by_side.write(options, matched, margin, *files)
     for path in [*([target] if target else []), *files]:
         print(f"written: {path}", file=sys.stderr)
     return 0
@@ -79,105 +66,54 @@ def new_page(text: str) -> list[Path]:
     return [page, *(places.new_file(f"PAGE={text}: its figure", str(path)) for path in figure)]
 
 
-def cell_rows(cell: Matched, metric: str) -> list[Row]:
-    """Return a row for each value that the metric has in every run of the cell."""
-    rows = []
-    values = [[flat(run.summary, metric) for run in side] for side in (cell.a, cell.b)]
-    for name in values[0][0]:
-        if not all(name in numbers for side in values for numbers in side):
-            continue
-        a, b = ([numbers[name] for numbers in side] for side in values)
-        n = distinct(cell.a, a), distinct(cell.b, b)
-        difference = statistics.compare(a, b, n) if min([*a, *b]) > 0 else None
-        runs = len(a) + cell.repeats[0], len(b) + cell.repeats[1]
-        rows.append(Row(cell.label, name, a, b, n, runs, difference, cell.marks()))
-    return rows
+def margin_of(text: str) -> float:
+    """Return MARGIN, in per cent, as a fraction. Raises BadInputError."""
+    if not re.fullmatch(r"[0-9]{1,3}([.][0-9]{1,6})?", text) or float(text) > MOST_MARGIN:
+        raise BadInputError(f"MARGIN={text}: MARGIN is a number from 0 to {MOST_MARGIN}, in per cent")
+    return float(text) / 100
 
 
-def flat(summary: Any, metric: str) -> dict[str, float]:
-    """Return a metric's numbers by name.
-
-    `tps` → {insert: …, all: …}; `latency_us.p99` → {insert: …}; `block.flushes` → {flushes: …}.
-    """
-    numbers: dict[str, float] = {}
-    operations = summary["tps"]  # those of the workload, and all
-
-    def walk(value: Any, wanted: list[str], name: str) -> None:
-        if isinstance(value, dict):
-            head = wanted[0] if wanted else None
-            for key, inner in value.items():
-                if key == head:
-                    walk(inner, wanted[1:], name)
-                elif key in operations or head is None:
-                    walk(inner, wanted, f"{name}.{key}".strip("."))
-        elif isinstance(value, int | float) and not isinstance(value, bool) and not wanted:
-            numbers[name or metric.rpartition(".")[2]] = float(value)
-
-    walk(summary, metric.split("."), "")
-    return numbers
-
-
-def text(rows: list[Row]) -> list[str]:
-    """Return the table, its footnotes, and the lines over all cells."""
-    table = [["cell", "of", "median A", "median B", "n", "B/A", "interval", "p", ""]]
+def text(rows: list[Row], margin: float) -> list[str]:
+    """Return the table, its footnotes, and the verdict over all cells for each number."""
+    table = [["cell", "of", "median A", "median B", "samples", "B/A", "interval", ""]]
     for row in rows:
         medians = [f"{statistics.median(values):.4g}" for values in (row.a, row.b)]
-        n = "/".join(str(len(values)) for values in row.n)
-        numbers = ["-", "-", "-"]
-        if d := row.difference:
-            interval = f"{d.low:.4g} to {d.high:.4g} ({d.confidence:.0%})" if d.confidence else "-"
-            numbers = [f"{d.ratio:.4g}", interval, "-" if d.p is None else f"{d.p:.3f}"]
-        table.append([row.cell, row.metric, *medians, n, *numbers, " ".join([verdict(row), *row.marks])])
+        numbers = [row.samples, *numbers_of(row)]
+        table.append([row.cell, row.metric, *medians, *numbers, " ".join([row.difference.text, *row.marks])])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
     lines += sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
-    repeats = [
-        f"{row.cell}, {row.metric}, {side}: {measurements.text(runs, len(values))}"
+    repeats = dict.fromkeys(
+        f"{row.cell}, {side}: {runs} runs, {len(values)} sample{'s' * (len(values) != 1)}"
         for row in rows
-        for side, runs, values in zip("AB", row.runs, row.n, strict=True)
+        for side, runs, values in zip("AB", row.runs, (row.a, row.b), strict=True)
         if len(values) < runs
-    ]
-    lines += [*repeats, "equal outcomes in virtual time are one measurement"] if repeats else []
-    return [*lines, *together(rows)]
-
-
-def verdict(row: Row) -> str:
-    """Return the verdict of a row, in words."""
-    return row.difference.verdict if row.difference else "no ratio"
-
-
-def together(rows: list[Row]) -> list[str]:
-    """Return a line for each metric with a ratio in several cells, over all of them."""
-    lines = []
-    compared = [row for row in rows if row.difference]
-    if without := len(rows) - len(compared):
-        lines.append(f"{without} of {len(rows)} rows without a ratio: a value of A or B is 0 or less")
-    for metric in dict.fromkeys(row.metric for row in compared):
-        alike = [row for row in compared if row.metric == metric]
-        if len(alike) < 2:
-            continue
-        ratio = statistics.median([row.difference.ratio for row in alike if row.difference])
-        p, least = statistics.over_cells([row.n for row in alike])
-        scope = "all" if len(alike) == sum(row.metric == metric for row in rows) else "the other"
-        result = "no difference" if p > statistics.LEVEL else "B differs from A"
-        result = "too few runs to tell" if least > statistics.LEVEL else result
-        flags = sorted({mark for row in alike for mark in row.marks})
-        lines.append(
-            f"over {scope} {len(alike)} cells, {metric}: median B/A {ratio:.4g}, p {p:.4f}: "
-            f"{' '.join([result, *flags])}"
-        )
-    tested = sum(row.difference is not None and row.difference.p is not None for row in rows)
-    if tested > 1:
-        lines.append(
-            f"{tested} tests at the {statistics.LEVEL:.0%} level: "
-            f"{tested * statistics.LEVEL:.1f} of them differ by chance where nothing does"
-        )
+    )
+    if repeats:
+        lines += [*repeats, "in virtual time runs with one seed on one board are one sample"]
+    lines.append(margins(rows, margin))
+    for metric in dict.fromkeys(row.metric for row in rows):
+        alike = [row for row in rows if row.metric == metric]
+        if len(alike) > 1:
+            flags = sorted({mark for row in alike for mark in row.marks})
+            lines.append(" ".join([f"over {len(alike)} cells, {metric}: {overall(alike)}", *flags]))
     return lines
+
+
+def margins(rows: list[Row], margin: float) -> str:
+    """Return a line on the margin, with the number of rows in which the boards' spread is larger."""
+    more = [row.difference.margin for row in rows if row.difference.margin > margin]
+    wider = (
+        f"; in {len(more)} of {len(rows)} rows the boards' spread, up to {100 * max(more):.4g} %"
+        if more
+        else ""
+    )
+    return f"margin: {100 * margin:.4g} %{wider}"
 
 
 def line_of(row: Row) -> list[Any]:
     """Return a row of FILE."""
     d = row.difference
-    values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b)), *map(len, row.n)]
-    numbers = [d.ratio, d.low, d.high, d.confidence, d.p] if d else [None] * 5
-    return [row.cell, row.metric, *values, *numbers, verdict(row), "; ".join(row.marks.values())]
+    values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b)), row.samples]
+    found = [d.interval.low, d.interval.high, d.interval.confidence] if d.interval else [None] * 3
+    return [row.cell, row.metric, *values, d.ratio, *found, d.margin, d.text, "; ".join(row.marks.values())]

@@ -16,6 +16,7 @@ from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
 from commitpath.reporting.facts import facts
 from commitpath.results import measurements
+from model.cell import SAMPLED
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ def items(engine: str | None = None) -> list[Item]:
 
 
 def same_cell(run: Run, runs: Sequence[Run]) -> list[Run]:
-    """Return the ok runs of a run's cell with any seed, on the same kernel in the same lab."""
-    settings = {**run.settings, "seed": 0}
+    """Return the ok runs of a run's cell on any seed and board, on the same kernel in the same lab."""
+    settings = {**run.settings, **dict.fromkeys(SAMPLED)}
     return [
         other
         for other in runs
-        if {**other.settings, "seed": 0} == settings
+        if {**other.settings, **dict.fromkeys(SAMPLED)} == settings
         and other.facts["status"] == "ok"
         and all(other.facts[name] == run.facts[name] for name in ("lab", "uname"))
     ]
@@ -72,8 +73,8 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     tps = [other.summary["tps"]["all"] for other in others]
     seeds = len({other.settings["seed"] for other in others})
     texts = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"}
-    if (distinct := len(measurements.samples(others))) < len(others):
-        texts["runs"] += f" ({distinct} distinct measurement{'s' * (distinct != 1)})"
+    if (number := len(measurements.samples(others))) < len(others):
+        texts["runs"] += f" ({number} sample{'s' * (number != 1)})"
     if len(tps) > 1:
         texts["spread"] = f"{(max(tps) - min(tps)) / statistics.median(tps):.2g}"
     return texts

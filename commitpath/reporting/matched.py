@@ -1,15 +1,17 @@
 """Match the cells of two selections of runs: equal in every axis that no selector names."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from base.errors import BadInputError
 from commitpath.cells.axes import axes
 from commitpath.database import select
 from commitpath.database.select import Run
+from commitpath.reporting.statistics import Sample
 from commitpath.results.marks import MARKED, made_otherwise, marks
 from commitpath.results.measurements import samples
+from model.cell import SAMPLED, sample
 
 # Facts in which two runs must agree to be compared, unless a selector names them.
 SIGNATURE_FACTS = ("lab", "uname")
@@ -21,12 +23,30 @@ Groups = dict[tuple[str, ...], list[Run]]
 
 @dataclass(frozen=True)
 class Matched:
-    """One cell with its distinct measurements in A and in B, and how many other runs repeat one."""
+    """One cell with its samples in A and in B.
+
+    axes: those in which the cells of a comparison differ, with its values. repeats: how many other runs of A
+    and of B repeat a sample. compared: the axes of samples that a selector names; such samples are paired
+    whatever their values there.
+    """
 
     label: str
     a: list[Run]
     b: list[Run]
+    axes: Mapping[str, str] = field(default_factory=dict)
     repeats: tuple[int, int] = (0, 0)
+    compared: frozenset[str] = frozenset()
+
+    @property
+    def repeatable(self) -> bool:
+        """Return whether all runs are in virtual time."""
+        return all(run.settings["clock"] == "virtual" for run in (*self.a, *self.b))
+
+    def sample(self, run: Run) -> Sample:
+        """Return what a run is paired by."""
+        parts = zip(SAMPLED, sample(run.cell, run.facts["run"]), strict=True)
+        seed, board = (None if name in self.compared else value for name, value in parts)
+        return seed, board
 
     def marks(self) -> dict[str, str]:
         """Return mark → what is unequal between the two, or special about their runs."""
@@ -61,20 +81,21 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
             "name that in a selector, or sweep the same cells for both"
         )
     every = [run for signature in common for group in groups for run in group[signature]]
-    shown = [name for name in select.varying(every) if name not in named | {"seed"}]
+    shown = [name for name in select.varying(every) if name not in named | {*SAMPLED}]
     matched = []
     for signature in common:
         sides = [group[signature] for group in groups]
         few = [samples(runs) for runs in sides]
         label = select.label(sides[0][0], shown) or f"{options['A']} and {options['B']}"
         repeats = (len(sides[0]) - len(few[0]), len(sides[1]) - len(few[1]))
-        matched.append(Matched(label, few[0], few[1], repeats))
+        values = {name: sides[0][0].shown(name) for name in shown}
+        matched.append(Matched(label, few[0], few[1], values, repeats, frozenset(named & {*SAMPLED})))
     return matched
 
 
 def check_alike(side: str, selector: str, runs: Sequence[Run], named: set[str]) -> None:
     """Check that the runs of one matched cell have one value of each named axis. Raises BadInputError."""
-    for name in sorted(named - {"grid", "seed"}):
+    for name in sorted(named - {"grid", *SAMPLED}):
         if len(values := {with_release(run, name) for run in runs}) > 1:
             raise BadInputError(
                 f"{side}={selector!r}: {name} is {', '.join(sorted(values))} in one matched "
@@ -92,7 +113,7 @@ def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
     """Return a line for each side with cells that the other lacks."""
     named = named_by(options, *sides)
     groups = [by_signature(runs, named) for runs in sides]
-    shown = [name for name in select.varying([*sides[0], *sides[1]]) if name != "seed"]
+    shown = [name for name in select.varying([*sides[0], *sides[1]]) if name not in SAMPLED]
     lines = []
     for side, cells, others in (("A", groups[0], groups[1]), ("B", groups[1], groups[0])):
         if missing := [runs[0] for signature, runs in cells.items() if signature not in others]:
@@ -138,7 +159,7 @@ def run_id(run: Run) -> tuple[str, ...]:
 
 
 def by_signature(runs: Sequence[Run], named: set[str]) -> Groups:
-    """Group ok runs by what they must have in common; seeds and repeats are samples of one cell."""
+    """Group ok runs by what they must have in common; seeds and boards are samples of one cell."""
     # a selector of a kernel means its builds, too
     facts = [
         name for name in SIGNATURE_FACTS if name not in named | ({"uname"} if "kernel" in named else set())
@@ -146,7 +167,7 @@ def by_signature(runs: Sequence[Run], named: set[str]) -> Groups:
     groups: Groups = {}
     for run in runs:
         if run.facts["status"] == "ok":
-            names = [name for name in select.names([run]) if name not in named | {"seed"}]
+            names = [name for name in select.names([run]) if name not in named | {*SAMPLED}]
             key = (
                 *(f"{name}={run.settings.get(name)}" for name in names),
                 *(run.facts[name] for name in facts),

@@ -15,13 +15,14 @@ from commitpath.database.select import Run
 from commitpath.reporting.items import Item, items, run_of_folder, values
 from commitpath.results import query
 from commitpath.results.marks import footnotes
+from model.cell import SAMPLED
 
 # Items, each with its values, and MISSING if a run to which it applies lacks it.
 Reported = list[tuple[Item, list[str]]]
 MISSING = "missing"
 
 # Axes that may vary between runs of one setting.
-NO_SETTING = ("seed", "cut_seed")
+NO_SETTING = (*SAMPLED, "cut_seed")
 
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",

@@ -19,7 +19,9 @@ from base.text import printable
 from commitpath.charts import scatter
 from commitpath.charts.scatter import Mark
 from commitpath.reporting import counted, statistics
+from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import Matched
+from commitpath.results.metrics import WHOLE
 
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
 # Drawn in place of a bar without a watched run.
@@ -128,19 +130,20 @@ def panel(
         bars.legend(axes, table.filter(pl.col("value") > 0), colors, columns=2)
 
 
-def cells(matched: Sequence[Matched]) -> list[dict[str, Any]]:
-    """Return the rows of the page."""
+def cells(matched: Sequence[Matched], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows of the page. rows: of each cell's rate."""
     sides = [(counted.medians(cell.a), counted.medians(cell.b)) for cell in matched]
     return [
         {
             "label": cell.label,
             "tps": (tps(cell.a), tps(cell.b)),
-            "ratio": tps(cell.b) / tps(cell.a),
+            "row": row,
+            "numbers": numbers_of(row),
             "changes": [counted.text(change) for change in counted.changes(a, b)],
             "known": counted.BYTES in a and counted.BYTES in b,
             "marks": "; ".join(cell.marks().values()),
         }
-        for cell, (a, b) in zip(matched, sides, strict=True)
+        for cell, (a, b), row in zip(matched, sides, rows, strict=True)
     ]
 
 
@@ -150,19 +153,27 @@ def kernels(matched: Sequence[Matched]) -> list[str]:
     return [", ".join(sorted({run.facts["uname"] for runs in side for run in runs})) for side in sides]
 
 
-def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *figures: Path) -> None:
-    """Write the page and the files of its figure, in the format of their suffix; the page shows the first."""
+def write(
+    options: Mapping[str, str], matched: Sequence[Matched], margin: float, page: Path, *figures: Path
+) -> None:
+    """Write the page and the files of its figure, in the format of their suffix; the page shows the first.
+
+    margin: what counts as equal.
+    """
     environment = html_page.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
     ordered = sorted(matched, key=lambda cell: cell.label)
+    rows = [row for cell in ordered for row in rows_of(cell, "tps", margin) if row.metric == WHOLE]
     try:
         for path in figures:
             (figure if len(ordered) <= MOST_ROWS else changes)(options, ordered, path)
         text = environment.get_template("compare.html.j2").render(
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),
-            cells=cells(ordered),
+            cells=cells(ordered, rows),
+            overall=overall(rows) if len(rows) > 1 else "",
+            margin=100 * margin,
             figure=html_page.data_uri(figures[0]),
             changed=counted.CHANGED,
         )

@@ -1,48 +1,77 @@
-"""Compare two small samples of positive numbers: their ratio, its interval, and a test.
+"""Compare two sides of positive numbers: the ratio B/A, its interval, and the verdict.
 
-The estimate is Hodges and Lehmann's, the median of all ratios between the two samples;
-its interval and the test are those of Mann and Whitney, exact for few runs, with no
-assumption about the distribution. With few runs an interval of 95 % may not exist:
-three against three reach 90 %, and the confidence reached is part of the answer.
+In virtual time a number belongs to a seed and a board, and repeats exactly. So the sides are compared
+pair by pair, and the ratios' interval is over seeds and boards (analysis/stats/spread.py).
+
+On a real clock each run is a sample of its own. The ratio is Hodges and Lehmann's, the median of all ratios
+between the two sides; its interval is that of Mann and Whitney's test, exact for few runs. Few runs reach
+less than 95 %: three against three 90 %.
 """
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
-from scipy import stats
+
+from analysis.stats import spread
 
 LEVEL = 0.05
-Samples = tuple[Sequence[float], Sequence[float]]
-# Random relabellings for a test over cells, where all of them are too many; seeded.
-RESAMPLES = 20_000
+EQUAL, WITHIN, DIFFERENT = "equal", "equal within the margin", "different"
+UNDECIDED = "not decided"
+# A sample: a seed and a board (model.cell.sample).
+Sample = tuple[Hashable, Hashable]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the ratio B/A is, with the confidence."""
+
+    low: float
+    high: float
+    confidence: float
 
 
 @dataclass(frozen=True)
 class Difference:
-    """B compared with A. ratio: B/A; its interval with its confidence; p of the test (None: no test)."""
+    """B compared with A. ratio: B/A, None without one.
 
-    ratio: float
-    low: float
-    high: float
-    confidence: float
-    p: float | None
-    # the smallest p that this many measurements can give
-    least_p: float
+    interval: of the ratio; None if there is none, for the reason in `why`. margin: what counts as equal, such
+    as 0.01.
+    """
+
+    ratio: float | None
+    interval: Interval | None
+    margin: float
+    why: str = ""
 
     @property
     def verdict(self) -> str:
-        """Return the result in words; `no difference` only if the runs could have shown one."""
-        if self.low == self.high == 1:
-            return "no difference (equal)"
-        if self.p is None or self.least_p > LEVEL:
-            return "too few runs to tell"
-        if self.p > LEVEL:
-            return "no difference"
-        return "B higher" if self.ratio > 1 else "B lower"
+        """Return EQUAL, WITHIN, DIFFERENT, or UNDECIDED."""
+        if not self.interval or self.why:
+            return UNDECIDED
+        low, high = self.interval.low, self.interval.high
+        if low == high == 1:
+            return EQUAL
+        if 1 / (1 + self.margin) <= low and high <= 1 + self.margin:
+            return WITHIN
+        return UNDECIDED if low <= 1 <= high else DIFFERENT
+
+    @property
+    def text(self) -> str:
+        """Return the verdict with the direction of a difference, or the reason for none."""
+        if self.verdict == DIFFERENT:
+            return f"{DIFFERENT}: {self.direction}"
+        if self.verdict == UNDECIDED:
+            return f"{UNDECIDED}: {self.why or 'the interval includes 1 and exceeds the margin'}"
+        return self.verdict
+
+    @property
+    def direction(self) -> str:
+        """Return which side of a different pair is higher."""
+        return "B higher" if (self.ratio or 0) > 1 else "B lower"
 
 
 def median(values: Sequence[float]) -> float:
@@ -50,35 +79,48 @@ def median(values: Sequence[float]) -> float:
     return float(np.median(values))
 
 
-def rank_sum(a: Sequence[float], b: Sequence[float], axis: int = -1) -> Any:
-    """Return Mann and Whitney's U of b over a, ties as halves."""
-    ranks = stats.rankdata(np.concatenate([a, b], axis=axis), axis=axis)
-    mine = ranks.take(range(np.shape(a)[axis], ranks.shape[axis]), axis=axis)
-    return mine.sum(axis=axis) - np.shape(b)[axis] * (np.shape(b)[axis] + 1) / 2
+def boards_spread(side: Mapping[Sample, float]) -> float:
+    """Return the largest (max − min)/median over boards of one seed; 0 without a second board."""
+    by_seed: dict[Hashable, list[float]] = {}
+    for (seed, _), value in side.items():
+        by_seed.setdefault(seed, []).append(value)
+    return max((spread.spread(values) for values in by_seed.values() if median(values)), default=0.0)
 
 
-def compare(a: Sequence[float], b: Sequence[float], distinct: Samples | None = None) -> Difference:
-    """Return how B differs from A.
+def paired(a: Mapping[Sample, float], b: Mapping[Sample, float], margin: float) -> Difference:
+    """Return how B differs from A, by samples that both have; the boards' spread is a least margin."""
+    margin = max(margin, boards_spread(a), boards_spread(b))
+    samples = [sample for sample in a if sample in b]
+    if not samples:
+        return Difference(None, None, margin, "A and B have no seed on the same board")
+    if all(a[sample] == b[sample] for sample in samples):
+        return Difference(1.0, Interval(1.0, 1.0, 1.0), margin)
+    pairs = [(a[sample], b[sample]) for sample in samples]
+    for zeros, ratio in (([one for one, _ in pairs], math.inf), ([other for _, other in pairs], 0.0)):
+        if not any(zeros) and all(sum(pair) > 0 for pair in pairs):
+            return Difference(ratio, Interval(ratio, ratio, 1.0), margin)
+    if any(min(pair) <= 0 for pair in pairs):
+        return Difference(None, None, margin, "a value is 0 or less")
+    logs = [math.log(other / one) for one, other in pairs]
+    ratio = math.exp(float(np.mean(logs)))
+    if len(samples) < 2:
+        return Difference(ratio, None, margin, "one seed on one board")
+    low, high = map(math.exp, spread.interval(logs, samples) or (logs[0], logs[0]))
+    return Difference(ratio, Interval(low, high, 1 - LEVEL), margin)
 
-    distinct: the distinct measurements among a and b, where these are fewer. The interval and the test
-    are of them, the ratio is of all.
-    """
-    of_a, of_b = distinct or (a, b)
-    m, n = len(of_a), len(of_b)
-    least_p = min(1.0, 2 / comb(m + n, n))
-    low, high, confidence = interval(ratios(of_a, of_b), m, n)
-    p = None
-    if min(m, n) > 1:
-        test = stats.permutation_test(
-            (of_a, of_b),
-            rank_sum,
-            permutation_type="independent",
-            vectorized=True,
-            n_resamples=RESAMPLES,
-            rng=1,
-        )
-        p = float(test.pvalue)
-    return Difference(median(ratios(a, b)), low, high, confidence, p, least_p)
+
+def unpaired(a: Sequence[float], b: Sequence[float], margin: float) -> Difference:
+    """Return how B differs from A, from runs on a real clock."""
+    if len({*a, *b}) == 1:
+        return Difference(1.0, Interval(1.0, 1.0, 1.0), margin)
+    if min(*a, *b) <= 0:
+        return Difference(None, None, margin, "a value is 0 or less")
+    every = ratios(a, b)
+    found = interval(every, len(a), len(b))
+    why = ""
+    if found.confidence < 1 - LEVEL:
+        why = f"{len(a)} and {len(b)} runs reach an interval of {found.confidence:.0%}, not {1 - LEVEL:.0%}"
+    return Difference(median(every), found if found.confidence else None, margin, why)
 
 
 def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
@@ -86,8 +128,8 @@ def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
     return sorted(y / x for x, y in itertools.product(a, b))
 
 
-def interval(ordered: Sequence[float], m: int, n: int) -> tuple[float, float, float]:
-    """Return (low, high, confidence) of the narrowest interval of at least 95 %, or the widest.
+def interval(ordered: Sequence[float], m: int, n: int) -> Interval:
+    """Return the narrowest interval of at least 95 %, or the widest.
 
     ordered: all m × n ratios, ascending. The k-th from either end bound it with the
     confidence 1 − 2 P(U < k).
@@ -96,7 +138,7 @@ def interval(ordered: Sequence[float], m: int, n: int) -> tuple[float, float, fl
     k = 1
     while k < len(ordered) // 2 and 2 * at_most[k] <= LEVEL:
         k += 1
-    return ordered[k - 1], ordered[-k], max(0.0, 1 - 2 * float(at_most[k - 1]))
+    return Interval(ordered[k - 1], ordered[-k], max(0.0, 1 - 2 * float(at_most[k - 1])))
 
 
 def u_counts(m: int, n: int) -> np.ndarray:
@@ -110,21 +152,3 @@ def u_counts(m: int, n: int) -> np.ndarray:
         for u in range(i, m * n + 1):
             counts[u] += counts[u - i]
     return counts
-
-
-def over_cells(cells: Sequence[Samples]) -> tuple[float, float]:
-    """Return (p, least p) of many matched cells together, of their distinct measurements.
-
-    The test relabels runs within their cell: nothing is assumed of how cells differ
-    from one another. Its statistic is the mean of the cells' log ratios.
-    """
-    rng = np.random.default_rng(1)
-    observed, drawn, arrangements = 0.0, np.zeros(RESAMPLES), 1
-    for a, b in cells:
-        pool = np.log(np.concatenate([a, b]))
-        observed += pool[len(a) :].mean() - pool[: len(a)].mean()
-        shuffled = rng.permuted(np.tile(pool, (RESAMPLES, 1)), axis=1)
-        drawn += shuffled[:, len(a) :].mean(axis=1) - shuffled[:, : len(a)].mean(axis=1)
-        arrangements *= comb(len(pool), len(b))
-    as_far = np.count_nonzero(np.abs(drawn) >= abs(observed) * (1 - 1e-12))
-    return (as_far + 1) / (RESAMPLES + 1), min(1.0, 2 / arrangements)

@@ -7,9 +7,10 @@ from typing import Any
 
 from analysis.report.terminal import seconds
 from commitpath.database.select import Run
+from model.cell import SAMPLED
 
 # Axes of a run's size and observers, which do not change what a cut takes.
-SIZES = ("rows", "n", "seed", "probes", "observers", "crash", "cuts", "cut_seed")
+SIZES = ("rows", "n", *SAMPLED, "probes", "observers", "crash", "cuts", "cut_seed")
 
 # The reason of a cell in which a cut took more time than allowed.
 MORE = "a cut took more"

@@ -19,7 +19,7 @@ from commitpath.results import metrics
 from commitpath.results.marks import transactions
 from commitpath.results.measurements import samples
 from model import engines
-from model.cell import Cell
+from model.cell import SAMPLED, Cell, sample
 
 # (grid, settings, reason) of cells that grids leave out.
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
@@ -59,7 +59,8 @@ class Found:
         values = [metrics.number(run, metric, op) for run in self.runs]
         if not values:
             return Number()
-        return Number(statistics.median(values), min(values), max(values), spread.interval(values))
+        taken = [sample(run.cell, run.facts["run"]) for run in self.runs]
+        return Number(statistics.median(values), min(values), max(values), spread.interval(values, taken))
 
     def transactions(self, op: str) -> int | None:
         """Return the number of transactions of an operation in the newest run; None without a run."""
@@ -87,11 +88,16 @@ class Results:
     """One lab's runs by cell. every: the runs of all labs."""
 
     def __init__(
-        self, every: Sequence[Run], lab: str, excluded: Excluded = (), asked: Set[str] | None = None
+        self,
+        every: Sequence[Run],
+        lab: str,
+        excluded: Excluded = (),
+        asked: Set[str] | None = None,
+        samples: Mapping[str, Sequence[Cell]] | None = None,
     ) -> None:
-        """asked: ids of the requested cells; None for all."""
+        """asked: ids of the requested cells; None for all. samples: a cell's id → its seeds and boards."""
         self.every, self.lab = every, lab
-        self.excluded, self.asked = list(excluded), asked
+        self.excluded, self.asked, self.samples = list(excluded), asked, samples or {}
         self.by_cell: dict[str, list[Run]] = {}
         # marked runs of requested cells: they do not count
         self.left_out: dict[str, Run] = {}
@@ -104,7 +110,8 @@ class Results:
                 self._watched.setdefault(unwatched(run.cell), []).append(run)
 
     def find(self, *cells: Cell) -> Found:
-        """Return the runs of a cell, with all given seeds, that count, or the reason for none."""
+        """Return the runs of a cell that count, or the reason for none. cells: its samples."""
+        cells = tuple(one for cell in cells for one in self.samples.get(cell_id(cell), [cell]))
         runs = [run for cell in cells for run in self.by_cell.get(cell_id(cell), [])]
         good = [run for run in runs if run.facts["status"] == "ok"]
         marked = [run for run in good if run.marks]
@@ -159,7 +166,7 @@ def is_cell(settings: Mapping[str, str], cell: Cell) -> bool:
         select.spelled(name, given.get(name, str(preset.get(name, axis.spec["default"]))))
         == str(cell.value(name))
         for name, axis in axes().items()
-        if name != "seed" and name not in fixed and name not in engines.unused_axes(str(cell.engine))
+        if name not in (*SAMPLED, *fixed) and name not in engines.unused_axes(str(cell.engine))
     )
 
 

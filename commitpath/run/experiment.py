@@ -303,15 +303,19 @@ def analyse(folder: Path) -> int:
         return main([str(folder)])
 
 
-def experiment(cell: Cell, repeat: int, limit: float) -> int:
-    """Run a cell `repeat` times and report; return the exit code. limit: wall seconds of a run."""
-    code, folders = 0, []
-    for number in range(repeat):
-        if repeat > 1:
-            print(f"run {number + 1} of {repeat}", file=sys.stderr)
-        folders.append(run_once(cell, limit, turn=number + 1))
+def experiment(samples: Sequence[Cell], repeat: int, limit: float) -> int:
+    """Run a cell's samples, each `repeat` times, and report; return the exit code.
+
+    limit: wall seconds of a run.
+    """
+    code, folders = 0, list[Path]()
+    turns = [(cell, turn + 1) for turn in range(repeat) for cell in samples]
+    for cell, turn in turns:
+        if len(turns) > 1:
+            print(f"run {len(folders) + 1} of {len(turns)}", file=sys.stderr)
+        folders.append(run_once(cell, limit, turn=turn))
         code = analyse(folders[-1]) or code
-    if repeat > 1:
+    if len(turns) > 1:
         from analysis.stats import repeats
 
         analysed = [folder for folder in folders if (folder / "summary.json").is_file()]

@@ -16,6 +16,7 @@ from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
 from commitpath.boards import lab_board
+from commitpath.cells import samples
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.database.sweep_state import STATE, read_state, write_whole
@@ -90,16 +91,15 @@ def offer_emulator(cells: Iterable[Cell]) -> None:
 
 
 def planned(
-    options: Mapping[str, str], variables: dict[str, str]
+    options: Mapping[str, str], variables: Mapping[str, str]
 ) -> tuple[dict[str, Planned], list[Excluded]]:
     """Return the runs and excluded cells of GRID and the other variables."""
     if not options.get("GRID"):
         raise BadInputError(f"make sweep takes GRID=<name>; there are {', '.join(names())}")
-    repeats = None
-    if "REPEAT" in variables:
-        repeats = whole_number({"REPEAT": variables.pop("REPEAT")}, "REPEAT", 1, 1)
+    sampling = samples.read(variables)
+    overrides = {name: text for name, text in variables.items() if name not in samples.VARIABLES}
     grids = re.split(r"[ ,]+", options["GRID"].strip())
-    runs, excluded = sweep_plan.merge(expand(grid, variables, repeats) for grid in grids)
+    runs, excluded = sweep_plan.merge(expand(grid, overrides, sampling) for grid in grids)
     return runs, excluded
 
 

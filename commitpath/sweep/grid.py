@@ -14,23 +14,29 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
 from base.text import did_you_mean
+from commitpath.cells import samples
 from commitpath.cells.axes import axes, own_name
-from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
 from commitpath.cells.profiles import load_profile
+from commitpath.cells.samples import Sampling
 from model import synthetic
 from model.cell import Cell
 
 GRIDS = EXPERIMENTS / "grids"
+GRIDS_OWN = Sampling()
 
 
 @dataclass(frozen=True)
 class GridRun:
-    """One run of a grid: a cell, with its seed, and the number of the repeat."""
+    """One run of a grid: a cell, with its seed and board, and the number of the repeat.
+
+    first: the cell of which it is a sample, with the first seed and board.
+    """
 
     grid: str
     cell: Cell
     repeat: int
+    first: Cell
 
     @property
     def key(self) -> str:
@@ -86,7 +92,7 @@ def load(name: str) -> tuple[Path, dict[str, Any]]:
 def expand(
     name: str,
     overrides: Mapping[str, str] | None = None,
-    repeats: int | None = None,
+    sampling: Sampling = GRIDS_OWN,
     within: tuple[Path, ...] = (),
     most: Mapping[str, int] | None = None,
 ) -> Expanded:
@@ -101,19 +107,20 @@ def expand(
         chain = (*within, path.resolve())
         if chain[-1] in within:
             raise BadInputError(f"{path}: grids: it names itself: {' > '.join(p.stem for p in chain)}")
-        parts = [expand(part, overrides, repeats, chain, most) for part in content["grids"]]
+        parts = [expand(part, overrides, sampling, chain, most) for part in content["grids"]]
         return Expanded(
             [run for part in parts for run in part.runs], [no for part in parts for no in part.excluded]
         )
     try:
-        cells, excluded = cells_of(path, content, overrides or {}, most or {})
+        cells, excluded = cells_of(path, content, overrides or {}, sampling, most or {})
     except BadInputError as error:
         text = str(error)
         raise BadInputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
     runs = [
-        GridRun(path.stem, cell, repeat + 1)
-        for cell in cells
-        for repeat in range(repeats or content.get("repeats", 1))
+        GridRun(path.stem, cell, repeat + 1, of_cell[0])
+        for of_cell in cells
+        for cell in of_cell
+        for repeat in range(sampling.repeats or content.get("repeats", 1))
     ]
     if content.get("order") == "shuffled":
         random.Random(content.get("order_seed", 1)).shuffle(runs)
@@ -121,13 +128,20 @@ def expand(
 
 
 def cells_of(
-    path: Path, content: Mapping[str, Any], overrides: Mapping[str, str], most: Mapping[str, int]
-) -> tuple[list[Cell], list[Excluded]]:
-    """Return the cells of one grid, for each seed, and the excluded ones."""
+    path: Path,
+    content: Mapping[str, Any],
+    overrides: Mapping[str, str],
+    sampling: Sampling,
+    most: Mapping[str, int],
+) -> tuple[list[list[Cell]], list[Excluded]]:
+    """Return the cells of one grid, each as the list of its samples, and the excluded ones."""
     constants = {**checked(content.get("constants", {})), **checked_overrides(content, overrides)}
     exclusions = [(checked_lists(entry["where"]), entry["reason"]) for entry in content.get("exclude", [])]
     used = [False] * len(exclusions)
-    cells, excluded = list[Cell](), list[Excluded]()
+    seeds = content.get("seeds", [1])
+    if sampling.seeds:
+        seeds = range(seeds[0], seeds[0] + sampling.seeds)
+    cells, excluded = list[list[Cell]](), list[Excluded]()
     for varied in combinations(content):
         settings = at_most({**constants, **varied}, most)
         # an exclusion may name defaults, too
@@ -138,8 +152,8 @@ def cells_of(
         if matching:
             excluded.append(Excluded(path.stem, settings, exclusions[matching[0]][1]))
             continue
-        for seed in content.get("seeds", [1]):
-            cells.append(make_cell({k.upper(): v for k, v in (settings | {"seed": str(seed)}).items()}))
+        variables = {name.upper(): value for name, value in settings.items()}
+        cells.append(samples.cells(variables, seeds, sampling.boards))
     for (where, _), hit in zip(exclusions, used, strict=True):
         if not hit:
             raise BadInputError(f"{path}: exclude: {where}: no cell of this grid is like that")

@@ -23,7 +23,7 @@ from model.cell import Cell
 # Settings of a prepared board besides its device's geometry and its table: runs with equal ones share its
 # snapshot. A mistake here only costs time: the snapshot's own key decides (commitpath/boards/prepared.py).
 BOARD_SETTINGS = (
-    *("board", "clock", "cpu_ns", "kernel", "engine", "sqlite"),
+    *("board", "board_number", "clock", "cpu_ns", "kernel", "engine", "sqlite"),
     *("fs", "mkfs_options", "mount_options"),
 )
 TABLE_SETTINGS = ("rows", "value_size", "page_size", *OF_RECORDS)

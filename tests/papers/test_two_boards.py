@@ -1,6 +1,7 @@
 """A lab board's values next to the virtual board's, and partial requests."""
 
 import functools
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,15 @@ from typing import Any
 import fixture
 import pytest
 
+from analysis.stats.spread import interval
+from base.errors import BadInputError
 from commitpath.cells.identities import cell_id
+from commitpath.cells.samples import Sampling
 from commitpath.database import select, store
 from commitpath.host import ansible
 from commitpath.papers import document, figures, judge, page, paper, request, two_boards
 from commitpath.results.query import Results
-from commitpath.sweep.grid import Expanded, expand
+from commitpath.sweep.grid import GRIDS_OWN, Expanded, expand
 from model.cell import Cell
 
 PAPER = "apsys17"
@@ -34,17 +38,19 @@ def as_svg(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @functools.cache
-def expanded(name: str, place: str, repeats: int | None, most: str) -> Expanded:
-    """Expand a grid once for all equal calls; arguments are JSON."""
-    return expand(name, json.loads(place), repeats, most=json.loads(most))
+def expanded(name: str, place: str, sampling: Sampling, most: str) -> Expanded:
+    """Expand a grid once for all equal calls; place and most are JSON."""
+    return expand(name, json.loads(place), sampling, most=json.loads(most))
 
 
 @pytest.fixture(autouse=True)
 def one_expansion(monkeypatch: pytest.MonkeyPatch) -> None:
     """A grid is expanded once: it is the same for each test, and takes a second."""
 
-    def once(name: str, place: object = None, repeats: int | None = None, most: object = None) -> Expanded:
-        return expanded(name, json.dumps(place), repeats, json.dumps(most))
+    def once(
+        name: str, place: object = None, sampling: Sampling = GRIDS_OWN, most: object = None
+    ) -> Expanded:
+        return expanded(name, json.dumps(place), sampling, json.dumps(most))
 
     monkeypatch.setattr(request, "expand", once)
 
@@ -118,9 +124,7 @@ def has_a_table_of_both(database: Path, one: request.Request, drawn: Path) -> No
 
 def test_what_is_asked_for_in_part() -> None:
     def cells(**given: str) -> list[Cell]:
-        return [
-            run.cell for run in request.planned(request.read({"PAPER": PAPER, **given}), None)[0].values()
-        ]
+        return [run.cell for run in request.planned(request.read({"PAPER": PAPER, **given}))[0].values()]
 
     whole = cells()
     lab = cells(BOARD="pi")
@@ -137,11 +141,37 @@ def test_what_is_asked_for_in_part() -> None:
     assert len(cells(FIGURE="fig1 table1")) == len(cells(FIGURE="fig1")) + len(cells(FIGURE="table1"))
 
 
+def test_seeds_and_boards_of_a_cell_are_its_samples(database: Path, tmp_path: Path) -> None:
+    given, samples = {"PAPER": PAPER, "FIGURE": "fig1"}, [*itertools.product((1, 2), (1, 2))]
+    one = request.read({**given, "SEEDS": "2", "BOARDS": "2"})
+    assert one.command == "make reproduce PAPER=apsys17 FIGURE=fig1 SEEDS=2 BOARDS=2"
+    runs = [run.cell for run in request.planned(one)[0].values()]
+    assert len(runs) == 4 * len(request.planned(request.read(given))[0])
+    assert {(cell.seed, cell.board_number) for cell in runs} == {*samples}
+
+    def tps(cell: Cell) -> float:
+        return rate(cell) * (1 + cell.seed / 100 + cell.board_number / 1000)
+
+    fixture.add(database, runs, tps)
+    numbers, _ = told(one, database, tmp_path / "all", "fig1")
+    (bar, *_) = (bar for panel in numbers["panels"] for bar in panel["bars"] if bar["state"] == "ok")
+    values = [bar["tps"] / 1.0165 * (1 + seed / 100 + board / 1000) for seed, board in samples]
+    assert bar["interval"] == pytest.approx(interval(values, samples))
+    # without them only the cells' own runs count
+    numbers, _ = told(request.read(given), database, tmp_path / "one", "fig1")
+    assert {bar["interval"] for panel in numbers["panels"] for bar in panel["bars"]} == {None}
+
+
+def test_boards_of_a_board_that_each_run_prepares_are_refused() -> None:
+    with pytest.raises(BadInputError, match="BOARDS=2: with CLOCK=real each run prepares its board afresh"):
+        request.planned(request.read({"PAPER": PAPER, "BOARD": "pi", "BOARDS": "2"}))
+
+
 def test_each_figures_cells_are_the_grids_when_they_are_lower() -> None:
     """A figure and a grid lower their numbers alike."""
     for path in request.read({"PAPER": PAPER}).load().figures:
         one = request.read({"PAPER": PAPER, "FIGURE": path.stem, "N": "7", "ROWS": "9"})
-        runs, excluded = request.planned(one, None)
+        runs, excluded = request.planned(one)
         planned = {cell_id(run.cell) for run in runs.values()}
         without = {cell_id(cell) for cell in request.cells_of(one)} - planned
         assert planned and (not without or excluded), path
@@ -152,7 +182,7 @@ def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
     one = request.read({"PAPER": PAPER, **given})
     with store.opened(database, write=False) as connection:
         runs, lab = select.load(connection), store.label(connection)
-    ids = {cell_id(run.cell) for run in request.planned(one, None)[0].values()}
+    ids = {cell_id(run.cell) for run in request.planned(one)[0].values()}
     found = judge.judge(chosen := paper.load(PAPER, one.place, one.most), Results(runs, lab, asked=ids))
     other = judge.judge(paper.load(PAPER, None, one.most), Results(runs, lab)) if one.lab else None
     content = document.document(chosen, found, Results(runs, lab, asked=ids), one, other)

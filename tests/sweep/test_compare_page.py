@@ -1,6 +1,7 @@
 """PAGE= of make compare: what a comparison's page and figure say of each cell."""
 
 import errno
+import itertools
 import json
 import re
 from pathlib import Path
@@ -29,9 +30,28 @@ def test_the_page_has_each_cell_and_its_figure_is_beside_it(lab: Lab, tmp_path: 
     said = text(page)
     assert "2 matched cells" in said
     for fs in ("ext4-ordered", "f2fs"):
-        assert f"fs={fs} 52.50 63.00 1.200 nothing (not watched: bytes are not known by what" in said
+        row = f"fs={fs} 52.50 63.00 1.2 - 1 seed, 1 board not decided: one seed on one board nothing"
+        assert f"{row} (not watched: bytes are not known by what" in said
+    assert "Transactions per second over 2 cells: not decided in any of 2 cells." in said
     drawn = page.with_suffix(".svg").read_text()
     assert "63.0 (×1.200)" in drawn and drawn.count(side_by_side.UNKNOWN) == 4
+
+
+def test_the_page_has_each_cells_verdict_and_that_over_all(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_by_side, "figure", lambda options, matched, path: path.write_text("<svg></svg>"))
+    for fs, seed in itertools.product(("ext4", "f2fs"), "12"):
+        lab.run(50, FS=fs, MODE="delete", PROBES="none", SEED=seed)
+        lab.run(60 if fs == "f2fs" else 40, FS=fs, MODE="wal", PROBES="none", SEED=seed)
+    page = tmp_path / "c.html"
+    lab.ok("compare", A="mode=delete probes=*", B="mode=wal probes=*", PAGE=str(page), MARGIN="2.5")
+    said = text(page)
+    assert "0.8 0.8 to 0.8 (95%) 2 seeds, 1 board different: B lower" in said
+    assert (
+        "over 2 cells: depends on fs: B lower with fs=ext4-ordered (B/A 0.8); B higher with fs=f2fs" in said
+    )
+    assert "Within a margin of 2.5 %, or of the boards' spread" in said
 
 
 @pytest.mark.parametrize(
@@ -59,7 +79,7 @@ def test_a_page_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(side_by_side, "cells", full)
     with pytest.raises(OSError, match="No space left"):
         side_by_side.write(
-            {"A": "a", "B": "b"}, [], tmp_path / "c.html", tmp_path / "c.svg", tmp_path / "c.png"
+            {"A": "a", "B": "b"}, [], 0.01, tmp_path / "c.html", tmp_path / "c.svg", tmp_path / "c.png"
         )
     assert not list(tmp_path.iterdir())
 

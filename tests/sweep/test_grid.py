@@ -6,16 +6,17 @@ import pytest
 from lab import Lab
 
 from base.errors import BadInputError
+from commitpath.cells.samples import Sampling
 from commitpath.sweep import grid, sweep_plan
 
 SMALL = "constants: {rows: 100, n: 5}\n"
 
 
-def expand(folder: Path, text: str, **overrides: str) -> grid.Expanded:
+def expand(folder: Path, text: str, sampling: Sampling = grid.GRIDS_OWN) -> grid.Expanded:
     """A grid of this text."""
     path = folder / "g.yml"
     path.write_text("description: a grid of a test\n" + text)
-    return grid.expand(str(path), overrides)
+    return grid.expand(str(path), sampling=sampling)
 
 
 def test_every_grid_expands() -> None:
@@ -36,6 +37,24 @@ def test_product_variants_seeds_and_repeats(tmp_path: Path) -> None:
         ("delete", "full"),
     }
     assert {run.cell.rows for run in found.runs} == {100}
+
+
+def test_seeds_and_boards_of_each_cell(tmp_path: Path) -> None:
+    text = SMALL + "axes: {fs: [ext4, f2fs]}\nseeds: [5, 9]\n"
+    runs = expand(tmp_path, text, Sampling(repeats=2, seeds=3, boards=2)).runs
+    assert len(runs) == 2 * 2 * 3 * 2
+    # counted from the grid's first seed on
+    assert {(run.cell.seed, run.cell.board_number) for run in runs} == {
+        *((seed, board) for seed in (5, 6, 7) for board in (1, 2))
+    }
+    assert {(run.first.seed, run.first.board_number, run.first.fs == run.cell.fs) for run in runs} == {
+        (5, 1, True)
+    }
+    planned, _ = sweep_plan.merge([expand(tmp_path, text, Sampling(boards=2))])
+    assert len(planned) == 8
+    # a board's seeds start from one snapshot
+    assert len({run.group for run in planned.values()}) == 4
+    assert {run.cell.seed for run in expand(tmp_path, text).runs} == {5, 9}
 
 
 def test_shuffled_is_the_same_set_in_one_other_order(tmp_path: Path) -> None:
@@ -115,6 +134,12 @@ def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None
     [
         ({}, "make sweep takes GRID=<name>; there are"),
         ({"GRID": "quick", "JOBS": "0"}, "JOBS is a whole number from 1"),
+        ({"GRID": "quick", "SEEDS": "0"}, "SEEDS=0: SEEDS is a whole number from 1 to 1000"),
+        ({"GRID": "quick", "BOARDS": "x"}, "BOARDS=x: BOARDS is a whole number from 1 to 1000"),
+        (
+            {"GRID": "quick", "BOARDS": "2", "CLOCK": "real"},
+            "BOARDS=2: with CLOCK=real each run prepares",
+        ),
         ({"GRID": "quick", "EXECUTOR": "cloud"}, "EXECUTOR is local, slurm"),
         ({"GRID": "quick", "MODE": "wal"}, "MODE: this grid varies it"),
         ({"GRID": "quick", "BOARD": "nowhere"}, "BOARD=nowhere: not in playbooks/inventory"),

@@ -1,6 +1,7 @@
 """Comparisons, report cards, set-up texts and advice, on synthetic runs."""
 
 import csv
+import itertools
 import json
 import re
 import shutil
@@ -11,65 +12,123 @@ import pytest
 from lab import Lab, edit
 
 
-def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, **more: str) -> None:
+def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, boards: int = 1, **more: str) -> None:
     """Runs of two modes and two filesystems; wal is `factor` times delete."""
     for fs in ("ext4", "f2fs"):
-        for seed in range(1, seeds + 1):
-            base = (50 if fs == "ext4" else 80) * (1 + 0.01 * seed)
-            lab.run(base, FS=fs, MODE="delete", SYNC="extra", SEED=str(seed), **more)
-            lab.run(base * factor, FS=fs, MODE="wal", SYNC="extra", SEED=str(seed), **more)
+        for seed, board in itertools.product(range(1, seeds + 1), range(1, boards + 1)):
+            base = (50 if fs == "ext4" else 80) * (1 + 0.01 * seed + 0.001 * board)
+            where = {"FS": fs, "SYNC": "extra", "SEED": str(seed), "BOARD_NUMBER": str(board)}
+            lab.run(base, MODE="delete", **where, **more)
+            lab.run(base * factor, MODE="wal", **where, **more)
 
 
-def test_a_difference_is_found_in_each_matched_cell(lab: Lab) -> None:
-    fill(lab)
-    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+def last(out: str) -> str:
+    """The line over all cells for the rate of all operations."""
+    return next(line for line in out.splitlines() if line.startswith("over ") and ", all: " in line)
+
+
+def test_what_differs_has_an_interval_over_seeds_and_boards(lab: Lab, tmp_path: Path) -> None:
+    fill(lab, seeds=3, boards=2)
+    target = tmp_path / "c.csv"
+    out = lab.ok("compare", A="mode=delete", B="mode=wal", FILE=str(target))
     assert "2 matched cells" in out
-    line = next(line for line in out.splitlines() if line.startswith("fs=f2fs") and "insert" in line)
-    assert "B higher" in line
-    assert "1.5" in line
-    assert "4/4" in line
-    assert "over all 2 cells, all: median B/A 1.5" in out
-    assert "B differs from A" in out
-    assert "‡" not in out
+    row = next(line for line in out.splitlines() if line.startswith("fs=f2fs") and " insert " in line)
+    for part in ("3 seeds, 2 boards", "1.5  ", "1.5 to 1.5 (95%)", "different: B higher"):
+        assert part in row
+    assert last(out) == "over 2 cells, all: different: B higher, B/A 1.5"
+    assert "margin: 1 %" in out and "‡" not in out
+    (first, *_), (head, *_) = list(csv.DictReader(target.open())), target.read_text().splitlines()
+    assert head == "cell,of,a,b,samples,ratio,low,high,confidence,margin,verdict,marks"
+    assert len(first["a"].split()) == 6 and float(first["ratio"]) == pytest.approx(1.5)
+    assert first["verdict"] == "different: B higher"
 
 
-def test_no_difference_is_said_where_there_is_none(lab: Lab) -> None:
-    fill(lab, factor=1.001)
+def test_equal_and_equal_within_the_margin(lab: Lab) -> None:
+    fill(lab, factor=1.0)
     out = lab.ok("compare", A="mode=delete", B="mode=wal")
-    # in each of two cells and over both, for three operations and all
-    assert out.count("no difference") == (2 + 1) * 4
-    assert "B higher" not in out
+    assert last(out) == "over 2 cells, all: equal"
+    fill(lab, factor=1.001, PROBES="none")
+    small = {"A": "mode=delete probes=none", "B": "mode=wal probes=none"}
+    assert last(lab.ok("compare", **small)) == "over 2 cells, all: equal within the margin, B/A 1.001"
+    assert "over 2 cells, all: different: B higher" in lab.ok("compare", **small, MARGIN="0.05")
+    for margin in ("-1", "x", "101"):
+        assert "MARGIN is a number from 0 to 100" in lab.says("compare", **small, MARGIN=margin)
 
 
-def test_one_seed_twice_in_virtual_time_is_one_measurement(lab: Lab) -> None:
+def test_the_margin_is_at_least_what_boards_differ_by(lab: Lab) -> None:
+    for board, tps in ((1, 100), (2, 104)):
+        for seed in (1, 2, 3):
+            for mode, factor in (("delete", 1), ("wal", 1.02)):
+                lab.run(tps * factor, MODE=mode, SEED=str(seed), BOARD_NUMBER=str(board))
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    assert out.count("equal within the margin") == 4 and "different" not in out
+    assert "margin: 1 %; in 4 of 4 rows the boards' spread, up to 3.922 %" in out
+
+
+def test_cells_that_disagree_are_not_pooled(lab: Lab) -> None:
+    for fs, sync, factor in (
+        *(("ext4", sync, 1.2) for sync in ("full", "normal")),
+        *(("f2fs", sync, 0.8) for sync in ("full", "normal")),
+        *(("xfs", sync, 1.0) for sync in ("full", "normal")),
+    ):
+        for seed in (1, 2, 3):
+            lab.run(50 + seed, FS=fs, SYNC=sync, PAGE_SIZE="4096", SEED=str(seed))
+            lab.run((50 + seed) * factor, FS=fs, SYNC=sync, PAGE_SIZE="8192", SEED=str(seed))
+    out = lab.ok("compare", A="page_size=4096", B="page_size=8192")
+    assert last(out) == (
+        "over 6 cells, all: depends on fs: B higher with fs=ext4-ordered (B/A 1.2); B lower with fs=f2fs "
+        "(B/A 0.8); equal within the margin with fs=xfs (B/A 1)"
+    )
+
+
+def test_an_answer_may_depend_on_two_settings_together(lab: Lab) -> None:
+    for fs, sync in itertools.product(("ext4", "f2fs"), ("full", "normal")):
+        factor = 0.8 if (fs, sync) == ("f2fs", "normal") else 1.2
+        for seed in (1, 2, 3):
+            lab.run(50 + seed, FS=fs, SYNC=sync, PAGE_SIZE="4096", SEED=str(seed))
+            lab.run((50 + seed) * factor, FS=fs, SYNC=sync, PAGE_SIZE="8192", SEED=str(seed))
+    for size, tps in (("4096", 50), ("8192", 70)):
+        lab.run(tps, FS="xfs", PAGE_SIZE=size)
+    out = lab.ok("compare", A="page_size=4096", B="page_size=8192")
+    assert last(out) == (
+        "over 5 cells, all: depends on fs and synchronous: B higher with fs=ext4-ordered synchronous=full, "
+        "fs=ext4-ordered synchronous=normal, fs=f2fs synchronous=full (B/A 1.2); B lower with fs=f2fs "
+        "synchronous=normal (B/A 0.8); not decided in 1 of 5 cells"
+    )
+
+
+def test_repeats_of_one_snapshot_count_once(lab: Lab) -> None:
     for _ in range(5):
         lab.run(50, MODE="delete")
         lab.run(60, MODE="wal")
     out = lab.ok("compare", A="mode=delete", B="mode=wal")
-    assert "1/1" in out
-    assert "too few runs" in out
+    assert "1 seed, 1 board" in out
+    assert out.count("not decided: one seed on one board") == 4
+    assert "mode=delete and mode=wal, A: 5 runs, 1 sample" in out
     for repeat in range(5):
         lab.run(50 + repeat, repeat=repeat, MODE="delete", CLOCK="real")
         lab.run(60 + repeat, repeat=repeat, MODE="wal", CLOCK="real")
-    assert "5/5" in lab.ok("compare", A="mode=delete clock=real", B="mode=wal clock=real")
+    real = lab.ok("compare", A="mode=delete clock=real", B="mode=wal clock=real")
+    assert "5/5 runs" in real and real.count("different: B higher") == 4 and "1 sample" not in real
 
 
-def test_seeds_that_change_other_numbers_alone_are_one_measurement_of_a_metric(
-    lab: Lab, tmp_path: Path
-) -> None:
-    fill(lab)
-    target = tmp_path / "syncs.csv"
-    out = lab.ok("compare", A="mode=delete", B="mode=wal", METRIC="syncs", FILE=str(target))
-    assert "fs=f2fs, insert, A: 4 runs, 1 distinct measurement" in out
-    rows = list(csv.DictReader(target.open()))
-    assert {(row["n_a"], row["n_b"], row["p"]) for row in rows} == {("1", "1", "")}
-    # half of the seeds change something
-    for seed, tps in ((1, 70), (2, 70), (3, 71), (4, 71)):
-        for mode in ("delete", "wal"):
-            lab.run(tps * (1 + (mode == "wal")), MODE=mode, FS="xfs", SEED=str(seed))
-    out = lab.ok("compare", A="mode=delete fs=xfs", B="mode=wal fs=xfs")
-    assert "mode=delete fs=xfs and mode=wal fs=xfs, all, A: 4 runs, 2 distinct measurements" in out
-    assert "B higher" not in out
+def test_seeds_and_boards_can_be_compared_themselves(lab: Lab) -> None:
+    fill(lab, seeds=3, boards=2)
+    out = lab.ok("compare", A="board_number=1", B="board_number=2")
+    assert "4 matched cells" in out and "3 seeds, 1 board" in out
+    assert last(out) == "over 4 cells, all: equal within the margin, B/A 1.001"
+    assert "2 matched cells" in lab.ok("compare", A="seed=1 mode=wal", B="seed=2 mode=wal")
+
+
+def test_a_seed_that_only_one_side_has_is_left_out(lab: Lab) -> None:
+    for seed in (1, 2, 3):
+        lab.run(50 + seed, MODE="delete", SEED=str(seed))
+    for seed in (3, 4):
+        lab.run(60 + seed, MODE="wal", SEED=str(seed))
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    assert "1 seed, 1 board" in out
+    lab.run(60, MODE="truncate", SEED="9")
+    assert "A and B have no seed on the same board" in lab.ok("compare", A="mode=delete", B="mode=truncate")
 
 
 def test_unequal_durability_and_counts_are_marked(lab: Lab) -> None:

@@ -221,11 +221,11 @@ def variables(cell: Cell) -> dict[str, str]:
     return {**found, "PROBES": cell.probes or "none"}
 
 
-def store(lab: Lab, one: request.Request, repeats: int = 1, but: int = 0) -> int:
+def store(lab: Lab, one: request.Request, but: int = 0) -> int:
     """Store the requested runs but for some of them; return how many."""
     done = lab.results / ".sweep/done"
     done.mkdir(parents=True, exist_ok=True)
-    runs, _ = request.planned(one, repeats)
+    runs, _ = request.planned(one)
     for run in list(runs.values())[but:]:
         axes = variables(run.cell)
         tps = (100 if run.cell.journal_mode == "wal" else 10) + run.repeat
@@ -237,7 +237,7 @@ def store(lab: Lab, one: request.Request, repeats: int = 1, but: int = 0) -> int
 def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
     given = {"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi}
     one = request.read(given)
-    number = store(lab, one, 2)
+    number = store(lab, request.read({**given, "REPEAT": "2"}))
     store(lab, one.virtual, but=1)
     printed = lab.ok("reproduce", **given, REPEAT="2")
     assert f"{pi}: {number} runs of {number // 2} cells, {number} of them stored; none to make" in printed

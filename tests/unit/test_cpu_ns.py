@@ -79,6 +79,11 @@ def test_a_snapshot_is_of_one_pace_and_image(monkeypatch: pytest.MonkeyPatch, tm
         names.add(prepared.provisioned_folder(one, variables)[0].name)
         names.add(prepared.snapshot_folder(cell, one, variables)[0].name)
     assert len(names) == 8
+    # and the number of a board that is not the first (payload.prepared_variables)
+    second = {**variables, "board_number": 2}
+    names.add(prepared.provisioned_folder(one, second)[0].name)
+    names.add(prepared.snapshot_folder(cell, one, second)[0].name)
+    assert len(names) == 10
     os.utime(root, ns=(0, 1))
     assert prepared.provisioned_folder(one, variables)[0].name not in names
     assert prepared.snapshot_folder(cell, one, variables)[0].name not in names

@@ -13,9 +13,11 @@ from some_cell import some_cell
 from analysis.run_files import derived
 from base import identity
 from base.errors import LabError
+from commitpath.cells import samples
 from commitpath.cells.from_variables import make_cell
 from commitpath.host import ansible
 from commitpath.run import compressed_files, crash_trials, experiment, plan
+from model.cell import Cell
 
 SUMMARY = {
     "cell_id": "c",
@@ -42,10 +44,25 @@ def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
     runs = iter(("unreadable", "good"))
     monkeypatch.setattr(experiment, "run_once", lambda *_, **__: place / next(runs))
     monkeypatch.setattr("analysis.__main__.main", lambda named: 3 * named[0].endswith("unreadable"))
-    assert experiment.experiment(some_cell(), 2, 1.0) == 3
+    assert experiment.experiment([some_cell()], 2, 1.0) == 3
     said = capsys.readouterr()
     assert f"not compared, as it could not be analysed: {place}/unreadable\n" in said.err
     assert "1 runs, 0 rejected" in said.out
+
+
+def test_every_sample_runs_before_one_is_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran = []
+
+    def run_once(cell: Cell, _: float, turn: int) -> Path:
+        ran.append((cell.seed, cell.board_number, turn))
+        return tmp_path / f"r{len(ran)}"
+
+    monkeypatch.setattr(experiment, "run_once", run_once)
+    monkeypatch.setattr(experiment, "analyse", lambda _: 3)
+    cells = samples.cells({"SEED": "7", "BOARD_NUMBER": "2"}, range(7, 9), 2)
+    assert experiment.experiment(cells, 2, 1.0) == 3
+    each = [(7, 2), (8, 2), (7, 3), (8, 3)]
+    assert ran == [(*sample, turn) for turn in (1, 2) for sample in each]
 
 
 def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:

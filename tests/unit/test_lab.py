@@ -36,6 +36,22 @@ def test_what_is_built_for_a_lab_board(
     assert set(built) <= {"build", "driver", "sqlite", cell.sqlite}, built
 
 
+def test_only_another_board_than_the_first_has_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the first one's snapshots are those of before there were numbers."""
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    for name in ("module", "probes"):
+        monkeypatch.setattr(artifacts, name, lambda *_: tmp_path)
+    monkeypatch.setattr(programs, "trials", lambda *_: tmp_path)
+    entry = {"board_kind": "virtual", "board_device": "/dev/target"}
+    first, second = (
+        payload.prepared_variables(make_cell({"BOARD_NUMBER": number}), Path("driver"), entry)
+        for number in "12"
+    )
+    assert second == {**first, "board_number": 2}
+
+
 def test_what_is_installed_for_a_lab_board() -> None:
     lists = ansible.load_yaml(ansible.PLAYBOOKS / "host.yml")[0]["vars"]
     of_lab = [package for name in packages.package_lists(False, virtual=False) for package in lists[name]]

@@ -46,6 +46,16 @@ def test_what_is_damaged_is_named_and_made_again_once(
     assert not saved.exists()
 
 
+def test_the_list_names_a_board_that_is_not_the_first(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    for inputs, ends in (({}, "a device of 9 MiB"), ({"board_number": 2}, "a device of 9 MiB  board 2")):
+        snapshot.write(saved, {"device_size_mib": 9, **inputs})
+        assert board_commands.snapshots({}) == 0
+        assert capsys.readouterr().out.rstrip().endswith(ends)
+
+
 def test_probes_that_do_not_record_what_is_known_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

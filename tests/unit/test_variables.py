@@ -10,6 +10,7 @@ import pytest
 
 from analysis import export
 from base.errors import BadInputError
+from commitpath.cells import samples
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import help, variables
@@ -18,6 +19,7 @@ from commitpath.papers.command import PASSED
 from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice
 from commitpath.sweep import drive, grid
+from model.cell import SAMPLED
 
 # where DRY_RUN is near to a variable
 NEAR = r"(did you mean RUN\? )?"
@@ -42,11 +44,11 @@ def test_each_commands_own_words_are_the_tables() -> None:
     loss = variables.without_axes("advise")["LOSS"]
     assert loss and ", ".join(candidates.LOSSES) in loss["what"]
     assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {
-        *(*choice.CHOSEN, *candidates.CUTS, "seed")
+        *(*choice.CHOSEN, *candidates.CUTS, *SAMPLED)
     }
-    assert set(variables.without_axes("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
+    assert set(variables.without_axes("sweep")) == {*drive.OPTIONS, *samples.VARIABLES, "EMULATOR"}
     assert set(variables.without_axes("reproduce")) == {
-        *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "ROBUST", "REPEAT", *PASSED, "EMULATOR")
+        *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "ROBUST", *samples.VARIABLES, *PASSED, "EMULATOR")
     }
 
 
