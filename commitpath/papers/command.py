@@ -10,6 +10,7 @@ from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable_lines
+from commitpath.cells import samples
 from commitpath.cells.identities import cell_id
 from commitpath.database import store
 from commitpath.papers import estimate, paper, request
@@ -57,8 +58,9 @@ def vary(wanted: Request, options: Mapping[str, str]) -> int:
     # loads the analysis, which takes a second: wrong input is reported before
     from commitpath.papers import robust
 
-    if wanted.reduced or "REPEAT" in options:
-        raise BadInputError("ROBUST=yes is of all claims: FIGURE, WHERE, N, ROWS and REPEAT are not used")
+    if wanted.reduced or options.keys() & {*samples.VARIABLES}:
+        given = ", ".join(("FIGURE", "WHERE", *request.MOST, *samples.VARIABLES))
+        raise BadInputError(f"ROBUST=yes is of all claims, each cell once: it does not take {given}")
     runs, _ = sweep_plan.merge([Expanded(robust.planned(wanted), [])])
     print(f"{len(runs)} runs of {len(robust.variations(wanted.load()))} variations", flush=True)
     code = drive.carry_out(runs, [], {name: options[name] for name in PASSED if name in options}, whole=False)
