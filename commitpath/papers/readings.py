@@ -11,7 +11,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.results.metrics import WHOLE, check_op
 from commitpath.sweep.grid import at_most, checked
 from model import engines
-from model.cell import Cell
+from model.cell import SAMPLED, Cell
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,9 @@ def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[st
     """Return (cell, op) of settings in which words may stand for values."""
     values = of_engine({name: words.get(str(value), value) for name, value in settings.items()})
     op = check_op(str(values.pop("op", WHOLE)))
-    # a grid has its own list of seeds; here it is one of the paper's constants (robust.py)
-    seed = {name: str(values.pop(name)) for name in ("seed",) if name in values}
-    return cell_with(tuple(sorted((at_most(checked(values), most) | seed).items()))), op
+    # a grid counts seeds and boards itself; here they are constants of the paper (robust.py)
+    sample = {name: str(values.pop(name)) for name in SAMPLED if name in values}
+    return cell_with(tuple(sorted((at_most(checked(values), most) | sample).items()))), op
 
 
 def of_engine(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def cells(paper: Paper) -> list[Cell]:
 def planned(request: Request) -> list[GridRun]:
     """Return the runs of all variations: one of each cell."""
     grid = f"{request.paper}-robust"
-    return [GridRun(grid, cell, 1) for _, paper in papers(request) for cell in cells(paper)]
+    return [GridRun(grid, cell, 1, cell) for _, paper in papers(request) for cell in cells(paper)]
 
 
 def judged(request: Request, results: Results) -> list[Row]:
