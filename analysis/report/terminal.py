@@ -186,13 +186,17 @@ def flash(worn: dict[str, Any] | None) -> list[str]:
     """Describe the programs and erases of a flash device."""
     if not worn or not worn["host_bytes"]:
         return []
-    merged = f"; {worn['merges']:,} merges copied {worn['merge_programs']:,} pages "
+    # "partial_merges" and "padding_bytes" are new
+    partial, padding = (worn.get(name, 0) for name in ("partial_merges", "padding_bytes"))
+    padded = f", {number(padding, 0, 1 / 1024)} KiB of it padding," if padding else ""
+    merged = f"; {worn['merges']:,} merges{f' and {partial:,} partial ones' if partial else ''} copied "
+    merged += f"{worn['merge_programs']:,} pages "
     merged += f"({number(worn['merge_bytes'], 0, 1 / 1024)} KiB)"
     return wrapped(
         f"device write amplification {number(worn['write_amplification'], 2)}: "
-        f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed for "
+        f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed{padded} for "
         f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
-        f"{worn['erases']:,} erases{merged if worn['merges'] else ''}"
+        f"{worn['erases']:,} erases{merged if worn['merges'] or partial else ''}"
     )
 
 

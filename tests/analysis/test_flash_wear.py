@@ -44,3 +44,17 @@ def test_without_merges_the_device_writes_what_it_is_given() -> None:
     collected = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, gc_bytes=1_638_400))
     assert collected is not None and collected["write_amplification"] == 2
     assert "merges" not in " ".join(terminal.flash(found))
+
+
+def test_partial_merges_and_padding_count() -> None:
+    """A device's own counters, if it has them: 8 partial merges copy 10 pages, padding is programmed too."""
+    busy = 8 * 3_000_000 + 10 * (210_000 + 1_265_000)
+    own = counters(
+        merges=0, unit_switches=0, merge_busy_ns=busy, partial_merges=8, padding_bytes=1_638_400, erases=0
+    )
+    found = flashsim.wear(parameters(), own)
+    assert found is not None
+    assert (found["merge_programs"], found["erases"], found["write_amplification"]) == (10, 8, 2.1)
+    said = " ".join(" ".join(terminal.flash(found)).split())
+    assert "3,360 KiB programmed, 1,600 KiB of it padding, for 1,600 KiB written" in said
+    assert said.endswith("0 merges and 8 partial ones copied 10 pages (160 KiB)")

@@ -1,4 +1,4 @@
-"""The time model of images/devices/flashsim (model.c, media.c) once more: when was each command done?
+"""The time model of images/devices/flashsim once more: when was each command done?
 
 What a command takes follows from the device's parameters, the commands since its reset and when each came.
 Garbage collection is not modelled.
@@ -47,6 +47,7 @@ class _Unit:
     next: int = 0
     used: int = 0
     sequential: bool = True
+    logged: int = 0  # bytes in its log
 
 
 class Model:
@@ -213,6 +214,7 @@ class Model:
                     ns += self._close(oldest)
                 unit = _Unit(number)
                 self.units.append(unit)
+            ns += self._log(unit, offset, stop - sector)
             unit.sequential &= offset == unit.next
             unit.next = offset + stop - sector
             self.uses += 1
@@ -220,11 +222,32 @@ class Model:
             sector = stop
         return ns
 
+    def _log(self, unit: _Unit, offset: int, sectors: int) -> int:
+        """Put a write out of order into the unit's log; return what it costs if that is full."""
+        room, ns = self.each["log_kib"] * 1024, 0
+        if not room or (unit.sequential and offset == unit.next):
+            return 0
+        if unit.logged + self._padded(sectors * 512) > room:
+            ns = self._close(unit)
+            unit.next, unit.sequential, unit.logged = 0, True, 0
+            if offset == 0:
+                return ns
+        unit.logged += self._padded(sectors * 512)
+        return ns
+
+    def _padded(self, size: int) -> int:
+        pad = self.each["pad_bytes"] or 1
+        return -(-size // pad) * pad
+
     def _close(self, unit: _Unit) -> int:
-        if unit.sequential and unit.next == self.each["unit_kib"] * 2:
-            return self.each["erase_ns"]
+        size, erase = self.each["unit_kib"] * 2, self.each["erase_ns"]
+        if unit.sequential and unit.next == size:
+            return erase
         spread = self.each["merge_spread_ns"]
-        return self.each["merge_ns"] + (self._draw() % (spread + 1) if spread else 0)
+        ns = self.each["merge_ns"] + (self._draw() % (spread + 1) if spread else 0)
+        if self.each["log_kib"] and unit.sequential and ns > erase:
+            return erase + (ns - erase) * (size - unit.next) // size
+        return ns
 
     def _draw(self) -> int:
         """The next number of splitmix64."""

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The model's media: dies, open allocation units, blocks. */
+/* The model's media: dies and blocks (media.c), allocation units (units.c). */
 #ifndef FLASHSIM_MEDIA_H
 #define FLASHSIM_MEDIA_H
 
@@ -30,10 +30,21 @@ static inline void chain_for(struct flash_chain *c, enum flash_cause cause, u64 
 	c->at += ns;
 }
 
+/* Bytes of flash that data of this size takes when programmed at once. */
+static inline u64 padded_bytes(const struct flash_model *m, u64 bytes)
+{
+	u64 pad = m->p.pad_bytes;
+
+	return pad ? (bytes + pad - 1) / pad * pad : bytes;
+}
+
 /* Sense one page, unless it is in its die's register. */
 void media_read(struct flash_model *m, struct flash_chain *c, u64 page);
 /* Program these extents on the next die. */
 void media_program(struct flash_model *m, struct flash_chain *c, const struct flash_extent *part,
 		   u32 parts, u64 bytes);
+
+/* Record a write in allocation units; return the time to close units for it. */
+u64 units_touch(struct flash_model *m, u64 sector, u64 end);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time model: see model.h. Media (dies, allocation units, blocks) is in media.c. */
+/* The time model: see model.h. media.h has its media. */
 #include "media.h"
 
 u64 flash_random(u64 *state)
@@ -35,6 +35,10 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 		return "cache_kib is more than 2048 times program_bytes";
 	if (p->open_units && p->unit_kib * 1024 % p->program_bytes)
 		return "unit_kib is not a multiple of program_bytes";
+	if (p->log_kib && (!p->open_units || p->log_kib * 1024 < p->program_bytes))
+		return "log_kib needs open_units, and at least program_bytes";
+	if (p->pad_bytes && (!power_of_two(p->pad_bytes) || p->pad_bytes > p->program_bytes))
+		return "pad_bytes is neither 0 nor a power of two up to program_bytes";
 	if (p->gc_blocks &&
 	    sectors / 2 * p->spare_permille / 1000 < (p->gc_blocks + 1) * p->erase_kib)
 		return "spare_permille leaves fewer spare blocks than gc_blocks + 1";

@@ -30,35 +30,37 @@ typedef uint32_t u32;
  * are set. A live one may change while the device is in use. README.md explains them.
  */
 /* clang-format off */
-#define FLASH_PARAMETERS(P)                    \
-	P(seed, 1, 0, 4294967295ULL)           \
-	P(block_bytes, 0, 512, 4096)           \
-	P(queue_depth, 0, 1, 256)              \
-	P(write_cache, 0, 0, 1)                \
-	P(fua, 0, 0, 1)                        \
-	P(discard, 0, 0, 1)                    \
-	P(command_ns, 1, 0, FLASH_SECOND)      \
-	P(bus_mb_s, 1, 1, 100000)              \
-	P(dies, 0, 1, FLASH_MAX_DIES)          \
-	P(read_bytes, 0, 512, 1048576)         \
-	P(read_ns, 1, 0, FLASH_SECOND)         \
-	P(program_bytes, 0, 512, 1048576)      \
-	P(program_ns, 1, 0, FLASH_SECOND)      \
-	P(program_kib_ns, 1, 0, FLASH_SECOND)  \
-	P(cache_kib, 0, 0, 1048576)            \
-	P(cache_reorder, 0, 0, 1)              \
-	P(flush_clean_ns, 1, 0, FLASH_SECOND)  \
-	P(flush_dirty_ns, 1, 0, FLASH_SECOND)  \
-	P(fua_ns, 1, 0, FLASH_SECOND)          \
-	P(discard_ns, 1, 0, FLASH_SECOND)      \
-	P(open_units, 0, 0, FLASH_MAX_UNITS)   \
-	P(unit_kib, 0, 4, 1048576)             \
-	P(merge_ns, 1, 0, FLASH_SECOND)        \
-	P(merge_spread_ns, 1, 0, FLASH_SECOND) \
-	P(erase_kib, 0, 4, 65536)              \
-	P(erase_ns, 1, 0, FLASH_SECOND)        \
-	P(spare_permille, 0, 1, 1000)          \
-	P(gc_blocks, 0, 0, 65536)              \
+#define FLASH_PARAMETERS(P)                     \
+	P(seed, 1, 0, 4294967295ULL)            \
+	P(block_bytes, 0, 512, 4096)            \
+	P(queue_depth, 0, 1, 256)               \
+	P(write_cache, 0, 0, 1)                 \
+	P(fua, 0, 0, 1)                         \
+	P(discard, 0, 0, 1)                     \
+	P(command_ns, 1, 0, FLASH_SECOND)       \
+	P(bus_mb_s, 1, 1, 100000)               \
+	P(dies, 0, 1, FLASH_MAX_DIES)           \
+	P(read_bytes, 0, 512, 1048576)          \
+	P(read_ns, 1, 0, FLASH_SECOND)          \
+	P(program_bytes, 0, 512, 1048576)       \
+	P(pad_bytes, 0, 0, 1048576)             \
+	P(program_ns, 1, 0, FLASH_SECOND)       \
+	P(program_kib_ns, 1, 0, FLASH_SECOND)   \
+	P(cache_kib, 0, 0, 1048576)             \
+	P(cache_reorder, 0, 0, 1)               \
+	P(flush_clean_ns, 1, 0, FLASH_SECOND)   \
+	P(flush_dirty_ns, 1, 0, FLASH_SECOND)   \
+	P(fua_ns, 1, 0, FLASH_SECOND)           \
+	P(discard_ns, 1, 0, FLASH_SECOND)       \
+	P(open_units, 0, 0, FLASH_MAX_UNITS)    \
+	P(unit_kib, 0, 4, 1048576)              \
+	P(log_kib, 0, 0, 1048576)               \
+	P(merge_ns, 1, 0, FLASH_SECOND)         \
+	P(merge_spread_ns, 1, 0, FLASH_SECOND)  \
+	P(erase_kib, 0, 4, 65536)               \
+	P(erase_ns, 1, 0, FLASH_SECOND)         \
+	P(spare_permille, 0, 1, 1000)           \
+	P(gc_blocks, 0, 0, 65536)               \
 	P(undo_kib, 0, 64, 1048576)
 /* clang-format on */
 
@@ -74,10 +76,9 @@ struct flash_parameters {
  * the cache's content.
  */
 /* clang-format off */
-#define FLASH_CAUSES(C)                                                                       \
-	C(queue)                                                                              \
-	C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(cache) C(drain) C(flush) \
-		C(fua) C(discard)
+#define FLASH_CAUSES(C)                                                              \
+	C(queue) C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(cache) \
+	C(drain) C(flush) C(fua) C(discard)
 /* clang-format on */
 
 enum flash_cause {
@@ -89,12 +90,12 @@ enum flash_cause {
 
 /* Counts, and the dies' work in the background and during commands. */
 /* clang-format off */
-#define FLASH_COUNTS(C)                                                                        \
-	C(reads)                                                                               \
-	C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(flushes_clean) C(flushes_dirty) \
-		C(discards) C(discard_bytes) C(programs) C(program_bytes) C(page_reads)        \
-			C(unit_opens) C(unit_switches) C(merges) C(erases) C(gc_bytes)         \
-				C(program_busy_ns) C(merge_busy_ns) C(gc_busy_ns)
+#define FLASH_COUNTS(C)                                                                \
+	C(reads) C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(flushes_clean) \
+	C(flushes_dirty) C(discards) C(discard_bytes) C(programs) C(program_bytes)     \
+	C(padding_bytes) C(page_reads) C(unit_opens) C(unit_switches) C(merges)        \
+	C(partial_merges) C(erases) C(gc_bytes) C(program_busy_ns) C(merge_busy_ns)    \
+	C(gc_busy_ns)
 /* clang-format on */
 
 struct flash_stats {
@@ -104,11 +105,15 @@ struct flash_stats {
 #undef C
 };
 
-/* An open allocation unit. `next` is the sector after an unbroken run from its start. */
+/*
+ * An open allocation unit. `next` is the sector after an unbroken run from its start; log_bytes are
+ * those of its log in use.
+ */
 struct flash_unit {
 	u64 number;
 	u64 next;
 	u64 used;
+	u64 log_bytes;
 	bool sequential;
 };
 
