@@ -192,11 +192,14 @@ def flash(worn: dict[str, Any] | None) -> list[str]:
     merged = f"; {worn['merges']:,} merges{f' and {partial:,} partial ones' if partial else ''} copied "
     merged += f"{worn['merge_programs']:,} pages "
     merged += f"({number(worn['merge_bytes'], 0, 1 / 1024)} KiB)"
+    collected = (
+        f"; garbage collection copied {number(worn['gc_bytes'], 0, 1 / 1024)} KiB" if worn["gc_bytes"] else ""
+    )
     return wrapped(
         f"device write amplification {number(worn['write_amplification'], 2)}: "
         f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed{padded} for "
         f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
-        f"{worn['erases']:,} erases{merged if worn['merges'] or partial else ''}"
+        f"{worn['erases']:,} erases{merged if worn['merges'] or partial else ''}{collected}"
     )
 
 

@@ -44,6 +44,7 @@ def test_without_merges_the_device_writes_what_it_is_given() -> None:
     collected = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, gc_bytes=1_638_400))
     assert collected is not None and collected["write_amplification"] == 2
     assert "merges" not in " ".join(terminal.flash(found))
+    assert " ".join(terminal.flash(collected)).endswith("garbage collection copied 1,600 KiB")
 
 
 def test_partial_merges_and_padding_count() -> None:

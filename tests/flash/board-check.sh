@@ -148,9 +148,13 @@ check_verify() {
       done
     done
   done
-  on 65536 "${uncached[@]}" open_units=4 unit_kib=64 merge_ns=10000 erase_kib=64 gc_blocks=2 spare_permille=200
+  on 65536 "${uncached[@]}" open_units=4 unit_kib=64 log_kib=64 merge_ns=10000
   job --rw=randrw --bs=4k --iodepth=8 --size=16m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
-  report $? "verify: randrw with fsync, no cache, units and garbage collection"
+  report $? "verify: randrw with fsync, no cache, units"
+  on 65536 "${uncached[@]}" erase_kib=64 gc_blocks=2 spare_permille=200
+  job --rw=randrw --bs=4k --iodepth=8 --size=16m --io_size=64m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
+  report $? "verify: randrw with fsync, no cache, garbage collection"
+  is "verify: garbage was collected" "$(counter gc_bytes)" -gt 0
   quiet verify
 }
 

@@ -1,6 +1,6 @@
 """Break the flash module on purpose, one way at a time, and see that a check notices.
 
-usage: mutants.py host                the model, by tests/flash/test_flash_model.py
+usage: mutants.py host                the model, by tests/flash/test_flash_*.py
        mutants.py board COMMAND...    the module: COMMAND FLASHSIM.KO CHECK runs board-check.sh on a
                                       board; its exit status and what it prints are taken
        BUILD=COMMAND                  environment of `board`: COMMAND SOURCES FLASHSIM.KO builds it
@@ -48,8 +48,14 @@ HOST = [
     ("units.c", "(size - unit->next) / size", "size / size"),
     ("units.c", "if (in_order(unit, offset))", "if (offset > m->sectors)"),
     ("media.h", "(bytes + pad - 1) / pad * pad", "bytes"),
-    ("media.c", "if (!m->p.gc_blocks)\n\t\treturn 0;", "return 0;"),
-    ("media.c", "valid = block * live_kib / m->physical_kib;", "valid = 0;"),
+    ("map.c", "while (m->map.nr_free <= m->p.gc_blocks)", "while (0)"),
+    ("map.c", "if (map->live[i] < map->live[best] && i != map->open)", "if (map->live[best] == NONE)"),
+    ("map.c", "if (page == NONE || map->slot[page] != i + 1)", "if (page == NONE)"),
+    ("map.c", "return units * (m->p.read_ns + program_ns(m, m->p.program_bytes)) + m->p.erase_ns;",
+     "return units + m->p.erase_ns;"),
+    ("map.c", "for (; m->map.slot && page < end; page++)", "for (; page > end; page++)"),
+    ("map.c", "for (; pages < padded; pages++)", "for (; pages > padded; pages++)"),
+    ("map.c", "map->slot[i] = 0;\n\t\tappend(map, i);", "map->slot[i] = 0;"),
     ("media.c", "chain_for(c, CAUSE_merge, merge);", "c->at += merge;"),
 ]  # fmt: skip
 
@@ -126,7 +132,7 @@ def on_host(folder):
         "-x",
         "-p",
         "no:cacheprovider",
-        str(HERE / "test_flash_model.py"),
+        *map(str, sorted(HERE.glob("test_flash_*.py"))),
     ]
     environment = {**os.environ, "FLASH_SOURCES": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,7 +1,6 @@
 """The time model of images/devices/flashsim once more: when was each command done?
 
 What a command takes follows from the device's parameters, the commands since its reset and when each came.
-Garbage collection is not modelled.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from oracle_map import PageMap
 
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ
 
@@ -60,6 +60,7 @@ class Model:
         self.controller_free = self.bus_free = self.next_die = self.uses = 0
         self.die_free, self.die_page = [0] * parameters["dies"], [-1] * parameters["dies"]
         self.units: list[_Unit] = []
+        self.map = PageMap(parameters) if parameters["gc_blocks"] else None
         self.dirty = False
         self.pending: list[list[int]] = []  # sector, sectors
         self.programs: deque[tuple[int, int]] = deque()  # done, bytes
@@ -73,6 +74,8 @@ class Model:
         elif kind == DISCARD:
             chain = self._begin(now)
             chain.add("discard", self.each["discard_ns"])
+            if self.map:
+                self.map.discard(sector, sectors)
         elif kind == READ:
             chain = self._read(self._begin(now), sector, sector + sectors)
         else:
@@ -196,6 +199,7 @@ class Model:
         self.next_die = (die + 1) % self.each["dies"]
         merge = sum(self._touch(*part) for part in written) if self.each["open_units"] else 0
         chain.until("die", self.die_free[die])
+        chain.add("gc", self.map.program(written) if self.map else 0)
         chain.add("merge", merge)
         chain.add("program", self.each["program_ns"] + self.each["program_kib_ns"] * size // 1024)
         self.die_free[die], self.die_page[die] = chain.at, -1

@@ -236,8 +236,8 @@ def open_units_rate(model, kib, units, **device):
 
 @pytest.mark.parametrize("kib", FLASHBENCH)
 def test_too_many_open_units_cost_what_flashbench_measures(model, kib):
-    """A merge a write, so the rate falls with the size of a write. Above 512 KiB the card merges for less; the
-    partial merges of a log hardly help, as only the first write to a unit is in order from its start."""
+    """A merge a write, so the rate falls with the size of a write. Above 512 KiB the card merges for less;
+    partial merges hardly help, as only the first write to a unit is in order from its start."""
     within, beyond = FLASHBENCH[kib]
     assert open_units_rate(model, kib, 3) == pytest.approx(within, rel=0.03)
     assert open_units_rate(model, kib, 4) == pytest.approx(beyond, rel=0.12 if kib <= 512 else 0.4)
@@ -254,30 +254,6 @@ def test_reordering_cache_merges_less(model):
 GC = {"sectors": 131072, "erase_kib": 1024, "gc_blocks": 2, "spare_permille": 100}
 
 
-def fill(live, times):
-    """Write the 64 MiB device over and over while it holds `live` of it."""
-    return [f"live {live}", *(f"w +0 {i * 256 % 131072} 256" for i in range(512 * times))]
-
-
-def test_no_garbage_is_collected_before_the_watermark(model):
-    assert model(fill(64 << 20, 1), **GC)[1]["erases"] == 0
-    assert model(fill(64 << 20, 2), **GC)[1]["erases"] > 0
-    assert model(fill(64 << 20, 2), **{**GC, "gc_blocks": 0})[1]["erases"] == 0
-
-
-def test_what_a_device_holds_is_not_free_after_a_reset(model):
-    writes = fill(64 << 20, 1)
-    assert model([writes[0], "reset", *writes[1:]], **GC)[1]["erases"] > 0
-
-
-def test_collection_costs_more_the_fuller_the_device(model):
-    few, many = (model(fill(live << 20, 3), **GC)[1] for live in (16, 64))
-    assert few["gc_bytes"] < many["gc_bytes"] / 3
-    assert few["time_gc_ns"] < many["time_gc_ns"]
-    # every byte written takes one that was reclaimed
-    assert many["erases"] * (1 << 20) - many["gc_bytes"] == pytest.approx(2 * 64 << 20, rel=0.1)
-
-
 def commands_of(seed, count=400):
     """Any commands at any times, some of them at once."""
     generator = random.Random(seed)
@@ -287,7 +263,9 @@ def commands_of(seed, count=400):
         size = generator.choice([1, 3, 8, 9, 64, 256, 1024])
         sector = generator.randrange(0, 131072 - size)
         kind = generator.choice("rwwwwfFd")
-        out.append({"F": f"F {now}", "d": f"d {now} {size}"}.get(kind, f"{kind} {now} {sector} {size}"))
+        out.append(
+            {"F": f"F {now}", "d": f"d {now} {sector} {size}"}.get(kind, f"{kind} {now} {sector} {size}")
+        )
     return out
 
 
@@ -367,13 +345,15 @@ def test_profile_is_whole_and_accepted(model, profile):
 EXTENDED = [
     {**LOG, "unit_kib": 512, "log_kib": 64, "merge_spread_ns": 9_000_000},
     {**LOG, **CACHE, "fua": 1, "cache_reorder": 1, "unit_kib": 512, "log_kib": 64, "pad_bytes": 8192},
+    {"sectors": 65536, "erase_kib": 256, "gc_blocks": 2},
+    {**CACHE, "fua": 1, "sectors": 65536, "erase_kib": 128, "gc_blocks": 1, "pad_bytes": 16384},
 ]
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
 def test_the_oracle_makes_the_same_times_of_a_profile(model, profile):
     described = yaml.safe_load(profile.read_text())
-    the_oracle_agrees(model, {**described["geometry"], **described["timing"], "gc_blocks": 0})
+    the_oracle_agrees(model, {**described["geometry"], **described["timing"]})
 
 
 @pytest.mark.parametrize("changes", EXTENDED)
@@ -384,11 +364,12 @@ def test_the_oracle_makes_the_same_times(model, changes):
 def the_oracle_agrees(model, changes):
     """tests/flash/oracle.py, of commands that meet and of commands that do not."""
     draw, now, told, entries = random.Random(1), 0, [], []
+    pages = min({**PLAIN, **changes}["sectors"] // 8 - 100, 60000)
     for _ in range(1500):
         letter, number = draw.choice([("r", 0), ("w", 1), ("w", 1), ("f", 1 | FUA), ("F", 2), ("d", 3)])
-        sector, sectors = 8 * draw.randrange(60000), 8 * draw.choice([1, 1, 4, 100])
+        sector, sectors = 8 * draw.randrange(pages), 8 * draw.choice([1, 1, 4, 100])
         now += draw.choice([0, 1000, 100_000, 5_000_000])
-        place = {"F": "", "d": f" {sectors}"}.get(letter, f" {sector} {sectors}")
+        place = "" if letter == "F" else f" {sector} {sectors}"
         told.append(f"{letter} {now}{place}")
         entries.append((now, 0, sector, sectors, number))
     ends, counters = model(told, **changes)

@@ -123,6 +123,7 @@ def wear(parameters: Mapping[str, str], counters: Mapping[str, str]) -> dict[str
         "merge_programs": copied,
         "merge_bytes": copied * unit,
         "gc_bytes": counts["gc_bytes"],
+        "free_blocks": counts.get("free_blocks"),
         "write_amplification": programmed / counts["write_bytes"] if counts["write_bytes"] else None,
     }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The model's media: dies and blocks (media.c), allocation units (units.c). */
+/* The model's media: dies (media.c), allocation units (units.c), page map (map.c). */
 #ifndef FLASHSIM_MEDIA_H
 #define FLASHSIM_MEDIA_H
 
@@ -38,6 +38,11 @@ static inline u64 padded_bytes(const struct flash_model *m, u64 bytes)
 	return pad ? (bytes + pad - 1) / pad * pad : bytes;
 }
 
+static inline u64 program_ns(const struct flash_model *m, u64 bytes)
+{
+	return m->p.program_ns + m->p.program_kib_ns * bytes / 1024;
+}
+
 /* Sense one page, unless it is in its die's register. */
 void media_read(struct flash_model *m, struct flash_chain *c, u64 page);
 /* Program these extents on the next die. */
@@ -46,5 +51,15 @@ void media_program(struct flash_model *m, struct flash_chain *c, const struct fl
 
 /* Record a write in allocation units; return the time to close units for it. */
 u64 units_touch(struct flash_model *m, u64 sector, u64 end);
+
+/* The numbers that the map needs, and their use. */
+u64 map_numbers(const struct flash_parameters *p, u64 sectors);
+void map_init(struct flash_model *m);
+/* Map what one program writes; return the time of garbage collection. */
+u64 map_program(struct flash_model *m, const struct flash_extent *part, u32 parts);
+void map_discard(struct flash_model *m, u64 sector, u64 sectors);
+/* Write what is mapped to empty blocks, in order; all others are free. */
+void map_reset(struct flash_model *m);
+u64 flash_blocks(const struct flash_parameters *p, u64 sectors);
 
 #endif

@@ -39,12 +39,30 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 		return "log_kib needs open_units, and at least program_bytes";
 	if (p->pad_bytes && (!power_of_two(p->pad_bytes) || p->pad_bytes > p->program_bytes))
 		return "pad_bytes is neither 0 nor a power of two up to program_bytes";
-	if (p->gc_blocks &&
-	    sectors / 2 * p->spare_permille / 1000 < (p->gc_blocks + 1) * p->erase_kib)
-		return "spare_permille leaves fewer spare blocks than gc_blocks + 1";
-	if (p->gc_blocks && p->erase_kib * 1024 * p->spare_permille / 2000 < p->program_bytes / 8)
-		return "spare_permille frees too little of a block";
+	if (p->gc_blocks && flash_blocks(p, sectors) > FLASH_MAX_BLOCKS)
+		return "erase_kib makes more than 65536 blocks";
+	/* one is open, one is for garbage collection's copies */
+	if (p->gc_blocks && flash_blocks(p, sectors) * p->erase_kib <
+				    sectors / 2 + (p->gc_blocks + 2) * p->erase_kib)
+		return "spare_permille leaves fewer spare blocks than gc_blocks + 2";
+	if (p->gc_blocks && p->erase_kib * 1024 % FLASH_PAGE)
+		return "erase_kib is not a multiple of 4";
+	if (p->gc_blocks && p->open_units)
+		return "gc_blocks needs open_units=0: a device that maps units merges them";
 	return NULL;
+}
+
+u64 flash_size(const struct flash_parameters *p, u64 sectors)
+{
+	return sizeof(struct flash_model) + map_numbers(p, sectors) * sizeof(u32);
+}
+
+void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u64 sectors)
+{
+	m->p = *p;
+	m->sectors = sectors;
+	map_init(m);
+	flash_reset(m);
 }
 
 void flash_reset(struct flash_model *m)
@@ -53,10 +71,7 @@ void flash_reset(struct flash_model *m)
 	m->random = m->p.seed;
 	m->next_die = 0;
 	m->uses = 0;
-	m->physical_kib = m->sectors / 2 + m->sectors / 2 * m->p.spare_permille / 1000 + 1;
-	m->free_bytes = m->physical_kib * 1024;
-	/* existing data stays where it is */
-	m->free_bytes -= m->live_bytes < m->free_bytes ? m->live_bytes : m->free_bytes;
+	map_reset(m);
 	flash_power_cut(m);
 }
 
@@ -271,10 +286,11 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	return finish(m, &c);
 }
 
-u64 flash_discard(struct flash_model *m, u64 now, u64 sectors)
+u64 flash_discard(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 {
 	struct flash_chain c = begin(m, now);
 
+	map_discard(m, sector, sectors);
 	m->stats.discards++;
 	m->stats.discard_bytes += sectors * 512;
 	chain_for(&c, CAUSE_discard, m->p.discard_ns);

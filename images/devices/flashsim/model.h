@@ -24,6 +24,9 @@ typedef uint32_t u32;
 #define FLASH_MAX_UNITS 64
 #define FLASH_MAX_PENDING 256
 #define FLASH_MAX_PROGRAMS 4096
+#define FLASH_MAX_BLOCKS 65536
+/* what the page map maps */
+#define FLASH_PAGE 4096
 
 /*
  * The parameters: P(name, live, least, most). There are no defaults: a device starts only when all
@@ -128,12 +131,27 @@ struct flash_program {
 	u64 bytes;
 };
 
+/* The page map; a slot is a page's place in the blocks. */
+struct flash_map {
+	/* of a page: its slot plus one, 0: none; of a slot: its page; of a block: its live pages */
+	u32 *slot;
+	u32 *page;
+	u32 *live;
+	/* a ring */
+	u32 *free;
+	u32 first_free;
+	u32 nr_free;
+	u32 blocks;
+	u32 block_pages;
+	/* the block that takes writes, and its slots in use */
+	u32 open;
+	u32 filled;
+};
+
 struct flash_model {
 	struct flash_parameters p;
 	struct flash_stats stats;
 	u64 sectors;
-	/* bytes that hold data; set by the caller before each write */
-	u64 live_bytes;
 
 	u64 random;
 	u64 controller_free;
@@ -147,8 +165,7 @@ struct flash_model {
 	u32 open_units;
 	u64 uses;
 
-	u64 free_bytes;
-	u64 physical_kib;
+	struct flash_map map;
 
 	/* the volatile cache: pending, in order of drain; and being programmed */
 	bool dirty;
@@ -160,18 +177,25 @@ struct flash_model {
 	u32 first_program;
 	u32 nr_programs;
 	struct flash_program program[FLASH_MAX_PROGRAMS];
+	/* the map's */
+	u32 numbers[];
 };
 
 /* Return NULL if the parameters are consistent, else the fault. */
 const char *flash_check(const struct flash_parameters *p, u64 sectors);
-/* Empty cache, closed units, all blocks free, first random number, counters zero. */
+/* Bytes of a model with these parameters, which are consistent. */
+u64 flash_size(const struct flash_parameters *p, u64 sectors);
+/* Begin with a model whose bytes are zero. */
+void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u64 sectors);
+/* Empty cache, closed units, data packed into the first blocks, first random number, counters zero.
+ */
 void flash_reset(struct flash_model *m);
 
 /* Each returns the time at which the command completes, not before `now`. */
 u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors);
 u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fua);
 u64 flash_flush(struct flash_model *m, u64 now);
-u64 flash_discard(struct flash_model *m, u64 now, u64 sectors);
+u64 flash_discard(struct flash_model *m, u64 now, u64 sector, u64 sectors);
 /* Drop everything in progress: the power is off. Counters stay. */
 void flash_power_cut(struct flash_model *m);
 

@@ -1,0 +1,139 @@
+"""The page map of the flash model: garbage collection against what is known of it, and against the oracle."""
+
+import random
+
+import numpy as np
+import pytest
+from native import Refused
+from scipy.special import lambertw
+
+# 64 MiB in blocks of 256 KiB, 64 pages
+SMALL = {
+    "sectors": 131072,
+    "erase_kib": 256,
+    "gc_blocks": 2,
+    "spare_permille": 150,
+    "program_bytes": 4096,
+    "dies": 1,
+}
+PAGES, PER_BLOCK = 16384, 64
+
+
+def random_pages(number, pages=PAGES, seed=1):
+    draw = random.Random(seed)
+    return [f"w +0 {8 * draw.randrange(pages)} 8" for _ in range(number)]
+
+
+def filled(pages=PAGES):
+    return [f"w +0 {sector} 256" for sector in range(0, 8 * pages, 256)]
+
+
+def amplification(model, pages=PAGES, **device):
+    """Bytes programmed for each byte of random writes, once it no longer changes."""
+    start = filled(pages) + random_pages(3 * PAGES, pages)
+    early, late = (
+        model(commands, **{**SMALL, **device})[1]
+        for commands in (start, [*start, *random_pages(3 * PAGES, pages, 2)])
+    )
+    copied, erases = (late[name] - early[name] for name in ("gc_bytes", "erases"))
+    # what is written and copied takes what was erased
+    assert erases * PER_BLOCK * 4096 == pytest.approx(3 * PAGES * 4096 + copied, rel=0.01)
+    return 1 + copied / (3 * PAGES * 4096)
+
+
+def closed_blocks(spare_permille, gc_blocks=2):
+    """Blocks in the steady state without the free ones and half the open one."""
+    return 256 * (1000 + spare_permille) // 1000 - (gc_blocks + 1) - 0.5
+
+
+def mean_field(live, blocks, pages=PER_BLOCK):
+    """Return the write amplification of greedy collection of many blocks under uniform random writes.
+
+    A block loses pages in proportion to its live ones. Blocks are reclaimed with j or j + 1 live pages: of a
+    flow R of new blocks f comes down to j, so R (pages - j - 1) + f = 1, and the blocks of all levels add up.
+    """
+    for j in range(pages):
+        above = sum(1 / i for i in range(j + 2, pages + 1))
+        flow = (blocks - live / (j + 1)) / (live * above - live * (pages - j - 1) / (j + 1))
+        down = 1 - flow * (pages - j - 1)
+        if 0 <= down <= flow:
+            return flow * pages
+    raise AssertionError("no such level")
+
+
+def desnoyers(alpha):
+    """Return the same for large blocks: Analytic Modeling of SSD Write Performance, SYSTOR 2012."""
+    return alpha / (alpha + lambertw(-alpha * np.exp(-alpha)).real)
+
+
+@pytest.mark.parametrize("spare", [70, 150, 300])
+def test_greedy_collection_amplifies_writes_as_computed(model, spare):
+    blocks = closed_blocks(spare)
+    expected = mean_field(PAGES, blocks)
+    assert amplification(model, spare_permille=spare) == pytest.approx(expected, rel=0.03)
+    # small blocks cost less
+    alpha = blocks * PER_BLOCK / PAGES
+    assert mean_field(PAGES, blocks / 64, PER_BLOCK * 64) == pytest.approx(desnoyers(alpha), rel=0.01)
+    assert desnoyers(alpha) * 0.8 < expected < desnoyers(alpha)
+
+
+def test_a_device_that_is_less_full_copies_less(model):
+    half = PAGES // 2
+    found = amplification(model, half)
+    assert found == pytest.approx(mean_field(half, closed_blocks(150)), rel=0.03)
+    assert found < amplification(model) / 2
+
+
+def test_what_was_discarded_is_not_copied(model):
+    """Half the device is discarded: as if it had never been written."""
+    half = PAGES // 2
+    start = [*filled(), f"d +0 {8 * half} {8 * half}", *random_pages(3 * PAGES, half)]
+    kept = [*filled(), *random_pages(3 * PAGES, half)]
+    discarded, full = (model(commands, **SMALL)[1]["gc_bytes"] for commands in (start, kept))
+    assert discarded < full / 2
+
+
+def test_no_garbage_is_collected_before_the_watermark(model):
+    for times, collected in ((1, False), (2, True)):
+        counters = model(filled() * times, **SMALL)[1]
+        assert (counters["erases"] > 0) is collected
+        assert (counters["gc_busy_ns"] > 0) is collected
+    # in order: no block has live pages when it is reclaimed
+    assert counters["gc_bytes"] == 0
+    assert counters["free_blocks"] == SMALL["gc_blocks"] + 1
+    assert model(filled() * 2, **{**SMALL, "gc_blocks": 0})[1]["erases"] == 0
+
+
+def test_data_stay_over_a_reset_and_garbage_does_not(model):
+    full, half = (
+        model(
+            [*filled(pages), *random_pages(2 * PAGES, pages), "reset", *random_pages(PAGES // 4, pages)],
+            **SMALL,
+        )[1]
+        for pages in (PAGES, PAGES // 2)
+    )
+    # 38 spare blocks take 2432 pages, and 166 twice as many as are written
+    assert full["erases"] > 0
+    assert half["erases"] == 0
+
+
+def test_padding_fills_blocks(model):
+    """A page of 16 KiB for each write of 4 KiB."""
+    commands = random_pages(3 * PAGES, PAGES // 8)
+    plain, padded = (
+        model(commands, **{**SMALL, "program_bytes": 16384, "pad_bytes": pad})[1] for pad in (0, 16384)
+    )
+    for counters in (plain, padded):
+        taken = sum(counters[name] for name in ("program_bytes", "padding_bytes", "gc_bytes"))
+        used = counters["erases"] + 294 - counters["free_blocks"]
+        assert used * 256 * 1024 == pytest.approx(taken, abs=256 * 1024)
+    assert padded["erases"] > 5 * plain["erases"]
+    assert padded["padding_bytes"] == 3 * padded["program_bytes"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"spare_permille": 10}, {"erase_kib": 6}, {"open_units": 2, "unit_kib": 256}]
+)
+def test_parameters_that_do_not_fit_are_refused(model, change):
+    with pytest.raises(Refused):
+        model(["r 0 0 8"], **{**SMALL, **change})
