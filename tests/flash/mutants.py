@@ -19,7 +19,7 @@ SOURCES = HERE.parents[1] / "images/devices/flashsim"
 
 # file, what it says, what it shall say
 HOST = [
-    ("model.c", "chain_for(&c, CAUSE_command, m->p.command_ns);", ""),
+    ("model.c", "chain_for(&c, CAUSE_command, m->p.command_ns + further_ns);", "c.at += further_ns;"),
     ("model.c", "chain_until(&c, CAUSE_queue, m->controller_free);\n\tchain_for", "chain_for"),
     ("model.c", "return bytes * 1000 / m->p.bus_mb_s;", "return (bytes + 512) * 1000 / m->p.bus_mb_s;"),
     ("model.c", "sent = later(k.at, sent) + ns;", "sent = k.at + ns;"),
@@ -28,15 +28,18 @@ HOST = [
     ("model.c", "chain_for(&last, CAUSE_fua, m->p.fua_ns);", "last.at++;"),
     ("model.c", "bool cached = m->p.cache_kib && !fua;", "bool cached = m->p.cache_kib;"),
     ("model.c", "while (m->pending_bytes)\n\t\tdrain_one(m, c.at);", ""),
-    ("model.c", "m->dirty = false;\n\treturn finish", "return finish"),
+    ("model.c", "m->dirty_bytes = 0;\n\treturn finish", "return finish"),
     ("model.c", "chain_until(c, CAUSE_cache, m->program[m->first_program].done);\n\t\tretire(m, c->at);",
      "retire(m, m->program[m->first_program].done);"),
     ("model.c", "while (at && m->pending[at - 1].sector > sector)", "while (0)"),
     ("model.c", "m->random = m->p.seed;", ""),
     ("model.c", "m->pending_bytes = m->programming_bytes = 0;\n\tm->nr_pending", "m->nr_pending"),
-    ("model.c", "m->dirty = false;\n\tm->pending", "m->pending"),
+    ("model.c", "m->dirty_bytes = 0;\n\tm->pending", "m->pending"),
     ("model.c", "const char *flash_check(const struct flash_parameters *p, u64 sectors)\n{",
      "const char *flash_check(const struct flash_parameters *p, u64 sectors)\n{\n\tif (p)\n\t\treturn 0;"),
+    ("model.c", "begin(m, now, m->p.read_command_ns)", "begin(m, now, m->p.write_command_ns)"),
+    ("model.c", "m->p.flush_dirty_kib_ns * m->dirty_bytes / 1024", "m->p.flush_dirty_kib_ns"),
+    ("model.c", "if (m->p.exclusive)", "if (!m)"),
     ("media.c", "if (m->die_page[die] == page + 1)", "if (0)"),
     ("media.c", "m->die_page[die] = 0;", ""),
     ("media.c", "m->next_die = (die + 1) % m->p.dies;", ""),
@@ -132,7 +135,7 @@ def on_host(folder):
         "-x",
         "-p",
         "no:cacheprovider",
-        *map(str, sorted(HERE.glob("test_flash_*.py"))),
+        *map(str, sorted(HERE.glob("test_flash_*.py"), reverse=True)),
     ]
     environment = {**os.environ, "FLASH_SOURCES": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -61,7 +61,7 @@ class Model:
         self.die_free, self.die_page = [0] * parameters["dies"], [-1] * parameters["dies"]
         self.units: list[_Unit] = []
         self.map = PageMap(parameters) if parameters["gc_blocks"] else None
-        self.dirty = False
+        self.dirty = 0  # bytes
         self.pending: list[list[int]] = []  # sector, sectors
         self.programs: deque[tuple[int, int]] = deque()  # done, bytes
         self.pending_bytes = self.programming_bytes = 0
@@ -77,16 +77,18 @@ class Model:
             if self.map:
                 self.map.discard(sector, sectors)
         elif kind == READ:
-            chain = self._read(self._begin(now), sector, sector + sectors)
+            chain = self._read(self._begin(now, self.each["read_command_ns"]), sector, sector + sectors)
         else:
-            chain = self._write(self._begin(now), sector, sector + sectors, operation & FUA > 0)
+            chain = self._write(
+                self._begin(now, self.each["write_command_ns"]), sector, sector + sectors, operation & FUA > 0
+            )
         self.parts.update(chain.parts)
         return chain.at
 
-    def _begin(self, now: int) -> Chain:
+    def _begin(self, now: int, more: int = 0) -> Chain:
         chain = Chain(now)
         chain.until("queue", self.controller_free)
-        chain.add("command", self.each["command_ns"])
+        chain.add("command", self.each["command_ns"] + more)
         self.controller_free = chain.at
         return chain
 
@@ -128,6 +130,7 @@ class Model:
             sector += size // 512
         if fua:
             last.add("fua", self.each["fua_ns"])
+            self._exclude(last)
         return last
 
     def _flush(self, now: int) -> Chain:
@@ -141,9 +144,14 @@ class Model:
             self._drain(chain.at)
         for done, _ in self.programs:
             chain.until("drain", done)
-        chain.add("flush", self.each["flush_dirty_ns"])
-        self.dirty = False
+        chain.add("flush", self.each["flush_dirty_ns"] + self.each["flush_dirty_kib_ns"] * self.dirty // 1024)
+        self._exclude(chain)
+        self.dirty = 0
         return chain
+
+    def _exclude(self, chain: Chain) -> None:
+        if self.each["exclusive"]:
+            self.controller_free = max(self.controller_free, chain.at)
 
     def _cache(self, chain: Chain, sector: int, size: int) -> None:
         room, unit = self.each["cache_kib"] * 1024, self.each["program_bytes"]
@@ -155,7 +163,7 @@ class Model:
             chain.until("cache", self.programs[0][0])
             self._retire(chain.at)
         self._pend(sector, size // 512)
-        self.dirty = True
+        self.dirty += size
         while len(self.pending) == _MOST_PENDING or self.pending_bytes >= drain_at:
             self._drain(chain.at)
 

@@ -111,6 +111,34 @@ def test_flush_drains_then_pays_its_base(model):
     assert counters["time_drain_ns"] == PROGRAM
 
 
+def test_reads_and_writes_have_their_own_command_times(model):
+    times, counters = model(["r +0 0 8", "w +0 0 8", "d +0 0 8"], read_command_ns=7000, write_command_ns=900)
+    plain = latencies(model(["r +0 0 8", "w +0 0 8", "d +0 0 8"])[0])
+    assert latencies(times) == [plain[0] + 7000, plain[1] + 900, plain[2]]
+    assert counters["time_command_ns"] == 3 * COMMAND + 7900
+
+
+def test_flush_costs_what_was_written_since_the_last(model):
+    device = {**CACHE, "flush_dirty_kib_ns": 1000}
+    commands = ["w +0 0 8", "F +0", "w +0 0 8", "w +0 0 8", "f +0 64 8", "F +0", "F +0"]
+    times, _ = model(commands, fua=1, **device)
+    slower = [
+        a - b for a, b in zip(latencies(times), latencies(model(commands, fua=1, **CACHE)[0]), strict=True)
+    ]
+    # FUA bypasses the cache; what is overwritten in it counts again
+    assert slower == [0, 4000, 0, 0, 0, 8000, 0]
+
+
+@pytest.mark.parametrize("command", ["F 0", "f 0 512 8"])
+def test_an_exclusive_command_holds_up_others(model, command):
+    device = {**CACHE, "fua": 1, "fua_ns": 70_000, "queue_depth": 8}
+    commands = ["w 0 0 8", command, "r 0 8224 8"]
+    shared, alone = (model(commands, exclusive=exclusive, **device)[0] for exclusive in (0, 1))
+    assert shared[:2] == alone[:2]
+    assert shared[2] < shared[1]
+    assert alone[2] == alone[1] + COMMAND + READ + transfer(4096)
+
+
 def test_full_cache_waits_for_the_dies(model):
     writes = [f"w +0 {i * 256} 256" for i in range(64)]
     times, counters = model(writes, bus_mb_s=10000, **CACHE)
@@ -346,6 +374,15 @@ EXTENDED = [
     {**LOG, "unit_kib": 512, "log_kib": 64, "merge_spread_ns": 9_000_000},
     {**LOG, **CACHE, "fua": 1, "cache_reorder": 1, "unit_kib": 512, "log_kib": 64, "pad_bytes": 8192},
     {"sectors": 65536, "erase_kib": 256, "gc_blocks": 2},
+    {
+        **CACHE,
+        "fua": 1,
+        "fua_ns": 70_000,
+        "exclusive": 1,
+        "flush_dirty_kib_ns": 900,
+        "write_command_ns": 9000,
+        "read_command_ns": 3000,
+    },
     {**CACHE, "fua": 1, "sectors": 65536, "erase_kib": 128, "gc_blocks": 1, "pad_bytes": 16384},
 ]
 

@@ -83,20 +83,27 @@ void flash_power_cut(struct flash_model *m)
 		m->die_free[i] = m->die_page[i] = 0;
 	m->controller_free = m->bus_free = 0;
 	m->open_units = 0;
-	m->dirty = false;
+	m->dirty_bytes = 0;
 	m->pending_bytes = m->programming_bytes = 0;
 	m->nr_pending = m->nr_programs = m->first_program = 0;
 }
 
 /* Start a command: wait for the controller, then its overhead. */
-static struct flash_chain begin(struct flash_model *m, u64 now)
+static struct flash_chain begin(struct flash_model *m, u64 now, u64 further_ns)
 {
 	struct flash_chain c = {.at = now};
 
 	chain_until(&c, CAUSE_queue, m->controller_free);
-	chain_for(&c, CAUSE_command, m->p.command_ns);
+	chain_for(&c, CAUSE_command, m->p.command_ns + further_ns);
 	m->controller_free = c.at;
 	return c;
+}
+
+/* A FLUSH or a FUA write may keep the controller to its end. */
+static void keep_controller(struct flash_model *m, const struct flash_chain *c)
+{
+	if (m->p.exclusive)
+		m->controller_free = later(m->controller_free, c->at);
 }
 
 static u64 finish(struct flash_model *m, const struct flash_chain *c)
@@ -124,7 +131,7 @@ static u64 chunk_of(u64 sector, u64 end, u64 size)
 u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 {
 	u64 end = sector + sectors, sent = 0, bytes, ns;
-	struct flash_chain c = begin(m, now), last = c;
+	struct flash_chain c = begin(m, now, m->p.read_command_ns), last = c;
 
 	m->stats.reads++;
 	m->stats.read_bytes += sectors * 512;
@@ -226,7 +233,7 @@ static void cache_chunk(struct flash_model *m, struct flash_chain *c, u64 sector
 		retire(m, c->at);
 	}
 	add_pending(m, sector, bytes / 512);
-	m->dirty = true;
+	m->dirty_bytes += bytes;
 	while (m->nr_pending == FLASH_MAX_PENDING || m->pending_bytes >= drain_at(m))
 		drain_one(m, c->at);
 }
@@ -235,7 +242,7 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 {
 	bool cached = m->p.cache_kib && !fua;
 	u64 end = sector + sectors, bytes;
-	struct flash_chain c = begin(m, now), last = c;
+	struct flash_chain c = begin(m, now, m->p.write_command_ns), last = c;
 
 	m->stats.writes++;
 	m->stats.write_bytes += sectors * 512;
@@ -258,8 +265,10 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 				last = k;
 		}
 	}
-	if (fua)
+	if (fua) {
 		chain_for(&last, CAUSE_fua, m->p.fua_ns);
+		keep_controller(m, &last);
+	}
 	return finish(m, &last);
 }
 
@@ -268,7 +277,7 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	struct flash_chain c = {.at = now};
 	u32 i;
 
-	if (!m->dirty) {
+	if (!m->dirty_bytes) {
 		m->stats.flushes_clean++;
 		chain_for(&c, CAUSE_flush, m->p.flush_clean_ns);
 		return finish(m, &c);
@@ -281,14 +290,16 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	for (i = 0; i < m->nr_programs; i++)
 		chain_until(&c, CAUSE_drain,
 			    m->program[(m->first_program + i) % FLASH_MAX_PROGRAMS].done);
-	chain_for(&c, CAUSE_flush, m->p.flush_dirty_ns);
-	m->dirty = false;
+	chain_for(&c, CAUSE_flush,
+		  m->p.flush_dirty_ns + m->p.flush_dirty_kib_ns * m->dirty_bytes / 1024);
+	keep_controller(m, &c);
+	m->dirty_bytes = 0;
 	return finish(m, &c);
 }
 
 u64 flash_discard(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 {
-	struct flash_chain c = begin(m, now);
+	struct flash_chain c = begin(m, now, 0);
 
 	map_discard(m, sector, sectors);
 	m->stats.discards++;

@@ -33,37 +33,41 @@ typedef uint32_t u32;
  * are set. A live one may change while the device is in use. README.md explains them.
  */
 /* clang-format off */
-#define FLASH_PARAMETERS(P)                     \
-	P(seed, 1, 0, 4294967295ULL)            \
-	P(block_bytes, 0, 512, 4096)            \
-	P(queue_depth, 0, 1, 256)               \
-	P(write_cache, 0, 0, 1)                 \
-	P(fua, 0, 0, 1)                         \
-	P(discard, 0, 0, 1)                     \
-	P(command_ns, 1, 0, FLASH_SECOND)       \
-	P(bus_mb_s, 1, 1, 100000)               \
-	P(dies, 0, 1, FLASH_MAX_DIES)           \
-	P(read_bytes, 0, 512, 1048576)          \
-	P(read_ns, 1, 0, FLASH_SECOND)          \
-	P(program_bytes, 0, 512, 1048576)       \
-	P(pad_bytes, 0, 0, 1048576)             \
-	P(program_ns, 1, 0, FLASH_SECOND)       \
-	P(program_kib_ns, 1, 0, FLASH_SECOND)   \
-	P(cache_kib, 0, 0, 1048576)             \
-	P(cache_reorder, 0, 0, 1)               \
-	P(flush_clean_ns, 1, 0, FLASH_SECOND)   \
-	P(flush_dirty_ns, 1, 0, FLASH_SECOND)   \
-	P(fua_ns, 1, 0, FLASH_SECOND)           \
-	P(discard_ns, 1, 0, FLASH_SECOND)       \
-	P(open_units, 0, 0, FLASH_MAX_UNITS)    \
-	P(unit_kib, 0, 4, 1048576)              \
-	P(log_kib, 0, 0, 1048576)               \
-	P(merge_ns, 1, 0, FLASH_SECOND)         \
-	P(merge_spread_ns, 1, 0, FLASH_SECOND)  \
-	P(erase_kib, 0, 4, 65536)               \
-	P(erase_ns, 1, 0, FLASH_SECOND)         \
-	P(spare_permille, 0, 1, 1000)           \
-	P(gc_blocks, 0, 0, 65536)               \
+#define FLASH_PARAMETERS(P)                             \
+	P(seed, 1, 0, 4294967295ULL)                    \
+	P(block_bytes, 0, 512, 4096)                    \
+	P(queue_depth, 0, 1, 256)                       \
+	P(write_cache, 0, 0, 1)                         \
+	P(fua, 0, 0, 1)                                 \
+	P(exclusive, 0, 0, 1)                           \
+	P(discard, 0, 0, 1)                             \
+	P(command_ns, 1, 0, FLASH_SECOND)               \
+	P(read_command_ns, 1, 0, FLASH_SECOND)          \
+	P(write_command_ns, 1, 0, FLASH_SECOND)         \
+	P(bus_mb_s, 1, 1, 100000)                       \
+	P(dies, 0, 1, FLASH_MAX_DIES)                   \
+	P(read_bytes, 0, 512, 1048576)                  \
+	P(read_ns, 1, 0, FLASH_SECOND)                  \
+	P(program_bytes, 0, 512, 1048576)               \
+	P(pad_bytes, 0, 0, 1048576)                     \
+	P(program_ns, 1, 0, FLASH_SECOND)               \
+	P(program_kib_ns, 1, 0, FLASH_SECOND)           \
+	P(cache_kib, 0, 0, 1048576)                     \
+	P(cache_reorder, 0, 0, 1)                       \
+	P(flush_clean_ns, 1, 0, FLASH_SECOND)           \
+	P(flush_dirty_ns, 1, 0, FLASH_SECOND)           \
+	P(flush_dirty_kib_ns, 1, 0, FLASH_SECOND)       \
+	P(fua_ns, 1, 0, FLASH_SECOND)                   \
+	P(discard_ns, 1, 0, FLASH_SECOND)               \
+	P(open_units, 0, 0, FLASH_MAX_UNITS)            \
+	P(unit_kib, 0, 4, 1048576)                      \
+	P(log_kib, 0, 0, 1048576)                       \
+	P(merge_ns, 1, 0, FLASH_SECOND)                 \
+	P(merge_spread_ns, 1, 0, FLASH_SECOND)          \
+	P(erase_kib, 0, 4, 65536)                       \
+	P(erase_ns, 1, 0, FLASH_SECOND)                 \
+	P(spare_permille, 0, 1, 1000)                   \
+	P(gc_blocks, 0, 0, 65536)                       \
 	P(undo_kib, 0, 64, 1048576)
 /* clang-format on */
 
@@ -167,8 +171,9 @@ struct flash_model {
 
 	struct flash_map map;
 
-	/* the volatile cache: pending, in order of drain; and being programmed */
-	bool dirty;
+	/* the volatile cache: written since the last FLUSH; pending, in order of drain; being
+	 * programmed */
+	u64 dirty_bytes;
 	u64 pending_bytes;
 	u32 nr_pending;
 	struct flash_extent pending[FLASH_MAX_PENDING];
