@@ -5,7 +5,7 @@ What a command takes follows from the device's parameters, the commands since it
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -61,6 +61,8 @@ class Model:
         self.die_free, self.die_page = [0] * parameters["dies"], [-1] * parameters["dies"]
         self.units: list[_Unit] = []
         self.map = PageMap(parameters) if parameters["gc_blocks"] else None
+        self.held: OrderedDict[int, None] = OrderedDict()  # pages of the map, the newest last
+        self.slc = self.folded_until = 0
         self.dirty = 0  # bytes
         self.pending: list[list[int]] = []  # sector, sectors
         self.programs: deque[tuple[int, int]] = deque()  # done, bytes
@@ -69,6 +71,7 @@ class Model:
     def does(self, now: int, sector: int, sectors: int, operation: int) -> int:
         """Return when a command is done that comes now."""
         kind = operation & OP
+        self._fold(now)
         if kind == FLUSH:
             chain = self._flush(now)
         elif kind == DISCARD:
@@ -101,6 +104,7 @@ class Model:
         while sector < end:
             page = sector * 512 // page_bytes
             size = min((page + 1) * page_bytes, end * 512) - sector * 512
+            self._look_up(chain, sector, 1)
             part, die = chain.copy(), page % self.each["dies"]
             if self.die_page[die] != page:
                 part.until("die", self.die_free[die])
@@ -203,14 +207,46 @@ class Model:
         self.programming_bytes += size
 
     def _program(self, chain: Chain, written: list[tuple[int, int]], size: int) -> None:
+        stored, program = self._padded(size), self._program_ns(size)
+        if self.slc + stored <= self.each["slc_mib"] << 20:
+            self.slc += stored
+            program = self.each["slc_program_ns"]
+        for part in written:
+            self._look_up(chain, *part)
         die = self.next_die
         self.next_die = (die + 1) % self.each["dies"]
         merge = sum(self._touch(*part) for part in written) if self.each["open_units"] else 0
         chain.until("die", self.die_free[die])
         chain.add("gc", self.map.program(written) if self.map else 0)
         chain.add("merge", merge)
-        chain.add("program", self.each["program_ns"] + self.each["program_kib_ns"] * size // 1024)
+        chain.add("program", program)
         self.die_free[die], self.die_page[die] = chain.at, -1
+
+    def _program_ns(self, size: int) -> int:
+        return self.each["program_ns"] + self.each["program_kib_ns"] * size // 1024
+
+    def _fold(self, now: int) -> None:
+        """Each die that was idle before a command programs units from SLC again."""
+        unit = self.each["program_bytes"]
+        one = -(-unit // self.each["read_bytes"]) * self.each["read_ns"] + self._program_ns(unit)
+        idle = now - max(self.controller_free, self.folded_until, *self.die_free)
+        if one and idle > 0:
+            self.slc = max(self.slc - idle // one * self.each["dies"] * unit, 0)
+        self.folded_until = max(self.folded_until, now)
+
+    def _look_up(self, chain: Chain, sector: int, sectors: int) -> None:
+        """Read the pages of the map that are not held: four bytes for each 4 KiB."""
+        room, span = self.each["map_kib"] * 1024 // self.each["read_bytes"], self.each["read_bytes"] * 2
+        for page in range(sector // span, (sector + sectors - 1) // span + 1) if room else ():
+            if page not in self.held:
+                if len(self.held) == room:
+                    self.held.popitem(last=False)
+                die = page % self.each["dies"]
+                chain.until("die", self.die_free[die])
+                chain.add("map", self.each["read_ns"])
+                self.die_free[die], self.die_page[die] = chain.at, -1
+            self.held[page] = None
+            self.held.move_to_end(page)
 
     def _touch(self, sector: int, sectors: int) -> int:
         """Write in allocation units; return what it costs to have them open."""

@@ -131,8 +131,67 @@ def test_padding_fills_blocks(model):
     assert padded["padding_bytes"] == 3 * padded["program_bytes"]
 
 
+def read_ns(model, mib, order, **device):
+    """Return the mean time of the last 400 of 800 reads of 4 KiB, in the first MIB, and all map reads."""
+    draw, places = random.Random(1), mib * 256
+    pages = [draw.randrange(places) if order == "random" else 7 * i % places for i in range(800)]
+    times, counters = model([f"r +0 {8 * page} 8" for page in pages], **device)
+    return (times[-1] - times[399]) / 400, counters["map_reads"]
+
+
+def test_random_reads_are_slower_beyond_the_reach_of_the_map(model):
+    """Of 64 KiB are held, four pages of 16 KiB, each for 16 MiB: a random read over 256 MiB misses 3 of 4."""
+    device = {"sectors": 1048576, "map_kib": 64}
+    within, few = read_ns(model, 64, "random", **device)
+    beyond, many = read_ns(model, 256, "random", **device)
+    assert few == 4
+    assert many == pytest.approx(800 * 3 / 4, rel=0.05)
+    assert beyond - within == pytest.approx(60_000 * 3 / 4, rel=0.05)
+    # in order, one of the 400 needs a page of the map
+    whole, part = (read_ns(model, 256, "sequential", sectors=1048576, map_kib=kib)[0] for kib in (0, 64))
+    assert part == whole + 60_000 / 400
+    assert read_ns(model, 256, "random", **{**device, "map_kib": 256})[1] == 16
+
+
+def test_a_write_needs_the_map_too(model):
+    counters = model([f"w +0 {page * 32768} 8" for page in (0, 1, 0, 1, 2, 1, 0)], map_kib=32)[1]
+    assert (counters["map_reads"], counters["time_map_ns"]) == (4, 4 * 60_000)
+
+
+SLC = {"slc_mib": 32, "slc_program_ns": 200_000, "program_ns": 2_000_000, "bus_mb_s": 2000, "dies": 4}
+
+
+def mb_s(times, first, last):
+    """Return the rate of writes of 128 KiB."""
+    return (last - first) * 131072 / 1e6 / ((times[last - 1] - times[first - 1]) / 1e9)
+
+
+def test_slc_fills_and_idle_dies_empty_it(model):
+    """Writes go to SLC for 32 MiB, then as the cells are; a pause empties what four dies can fold."""
+    writes = [f"w +0 {256 * i} 256" for i in range(512)]
+    times, counters = model(writes, **SLC)
+    assert mb_s(times, 16, 256) / mb_s(times, 272, 512) > 4
+    assert counters["slc_bytes"] == 32 << 20
+    assert counters["fold_bytes"] == 0
+    # 500 ms: each die folds units of 16 KiB, a read of 60 us and a program of 2 ms
+    folded = 4 * 16384 * (500_000_000 // 2_060_000)
+    times, counters = model([*writes, f"w +500000000 {256 * 512} 256", *writes], **SLC)
+    assert counters["fold_bytes"] == folded
+    assert counters["slc_bytes"] == (32 << 20) + folded
+    # a FLUSH with nothing to do leaves the dies idle, and their time counts once
+    twice = model([*writes, "F +250000000", "F +250000000"], **SLC)[1]["fold_bytes"]
+    assert 0.98 * folded < twice <= folded
+
+
 @pytest.mark.parametrize(
-    "change", [{"spare_permille": 10}, {"erase_kib": 6}, {"open_units": 2, "unit_kib": 256}]
+    "change",
+    [
+        {"spare_permille": 10},
+        {"erase_kib": 6},
+        {"open_units": 2, "unit_kib": 256},
+        {"map_kib": 8},
+        {"map_kib": 8},
+    ],
 )
 def test_parameters_that_do_not_fit_are_refused(model, change):
     with pytest.raises(Refused):

@@ -11,7 +11,7 @@
  *   store.c   the data                     units.c  allocation units
  *   cache.c   writes a power cut may lose  sysfs.c  counters and switches
  *   history.c past states                  log.c    log of all commands
- *   map.c     page map, garbage collection
+ *   map.c     page map and its garbage     map_cache.c  held part of the map
  */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The model's media: dies (media.c), allocation units (units.c), page map (map.c). */
+/* The model's media: dies (media.c), allocation units (units.c), page map (map.c), held part
+ * of the map (map_cache.c). */
 #ifndef FLASHSIM_MEDIA_H
 #define FLASHSIM_MEDIA_H
 
@@ -45,9 +46,14 @@ static inline u64 program_ns(const struct flash_model *m, u64 bytes)
 
 /* Sense one page, unless it is in its die's register. */
 void media_read(struct flash_model *m, struct flash_chain *c, u64 page);
+/* Sense one page, also if it is in the register. */
+void media_sense(struct flash_model *m, struct flash_chain *c, u64 page, enum flash_cause cause);
 /* Program these extents on the next die. */
 void media_program(struct flash_model *m, struct flash_chain *c, const struct flash_extent *part,
 		   u32 parts, u64 bytes);
+
+/* Use the time in which the device was idle before a command. */
+void media_idle(struct flash_model *m, u64 now);
 
 /* Record a write in allocation units; return the time to close units for it. */
 u64 units_touch(struct flash_model *m, u64 sector, u64 end);
@@ -60,6 +66,10 @@ u64 map_program(struct flash_model *m, const struct flash_extent *part, u32 part
 void map_discard(struct flash_model *m, u64 sector, u64 sectors);
 /* Write what is mapped to empty blocks, in order; all others are free. */
 void map_reset(struct flash_model *m);
+/* Read what the controller does not hold of the map of these sectors. */
+void map_cache_use(struct flash_model *m, struct flash_chain *c, u64 sector, u64 end);
+u64 map_cache_numbers(const struct flash_parameters *p, u64 sectors);
+void map_cache_clear(struct flash_model *m);
 u64 flash_blocks(const struct flash_parameters *p, u64 sectors);
 
 #endif

@@ -45,6 +45,8 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 	if (p->gc_blocks && flash_blocks(p, sectors) * p->erase_kib <
 				    sectors / 2 + (p->gc_blocks + 2) * p->erase_kib)
 		return "spare_permille leaves fewer spare blocks than gc_blocks + 2";
+	if (p->map_kib && (p->open_units || p->map_kib * 1024 < p->read_bytes))
+		return "map_kib needs open_units=0, and at least read_bytes";
 	if (p->gc_blocks && p->erase_kib * 1024 % FLASH_PAGE)
 		return "erase_kib is not a multiple of 4";
 	if (p->gc_blocks && p->open_units)
@@ -54,7 +56,8 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 
 u64 flash_size(const struct flash_parameters *p, u64 sectors)
 {
-	return sizeof(struct flash_model) + map_numbers(p, sectors) * sizeof(u32);
+	return sizeof(struct flash_model) +
+	       (map_numbers(p, sectors) + map_cache_numbers(p, sectors)) * sizeof(u32);
 }
 
 void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u64 sectors)
@@ -62,6 +65,7 @@ void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u
 	m->p = *p;
 	m->sectors = sectors;
 	map_init(m);
+	m->map_cache.used = m->numbers + map_numbers(p, sectors);
 	flash_reset(m);
 }
 
@@ -70,7 +74,7 @@ void flash_reset(struct flash_model *m)
 	m->stats = (struct flash_stats){};
 	m->random = m->p.seed;
 	m->next_die = 0;
-	m->uses = 0;
+	m->uses = m->slc_bytes = 0;
 	map_reset(m);
 	flash_power_cut(m);
 }
@@ -81,8 +85,9 @@ void flash_power_cut(struct flash_model *m)
 
 	for (i = 0; i < FLASH_MAX_DIES; i++)
 		m->die_free[i] = m->die_page[i] = 0;
-	m->controller_free = m->bus_free = 0;
+	m->controller_free = m->bus_free = m->folded_until = 0;
 	m->open_units = 0;
+	map_cache_clear(m);
 	m->dirty_bytes = 0;
 	m->pending_bytes = m->programming_bytes = 0;
 	m->nr_pending = m->nr_programs = m->first_program = 0;
@@ -93,6 +98,7 @@ static struct flash_chain begin(struct flash_model *m, u64 now, u64 further_ns)
 {
 	struct flash_chain c = {.at = now};
 
+	media_idle(m, now);
 	chain_until(&c, CAUSE_queue, m->controller_free);
 	chain_for(&c, CAUSE_command, m->p.command_ns + further_ns);
 	m->controller_free = c.at;
@@ -137,9 +143,11 @@ u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 	m->stats.read_bytes += sectors * 512;
 	m->bus_free = later(m->bus_free, c.at);
 	for (; sector < end; sector += bytes / 512) {
-		struct flash_chain k = c;
+		struct flash_chain k;
 
 		bytes = chunk_of(sector, end, m->p.read_bytes);
+		map_cache_use(m, &c, sector, sector + bytes / 512);
+		k = c;
 		media_read(m, &k, sector * 512 / m->p.read_bytes);
 		/*
 		 * This command's pages follow one another. The bus is reserved only for its
@@ -277,6 +285,7 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	struct flash_chain c = {.at = now};
 	u32 i;
 
+	media_idle(m, now);
 	if (!m->dirty_bytes) {
 		m->stats.flushes_clean++;
 		chain_for(&c, CAUSE_flush, m->p.flush_clean_ns);

@@ -52,6 +52,7 @@ typedef uint32_t u32;
 	P(pad_bytes, 0, 0, 1048576)                     \
 	P(program_ns, 1, 0, FLASH_SECOND)               \
 	P(program_kib_ns, 1, 0, FLASH_SECOND)           \
+	P(slc_program_ns, 1, 0, FLASH_SECOND)           \
 	P(cache_kib, 0, 0, 1048576)                     \
 	P(cache_reorder, 0, 0, 1)                       \
 	P(flush_clean_ns, 1, 0, FLASH_SECOND)           \
@@ -68,6 +69,8 @@ typedef uint32_t u32;
 	P(erase_ns, 1, 0, FLASH_SECOND)                 \
 	P(spare_permille, 0, 1, 1000)                   \
 	P(gc_blocks, 0, 0, 65536)                       \
+	P(map_kib, 0, 0, 1048576)                       \
+	P(slc_mib, 0, 0, 1048576)                       \
 	P(undo_kib, 0, 64, 1048576)
 /* clang-format on */
 
@@ -79,12 +82,12 @@ struct flash_parameters {
 
 /*
  * The causes of a command's time, which add up to its latency. queue: waiting for the controller;
- * die: for a die busy with other work; cache: for space in the cache; drain: a FLUSH waiting for
- * the cache's content.
+ * die: for a die busy with other work; map: to read the map; cache: for space in the cache; drain:
+ * a FLUSH waiting for the cache's content.
  */
 /* clang-format off */
 #define FLASH_CAUSES(C)                                                              \
-	C(queue) C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(cache) \
+	C(queue) C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(map) C(cache) \
 	C(drain) C(flush) C(fua) C(discard)
 /* clang-format on */
 
@@ -100,8 +103,8 @@ enum flash_cause {
 #define FLASH_COUNTS(C)                                                                \
 	C(reads) C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(flushes_clean) \
 	C(flushes_dirty) C(discards) C(discard_bytes) C(programs) C(program_bytes)     \
-	C(padding_bytes) C(page_reads) C(unit_opens) C(unit_switches) C(merges)        \
-	C(partial_merges) C(erases) C(gc_bytes) C(program_busy_ns) C(merge_busy_ns)    \
+	C(padding_bytes) C(page_reads) C(map_reads) C(unit_opens) C(unit_switches) C(merges)        \
+	C(partial_merges) C(erases) C(gc_bytes) C(slc_bytes) C(fold_bytes) C(program_busy_ns) C(merge_busy_ns)    \
 	C(gc_busy_ns)
 /* clang-format on */
 
@@ -152,6 +155,14 @@ struct flash_map {
 	u32 filled;
 };
 
+/* The part of the map that the controller holds: of each of the map's pages the last use, 0: not
+ * held. */
+struct flash_map_cache {
+	u32 *used;
+	u32 uses;
+	u32 held;
+};
+
 struct flash_model {
 	struct flash_parameters p;
 	struct flash_stats stats;
@@ -170,6 +181,11 @@ struct flash_model {
 	u64 uses;
 
 	struct flash_map map;
+	struct flash_map_cache map_cache;
+
+	/* what is programmed as SLC, and the time up to which idle time was used to fold it */
+	u64 slc_bytes;
+	u64 folded_until;
 
 	/* the volatile cache: written since the last FLUSH; pending, in order of drain; being
 	 * programmed */
