@@ -16,13 +16,14 @@ failures=0
 
 # A quick device: what is checked is what it does, not how long it takes.
 declare -A base=(
-  [seed]=1 [block_bytes]=512 [queue_depth]=32 [write_cache]=1 [fua]=1 [exclusive]=0 [discard]=1
-  [command_ns]=10000 [read_command_ns]=0 [write_command_ns]=0 [bus_mb_s]=400 [dies]=4
-  [read_bytes]=16384 [read_ns]=20000 [program_bytes]=32768 [pad_bytes]=0 [program_ns]=50000
-  [program_kib_ns]=1000 [slc_program_ns]=0 [cache_kib]=256 [cache_reorder]=0 [flush_clean_ns]=10000
-  [flush_dirty_ns]=50000 [flush_dirty_kib_ns]=0 [fua_ns]=20000 [discard_ns]=10000 [open_units]=0
-  [unit_kib]=4096 [log_kib]=0 [merge_ns]=0 [merge_spread_ns]=0 [erase_kib]=4096 [erase_ns]=1000000
-  [spare_permille]=70 [gc_blocks]=0 [map_kib]=0 [slc_mib]=0 [undo_kib]=65536
+  [seed]=1 [block_bytes]=512 [queue_depth]=32 [write_cache]=1 [fua]=1 [exclusive]=0 [rel_sectors]=0
+  [meta_reliable]=0 [discard]=1 [command_ns]=10000 [read_command_ns]=0 [write_command_ns]=0
+  [bus_mb_s]=400 [dies]=4 [read_bytes]=16384 [read_ns]=20000 [program_bytes]=32768 [pad_bytes]=0
+  [program_ns]=50000 [program_kib_ns]=1000 [slc_program_ns]=0 [cache_kib]=256 [cache_reorder]=0
+  [flush_clean_ns]=10000 [flush_dirty_ns]=50000 [flush_dirty_kib_ns]=0 [fua_ns]=20000
+  [discard_ns]=10000 [open_units]=0 [unit_kib]=4096 [log_kib]=0 [merge_ns]=0 [merge_spread_ns]=0
+  [erase_kib]=4096 [erase_ns]=1000000 [spare_permille]=70 [gc_blocks]=0 [map_kib]=0 [slc_mib]=0
+  [undo_kib]=65536
 )
 uncached=(write_cache=0 fua=0 cache_kib=0 queue_depth=1)
 

@@ -19,14 +19,14 @@ SOURCES = HERE.parents[1] / "images/devices/flashsim"
 
 # file, what it says, what it shall say
 HOST = [
-    ("model.c", "chain_for(&c, CAUSE_command, m->p.command_ns + further_ns);", "c.at += further_ns;"),
-    ("model.c", "chain_until(&c, CAUSE_queue, m->controller_free);\n\tchain_for", "chain_for"),
+    ("model.c", "chain_for(c, CAUSE_command, m->p.command_ns + further_ns);", "c->at += further_ns;"),
+    ("model.c", "chain_until(c, CAUSE_queue, m->controller_free);\n\tchain_for", "chain_for"),
     ("model.c", "return bytes * 1000 / m->p.bus_mb_s;", "return (bytes + 512) * 1000 / m->p.bus_mb_s;"),
     ("model.c", "sent = later(k.at, sent) + ns;", "sent = k.at + ns;"),
     ("model.c", "m->bus_free += ns;", "m->bus_free = later(sent, m->bus_free);"),
     ("model.c", "if (k.at >= last.at)", "if (k.at < last.at)"),
     ("model.c", "chain_for(&last, CAUSE_fua, m->p.fua_ns);", "last.at++;"),
-    ("model.c", "bool cached = m->p.cache_kib && !fua;", "bool cached = m->p.cache_kib;"),
+    ("model.c", "bool cached = m->p.cache_kib && !reliable;", "bool cached = m->p.cache_kib;"),
     ("model.c", "while (m->pending_bytes)\n\t\tdrain_one(m, c.at);", ""),
     ("model.c", "m->dirty_bytes = 0;\n\treturn finish", "return finish"),
     ("model.c", "chain_until(c, CAUSE_cache, m->program[m->first_program].done);\n\t\tretire(m, c->at);",
@@ -40,6 +40,9 @@ HOST = [
     ("model.c", "begin(m, now, m->p.read_command_ns)", "begin(m, now, m->p.write_command_ns)"),
     ("model.c", "m->p.flush_dirty_kib_ns * m->dirty_bytes / 1024", "m->p.flush_dirty_kib_ns"),
     ("model.c", "if (m->p.exclusive)", "if (!m)"),
+    ("model.c", "return sector % most || end - sector < most", "return end - sector < most"),
+    ("model.c", "return sector % most || end - sector < most", "return sector % most"),
+    ("model.c", "command(m, &c, m->p.write_command_ns);\n\t\tc =", "c ="),
     ("media.c", "if (m->die_page[die] == page + 1)", "if (0)"),
     ("media.c", "m->die_page[die] = 0;", ""),
     ("media.c", "m->next_die = (die + 1) % m->p.dies;", ""),

@@ -82,14 +82,14 @@ class Model:
         elif kind == READ:
             chain = self._read(self._begin(now, self.each["read_command_ns"]), sector, sector + sectors)
         else:
-            chain = self._write(
-                self._begin(now, self.each["write_command_ns"]), sector, sector + sectors, operation & FUA > 0
-            )
+            chain = self._writes(Chain(now), sector, sector + sectors, operation & FUA > 0)
         self.parts.update(chain.parts)
         return chain.at
 
     def _begin(self, now: int, more: int = 0) -> Chain:
-        chain = Chain(now)
+        return self._command(Chain(now), more)
+
+    def _command(self, chain: Chain, more: int) -> Chain:
         chain.until("queue", self.controller_free)
         chain.add("command", self.each["command_ns"] + more)
         self.controller_free = chain.at
@@ -116,6 +116,23 @@ class Model:
             last = part if part.at >= last.at else last
             sector += size // 512
         return last
+
+    def _writes(self, chain: Chain, sector: int, end: int, fua: bool) -> Chain:
+        """Split a reliable write as drivers/mmc/core/block.c does (mmc_apply_rel_rw)."""
+        limit = self.each["rel_sectors"] if fua else 0
+        while sector < end:
+            blocks = end - sector
+            if limit:
+                if sector % limit:
+                    blocks = 1
+                if blocks > limit:
+                    blocks = limit
+                elif blocks < limit:
+                    blocks = 1
+            chain = self._command(chain, self.each["write_command_ns"])
+            chain = self._write(chain, sector, sector + blocks, fua)
+            sector += blocks
+        return chain
 
     def _write(self, chain: Chain, sector: int, end: int, fua: bool) -> Chain:
         unit, last = self.each["program_bytes"], chain.copy()

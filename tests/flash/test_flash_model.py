@@ -97,6 +97,20 @@ def test_fua_costs_its_price(model):
     assert model(["f 0 0 8"], **cached)[0] == [COMMAND + transfer(4096) + PROGRAM + 70_000]
 
 
+@pytest.mark.parametrize(
+    ("sector", "sectors", "commands"),
+    # whole and at a multiple; of one sector each: before it, a part, and behind it
+    [(0, 8, 1), (0, 32, 4), (3, 8, 8), (8, 4, 4), (5, 16, 3 + 1 + 5), (0, 12, 1 + 4)],
+)
+def test_reliable_writes_go_in_the_cards_units(model, sector, sectors, commands):
+    device = {"write_cache": 1, "fua": 1, "cache_kib": 256, "fua_ns": 70_000, "rel_sectors": 8, "dies": 1}
+    times, counters = model([f"f 0 {sector} {sectors}"], **device)
+    assert counters["reliable_commands"] == commands
+    assert times == [commands * (COMMAND + PROGRAM + 70_000) + transfer(sectors * 512)]
+    # other writes are one command
+    assert model([f"w 0 {sector} {sectors}"], **device)[0] == [COMMAND + transfer(sectors * 512)]
+
+
 CACHE = {"write_cache": 1, "cache_kib": 256, "flush_dirty_ns": 300_000, "flush_clean_ns": 20_000}
 
 
@@ -341,7 +355,8 @@ def test_power_cut_empties_the_cache(model):
     {"block_bytes": 1024}, {"block_bytes": 4096, "sectors": 4194301}, {"sectors": 0}, {"read_bytes": 3000},
     {"program_bytes": 0}, {"fua": 1}, {"cache_kib": 64}, {"write_cache": 1, "cache_kib": 8},
     {"write_cache": 1, "cache_kib": 1048576, "program_bytes": 4096}, {"open_units": 2, "unit_kib": 24},
-    {"log_kib": 64}, {"open_units": 2, "log_kib": 8}, {"pad_bytes": 1000}, {"pad_bytes": 32768},
+    {"rel_sectors": 8}, {"meta_reliable": 1}, {"log_kib": 64}, {"open_units": 2, "log_kib": 8},
+    {"pad_bytes": 1000}, {"pad_bytes": 32768},
     {"gc_blocks": 60}, {"gc_blocks": 1, "spare_permille": 1}, {"dies": 0}, {"dies": 65}, {"bus_mb_s": 0},
 ])  # fmt: skip
 def test_parameters_that_do_not_fit_are_refused(model, change):

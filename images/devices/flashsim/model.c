@@ -45,6 +45,10 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 	if (p->gc_blocks && flash_blocks(p, sectors) * p->erase_kib <
 				    sectors / 2 + (p->gc_blocks + 2) * p->erase_kib)
 		return "spare_permille leaves fewer spare blocks than gc_blocks + 2";
+	if (p->rel_sectors && (!p->fua || p->block_bytes != 512))
+		return "rel_sectors needs fua, and blocks of 512 bytes";
+	if (p->meta_reliable && !p->fua)
+		return "meta_reliable needs fua";
 	if (p->map_kib && (p->open_units || p->map_kib * 1024 < p->read_bytes))
 		return "map_kib needs open_units=0, and at least read_bytes";
 	if (p->gc_blocks && p->erase_kib * 1024 % FLASH_PAGE)
@@ -93,15 +97,20 @@ void flash_power_cut(struct flash_model *m)
 	m->nr_pending = m->nr_programs = m->first_program = 0;
 }
 
-/* Start a command: wait for the controller, then its overhead. */
+/* Wait for the controller, then its overhead. */
+static void command(struct flash_model *m, struct flash_chain *c, u64 further_ns)
+{
+	chain_until(c, CAUSE_queue, m->controller_free);
+	chain_for(c, CAUSE_command, m->p.command_ns + further_ns);
+	m->controller_free = c->at;
+}
+
 static struct flash_chain begin(struct flash_model *m, u64 now, u64 further_ns)
 {
 	struct flash_chain c = {.at = now};
 
 	media_idle(m, now);
-	chain_until(&c, CAUSE_queue, m->controller_free);
-	chain_for(&c, CAUSE_command, m->p.command_ns + further_ns);
-	m->controller_free = c.at;
+	command(m, &c, further_ns);
 	return c;
 }
 
@@ -246,15 +255,14 @@ static void cache_chunk(struct flash_model *m, struct flash_chain *c, u64 sector
 		drain_one(m, c->at);
 }
 
-u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fua)
+/* Write what one command has; return its chain at the end. */
+static struct flash_chain write_chunks(struct flash_model *m, struct flash_chain c, u64 sector,
+				       u64 end, bool reliable)
 {
-	bool cached = m->p.cache_kib && !fua;
-	u64 end = sector + sectors, bytes;
-	struct flash_chain c = begin(m, now, m->p.write_command_ns), last = c;
+	bool cached = m->p.cache_kib && !reliable;
+	struct flash_chain last = c;
+	u64 bytes;
 
-	m->stats.writes++;
-	m->stats.write_bytes += sectors * 512;
-	m->stats.fua_writes += fua;
 	chain_until(&c, CAUSE_bus, m->bus_free);
 	for (; sector < end; sector += bytes / 512) {
 		bytes = chunk_of(sector, end, m->p.program_bytes);
@@ -273,11 +281,42 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 				last = k;
 		}
 	}
-	if (fua) {
+	if (reliable) {
 		chain_for(&last, CAUSE_fua, m->p.fua_ns);
 		keep_controller(m, &last);
 	}
-	return finish(m, &last);
+	return last;
+}
+
+/*
+ * Sectors of the next command of a reliable write, as Linux's mmc driver sends them to a card
+ * without WR_REL_PARAM_EN: rel_sectors at a multiple of it, else one.
+ */
+static u64 reliable_sectors(const struct flash_model *m, u64 sector, u64 end)
+{
+	u64 most = m->p.rel_sectors;
+
+	if (!most)
+		return end - sector;
+	return sector % most || end - sector < most ? 1 : most;
+}
+
+u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool reliable)
+{
+	u64 end = sector + sectors, n = reliable ? reliable_sectors(m, sector, end) : sectors;
+	struct flash_chain c = begin(m, now, m->p.write_command_ns);
+
+	m->stats.writes++;
+	m->stats.write_bytes += sectors * 512;
+	c = write_chunks(m, c, sector, sector + n, reliable);
+	m->stats.reliable_commands += reliable;
+	for (sector += n; sector < end; sector += n) {
+		n = reliable_sectors(m, sector, end);
+		command(m, &c, m->p.write_command_ns);
+		c = write_chunks(m, c, sector, sector + n, true);
+		m->stats.reliable_commands++;
+	}
+	return finish(m, &c);
 }
 
 u64 flash_flush(struct flash_model *m, u64 now)

@@ -40,6 +40,8 @@ typedef uint32_t u32;
 	P(write_cache, 0, 0, 1)                         \
 	P(fua, 0, 0, 1)                                 \
 	P(exclusive, 0, 0, 1)                           \
+	P(rel_sectors, 0, 0, 1024)                      \
+	P(meta_reliable, 0, 0, 1)                       \
 	P(discard, 0, 0, 1)                             \
 	P(command_ns, 1, 0, FLASH_SECOND)               \
 	P(read_command_ns, 1, 0, FLASH_SECOND)          \
@@ -86,9 +88,9 @@ struct flash_parameters {
  * a FLUSH waiting for the cache's content.
  */
 /* clang-format off */
-#define FLASH_CAUSES(C)                                                              \
-	C(queue) C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(map) C(cache) \
-	C(drain) C(flush) C(fua) C(discard)
+#define FLASH_CAUSES(C)                                                            \
+	C(queue) C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(map) \
+	C(cache) C(drain) C(flush) C(fua) C(discard)
 /* clang-format on */
 
 enum flash_cause {
@@ -101,11 +103,11 @@ enum flash_cause {
 /* Counts, and the dies' work in the background and during commands. */
 /* clang-format off */
 #define FLASH_COUNTS(C)                                                                \
-	C(reads) C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(flushes_clean) \
+	C(reads) C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(reliable_commands) C(flushes_clean) \
 	C(flushes_dirty) C(discards) C(discard_bytes) C(programs) C(program_bytes)     \
-	C(padding_bytes) C(page_reads) C(map_reads) C(unit_opens) C(unit_switches) C(merges)        \
-	C(partial_merges) C(erases) C(gc_bytes) C(slc_bytes) C(fold_bytes) C(program_busy_ns) C(merge_busy_ns)    \
-	C(gc_busy_ns)
+	C(padding_bytes) C(page_reads) C(map_reads) C(unit_opens) C(unit_switches)     \
+	C(merges) C(partial_merges) C(erases) C(gc_bytes) C(slc_bytes) C(fold_bytes)   \
+	C(program_busy_ns) C(merge_busy_ns) C(gc_busy_ns)
 /* clang-format on */
 
 struct flash_stats {
@@ -214,7 +216,7 @@ void flash_reset(struct flash_model *m);
 
 /* Each returns the time at which the command completes, not before `now`. */
 u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors);
-u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fua);
+u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool reliable);
 u64 flash_flush(struct flash_model *m, u64 now);
 u64 flash_discard(struct flash_model *m, u64 now, u64 sector, u64 sectors);
 /* Drop everything in progress: the power is off. Counters stay. */

@@ -41,6 +41,7 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 	struct request *rq = blk_mq_rq_from_pdu(cmd);
 	sector_t sector = blk_rq_pos(rq), sectors = blk_rq_sectors(rq);
 	bool fua = rq->cmd_flags & REQ_FUA;
+	bool reliable = fua || (dev->p.meta_reliable && rq->cmd_flags & REQ_META);
 	struct flash_change *change;
 
 	switch (req_op(rq)) {
@@ -56,9 +57,10 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 			return 0;
 		flash_copy(dev, rq);
 		cmd->change = change;
-		cmd->forced = fua || !dev->p.cache_kib;
+		cmd->forced = reliable || !dev->p.cache_kib;
 		flash_remember(dev, change);
-		return flash_write(dev->model, now, sector, sectors, fua);
+		dev->model->stats.fua_writes += fua;
+		return flash_write(dev->model, now, sector, sectors, reliable);
 	case REQ_OP_DISCARD:
 		change = flash_replace(dev, sector, sectors, true);
 		if (!change)
