@@ -22,8 +22,8 @@ declare -A base=(
   [program_ns]=50000 [program_kib_ns]=1000 [slc_program_ns]=0 [cache_kib]=256 [cache_reorder]=0
   [flush_clean_ns]=10000 [flush_dirty_ns]=50000 [flush_dirty_kib_ns]=0 [fua_ns]=20000
   [discard_ns]=10000 [open_units]=0 [unit_kib]=4096 [log_kib]=0 [merge_ns]=0 [merge_spread_ns]=0
-  [erase_kib]=4096 [erase_ns]=1000000 [spare_permille]=70 [gc_blocks]=0 [map_kib]=0 [slc_mib]=0
-  [undo_kib]=65536
+  [erase_kib]=4096 [erase_ns]=1000000 [spare_permille]=70 [gc_blocks]=0 [fill_permille]=0
+  [overwrite_permille]=0 [map_kib]=0 [slc_mib]=0 [undo_kib]=65536
 )
 uncached=(write_cache=0 fua=0 cache_kib=0 queue_depth=1)
 

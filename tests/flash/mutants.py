@@ -62,12 +62,16 @@ HOST = [
     ("media.c", "return m->p.slc_program_ns;", "return program_ns(m, bytes);"),
     ("map.c", "while (m->map.nr_free <= m->p.gc_blocks)", "while (0)"),
     ("map.c", "if (map->live[i] < map->live[best] && i != map->open)", "if (map->live[best] == NONE)"),
-    ("map.c", "if (page == NONE || map->slot[page] != i + 1)", "if (page == NONE)"),
+    ("map.c", "if (page == NONE || (map->slot[page] & ~OTHER) != i + 1)", "if (page == NONE)"),
     ("map.c", "return units * (m->p.read_ns + program_ns(m, m->p.program_bytes)) + m->p.erase_ns;",
      "return units + m->p.erase_ns;"),
     ("map.c", "for (; m->map.slot && page < end; page++)", "for (; page > end; page++)"),
+    ("map.c", "if (!(m->map.slot[page] & OTHER))", "if (m)"),
+    ("map.c", "append(map, page, map->slot[page] & OTHER);", "append(map, page, 0);"),
+    ("map.c", "while (filled && left)", "while (filled > pages && left)"),
+    ("model.c", "if (!m->p.fill_permille)", "if (m)"),
     ("map.c", "for (; pages < padded; pages++)", "for (; pages > padded; pages++)"),
-    ("map.c", "map->slot[i] = 0;\n\t\tappend(map, i);", "map->slot[i] = 0;"),
+    ("map.c", "map->slot[i] = 0;\n\t\tappend(map, i, 0);", "map->slot[i] = 0;"),
     ("media.c", "chain_for(c, CAUSE_merge, merge);", "c->at += merge;"),
 ]  # fmt: skip
 

@@ -13,7 +13,8 @@ PLAIN = {
     "slc_program_ns": 0, "cache_kib": 0, "cache_reorder": 0, "flush_clean_ns": 0, "flush_dirty_ns": 0,
     "flush_dirty_kib_ns": 0, "fua_ns": 0, "discard_ns": 50000, "open_units": 0, "unit_kib": 4096,
     "log_kib": 0, "merge_ns": 0, "merge_spread_ns": 0, "erase_kib": 4096, "erase_ns": 3000000,
-    "spare_permille": 70, "gc_blocks": 0, "map_kib": 0, "slc_mib": 0, "undo_kib": 65536,
+    "spare_permille": 70, "gc_blocks": 0, "fill_permille": 0, "overwrite_permille": 0, "map_kib": 0,
+    "slc_mib": 0, "undo_kib": 65536,
 }  # fmt: skip
 
 

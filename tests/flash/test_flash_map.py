@@ -183,6 +183,42 @@ def test_slc_fills_and_idle_dies_empty_it(model):
     assert 0.98 * folded < twice <= folded
 
 
+USED = {"fill_permille": 900, "overwrite_permille": 3000}
+
+
+def test_a_used_device_is_in_the_steady_state_of_its_fill(model):
+    """From the first write on it copies as much as a device that was filled and overwritten by the host."""
+    live = PAGES * 9 // 10
+    counters = model(random_pages(PAGES), **{**SMALL, **USED})[1]
+    found = 1 + counters["gc_bytes"] / counters["program_bytes"]
+    # what the host writes to the other tenth is live from then on
+    least, most = (mean_field(pages, closed_blocks(150)) for pages in (live, PAGES))
+    assert 0.95 * least < found < most
+    assert model(random_pages(PAGES), **SMALL)[1]["gc_bytes"] == 0
+
+
+def test_other_data_survive_a_discard_until_they_are_replaced(model):
+    whole = [f"d +0 0 {8 * PAGES}"]
+    copied = [
+        model([*start, *random_pages(PAGES)], **{**SMALL, **USED})[1]["gc_bytes"] for start in ([], whole)
+    ]
+    assert copied[0] == copied[1] > 0
+    # once written by the host all is the host's, and a discard frees it
+    again = [*filled(), *whole, "reset", *random_pages(PAGES // 8)]
+    assert model(again, **{**SMALL, **USED})[1]["gc_bytes"] == 0
+
+
+def test_a_used_device_goes_by_the_seed_and_not_by_resets(model):
+    def counters(*commands, **device):
+        return model([*commands, *random_pages(PAGES // 4)], **{**SMALL, **USED, **device})[1]
+
+    assert counters() == counters()
+    assert counters()["gc_bytes"] != counters(seed=2)["gc_bytes"]
+    assert counters() == counters("reset")
+    assert counters()["writes"] == PAGES // 4
+    assert counters("w 0 0 8", "w +0 8 8")["gc_bytes"] >= counters()["gc_bytes"]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -190,7 +226,11 @@ def test_slc_fills_and_idle_dies_empty_it(model):
         {"erase_kib": 6},
         {"open_units": 2, "unit_kib": 256},
         {"map_kib": 8},
+        {"fill_permille": 900, "gc_blocks": 0},
+        {"overwrite_permille": 1},
         {"map_kib": 8},
+        {"fill_permille": 900, "gc_blocks": 0},
+        {"overwrite_permille": 1},
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(model, change):

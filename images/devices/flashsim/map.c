@@ -10,6 +10,8 @@
 
 /* in `page`: padding; in `live`: the block is free */
 #define NONE (~0U)
+/* in `slot`: other data, which the host did not write and no discard frees */
+#define OTHER (1U << 31)
 
 static u64 pages_of(u64 sectors)
 {
@@ -65,12 +67,12 @@ static void free_block(struct flash_map *map, u32 block)
 static void unmap(struct flash_map *map, u64 page)
 {
 	if (map->slot[page])
-		map->live[(map->slot[page] - 1) / map->block_pages]--;
+		map->live[((map->slot[page] & ~OTHER) - 1) / map->block_pages]--;
 	map->slot[page] = 0;
 }
 
-/* Append a page, or padding, to the open block. */
-static void append(struct flash_map *map, u32 page)
+/* Append a page, or padding, to the open block. other: 0 or OTHER. */
+static void append(struct flash_map *map, u32 page, u32 other)
 {
 	u32 slot;
 
@@ -81,7 +83,7 @@ static void append(struct flash_map *map, u32 page)
 	if (page == NONE)
 		return;
 	unmap(map, page);
-	map->slot[page] = slot + 1;
+	map->slot[page] = (slot + 1) | other;
 	map->live[map->open]++;
 }
 
@@ -106,9 +108,9 @@ static u64 reclaim(struct flash_model *m)
 	for (i = first; i < first + map->block_pages; i++) {
 		u32 page = map->page[i];
 
-		if (page == NONE || map->slot[page] != i + 1)
+		if (page == NONE || (map->slot[page] & ~OTHER) != i + 1)
 			continue;
-		append(map, page);
+		append(map, page, map->slot[page] & OTHER);
 		bytes += FLASH_PAGE;
 	}
 	free_block(map, block);
@@ -119,13 +121,13 @@ static u64 reclaim(struct flash_model *m)
 }
 
 /* Append a page or padding of a command; return the time of the garbage collection before it. */
-static u64 take(struct flash_model *m, u32 page)
+static u64 take(struct flash_model *m, u32 page, u32 other)
 {
 	u64 ns = 0;
 
 	while (m->map.nr_free <= m->p.gc_blocks)
 		ns += reclaim(m);
-	append(&m->map, page);
+	append(&m->map, page, other);
 	return ns;
 }
 
@@ -139,11 +141,11 @@ u64 map_program(struct flash_model *m, const struct flash_extent *part, u32 part
 	for (i = 0; i < parts; i++) {
 		page = part[i].sector * 512 / FLASH_PAGE;
 		for (; page < pages_of(part[i].sector + part[i].sectors); page++, pages++)
-			ns += take(m, page);
+			ns += take(m, page, 0);
 	}
 	padded = padded_bytes(m, pages * FLASH_PAGE) / FLASH_PAGE;
 	for (; pages < padded; pages++)
-		ns += take(m, NONE);
+		ns += take(m, NONE, 0);
 	return ns;
 }
 
@@ -152,7 +154,8 @@ void map_discard(struct flash_model *m, u64 sector, u64 sectors)
 	u64 page = pages_of(sector), end = (sector + sectors) * 512 / FLASH_PAGE;
 
 	for (; m->map.slot && page < end; page++)
-		unmap(&m->map, page);
+		if (!(m->map.slot[page] & OTHER))
+			unmap(&m->map, page);
 }
 
 void map_reset(struct flash_model *m)
@@ -170,6 +173,28 @@ void map_reset(struct flash_model *m)
 		if (!map->slot[i])
 			continue;
 		map->slot[i] = 0;
-		append(map, i);
+		append(map, i, 0);
+	}
+}
+
+void map_age(struct flash_model *m)
+{
+	u64 pages = pages_of(m->sectors), left = pages * m->p.overwrite_permille / 1000, page;
+	u64 random = m->p.seed, filled = 0;
+
+	if (!m->map.slot)
+		return;
+	for (page = 0; page < pages; page++) {
+		if (flash_random(&random) % 1000 >= m->p.fill_permille)
+			continue;
+		take(m, page, OTHER);
+		filled++;
+	}
+	while (filled && left) {
+		page = flash_random(&random) % pages;
+		if (!m->map.slot[page])
+			continue;
+		take(m, page, OTHER);
+		left--;
 	}
 }

@@ -66,6 +66,8 @@ u64 map_program(struct flash_model *m, const struct flash_extent *part, u32 part
 void map_discard(struct flash_model *m, u64 sector, u64 sectors);
 /* Write what is mapped to empty blocks, in order; all others are free. */
 void map_reset(struct flash_model *m);
+/* Fill an empty device with other data and overwrite them at random, in no time. */
+void map_age(struct flash_model *m);
 /* Read what the controller does not hold of the map of these sectors. */
 void map_cache_use(struct flash_model *m, struct flash_chain *c, u64 sector, u64 end);
 u64 map_cache_numbers(const struct flash_parameters *p, u64 sectors);

@@ -45,6 +45,10 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 	if (p->gc_blocks && flash_blocks(p, sectors) * p->erase_kib <
 				    sectors / 2 + (p->gc_blocks + 2) * p->erase_kib)
 		return "spare_permille leaves fewer spare blocks than gc_blocks + 2";
+	if (p->fill_permille && !p->gc_blocks)
+		return "fill_permille needs gc_blocks";
+	if (p->overwrite_permille && !p->fill_permille)
+		return "overwrite_permille needs fill_permille: there is nothing to overwrite";
 	if (p->rel_sectors && (!p->fua || p->block_bytes != 512))
 		return "rel_sectors needs fua, and blocks of 512 bytes";
 	if (p->meta_reliable && !p->fua)
@@ -70,6 +74,8 @@ void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u
 	m->sectors = sectors;
 	map_init(m);
 	m->map_cache.used = m->numbers + map_numbers(p, sectors);
+	map_reset(m);
+	map_age(m);
 	flash_reset(m);
 }
 
@@ -79,7 +85,9 @@ void flash_reset(struct flash_model *m)
 	m->random = m->p.seed;
 	m->next_die = 0;
 	m->uses = m->slc_bytes = 0;
-	map_reset(m);
+	/* what was written to a used device stays where it is */
+	if (!m->p.fill_permille)
+		map_reset(m);
 	flash_power_cut(m);
 }
 

@@ -71,6 +71,8 @@ typedef uint32_t u32;
 	P(erase_ns, 1, 0, FLASH_SECOND)                 \
 	P(spare_permille, 0, 1, 1000)                   \
 	P(gc_blocks, 0, 0, 65536)                       \
+	P(fill_permille, 0, 0, 1000)                    \
+	P(overwrite_permille, 0, 0, 100000)             \
 	P(map_kib, 0, 0, 1048576)                       \
 	P(slc_mib, 0, 0, 1048576)                       \
 	P(undo_kib, 0, 64, 1048576)
@@ -102,12 +104,12 @@ enum flash_cause {
 
 /* Counts, and the dies' work in the background and during commands. */
 /* clang-format off */
-#define FLASH_COUNTS(C)                                                                \
-	C(reads) C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(reliable_commands) C(flushes_clean) \
-	C(flushes_dirty) C(discards) C(discard_bytes) C(programs) C(program_bytes)     \
-	C(padding_bytes) C(page_reads) C(map_reads) C(unit_opens) C(unit_switches)     \
-	C(merges) C(partial_merges) C(erases) C(gc_bytes) C(slc_bytes) C(fold_bytes)   \
-	C(program_busy_ns) C(merge_busy_ns) C(gc_busy_ns)
+#define FLASH_COUNTS(C)                                                                    \
+	C(reads) C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(reliable_commands) \
+	C(flushes_clean) C(flushes_dirty) C(discards) C(discard_bytes) C(programs)         \
+	C(program_bytes) C(padding_bytes) C(page_reads) C(map_reads) C(unit_opens)         \
+	C(unit_switches) C(merges) C(partial_merges) C(erases) C(gc_bytes) C(slc_bytes)    \
+	C(fold_bytes) C(program_busy_ns) C(merge_busy_ns) C(gc_busy_ns)
 /* clang-format on */
 
 struct flash_stats {
@@ -208,9 +210,10 @@ struct flash_model {
 const char *flash_check(const struct flash_parameters *p, u64 sectors);
 /* Bytes of a model with these parameters, which are consistent. */
 u64 flash_size(const struct flash_parameters *p, u64 sectors);
-/* Begin with a model whose bytes are zero. */
+/* Begin with a model whose bytes are zero; a used device ages here. */
 void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u64 sectors);
-/* Empty cache, closed units, data packed into the first blocks, first random number, counters zero.
+/* Empty cache, closed units, data of a fresh device packed into the first blocks, first random
+ * number, counters zero.
  */
 void flash_reset(struct flash_model *m);
 
