@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from oracle_map import PageMap
+from oracle_map import PageMap, Splitmix
 
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ
 
 # model.h
 _MOST_PENDING, _MOST_PROGRAMS = 256, 4096
-_U64 = 2**64 - 1
 
 
 class Chain:
@@ -56,7 +55,7 @@ class Model:
     def __init__(self, parameters: Mapping[str, int]) -> None:
         self.each = parameters
         self.parts: Counter[str] = Counter()
-        self.random = parameters["seed"]
+        self.random = Splitmix(parameters["seed"])
         self.controller_free = self.bus_free = self.next_die = self.uses = 0
         self.die_free, self.die_page = [0] * parameters["dies"], [-1] * parameters["dies"]
         self.units: list[_Unit] = []
@@ -309,18 +308,10 @@ class Model:
         if unit.sequential and unit.next == size:
             return erase
         spread = self.each["merge_spread_ns"]
-        ns = self.each["merge_ns"] + (self._draw() % (spread + 1) if spread else 0)
+        ns = self.each["merge_ns"] + (self.random.draw() % (spread + 1) if spread else 0)
         if self.each["log_kib"] and unit.sequential and ns > erase:
             return erase + (ns - erase) * (size - unit.next) // size
         return ns
-
-    def _draw(self) -> int:
-        """The next number of splitmix64."""
-        self.random = (self.random + 0x9E3779B97F4A7C15) & _U64
-        z = self.random
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _U64
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _U64
-        return z ^ (z >> 31)
 
 
 def made_again(parameters: Mapping[str, int], entries: np.ndarray) -> tuple[np.ndarray, Counter[str]]:

@@ -4,6 +4,22 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 
 _PAGE = 4096
+_U64 = 2**64 - 1
+
+
+class Splitmix:
+    """The generator splitmix64."""
+
+    def __init__(self, state: int) -> None:
+        self.state = state
+
+    def draw(self) -> int:
+        """Return the next number."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & _U64
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _U64
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _U64
+        return z ^ (z >> 31)
 
 
 class PageMap:
@@ -21,6 +37,20 @@ class PageMap:
         self.newest: dict[int, tuple[int, int]] = {}
         self.live: dict[int, int] = {0: 0}
         self.erases = self.copied = 0
+        self.other: set[int] = set()  # pages that the host did not write
+        self._age(kib * 1024 // _PAGE)
+
+    def _age(self, pages: int) -> None:
+        """Fill a part of the pages with other data, and overwrite as many as the parameter has at random."""
+        random = Splitmix(self.each["seed"])
+        for page in range(pages):
+            if random.draw() % 1000 < self.each["fill_permille"]:
+                self._take([page])
+                self.other.add(page)
+        for _ in range(pages * self.each["overwrite_permille"] // 1000):
+            while (page := random.draw() % pages) not in self.other:
+                pass
+            self._take([page])
 
     def program(self, parts: Iterable[tuple[int, int]]) -> int:
         """Write sectors; return the ns of garbage collection."""
@@ -29,6 +59,10 @@ class PageMap:
             pages += range(sector * 512 // _PAGE, -(-(sector + sectors) * 512 // _PAGE))
         pad = max(self.each["pad_bytes"] // _PAGE, 1)
         pages += [None] * (-len(pages) % pad)
+        self.other -= set(pages)
+        return self._take(pages)
+
+    def _take(self, pages: Iterable[int | None]) -> int:
         ns = 0
         for page in pages:
             while len(self.free) <= self.each["gc_blocks"]:
@@ -39,7 +73,7 @@ class PageMap:
     def discard(self, sector: int, sectors: int) -> None:
         """Forget the pages that lie in it as a whole."""
         for page in range(-(-sector * 512 // _PAGE), (sector + sectors) * 512 // _PAGE):
-            if page in self.newest:
+            if page in self.newest and page not in self.other:
                 self.live[self.newest.pop(page)[0]] -= 1
 
     def _append(self, page: int | None) -> None:

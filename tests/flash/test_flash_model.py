@@ -312,7 +312,8 @@ def commands_of(seed, count=400):
 
 
 DEVICES = [{}, UNITS, LOG, {**CACHE, "fua": 1}, {**CACHE, **UNITS, "fua": 1, "cache_reorder": 1}, GC,
-           {**CACHE, "cache_kib": 16}]  # fmt: skip
+           {**CACHE, "cache_kib": 16},
+           {**CACHE, "slc_mib": 2, "map_kib": 16, "fua": 1, "rel_sectors": 8}]  # fmt: skip
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -384,21 +385,19 @@ def test_profile_is_whole_and_accepted(model, profile):
     model(["w 0 0 8"], sectors=content["size_mib"] * 2048, **parameters)
 
 
+OWN_TIMES = {"write_command_ns": 9000, "read_command_ns": 3000}
 # Each mechanism that no profile has
 EXTENDED = [
     {**LOG, "unit_kib": 512, "log_kib": 64, "merge_spread_ns": 9_000_000},
     {**LOG, **CACHE, "fua": 1, "cache_reorder": 1, "unit_kib": 512, "log_kib": 64, "pad_bytes": 8192},
     {"sectors": 65536, "erase_kib": 256, "gc_blocks": 2},
-    {
-        **CACHE,
-        "fua": 1,
-        "fua_ns": 70_000,
-        "exclusive": 1,
-        "flush_dirty_kib_ns": 900,
-        "write_command_ns": 9000,
-        "read_command_ns": 3000,
-    },
     {**CACHE, "fua": 1, "sectors": 65536, "erase_kib": 128, "gc_blocks": 1, "pad_bytes": 16384},
+    {"sectors": 65536, "erase_kib": 256, "gc_blocks": 2, "fill_permille": 800, "overwrite_permille": 2500},
+    {**CACHE, **OWN_TIMES, "fua": 1, "fua_ns": 70_000, "exclusive": 1, "flush_dirty_kib_ns": 900},
+    {**CACHE, **OWN_TIMES, "fua": 1, "fua_ns": 70_000, "exclusive": 1, "rel_sectors": 16},
+    {"map_kib": 64, "read_bytes": 4096, "sectors": 262144},
+    {**CACHE, "map_kib": 16, "fua": 1, "cache_reorder": 1, "sectors": 262144},
+    {**CACHE, "slc_mib": 1, "slc_program_ns": 90_000, "fua": 1, "pad_bytes": 16384},
 ]
 
 
