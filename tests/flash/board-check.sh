@@ -154,7 +154,8 @@ check_verify() {
   job --rw=randrw --bs=4k --iodepth=8 --size=16m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
   report $? "verify: randrw with fsync, no cache, units"
   on 65536 "${uncached[@]}" erase_kib=64 gc_blocks=2 spare_permille=200
-  job --rw=randrw --bs=4k --iodepth=8 --size=16m --io_size=64m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
+  for _ in 1 2; do dd if=/dev/zero of=/dev/target bs=1M count=32 oflag=direct status=none; done
+  job --rw=randrw --bs=4k --iodepth=8 --size=16m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
   report $? "verify: randrw with fsync, no cache, garbage collection"
   is "verify: garbage was collected" "$(counter gc_bytes)" -gt 0
   quiet verify
