@@ -18,7 +18,7 @@ RULE = "v2"
 DIGITS = 16
 PATTERN = f"{RULE}[0-9a-f]{{{DIGITS}}}"
 # Entries of a profile that do not change a run: for the reader only, or in the cell's axes.
-PROSE = ("aliases", "defaults", "description", "no_modules", "sources")
+PROSE = ("aliases", "defaults", "description", "endurance", "no_modules", "sources")
 # Entries that limit requests, are checked after the run, or hold for every board: not part of a cell.
 NO_SETTINGS = (
     *("atomic_writes", "engines", "least", "most", "options", "packages", "since"),

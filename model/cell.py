@@ -28,6 +28,7 @@ class Cell:
     cpu_ns: int
     kernel: str
     device: str
+    device_state: str
     fs: str
     mkfs_options: str
     mount_options: str

@@ -103,6 +103,7 @@ def render(
         flags=list(tables.flags.head(20).iter_rows(named=True)),
         block_columns=BLOCK_COLUMNS,
         device_time=device_time(run.board.device_time),
+        lasts=(flash := terminal.lasts(summary.get("flash") or {})) and flash[0].upper() + flash[1:],
         when=_when(manifest["clock"].get("realtime_ns")),
     )
 

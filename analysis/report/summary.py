@@ -17,6 +17,7 @@ from analysis.crash import verdicts
 from analysis.instrument import cpu
 from analysis.ledger import attribution, persistent_memory, reads
 from analysis.ledger.build import Ledger
+from analysis.report.lifetime import lifetime
 from analysis.run import Run
 from analysis.schemas.ledger import FILES, LABELS
 from analysis.stats import overhead, pacing, report_tables
@@ -103,9 +104,13 @@ def operations_per_transaction(ran: Driver) -> dict[str, dict[str, float]]:
 
 
 def flash(run: Run) -> dict[str, Any] | None:
-    """Return the programs and erases of the device's flash; None without flash."""
+    """Return the programs and erases of the device's flash, and its lifetime; None without flash."""
     reader = device_logs.find_reader(run.cell)
-    return reader.wear(run.board.device, run.board.device_time) if reader else None
+    worn = reader.wear(run.board.device, run.board.device_time) if reader else None
+    if worn is None:
+        return None
+    lasts = lifetime(worn, run.driver.transactions.height, run.cell.profiles["device"])
+    return {**worn, **({"lifetime": lasts} if lasts else {})}
 
 
 def _us(ns: float | None) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 from analysis.content import coverage
 from analysis.instrument import cpu
 from analysis.ledger import attribution
+from analysis.report.lifetime import gb_a_day, years
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
 
@@ -194,13 +195,31 @@ def flash(worn: dict[str, Any] | None) -> list[str]:
     """Describe the programs and erases of a flash device."""
     if not worn or not worn["host_bytes"]:
         return []
-    merged = f"; {worn['merges']:,} merges copied {worn['merge_programs']:,} pages "
+    # "partial_merges" and "padding_bytes" are new
+    partial, padding = (worn.get(name, 0) for name in ("partial_merges", "padding_bytes"))
+    padded = f", {number(padding, 0, 1 / 1024)} KiB of it padding," if padding else ""
+    merged = f"; {worn['merges']:,} merges{f' and {partial:,} partial ones' if partial else ''} copied "
+    merged += f"{worn['merge_programs']:,} pages "
     merged += f"({number(worn['merge_bytes'], 0, 1 / 1024)} KiB)"
+    collected = (
+        f"; garbage collection copied {number(worn['gc_bytes'], 0, 1 / 1024)} KiB" if worn["gc_bytes"] else ""
+    )
     return wrapped(
         f"device write amplification {number(worn['write_amplification'], 2)}: "
-        f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed for "
+        f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed{padded} for "
         f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
-        f"{worn['erases']:,} erases{merged if worn['merges'] else ''}"
+        f"{worn['erases']:,} erases{merged if worn['merges'] or partial else ''}{collected}"
+    ) + wrapped(lasts(worn))
+
+
+def lasts(worn: dict[str, Any]) -> str:
+    """Return how long the flash lasts at one transaction a second; empty if its endurance is unknown."""
+    if not (left := worn.get("lifetime")):
+        return ""
+    written, last = gb_a_day(left["host_bytes_per_transaction"], 1), years(left["transactions"], 1)
+    return (
+        f"one such transaction a second writes {written:.2f} GB a day and wears {left['gb']:,} GB of "
+        f"{left['cycles']:,} cycles out in {last:.3g} years"
     )
 
 

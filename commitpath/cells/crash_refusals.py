@@ -72,6 +72,11 @@ def check_history(cell: Cell, setting: str) -> None:
             f"{setting}: DEVICE={cell.device} keeps no past states; use DEVICE={' or '.join(fit)}"
         )
     device = cell.profiles["device"]
+    if device["geometry"].get("meta_reliable"):
+        raise BadInputError(
+            f"{setting}: DEVICE={cell.device} keeps metadata like writes with FUA, which its log does not "
+            f"show (experiments/device/{cell.device}.yml: meta_reliable); use a profile with 0"
+        )
     if device.get("ignores") and not device["geometry"]["cache_kib"]:
         raise BadInputError(
             f"{setting}: DEVICE={cell.device} ignores {' and '.join(device['ignores'])} and has no cache to "

@@ -10,7 +10,7 @@ from base.errors import BadInputError
 from base.text import did_you_mean
 from commitpath.cells import observers, persistent_memory, transaction_files
 from commitpath.cells.axes import axes, newest, own_name, parse_probes
-from commitpath.cells.profiles import load_profile, logs_itself
+from commitpath.cells.profiles import device_profile, load_profile, logs_itself
 from images import given
 from model import cell as cells
 from model.cell import Cell
@@ -66,6 +66,7 @@ def parsed(variables: Mapping[str, str]) -> dict[str, Any]:
 def with_profiles(values: Mapping[str, Any]) -> Cell:
     """Return the cell of these values, with the profiles of its parts."""
     profiles, kernel = {axis: load_profile(axis, values[axis]) for axis in PROFILE_AXES}, values["kernel"]
+    profiles["device"] = device_profile(values["device"], values["device_state"])
     # not part of an id at its default: the axis is younger than the id rule
     if users := given.split(kernel):
         kernel, profiles["kernel"] = given.look(*users)

@@ -6,9 +6,9 @@ from typing import Any
 
 from base import identity
 from commitpath.cells.axes import axes
-from commitpath.cells.profiles import load_profile
+from commitpath.cells.profiles import device_profile, load_profile
 from model import cell as cells
-from model.cell import Cell
+from model.cell import Cell, Profile
 
 
 def stored(cell: Cell) -> dict[str, Any]:
@@ -42,8 +42,15 @@ def other_profiles(cell: Cell) -> list[str]:
         for axis in cell.profiles
         if axis in axes()
         and cell.value(axis) in axes()[axis].files()
-        and identity.settings(cell.profiles[axis]) != identity.settings(load_profile(axis, cell.value(axis)))
+        and identity.settings(cell.profiles[axis]) != identity.settings(_present(cell, axis))
     ]
+
+
+def _present(cell: Cell, axis: str) -> Profile:
+    """Return the present profile of an axis's value; a device's in the cell's state."""
+    if axis == "device":
+        return device_profile(cell.device, cell.device_state)
+    return load_profile(axis, cell.value(axis))
 
 
 def cell_id(cell: Cell) -> str:

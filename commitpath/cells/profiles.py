@@ -41,6 +41,27 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
     return loaded
 
 
+def device_profile(device: str, state: str) -> dict[str, Any]:
+    """Return the profile of a device in a state. Raises BadInputError for a device that has no such state."""
+    profile = load_profile("device", device)
+    if state == axes()["device_state"].spec["default"]:
+        return profile
+    if not profile["geometry"].get("gc_blocks"):
+        raise BadInputError(
+            f"DEVICE_STATE={state}: DEVICE={device} has no page map to fill and overwrite; "
+            f"use DEVICE={' or '.join(mapping_devices())}"
+        )
+    parameters = {name: n for name, n in load_profile("device_state", state).items() if name != "description"}
+    return {**profile, "geometry": {**profile["geometry"], **parameters}}
+
+
+def mapping_devices() -> list[str]:
+    """Return the device profiles with a page map and garbage collection."""
+    return [
+        name for name in axes()["device"].files() if load_profile("device", name)["geometry"].get("gc_blocks")
+    ]
+
+
 def kernel_profile(cell: Cell) -> Profile:
     """Return the profile of a cell's kernel, for a virtual board."""
     of_cell = cell.profiles.get("kernel", {})

@@ -3,8 +3,10 @@
 What survives a power failure is measured by trials only; another failure also by what the settings promise.
 """
 
+import re
 from collections.abc import Sequence
 
+from analysis.report.lifetime import DAY_S, gb_a_day, years
 from base.errors import BadInputError
 from base.text import printable_lines
 from commitpath.command_line.variables import axes_of
@@ -14,6 +16,11 @@ from commitpath.reporting.trials import SIZES, limit_ms, unpaced
 from commitpath.results import query
 from model.engines import survival
 
+_RATE = re.compile("([1-9][0-9]{0,5})/(s|min|h|d)")
+# What RATE adds.
+LASTS = f"{'GB/day':>8}  {'years':>8}  "
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": DAY_S}
+
 
 def advise(options: dict[str, str]) -> int:
     """Print the Pareto set of one lab; RUN=yes first runs what the grid `advise` has for the choice."""
@@ -21,6 +28,7 @@ def advise(options: dict[str, str]) -> int:
     failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
     if loss not in LOSSES and limit_ms(loss) is None:
         raise BadInputError(f"LOSS={loss}: it is {', '.join(LOSSES)}, or a time such as 1s, 500ms or 2min")
+    rate = per_second(options.get("RATE"))
     if failure not in SURVIVE or options.get("RUN", "yes") != "yes" or "FS" not in options:
         missing = " and ".join(name for name in ("FS", "SURVIVE") if name not in options)
         raise BadInputError(
@@ -28,7 +36,8 @@ def advise(options: dict[str, str]) -> int:
             f"SURVIVE={'|'.join(SURVIVE)} (what the data must survive), "
             f"LOSS={'|'.join(LOSSES)}|1s|500ms|2min (committed transactions that may be lost then, or the "
             "time of them at the PACE of the runs), LAB=<label> (another "
-            "lab's runs), RUN=yes (run what is missing), and axes to choose runs by, such as DEVICE"
+            "lab's runs), RATE=20/s (an app's transactions, for the flash's lifetime), RUN=yes (run what is "
+            "missing), and axes to choose runs by, such as DEVICE"
         )
     given = {name: text for name, text in options.items() if name in names}
     axes = chosen(given.get("ENGINE") == ANY)
@@ -55,8 +64,25 @@ def advise(options: dict[str, str]) -> int:
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
             f"promise; {wider(measured, failure, loss)}RUN=yes measures more"
         )
-    print(printable_lines([*report(measured, kept, failure), *unpaced(loss, alike)]))
+    if rate and any(setting.lifetime is None for setting in kept):
+        raise BadInputError(
+            f"RATE={options['RATE']}: DEVICE={alike[0].cell.device} has no endurance in its profile, or a "
+            "run no count of what its flash programmed"
+        )
+    lines = report(measured, kept, failure, rate)
+    print(printable_lines([*lines, *unpaced(loss, alike)]))
     return 0
+
+
+def per_second(rate: str | None) -> float | None:
+    """Return a RATE as transactions a second; None without one. Raises BadInputError."""
+    if rate is None:
+        return None
+    if (found := _RATE.fullmatch(rate)) is None:
+        raise BadInputError(
+            f"RATE={rate}: RATE is a number of transactions, such as 20/s, 5/min, 300/h or 1000/d"
+        )
+    return int(found[1]) / _SECONDS[found[2]]
 
 
 def wider(measured: Sequence[Setting], failure: str, loss: str) -> str:
@@ -70,12 +96,14 @@ def wider(measured: Sequence[Setting], failure: str, loss: str) -> str:
     return time
 
 
-def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -> list[str]:
+def report(
+    measured: Sequence[Setting], kept: Sequence[Setting], failure: str, rate: float | None = None
+) -> list[str]:
     """Return the Pareto set, the fastest first, each with what it gives up, and the broken promises."""
     best = [setting for setting in kept if not any(setting.beaten_by(other) for other in kept)]
     best.sort(key=lambda setting: -setting.tps)
     width = max(len(setting.text) for setting in best)
-    lines = [f"{'':{width}}  {'TPS':>10}  {'KiB/tx':>8}  gives up"]
+    lines = [f"{'':{width}}  {'TPS':>10}  {'KiB/tx':>8}  {LASTS if rate else ''}gives up"]
     least = min(setting.bytes_per_transaction for setting in best)
     for setting in best:
         gives_up = [f"SURVIVE={failure}, measured: {setting.trials.text()}"] if setting.trials else []
@@ -86,7 +114,8 @@ def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -
             gives_up.append(f"{setting.bytes_per_transaction / least - 1:.0%} more flash wear than the least")
         kib = setting.bytes_per_transaction / 1024
         lines.append(
-            f"{setting.text:{width}}  {setting.tps:10.1f}  {kib:8.1f}  {'; '.join(gives_up) or 'nothing'}"
+            f"{setting.text:{width}}  {setting.tps:10.1f}  {kib:8.1f}  {lasts(setting, rate)}"
+            f"{'; '.join(gives_up) or 'nothing'}"
         )
     lines += broken(measured, failure)
     tried = sum(setting.trials is not None for setting in measured)
@@ -97,6 +126,14 @@ def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -
         "and wear by one above"
     )
     return lines
+
+
+def lasts(setting: Setting, rate: float | None) -> str:
+    """Return the columns of LASTS at a rate of transactions; empty without one."""
+    if rate is None or setting.lifetime is None:
+        return ""
+    written = gb_a_day(setting.bytes_per_transaction, rate)
+    return f"{written:8.3f}  {years(setting.lifetime, rate):8.3g}  "
 
 
 def promised(setting: Setting, failure: str) -> list[tuple[str, str]]:

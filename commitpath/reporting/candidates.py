@@ -41,7 +41,8 @@ EVERY = ("ENGINE", ANY)
 class Setting:
     """One choice, measured: rates per second and bytes on the device per transaction.
 
-    survives: by what its settings promise; trials: what cuts took of it, None without any.
+    survives: by what its settings promise; trials: what cuts took of it, None without any. lifetime:
+    transactions until the flash is worn out, None if that is unknown.
     """
 
     key: Key
@@ -50,6 +51,7 @@ class Setting:
     bytes_per_transaction: float
     survives: durability.Durability
     trials: Trials | None
+    lifetime: float | None = None
 
     def beaten_by(self, other: "Setting") -> bool:
         """Return whether another is better in speed or bytes, and worse in neither."""
@@ -172,8 +174,16 @@ def settings(runs: Sequence[Run], trials: dict[Key, Trials], names: Sequence[str
         tps = median([run.summary["tps"]["all"] for run in taken])
         written = median([bytes_of(run) / transactions(run) for run in taken])
         chosen = key(taken[0].settings, names)
-        made.append(Setting(chosen, text, tps, written, survives, trials.get(chosen)))
+        lifetimes = [left["transactions"] for run in taken if (left := lifetime_of(run))]
+        lasts = median(lifetimes) if len(lifetimes) == len(taken) else None
+        made.append(Setting(chosen, text, tps, written, survives, trials.get(chosen), lasts))
     return made
+
+
+def lifetime_of(run: Run) -> dict[str, float] | None:
+    """Return `lifetime` of a run's flash; None if its device has no endurance."""
+    lasts: dict[str, float] | None = (run.summary.get("flash") or {}).get("lifetime")
+    return lasts
 
 
 def bytes_of(run: Run) -> float:

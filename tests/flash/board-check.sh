@@ -16,11 +16,14 @@ failures=0
 
 # A quick device: what is checked is what it does, not how long it takes.
 declare -A base=(
-  [seed]=1 [block_bytes]=512 [queue_depth]=32 [write_cache]=1 [fua]=1 [discard]=1 [command_ns]=10000
-  [bus_mb_s]=400 [dies]=4 [read_bytes]=16384 [read_ns]=20000 [program_bytes]=32768 [program_ns]=50000
-  [program_kib_ns]=1000 [cache_kib]=256 [cache_reorder]=0 [flush_clean_ns]=10000 [flush_dirty_ns]=50000
-  [fua_ns]=20000 [discard_ns]=10000 [open_units]=0 [unit_kib]=4096 [merge_ns]=0 [merge_spread_ns]=0
-  [erase_kib]=4096 [erase_ns]=1000000 [spare_permille]=70 [gc_blocks]=0 [undo_kib]=65536
+  [seed]=1 [block_bytes]=512 [queue_depth]=32 [write_cache]=1 [fua]=1 [exclusive]=0 [rel_sectors]=0
+  [meta_reliable]=0 [discard]=1 [command_ns]=10000 [read_command_ns]=0 [write_command_ns]=0
+  [bus_mb_s]=400 [dies]=4 [read_bytes]=16384 [read_ns]=20000 [program_bytes]=32768 [pad_bytes]=0
+  [program_ns]=50000 [program_kib_ns]=1000 [slc_program_ns]=0 [cache_kib]=256 [cache_reorder]=0
+  [flush_clean_ns]=10000 [flush_dirty_ns]=50000 [flush_dirty_kib_ns]=0 [fua_ns]=20000
+  [discard_ns]=10000 [open_units]=0 [unit_kib]=4096 [log_kib]=0 [merge_ns]=0 [merge_spread_ns]=0
+  [erase_kib]=4096 [erase_ns]=1000000 [spare_permille]=70 [gc_blocks]=0 [fill_permille]=0
+  [overwrite_permille]=0 [map_kib]=0 [slc_mib]=0 [undo_kib]=65536
 )
 uncached=(write_cache=0 fua=0 cache_kib=0 queue_depth=1)
 
@@ -147,9 +150,14 @@ check_verify() {
       done
     done
   done
-  on 65536 "${uncached[@]}" open_units=4 unit_kib=64 merge_ns=10000 erase_kib=64 gc_blocks=2 spare_permille=200
+  on 65536 "${uncached[@]}" open_units=4 unit_kib=64 log_kib=64 merge_ns=10000
   job --rw=randrw --bs=4k --iodepth=8 --size=16m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
-  report $? "verify: randrw with fsync, no cache, units and garbage collection"
+  report $? "verify: randrw with fsync, no cache, units"
+  on 65536 "${uncached[@]}" erase_kib=64 gc_blocks=2 spare_permille=200
+  for _ in 1 2; do dd if=/dev/zero of=/dev/target bs=1M count=32 oflag=direct status=none; done
+  job --rw=randrw --bs=4k --iodepth=8 --size=16m --verify=crc32c --verify_fatal=1 --fsync=16 --do_verify=1
+  report $? "verify: randrw with fsync, no cache, garbage collection"
+  is "verify: garbage was collected" "$(counter gc_bytes)" -gt 0
   quiet verify
 }
 

@@ -29,7 +29,7 @@ def binary(tmp_path_factory):
     out = tmp_path_factory.mktemp("flash") / "model"
     sources = [
         Path(__file__).with_name("model_cli.c"),
-        *(folder / name for name in ("model.c", "media.c")),
+        *(folder / name for name in ("model.c", "media.c", "units.c", "map.c", "map_cache.c")),
     ]
     compiler = shutil.which("gcc") or shutil.which("cc")
     subprocess.run([compiler, *FLAGS, f"-I{folder}", "-o", str(out), *map(str, sources)], check=True)

@@ -4,9 +4,9 @@
  *
  * usage: model sectors=N NAME=VALUE... < commands
  * A line is a command; its answer is the time at which it is done.
- *   r NOW SECTOR SECTORS   read          F NOW            flush
- *   w NOW SECTOR SECTORS   write         d NOW SECTORS    discard
- *   f NOW SECTOR SECTORS   FUA write     live BYTES, cut, reset: no answer
+ *   r NOW SECTOR SECTORS   read          d NOW SECTOR SECTORS   discard
+ *   w NOW SECTOR SECTORS   write         F NOW                  flush
+ *   f NOW SECTOR SECTORS   FUA write     cut, reset: no answer
  * NOW is a time, or +GAP after the last command was done. At the end come the counters.
  */
 #include <inttypes.h>
@@ -16,7 +16,9 @@
 
 #include "model.h"
 
-static struct flash_model model;
+static struct flash_parameters given;
+static u64 sectors;
+static struct flash_model *model;
 
 static int set(const char *argument)
 {
@@ -25,12 +27,12 @@ static int set(const char *argument)
 	u64 value = equals ? strtoull(equals + 1, NULL, 10) : 0;
 
 	if (length == 7 && !memcmp(argument, "sectors", 7)) {
-		model.sectors = value;
+		sectors = value;
 		return 0;
 	}
 #define P(name, live, least, most)                                         \
 	if (length == strlen(#name) && !memcmp(argument, #name, length)) { \
-		model.p.name = value;                                      \
+		given.name = value;                                        \
 		return value + 1 < (least) + 1 || value > (most);          \
 	}
 	FLASH_PARAMETERS(P)
@@ -40,10 +42,10 @@ static int set(const char *argument)
 
 static void print_counters(void)
 {
-#define C(name) printf("time_" #name "_ns=%" PRIu64 "\n", model.stats.time[CAUSE_##name]);
+#define C(name) printf("time_" #name "_ns=%" PRIu64 "\n", model->stats.time[CAUSE_##name]);
 	FLASH_CAUSES(C)
 #undef C
-#define C(name) printf(#name "=%" PRIu64 "\n", model.stats.name);
+#define C(name) printf(#name "=%" PRIu64 "\n", model->stats.name);
 	FLASH_COUNTS(C)
 #undef C
 }
@@ -61,38 +63,37 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	problem = flash_check(&model.p, model.sectors);
+	problem = flash_check(&given, sectors);
 	if (problem) {
 		fprintf(stderr, "refused: %s\n", problem);
 		return 2;
 	}
-	flash_reset(&model);
+	model = calloc(1, flash_size(&given, sectors));
+	if (!model)
+		return 1;
+	flash_model_init(model, &given, sectors);
 	while (fgets(line, sizeof(line), stdin)) {
 		a = b = 0;
 		if (sscanf(line, "%15s %31s %" SCNu64 " %" SCNu64, name, when, &a, &b) < 1)
 			continue;
-		if (!strcmp(name, "live")) {
-			model.live_bytes = strtoull(when, NULL, 10);
-			continue;
-		}
 		if (!strcmp(name, "cut") || !strcmp(name, "reset")) {
-			*name == 'c' ? flash_power_cut(&model) : flash_reset(&model);
+			*name == 'c' ? flash_power_cut(model) : flash_reset(model);
 			continue;
 		}
 		now = strtoull(when + (*when == '+'), NULL, 10) + (*when == '+' ? last : 0);
 		switch (*name) {
 		case 'r':
-			last = flash_read(&model, now, a, b);
+			last = flash_read(model, now, a, b);
 			break;
 		case 'w':
 		case 'f':
-			last = flash_write(&model, now, a, b, *name == 'f');
+			last = flash_write(model, now, a, b, *name == 'f');
 			break;
 		case 'F':
-			last = flash_flush(&model, now);
+			last = flash_flush(model, now);
 			break;
 		case 'd':
-			last = flash_discard(&model, now, a);
+			last = flash_discard(model, now, a, b);
 			break;
 		default:
 			return 2;
@@ -100,5 +101,7 @@ int main(int argc, char **argv)
 		printf("%" PRIu64 "\n", last);
 	}
 	print_counters();
+	printf("free_blocks=%" PRIu32 "\n", model->map.nr_free);
+	free(model);
 	return 0;
 }

@@ -1,6 +1,6 @@
 """Break the flash module on purpose, one way at a time, and see that a check notices.
 
-usage: mutants.py host                the model, by tests/flash/test_flash_model.py
+usage: mutants.py host                the model, by tests/flash/test_flash_*.py
        mutants.py board COMMAND...    the module: COMMAND FLASHSIM.KO CHECK runs board-check.sh on a
                                       board; its exit status and what it prints are taken
        BUILD=COMMAND                  environment of `board`: COMMAND SOURCES FLASHSIM.KO builds it
@@ -19,33 +19,59 @@ SOURCES = HERE.parents[1] / "images/devices/flashsim"
 
 # file, what it says, what it shall say
 HOST = [
-    ("model.c", "chain_for(&c, CAUSE_command, m->p.command_ns);", ""),
-    ("model.c", "chain_until(&c, CAUSE_queue, m->controller_free);\n\tchain_for", "chain_for"),
+    ("model.c", "chain_for(c, CAUSE_command, m->p.command_ns + further_ns);", "c->at += further_ns;"),
+    ("model.c", "chain_until(c, CAUSE_queue, m->controller_free);\n\tchain_for", "chain_for"),
     ("model.c", "return bytes * 1000 / m->p.bus_mb_s;", "return (bytes + 512) * 1000 / m->p.bus_mb_s;"),
     ("model.c", "sent = later(k.at, sent) + ns;", "sent = k.at + ns;"),
     ("model.c", "m->bus_free += ns;", "m->bus_free = later(sent, m->bus_free);"),
     ("model.c", "if (k.at >= last.at)", "if (k.at < last.at)"),
     ("model.c", "chain_for(&last, CAUSE_fua, m->p.fua_ns);", "last.at++;"),
-    ("model.c", "bool cached = m->p.cache_kib && !fua;", "bool cached = m->p.cache_kib;"),
+    ("model.c", "bool cached = m->p.cache_kib && !reliable;", "bool cached = m->p.cache_kib;"),
     ("model.c", "while (m->pending_bytes)\n\t\tdrain_one(m, c.at);", ""),
-    ("model.c", "m->dirty = false;\n\treturn finish", "return finish"),
+    ("model.c", "m->dirty_bytes = 0;\n\treturn finish", "return finish"),
     ("model.c", "chain_until(c, CAUSE_cache, m->program[m->first_program].done);\n\t\tretire(m, c->at);",
      "retire(m, m->program[m->first_program].done);"),
     ("model.c", "while (at && m->pending[at - 1].sector > sector)", "while (0)"),
     ("model.c", "m->random = m->p.seed;", ""),
     ("model.c", "m->pending_bytes = m->programming_bytes = 0;\n\tm->nr_pending", "m->nr_pending"),
-    ("model.c", "m->dirty = false;\n\tm->pending", "m->pending"),
+    ("model.c", "m->dirty_bytes = 0;\n\tm->pending", "m->pending"),
     ("model.c", "const char *flash_check(const struct flash_parameters *p, u64 sectors)\n{",
      "const char *flash_check(const struct flash_parameters *p, u64 sectors)\n{\n\tif (p)\n\t\treturn 0;"),
-    ("media.c", "if (m->die_page[die] == page + 1)", "if (0)"),
+    ("model.c", "begin(m, now, m->p.read_command_ns)", "begin(m, now, m->p.write_command_ns)"),
+    ("model.c", "m->p.flush_dirty_kib_ns * m->dirty_bytes / 1024", "m->p.flush_dirty_kib_ns"),
+    ("model.c", "if (m->p.exclusive)", "if (!m)"),
+    ("model.c", "return sector % most || end - sector < most", "return end - sector < most"),
+    ("model.c", "return sector % most || end - sector < most", "return sector % most"),
+    ("model.c", "command(m, &c, m->p.write_command_ns);\n\t\tc =", "c ="),
+    ("media.c", "if (m->die_page[page % m->p.dies] == page + 1)", "if (0)"),
     ("media.c", "m->die_page[die] = 0;", ""),
     ("media.c", "m->next_die = (die + 1) % m->p.dies;", ""),
-    ("media.c", "m->p.program_kib_ns * bytes / 1024", "bytes / 1024"),
-    ("media.c", "if (m->unit[i].used < unit->used)", "if (m->unit[i].used > unit->used)"),
-    ("media.c", "unit->sequential &= offset == unit->next;", ""),
-    ("media.c", "flash_random(&m->random) % (m->p.merge_spread_ns + 1)", "m->p.merge_spread_ns"),
-    ("media.c", "if (!m->p.gc_blocks)\n\t\treturn 0;", "return 0;"),
-    ("media.c", "valid = block * live_kib / m->physical_kib;", "valid = 0;"),
+    ("media.h", "m->p.program_kib_ns * bytes / 1024", "bytes / 1024"),
+    ("units.c", "if (m->unit[i].used < unit->used)", "if (m->unit[i].used > unit->used)"),
+    ("units.c", "unit->sequential &= offset == unit->next;", ""),
+    ("units.c", "flash_random(&m->random) % (m->p.merge_spread_ns + 1)", "m->p.merge_spread_ns"),
+    ("units.c", "if (unit->log_bytes + taken > m->p.log_kib * 1024)", "if (0)"),
+    ("units.c", "(size - unit->next) / size", "size / size"),
+    ("units.c", "if (in_order(unit, offset))", "if (offset > m->sectors)"),
+    ("media.h", "(bytes + pad - 1) / pad * pad", "bytes"),
+    ("map_cache.c", "if (cache->held == m->p.map_kib * 1024 / m->p.read_bytes)", "if (!m)"),
+    ("map_cache.c", "cache->used[i] < cache->used[oldest]", "cache->used[i] > cache->used[oldest]"),
+    ("map_cache.c", "if (!cache->used[page])", "if (!m)"),
+    ("media.c", "m->folded_until = later(m->folded_until, now);", ""),
+    ("media.c", "m->slc_bytes -= units;", ""),
+    ("media.c", "return m->p.slc_program_ns;", "return program_ns(m, bytes);"),
+    ("map.c", "while (m->map.nr_free <= m->p.gc_blocks)", "while (0)"),
+    ("map.c", "if (map->live[i] < map->live[best] && i != map->open)", "if (map->live[best] == NONE)"),
+    ("map.c", "if (page == NONE || (map->slot[page] & ~OTHER) != i + 1)", "if (page == NONE)"),
+    ("map.c", "return units * (m->p.read_ns + program_ns(m, m->p.program_bytes)) + m->p.erase_ns;",
+     "return units + m->p.erase_ns;"),
+    ("map.c", "for (; m->map.slot && page < end; page++)", "for (; page > end; page++)"),
+    ("map.c", "if (!(m->map.slot[page] & OTHER))", "if (m)"),
+    ("map.c", "append(map, page, map->slot[page] & OTHER);", "append(map, page, 0);"),
+    ("map.c", "while (filled && left)", "while (filled > pages && left)"),
+    ("model.c", "if (!m->p.fill_permille)", "if (m)"),
+    ("map.c", "for (; pages < padded; pages++)", "for (; pages > padded; pages++)"),
+    ("map.c", "map->slot[i] = 0;\n\t\tappend(map, i, 0);", "map->slot[i] = 0;"),
     ("media.c", "chain_for(c, CAUSE_merge, merge);", "c->at += merge;"),
 ]  # fmt: skip
 
@@ -122,7 +148,7 @@ def on_host(folder):
         "-x",
         "-p",
         "no:cacheprovider",
-        str(HERE / "test_flash_model.py"),
+        *map(str, sorted(HERE.glob("test_flash_*.py"), reverse=True)),
     ]
     environment = {**os.environ, "FLASH_SOURCES": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

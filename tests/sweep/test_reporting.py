@@ -325,6 +325,30 @@ def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
     assert "SURVIVE is process, os, power" in lab.says("advise", FS="f2fs", SURVIVE="luck")
 
 
+def test_advice_has_lifetimes_at_a_rate(lab: Lab) -> None:
+    folder = lab.run(100, FS="f2fs", MODE="truncate", bytes_written=300_000)
+    without = lab.says("advise", FS="f2fs", SURVIVE="os", RATE="10/s")
+    assert "RATE=10/s: DEVICE=constant has no endurance in its profile" in without
+    names = (
+        "erases",
+        "gc_bytes",
+        "host_bytes",
+        "merge_bytes",
+        "merge_programs",
+        "merges",
+        "programmed_bytes",
+    )
+    worn = dict.fromkeys((*names, "programs", "write_amplification"), 1)
+    lasts = {"gb": 16, "cycles": 3000, "host_bytes_per_transaction": 1.0, "transactions": 2e9}
+    edit(folder / "summary.json", flash={**worn, "lifetime": lasts})
+    head, row = lab.ok("advise", FS="f2fs", SURVIVE="os", RATE="10/s").splitlines()[:2]
+    assert head.split()[:4] == ["TPS", "KiB/tx", "GB/day", "years"]
+    kib, gb, years = map(float, row.split()[-4:-1]) if row.endswith("nothing") else (0, 0, 0)
+    assert gb == pytest.approx(kib * 1024 * 10 * 86400 / 1e9, rel=0.02)
+    assert years == pytest.approx(2e9 / 10 / 86400 / 365.25, rel=0.01)
+    assert "RATE=10/w: RATE is a number" in lab.says("advise", FS="f2fs", SURVIVE="os", RATE="10/w")
+
+
 # as an edit of experiments/device/constant.yml gives, and as an edit of its prose does
 FASTER = {"geometry": {"completion_nsec": 1000}}
 

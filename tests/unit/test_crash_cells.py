@@ -1,5 +1,6 @@
 """Cells with cuts: what is refused before anything is built, and what their boards are told."""
 
+import dataclasses
 import gzip
 import re
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from base.errors import BadInputError, LabError
 from commitpath.boards import payload
+from commitpath.cells import crash_refusals
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import load_profile
 from commitpath.host import ansible
@@ -46,6 +48,17 @@ KILLED = {"CRASH": "process"}
 def test_refused(variables: dict[str, str], said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)):
         make_cell(variables)
+
+
+def test_a_device_with_other_durable_writes_than_its_log_shows_is_refused() -> None:
+    profile = load_profile("device", "emmc-5.0")
+    cell = make_cell(FLASH)
+    changed = {**profile, "geometry": {**profile["geometry"], "meta_reliable": 1}}
+    cell = dataclasses.replace(cell, profiles={**cell.profiles, "device": changed})
+    with pytest.raises(
+        BadInputError, match=r"CRASH=power: DEVICE=emmc-5\.0 keeps metadata like writes with FUA"
+    ):
+        crash_refusals.check(cell, FLASH)
 
 
 def test_an_engine_that_nothing_looks_at_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,22 +102,31 @@ def wear(parameters: Mapping[str, str], counters: Mapping[str, str]) -> dict[str
     counts = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
     if len(values) < len(_PARAMETERS) or not values["program_bytes"] or not counts.keys() >= _WEAR:
         return None
+    # older runs have no such counters
+    partial, padding, folded = (
+        counts.get(name, 0) for name in ("partial_merges", "padding_bytes", "fold_bytes")
+    )
+    closed = counts["merges"] + partial
     unit, page = values["program_bytes"], max(values["read_bytes"], 1)
     reads = -(-unit // page)
     copy_ns = reads * values["read_ns"] + values["program_ns"] + values["program_kib_ns"] * unit // 1024
     # the merges' time includes the erases of units that were filled from start to end
-    copying = counts["merge_busy_ns"] - (counts["merges"] + counts["unit_switches"]) * values["erase_ns"]
+    copying = counts["merge_busy_ns"] - (closed + counts["unit_switches"]) * values["erase_ns"]
     copied = max(copying, 0) // copy_ns if copy_ns else 0
-    programmed = counts["program_bytes"] + copied * unit + counts["gc_bytes"]
+    programmed = counts["program_bytes"] + padding + copied * unit + counts["gc_bytes"] + folded
     return {
         "host_bytes": counts["write_bytes"],
         "programmed_bytes": programmed,
-        "programs": counts["programs"] + copied + counts["gc_bytes"] // unit,
-        "erases": counts["erases"] + counts["merges"],
+        "programs": counts["programs"] + copied + (counts["gc_bytes"] + folded) // unit,
+        "padding_bytes": padding,
+        "erases": counts["erases"] + closed,
         "merges": counts["merges"],
+        "partial_merges": partial,
         "merge_programs": copied,
         "merge_bytes": copied * unit,
         "gc_bytes": counts["gc_bytes"],
+        "fold_bytes": folded,
+        "free_blocks": counts.get("free_blocks"),
         "write_amplification": programmed / counts["write_bytes"] if counts["write_bytes"] else None,
     }
 

@@ -86,7 +86,6 @@ static void show(struct flash_device *dev, u64 number)
 	rewind(dev);
 	move_to(dev, number);
 	/* as when power returns */
-	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
 	flash_reset(dev->model);
 }
 

@@ -7,10 +7,11 @@
  * size, in 512 bytes), the parameters of model.h, and `power`: 1 makes /dev/<folder>.
  *
  *   main.c    the module and configfs      model.c  when a command completes
- *   queue.c   the block device             media.c  dies, units, blocks
- *   store.c   the data                     sysfs.c  counters and switches
- *   cache.c   writes a power cut may lose  log.c    log of all commands
- *   history.c past states
+ *   queue.c   the block device             media.c  dies
+ *   store.c   the data                     units.c  allocation units
+ *   cache.c   writes a power cut may lose  sysfs.c  counters and switches
+ *   history.c past states                  log.c    log of all commands
+ *   map.c     page map and its garbage     map_cache.c  held part of the map
  */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time model: see model.h. Media (dies, allocation units, blocks) is in media.c. */
+/* The time model: see model.h. media.h has its media. */
 #include "media.h"
 
 u64 flash_random(u64 *state)
@@ -35,12 +35,48 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 		return "cache_kib is more than 2048 times program_bytes";
 	if (p->open_units && p->unit_kib * 1024 % p->program_bytes)
 		return "unit_kib is not a multiple of program_bytes";
-	if (p->gc_blocks &&
-	    sectors / 2 * p->spare_permille / 1000 < (p->gc_blocks + 1) * p->erase_kib)
-		return "spare_permille leaves fewer spare blocks than gc_blocks + 1";
-	if (p->gc_blocks && p->erase_kib * 1024 * p->spare_permille / 2000 < p->program_bytes / 8)
-		return "spare_permille frees too little of a block";
+	if (p->log_kib && (!p->open_units || p->log_kib * 1024 < p->program_bytes))
+		return "log_kib needs open_units, and at least program_bytes";
+	if (p->pad_bytes && (!power_of_two(p->pad_bytes) || p->pad_bytes > p->program_bytes))
+		return "pad_bytes is neither 0 nor a power of two up to program_bytes";
+	if (p->gc_blocks && flash_blocks(p, sectors) > FLASH_MAX_BLOCKS)
+		return "erase_kib makes more than 65536 blocks";
+	/* one is open, one is for garbage collection's copies */
+	if (p->gc_blocks && flash_blocks(p, sectors) * p->erase_kib <
+				    sectors / 2 + (p->gc_blocks + 2) * p->erase_kib)
+		return "spare_permille leaves fewer spare blocks than gc_blocks + 2";
+	if (p->fill_permille && !p->gc_blocks)
+		return "fill_permille needs gc_blocks";
+	if (p->overwrite_permille && !p->fill_permille)
+		return "overwrite_permille needs fill_permille: there is nothing to overwrite";
+	if (p->rel_sectors && (!p->fua || p->block_bytes != 512))
+		return "rel_sectors needs fua, and blocks of 512 bytes";
+	if (p->meta_reliable && !p->fua)
+		return "meta_reliable needs fua";
+	if (p->map_kib && (p->open_units || p->map_kib * 1024 < p->read_bytes))
+		return "map_kib needs open_units=0, and at least read_bytes";
+	if (p->gc_blocks && p->erase_kib * 1024 % FLASH_PAGE)
+		return "erase_kib is not a multiple of 4";
+	if (p->gc_blocks && p->open_units)
+		return "gc_blocks needs open_units=0: a device that maps units merges them";
 	return NULL;
+}
+
+u64 flash_size(const struct flash_parameters *p, u64 sectors)
+{
+	return sizeof(struct flash_model) +
+	       (map_numbers(p, sectors) + map_cache_numbers(p, sectors)) * sizeof(u32);
+}
+
+void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u64 sectors)
+{
+	m->p = *p;
+	m->sectors = sectors;
+	map_init(m);
+	m->map_cache.used = m->numbers + map_numbers(p, sectors);
+	map_reset(m);
+	map_age(m);
+	flash_reset(m);
 }
 
 void flash_reset(struct flash_model *m)
@@ -48,11 +84,10 @@ void flash_reset(struct flash_model *m)
 	m->stats = (struct flash_stats){};
 	m->random = m->p.seed;
 	m->next_die = 0;
-	m->uses = 0;
-	m->physical_kib = m->sectors / 2 + m->sectors / 2 * m->p.spare_permille / 1000 + 1;
-	m->free_bytes = m->physical_kib * 1024;
-	/* existing data stays where it is */
-	m->free_bytes -= m->live_bytes < m->free_bytes ? m->live_bytes : m->free_bytes;
+	m->uses = m->slc_bytes = 0;
+	/* what was written to a used device stays where it is */
+	if (!m->p.fill_permille)
+		map_reset(m);
 	flash_power_cut(m);
 }
 
@@ -62,22 +97,36 @@ void flash_power_cut(struct flash_model *m)
 
 	for (i = 0; i < FLASH_MAX_DIES; i++)
 		m->die_free[i] = m->die_page[i] = 0;
-	m->controller_free = m->bus_free = 0;
+	m->controller_free = m->bus_free = m->folded_until = 0;
 	m->open_units = 0;
-	m->dirty = false;
+	map_cache_clear(m);
+	m->dirty_bytes = 0;
 	m->pending_bytes = m->programming_bytes = 0;
 	m->nr_pending = m->nr_programs = m->first_program = 0;
 }
 
-/* Start a command: wait for the controller, then its overhead. */
-static struct flash_chain begin(struct flash_model *m, u64 now)
+/* Wait for the controller, then its overhead. */
+static void command(struct flash_model *m, struct flash_chain *c, u64 further_ns)
+{
+	chain_until(c, CAUSE_queue, m->controller_free);
+	chain_for(c, CAUSE_command, m->p.command_ns + further_ns);
+	m->controller_free = c->at;
+}
+
+static struct flash_chain begin(struct flash_model *m, u64 now, u64 further_ns)
 {
 	struct flash_chain c = {.at = now};
 
-	chain_until(&c, CAUSE_queue, m->controller_free);
-	chain_for(&c, CAUSE_command, m->p.command_ns);
-	m->controller_free = c.at;
+	media_idle(m, now);
+	command(m, &c, further_ns);
 	return c;
+}
+
+/* A FLUSH or a FUA write may keep the controller to its end. */
+static void keep_controller(struct flash_model *m, const struct flash_chain *c)
+{
+	if (m->p.exclusive)
+		m->controller_free = later(m->controller_free, c->at);
 }
 
 static u64 finish(struct flash_model *m, const struct flash_chain *c)
@@ -105,15 +154,17 @@ static u64 chunk_of(u64 sector, u64 end, u64 size)
 u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 {
 	u64 end = sector + sectors, sent = 0, bytes, ns;
-	struct flash_chain c = begin(m, now), last = c;
+	struct flash_chain c = begin(m, now, m->p.read_command_ns), last = c;
 
 	m->stats.reads++;
 	m->stats.read_bytes += sectors * 512;
 	m->bus_free = later(m->bus_free, c.at);
 	for (; sector < end; sector += bytes / 512) {
-		struct flash_chain k = c;
+		struct flash_chain k;
 
 		bytes = chunk_of(sector, end, m->p.read_bytes);
+		map_cache_use(m, &c, sector, sector + bytes / 512);
+		k = c;
 		media_read(m, &k, sector * 512 / m->p.read_bytes);
 		/*
 		 * This command's pages follow one another. The bus is reserved only for its
@@ -207,20 +258,19 @@ static void cache_chunk(struct flash_model *m, struct flash_chain *c, u64 sector
 		retire(m, c->at);
 	}
 	add_pending(m, sector, bytes / 512);
-	m->dirty = true;
+	m->dirty_bytes += bytes;
 	while (m->nr_pending == FLASH_MAX_PENDING || m->pending_bytes >= drain_at(m))
 		drain_one(m, c->at);
 }
 
-u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fua)
+/* Write what one command has; return its chain at the end. */
+static struct flash_chain write_chunks(struct flash_model *m, struct flash_chain c, u64 sector,
+				       u64 end, bool reliable)
 {
-	bool cached = m->p.cache_kib && !fua;
-	u64 end = sector + sectors, bytes;
-	struct flash_chain c = begin(m, now), last = c;
+	bool cached = m->p.cache_kib && !reliable;
+	struct flash_chain last = c;
+	u64 bytes;
 
-	m->stats.writes++;
-	m->stats.write_bytes += sectors * 512;
-	m->stats.fua_writes += fua;
 	chain_until(&c, CAUSE_bus, m->bus_free);
 	for (; sector < end; sector += bytes / 512) {
 		bytes = chunk_of(sector, end, m->p.program_bytes);
@@ -239,9 +289,42 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 				last = k;
 		}
 	}
-	if (fua)
+	if (reliable) {
 		chain_for(&last, CAUSE_fua, m->p.fua_ns);
-	return finish(m, &last);
+		keep_controller(m, &last);
+	}
+	return last;
+}
+
+/*
+ * Sectors of the next command of a reliable write, as Linux's mmc driver sends them to a card
+ * without WR_REL_PARAM_EN: rel_sectors at a multiple of it, else one.
+ */
+static u64 reliable_sectors(const struct flash_model *m, u64 sector, u64 end)
+{
+	u64 most = m->p.rel_sectors;
+
+	if (!most)
+		return end - sector;
+	return sector % most || end - sector < most ? 1 : most;
+}
+
+u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool reliable)
+{
+	u64 end = sector + sectors, n = reliable ? reliable_sectors(m, sector, end) : sectors;
+	struct flash_chain c = begin(m, now, m->p.write_command_ns);
+
+	m->stats.writes++;
+	m->stats.write_bytes += sectors * 512;
+	c = write_chunks(m, c, sector, sector + n, reliable);
+	m->stats.reliable_commands += reliable;
+	for (sector += n; sector < end; sector += n) {
+		n = reliable_sectors(m, sector, end);
+		command(m, &c, m->p.write_command_ns);
+		c = write_chunks(m, c, sector, sector + n, true);
+		m->stats.reliable_commands++;
+	}
+	return finish(m, &c);
 }
 
 u64 flash_flush(struct flash_model *m, u64 now)
@@ -249,7 +332,8 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	struct flash_chain c = {.at = now};
 	u32 i;
 
-	if (!m->dirty) {
+	media_idle(m, now);
+	if (!m->dirty_bytes) {
 		m->stats.flushes_clean++;
 		chain_for(&c, CAUSE_flush, m->p.flush_clean_ns);
 		return finish(m, &c);
@@ -262,15 +346,18 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	for (i = 0; i < m->nr_programs; i++)
 		chain_until(&c, CAUSE_drain,
 			    m->program[(m->first_program + i) % FLASH_MAX_PROGRAMS].done);
-	chain_for(&c, CAUSE_flush, m->p.flush_dirty_ns);
-	m->dirty = false;
+	chain_for(&c, CAUSE_flush,
+		  m->p.flush_dirty_ns + m->p.flush_dirty_kib_ns * m->dirty_bytes / 1024);
+	keep_controller(m, &c);
+	m->dirty_bytes = 0;
 	return finish(m, &c);
 }
 
-u64 flash_discard(struct flash_model *m, u64 now, u64 sectors)
+u64 flash_discard(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 {
-	struct flash_chain c = begin(m, now);
+	struct flash_chain c = begin(m, now, 0);
 
+	map_discard(m, sector, sectors);
 	m->stats.discards++;
 	m->stats.discard_bytes += sectors * 512;
 	chain_for(&c, CAUSE_discard, m->p.discard_ns);

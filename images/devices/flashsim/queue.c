@@ -41,6 +41,7 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 	struct request *rq = blk_mq_rq_from_pdu(cmd);
 	sector_t sector = blk_rq_pos(rq), sectors = blk_rq_sectors(rq);
 	bool fua = rq->cmd_flags & REQ_FUA;
+	bool reliable = fua || (dev->p.meta_reliable && rq->cmd_flags & REQ_META);
 	struct flash_change *change;
 
 	switch (req_op(rq)) {
@@ -56,10 +57,10 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 			return 0;
 		flash_copy(dev, rq);
 		cmd->change = change;
-		cmd->forced = fua || !dev->p.cache_kib;
+		cmd->forced = reliable || !dev->p.cache_kib;
 		flash_remember(dev, change);
-		dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
-		return flash_write(dev->model, now, sector, sectors, fua);
+		dev->model->stats.fua_writes += fua;
+		return flash_write(dev->model, now, sector, sectors, reliable);
 	case REQ_OP_DISCARD:
 		change = flash_replace(dev, sector, sectors, true);
 		if (!change)
@@ -67,7 +68,7 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 		cmd->change = change;
 		cmd->forced = !dev->p.cache_kib;
 		flash_remember(dev, change);
-		return flash_discard(dev->model, now, sectors);
+		return flash_discard(dev->model, now, sector, sectors);
 	default:
 		return 0;
 	}
@@ -192,12 +193,10 @@ int flash_start(struct flash_device *dev, const char *name)
 {
 	int error;
 
-	dev->model = kvzalloc(sizeof(*dev->model), GFP_KERNEL);
+	dev->model = kvzalloc(flash_size(&dev->p, dev->sectors), GFP_KERNEL);
 	if (!dev->model)
 		return -ENOMEM;
-	dev->model->p = dev->p;
-	dev->model->sectors = dev->sectors;
-	flash_reset(dev->model);
+	flash_model_init(dev->model, &dev->p, dev->sectors);
 	dev->cut_random = ~dev->p.seed;
 	dev->cut = dev->going = false;
 	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;

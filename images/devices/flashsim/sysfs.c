@@ -36,6 +36,8 @@ static ssize_t stats_show(struct device *device, struct device_attribute *attrib
 #define C(name) n += sysfs_emit_at(buffer, n, #name "=%llu\n", s->name);
 	FLASH_COUNTS(C)
 #undef C
+	n += sysfs_emit_at(buffer, n, "blocks=%u\n", dev->model->map.blocks);
+	n += sysfs_emit_at(buffer, n, "free_blocks=%u\n", dev->model->map.nr_free);
 	n += sysfs_emit_at(buffer, n, "held_bytes=%llu\n", dev->nr_pages * (u64)PAGE_SIZE);
 	n += sysfs_emit_at(buffer, n, "unflushed=%llu\n", flash_unflushed(dev));
 	n += sysfs_emit_at(buffer, n, "settled_early=%llu\n", dev->settled_early);
@@ -61,7 +63,6 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attri
 	mutex_lock(&dev->lock);
 	flash_settle_all(dev);
 	flash_history_clear(dev);
-	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
 	flash_reset(dev->model);
 	dev->cut_random = ~dev->p.seed;
 	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;
