@@ -20,7 +20,7 @@ from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import did_you_mean
 from commitpath.database.select import Run
-from commitpath.results.marks import transactions
+from commitpath.results.marks import transactions, transactions_by_op
 from model import engines, operations
 from model.engines._log_counters import CHECKPOINTS
 
@@ -124,10 +124,15 @@ def counted(name: str, of_block: str | None = None, unit: int = 1) -> Callable[[
 
 
 def syncs(run: Run, op: str) -> float | None:
-    """Return syncs per transaction. Every operation of a workload has the same number of transactions."""
+    """Return syncs per transaction; for all, the mean over the transactions."""
     by_op = run.summary["syncs"]
-    values = list(by_op.values()) if op == WHOLE else [by_op.get(op)]
-    return None if not values or None in values else statistics.fmean(values)
+    if op != WHOLE:
+        value: float | None = by_op.get(op)
+        return value
+    if not by_op or None in by_op.values():
+        return None
+    counts = transactions_by_op(run)
+    return None if counts is None else statistics.fmean(by_op.values(), [counts[op] for op in by_op])
 
 
 def memory(member: str) -> Callable[[Run], float | None]:
