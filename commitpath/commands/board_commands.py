@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from base.errors import BadInputError
@@ -15,9 +16,12 @@ from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.host import places
 from commitpath.host.packages import ensure_packages
+from commitpath.results.judged import Check, judged
+from commitpath.results.outcome import Outcome
 
 
-def experiment(variables: dict[str, str]) -> int:
+@judged
+def experiment(variables: dict[str, str], check: Check) -> Outcome:
     """Run one cell."""
     from commitpath.boards import lab_board
     from commitpath.host import ansible
@@ -31,6 +35,7 @@ def experiment(variables: dict[str, str]) -> int:
     # an unknown board first, before the needs of its cell
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
+    check([cell])
     lab_board.check_clock(cell, entry)
     if cell.clock == "kvm":
         kvm.check()
@@ -40,7 +45,46 @@ def experiment(variables: dict[str, str]) -> int:
     # loaded late: it loads the analysis
     from commitpath.run.experiment import experiment as run
 
-    return run(cell, **of_run)
+    return outcome(run(cell, **of_run))
+
+
+@judged
+def watch(variables: dict[str, str], check: Check) -> Outcome:
+    """Run a command on the board and analyse the run."""
+    from commitpath.host import ansible
+    from commitpath.run.watch import command_cell
+    from images import kvm
+
+    limit = run_axes()["limit"]
+    seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
+    cell = command_cell(variables)
+    check([cell])
+    places.check_runs([cell])
+    entry = ansible.board(cell.board)
+    if cell.clock == "kvm":
+        kvm.check()
+    ensure_packages(virtual=entry["board_kind"] == "virtual")
+    from commitpath.run.experiment import analyse, run_once
+
+    folder = run_once(cell, seconds)
+    return outcome({folder: analyse(folder)})
+
+
+def outcome(codes: Mapping[Path, int]) -> Outcome:
+    """Return the outcome of runs of one cell. codes: folder → exit code of its analysis."""
+    failed = [why_failed(folder) for folder, code in codes.items() if code]
+    accepted = [("", folder) for folder, code in codes.items() if not code]
+    return Outcome(max(codes.values()), accepted, "; ".join(failed))
+
+
+def why_failed(folder: Path) -> str:
+    """Return why a stored run does not count."""
+    if not (folder / "summary.json").is_file():
+        return f"{folder} cannot be analysed"
+    summary = json.loads((folder / "summary.json").read_text())
+    if summary["status"] == "ok":
+        return f"{summary['command']['failed']} (kept in {folder})"
+    return f"the run was rejected: {'; '.join(summary['reasons'])} (kept in {folder})"
 
 
 def plan(variables: dict[str, str]) -> int:

@@ -14,7 +14,9 @@ from commitpath.reporting import statistics
 from commitpath.reporting.matched import Matched, left_out, match
 from commitpath.reporting.statistics import Difference
 from commitpath.results import measurements, query
+from commitpath.results.judged import Check, judged
 from commitpath.results.measurements import distinct
+from commitpath.results.outcome import Outcome
 
 # The columns of FILE.
 HEAD = ("cell", "of", "a", "b", "n_a", "n_b", "ratio", "low", "high", "confidence", "p", "verdict", "marks")
@@ -39,7 +41,8 @@ class Row:
     marks: dict[str, str]
 
 
-def compare(options: dict[str, str]) -> int:
+@judged
+def compare(options: dict[str, str], _: Check) -> Outcome:
     """Print the comparison; write it to FILE as CSV, and to PAGE as a page."""
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
@@ -67,7 +70,13 @@ def compare(options: dict[str, str]) -> int:
         side_by_side.write(options, matched, *files)
     for path in [*([target] if target else []), *files]:
         print(f"written: {path}", file=sys.stderr)
-    return 0
+    judged_runs = [
+        (f"{side}: {cell.label}" if len(matched) > 1 else side, run)
+        for cell in matched
+        for side, found in (("A", cell.a), ("B", cell.b))
+        for run in found
+    ]
+    return Outcome(0, judged_runs)
 
 
 def new_page(text: str) -> list[Path]:

@@ -14,9 +14,9 @@ UNDURABLE, UNCOUNTED, MARKED, MADE = "‡", "§", "¶", "†"
 
 
 def transactions(run: Run) -> int:
-    """Return the number of transactions of a run's timed region, from its rate and length."""
-    tps, seconds = float(run.summary["tps"]["all"]), float(run.summary["virtual_seconds"])
-    return round(tps * seconds)
+    """Return the number of transactions of a run's timed region, from its rate and length; 0 if unknown."""
+    rate = run.summary["tps"]["all"]
+    return 0 if rate is None else round(float(rate) * float(run.summary["virtual_seconds"]))
 
 
 def transactions_by_op(run: Run) -> Mapping[str, int] | None:

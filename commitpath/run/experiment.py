@@ -303,22 +303,25 @@ def analyse(folder: Path) -> int:
         return main([str(folder)])
 
 
-def experiment(cell: Cell, repeat: int, limit: float) -> int:
-    """Run a cell `repeat` times and report; return the exit code. limit: wall seconds of a run."""
-    code, folders = 0, []
+def experiment(cell: Cell, repeat: int, limit: float) -> dict[Path, int]:
+    """Run a cell `repeat` times and report; return folder → exit code of its analysis.
+
+    limit: wall seconds of a run.
+    """
+    codes = dict[Path, int]()
     for number in range(repeat):
         if repeat > 1:
             print(f"run {number + 1} of {repeat}", file=sys.stderr)
-        folders.append(run_once(cell, limit, turn=number + 1))
-        code = analyse(folders[-1]) or code
+        folder = run_once(cell, limit, turn=number + 1)
+        codes[folder] = analyse(folder)
     if repeat > 1:
         from analysis.stats import repeats
 
-        analysed = [folder for folder in folders if (folder / "summary.json").is_file()]
-        for folder in folders:
+        analysed = [folder for folder in codes if (folder / "summary.json").is_file()]
+        for folder in codes:
             if folder not in analysed:
                 print(f"not compared, as it could not be analysed: {folder}", file=sys.stderr)
         if analysed:
             print(repeats.table(repeats.compare(analysed)))
             print(f"report: {repeats.write(analysed)}")
-    return code
+    return codes

@@ -42,7 +42,13 @@ def test_each_commands_own_words_are_the_tables() -> None:
     assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {
         *(*choice.CHOSEN, *candidates.CUTS, "seed")
     }
-    assert set(variables.without_axes("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
+    assert set(variables.without_axes("sweep")) == {
+        *drive.OPTIONS,
+        "REPEAT",
+        "EXPECT",
+        "REFERENCE",
+        "EMULATOR",
+    }
     assert set(variables.without_axes("reproduce")) == {
         *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "REPEAT", *PASSED, "EMULATOR")
     }
