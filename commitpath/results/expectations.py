@@ -34,7 +34,7 @@ _BLANKS, _METRIC = re.compile(r"\s*"), re.compile(r"\w+")
 # also the weights of a mix
 _OPERATION = re.compile(r"[\w:-]+")
 _COMPARISON = re.compile("|".join(COMPARISONS))
-_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?(?=\s|$)")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?(?=\s|$)")
 # Metrics that a mix of operations has, computed from those of its operations.
 _OF_MIXES = ("tps", "ops", "tx_latency")
 

@@ -28,6 +28,8 @@ _COSTS = {"writes": "block_writes", "bytes": "bytes_written", "flushes": "flushe
 
 def read(folder: Path) -> Run:
     """Return the analysed run in a folder, wherever it is. Raises BadInput if a file changed since."""
+    # results/latest is another run's after the next run
+    folder = folder.resolve()
     opened = stored.read(folder, any_load=True)
     derived.check(folder, "manifest.json")
     cell, summary, manifest = opened.cell, opened.summary, read_json(folder / "manifest.json")
@@ -41,7 +43,7 @@ def read(folder: Path) -> Run:
         settings={name: value for name, value in cell.axes() if name not in without},
         facts={"cell": summary["cell_id"], "run": summary["run_id"], "status": summary["status"]},
         grids=frozenset(),
-        path=str(folder.absolute()),
+        path=str(folder),
         reasons=tuple(summary["reasons"]),
         cell=cell,
         stored=document,

@@ -137,6 +137,28 @@ def test_each_number_that_is_not_has_a_line_with_its_cause(
     ]
 
 
+def test_the_newest_run_is_a_reference_after_the_next_one_too(
+    ran: Any,
+    delete: Path,
+    wal: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    latest = tmp_path / "latest"
+    latest.symlink_to(wal)
+
+    def run_once(*_: object, **__: object) -> Path:
+        latest.unlink()
+        latest.symlink_to(delete)
+        return delete
+
+    ran()
+    monkeypatch.setattr(experiment, "run_once", run_once)
+    code, lines = judged(capsys, "experiment", "EXPECT=syncs.insert<=1.5", f"REFERENCE={latest}")
+    assert code == 1 and lines[0].endswith("has 1.25; largest cause: syncs of journal, 0 → 2 per insert")
+
+
 def test_without_a_reference_the_line_has_the_number(
     ran: Any, delete: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

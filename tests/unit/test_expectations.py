@@ -58,6 +58,7 @@ def test_a_comparison_holds(comparison: str, holding: tuple[int, ...]) -> None:
             "EXPECT, character 6: expected a number such as 26 or 1.5e3 after kib.all<=, not '26KiB'",
         ),
         ("kib<=", "EXPECT, character 6: expected a number such as 26 or 1.5e3 after kib.all<=, not the end"),
+        ("kib<=1e999", "EXPECT, character 6: expected a number"),
         ("kib<=nan", "EXPECT, character 6: expected a number"),
         ("<=1", "EXPECT, character 1: expected a metric, not '<=1'"),
         ("lost.worst==0", "EXPECT, character 6: lost has no worst; it has all, max, mean"),
