@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from base.errors import BadInputError
 from base.paths import CACHE
@@ -18,15 +19,13 @@ from commitpath.host import places
 from commitpath.host.packages import ensure_packages
 from commitpath.results.judged import Check, judged
 from commitpath.results.outcome import Outcome
+from model.cell import Cell
 
 
 @judged
 def experiment(variables: dict[str, str], check: Check) -> Outcome:
     """Run one cell."""
-    from commitpath.boards import lab_board
     from commitpath.host import ansible
-    from commitpath.inputs import sql_check
-    from images import kvm
 
     of_run = {
         name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
@@ -36,16 +35,25 @@ def experiment(variables: dict[str, str], check: Check) -> Outcome:
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
     check([cell])
+    make_ready(cell, entry, variables.get("FILE", ""))
+    # loaded late: it loads the analysis
+    from commitpath.run.experiment import experiment as run
+
+    return outcome(run(cell, **of_run))
+
+
+def make_ready(cell: Cell, entry: Mapping[str, Any], file: str) -> None:
+    """Check what a cell needs of this host, and install missing packages. entry: its board; file: FILE."""
+    from commitpath.boards import lab_board
+    from commitpath.inputs import sql_check
+    from images import kvm
+
     lab_board.check_clock(cell, entry)
     if cell.clock == "kvm":
         kvm.check()
     places.check_runs([cell])
     ensure_packages(virtual=entry["board_kind"] == "virtual")
-    sql_check.check(cell, variables.get("FILE", ""))
-    # loaded late: it loads the analysis
-    from commitpath.run.experiment import experiment as run
-
-    return outcome(run(cell, **of_run))
+    sql_check.check(cell, file)
 
 
 @judged

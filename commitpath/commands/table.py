@@ -37,6 +37,7 @@ PLACES = {
             "host",
         )
     },
+    "bisect": "commitpath.commands.release_bisect:bisect",
     "help": "commitpath.command_line.help:print_help",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
     "trace-synthetic": "commitpath.inputs.trace_synthetic:trace_synthetic",

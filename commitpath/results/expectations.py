@@ -112,6 +112,12 @@ class Scanner:
             raise BadInputError(f"{self.place(at)}: {wrong}")
         return Name(metric, op)
 
+    def end(self) -> None:
+        """Refuse a text that goes on."""
+        self.skip()
+        if self.at < len(self.text):
+            raise BadInputError(f"{self.place(self.at)}: expected the end, not {self.rest()}")
+
     def number(self, after: str) -> float:
         """Return the number here."""
         return float(self.take(_NUMBER, f"a number such as 26 or 1.5e3 after {after}"))

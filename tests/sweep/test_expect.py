@@ -1,6 +1,5 @@
 """EXPECT= judges runs: its exit codes, its lines, and the cause of a difference. The runs were recorded."""
 
-import functools
 import json
 import os
 import shutil
@@ -17,9 +16,8 @@ from lab import Lab, edit
 
 from analysis import diff
 from analysis.diff import causes
-from analysis.run_files import derived, stored, stored_files
+from analysis.run_files import derived, stored
 from base.errors import BadInputError, LabError
-from base.identity import cell_name
 from commitpath.commands import board_commands, table
 from commitpath.results import expectations, marks, metrics, references, run_folders
 from commitpath.run import experiment
@@ -28,32 +26,6 @@ from commitpath.sweep import drive
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests/analysis"
 EXIT_NO_VERDICT = 125
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory, undrawn: Any) -> Callable[[str], Path]:
-    """recorded(name): the analysed run of NAME.tar.xz, below its cell's folder; not to be changed."""
-    results = tmp_path_factory.mktemp("results")
-
-    @functools.cache
-    def make(name: str) -> Path:
-        from analysis import pipeline
-
-        place = tmp_path_factory.mktemp("unpacked")
-        shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", place)
-        run = place / "run" if (place / "run").is_dir() else place
-        cell = json.loads(
-            (run / ("watch.json" if (run / "watch.json").exists() else "cell.json")).read_text()
-        )
-        host = json.loads((run / "host.json").read_text())
-        (run / "host.json").write_text(json.dumps(host | {"raw_sha256": stored_files.hashes(run)}))
-        folder = results / cell_name(cell) / host["run_id"]
-        shutil.copytree(run, folder)
-        with undrawn():
-            pipeline.analyse(folder)
-        return folder
-
-    return make
 
 
 @pytest.fixture
