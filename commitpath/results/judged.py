@@ -6,6 +6,7 @@ and returns its Outcome.
 
 import functools
 import subprocess
+import traceback
 from collections.abc import Callable, Iterable
 
 from base.errors import BadInput, BadInputError, LabError
@@ -58,3 +59,7 @@ def _judge(command: Command, variables: dict[str, str], text: str, reference: st
         raise
     except (LabError, BadInput, OSError, subprocess.SubprocessError) as error:
         raise NoVerdictError(f"EXPECT: no verdict: {error}") from error
+    except Exception as error:
+        # Python would end with 1, as for a number that is not as expected
+        traceback.print_exc()
+        raise NoVerdictError(f"EXPECT: no verdict: {error!r}") from error

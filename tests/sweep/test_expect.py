@@ -168,6 +168,13 @@ def test_a_run_that_fails_has_no_verdict(
     assert (code, lines) == (EXIT_NO_VERDICT, [f"commitpath: EXPECT: no verdict: {error}"])
 
 
+def test_a_fault_of_ours_is_no_verdict(ran: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(KeyError("tps"))
+    code, lines = judged(capsys, "experiment", "EXPECT=tps>1")
+    assert code == EXIT_NO_VERDICT
+    assert lines[0].startswith("Traceback") and lines[-1] == "commitpath: EXPECT: no verdict: KeyError('tps')"
+
+
 def test_a_rejected_run_has_no_verdict(
     ran: Any, wal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
