@@ -49,10 +49,7 @@ class Diff:
 def compare(a: Path, b: Path, force: bool = False) -> Diff:
     """Compare run `b` with run `a`. Raises BadInput if they cannot be, or must not without force."""
     runs = stored.read(a), stored.read(b)
-    costs = _costs(runs[0]), _costs(runs[1])
-    reasons = _mismatches(runs, costs)
-    if reasons and not force:
-        raise BadInput(b, "", f"not comparable with {a}: {'; '.join(reasons)}", "FORCE=1 to compare anyway")
+    costs, reasons = comparable(runs, force)
     pairs = costs[0].join(costs[1], on=["op", "nth"], suffix="_b", maintain_order="left")
     if pairs.is_empty():
         raise BadInput(b, "", f"no transaction in common with {a}", "two runs with transactions")
@@ -76,6 +73,19 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
         unpaired=costs[0].height + costs[1].height - 2 * pairs.height,
         means=means,
     )
+
+
+def comparable(
+    runs: tuple[Stored, Stored], force: bool = False
+) -> tuple[tuple[pl.DataFrame, pl.DataFrame], list[str]]:
+    """Return the costs of two runs, and the reasons against a comparison. Raises BadInput without force."""
+    a, b = runs
+    costs = _costs(a), _costs(b)
+    reasons = _mismatches(runs, costs)
+    if reasons and not force:
+        wrong = f"not comparable with {a.folder}: {'; '.join(reasons)}"
+        raise BadInput(b.folder, "", wrong, "FORCE=1 to compare anyway")
+    return costs, reasons
 
 
 def _survives(run: Stored) -> durability.Durability:

@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from base.errors import BadInputError
 from base.paths import CACHE
@@ -16,14 +18,15 @@ from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.host import places
 from commitpath.host.packages import ensure_packages
+from commitpath.results.judged import Check, judged
+from commitpath.results.outcome import Outcome
+from model.cell import Cell
 
 
-def experiment(variables: dict[str, str]) -> int:
+@judged
+def experiment(variables: dict[str, str], check: Check) -> Outcome:
     """Run one cell."""
-    from commitpath.boards import lab_board
     from commitpath.host import ansible
-    from commitpath.inputs import sql_check
-    from images import kvm
 
     of_run = {
         name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
@@ -34,16 +37,68 @@ def experiment(variables: dict[str, str]) -> int:
     seed = axes()["seed"].parse(variables.get("SEED", str(axes()["seed"].spec["default"])), "SEED")
     seeds = range(seed, seed + of_run.pop("seeds"))
     cells = samples.cells(variables, seeds, of_run.pop("boards"))
+    check(cells)
+    make_ready(cells, entry, variables.get("FILE", ""))
+    # loaded late: it loads the analysis
+    from commitpath.run.experiment import experiment as run
+
+    return outcome(run(cells, **of_run))
+
+
+def make_ready(cells: Sequence[Cell], entry: Mapping[str, Any], file: str) -> None:
+    """Check what samples of a cell need of this host, and install missing packages.
+
+    entry: their board; file: FILE.
+    """
+    from commitpath.boards import lab_board
+    from commitpath.inputs import sql_check
+    from images import kvm
+
     lab_board.check_clock(cells[0], entry)
     if cells[0].clock == "kvm":
         kvm.check()
     places.check_runs(cells)
     ensure_packages(virtual=entry["board_kind"] == "virtual")
-    sql_check.check(cells[0], variables.get("FILE", ""))
-    # loaded late: it loads the analysis
-    from commitpath.run.experiment import experiment as run
+    sql_check.check(cells[0], file)
 
-    return run(cells, **of_run)
+
+@judged
+def watch(variables: dict[str, str], check: Check) -> Outcome:
+    """Run a command on the board and analyse the run."""
+    from commitpath.host import ansible
+    from commitpath.run.watch import command_cell
+    from images import kvm
+
+    limit = run_axes()["limit"]
+    seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
+    cell = command_cell(variables)
+    check([cell])
+    places.check_runs([cell])
+    entry = ansible.board(cell.board)
+    if cell.clock == "kvm":
+        kvm.check()
+    ensure_packages(virtual=entry["board_kind"] == "virtual")
+    from commitpath.run.experiment import analyse, run_once
+
+    folder = run_once(cell, seconds)
+    return outcome({folder: analyse(folder)})
+
+
+def outcome(codes: Mapping[Path, int]) -> Outcome:
+    """Return the outcome of runs of one cell. codes: folder → exit code of its analysis."""
+    failed = [why_failed(folder) for folder, code in codes.items() if code]
+    accepted = [("", folder) for folder, code in codes.items() if not code]
+    return Outcome(max(codes.values()), accepted, "; ".join(failed))
+
+
+def why_failed(folder: Path) -> str:
+    """Return why a stored run does not count."""
+    if not (folder / "summary.json").is_file():
+        return f"{folder} cannot be analysed"
+    summary = json.loads((folder / "summary.json").read_text())
+    if summary["status"] == "ok":
+        return f"{summary['command']['failed']} (kept in {folder})"
+    return f"the run was rejected: {'; '.join(summary['reasons'])} (kept in {folder})"
 
 
 def plan(variables: dict[str, str]) -> int:

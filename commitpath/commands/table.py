@@ -25,10 +25,20 @@ PLACES = {
     },
     **{
         name: f"commitpath.commands.board_commands:{name}"
-        for name in ("experiment", "plan", "board", "calibrate", "emulator", "snapshots", "destroy", "host")
+        for name in (
+            "experiment",
+            "watch",
+            "plan",
+            "board",
+            "calibrate",
+            "emulator",
+            "snapshots",
+            "destroy",
+            "host",
+        )
     },
+    "bisect": "commitpath.commands.release_bisect:bisect",
     "help": "commitpath.command_line.help:print_help",
-    "watch": "commitpath.run.watch:watch",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
     "trace-synthetic": "commitpath.inputs.trace_synthetic:trace_synthetic",
     "board-check": "commitpath.boards.board_check:board_check",
@@ -88,6 +98,7 @@ def file_size_limit() -> str:
 
 def run(words: list[str]) -> int:
     """Run one command; every failure is one line and an exit code."""
+    code = 0
     try:
         target, settings = arguments.read(words)
         if target not in COMMANDS:
@@ -102,6 +113,8 @@ def run(words: list[str]) -> int:
         sys.stdout.flush()
         return code
     except LabError as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            discard(sys.stdout)
         print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
         return error.exit_code
     except BadInput as error:
@@ -110,7 +123,7 @@ def run(words: list[str]) -> int:
     except BrokenPipeError:
         # `| head` has all that it wants
         discard(sys.stdout)
-        return 0
+        return code
     except (OSError, subprocess.SubprocessError) as error:
         print_error(error, file_size_limit())
         # only a user's names are too long

@@ -14,6 +14,8 @@ from commitpath.reporting import statistics
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import left_out, match
 from commitpath.results import query
+from commitpath.results.judged import Check, judged
+from commitpath.results.outcome import Outcome
 
 # The columns of FILE.
 HEAD = (
@@ -25,7 +27,8 @@ MARGIN, MOST_MARGIN = "1", 100
 METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
 
 
-def compare(options: dict[str, str]) -> int:
+@judged
+def compare(options: dict[str, str], _: Check) -> Outcome:
     """Print the comparison; write it to FILE as CSV, and to PAGE as a page."""
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
@@ -54,7 +57,13 @@ def compare(options: dict[str, str]) -> int:
         side_by_side.write(options, matched, margin, *files)
     for path in [*([target] if target else []), *files]:
         print(f"written: {path}", file=sys.stderr)
-    return 0
+    judged_runs = [
+        (f"{side}: {cell.label}" if len(matched) > 1 else side, run)
+        for cell in matched
+        for side, found in (("A", cell.a), ("B", cell.b))
+        for run in found
+    ]
+    return Outcome(0, judged_runs)
 
 
 def new_page(text: str) -> list[Path]:

@@ -1,8 +1,12 @@
 """Footnotes of tables and figures: unequal comparisons, and runs with caveats."""
 
+import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from analysis.run_files import stored
+from base.paths import RESULTS
 from commitpath.database.select import Run
 from model import durability
 
@@ -10,9 +14,26 @@ UNDURABLE, UNCOUNTED, MARKED, MADE = "‡", "§", "¶", "†"
 
 
 def transactions(run: Run) -> int:
-    """Return the number of transactions of a run's timed region, from its rate and length."""
-    tps, seconds = float(run.summary["tps"]["all"]), float(run.summary["virtual_seconds"])
-    return round(tps * seconds)
+    """Return the number of transactions of a run's timed region, from its rate and length; 0 if unknown."""
+    rate = run.summary["tps"]["all"]
+    return 0 if rate is None else round(float(rate) * float(run.summary["virtual_seconds"]))
+
+
+def transactions_by_op(run: Run) -> Mapping[str, int] | None:
+    """Return the number of transactions of each operation; None if the files that have it are not here."""
+    planned: dict[str, int] = run.document("manifest").get("transactions", {})
+    # phases that mix operations have other names
+    if run.summary["syncs"].keys() <= planned.keys():
+        return planned
+    return _counts_of(RESULTS / run.path) if run.path else None
+
+
+@functools.cache
+def _counts_of(folder: Path) -> dict[str, int]:
+    """Return the number of transactions of each operation of a stored run."""
+    return dict(
+        stored.read(folder).table("operations", ("op", "transactions")).select("op", "transactions").rows()
+    )
 
 
 def marks(a: Run, b: Run) -> dict[str, str]:

@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,7 +21,7 @@ from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import did_you_mean
 from commitpath.database.select import Run
-from commitpath.results.marks import transactions
+from commitpath.results.marks import transactions, transactions_by_op
 from model import engines, operations
 from model.engines._log_counters import CHECKPOINTS
 
@@ -34,21 +35,32 @@ PAGE = 4096
 class Metric:
     """label: of an axis, with the unit; read: returns the number of a run and an operation, or None.
 
-    timed: whether unwatched runs have it; whole: whether it exists for all transactions, too.
+    timed: whether unwatched runs have it; whole: whether it exists for all transactions, too; each: whether
+    for an operation; cuts: whether only runs with cuts have it; statistics: what may stand in place of an
+    operation; quantity: what `analysis.diff.causes` splits by cause, or empty.
     """
 
     label: str
     read: Callable[[Run, str], float | None]
     timed: bool = False
     whole: bool = True
+    each: bool = True
+    cuts: bool = False
+    statistics: tuple[str, ...] = ()
+    quantity: str = ""
+
+
+def value(run: Run, metric: str, op: str) -> float | None:
+    """Return a metric of a run; None if the run has no such number."""
+    read = METRICS[metric].read(run, op)
+    return None if read is None else float(read)
 
 
 def number(run: Run, metric: str, op: str) -> float:
     """Return a metric of a run. Raises LabError if the run has no such number."""
-    value = METRICS[metric].read(run, op)
-    if value is None:
+    if (read := value(run, metric, op)) is None:
         raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
-    return float(value)
+    return read
 
 
 def check(name: str) -> str:
@@ -124,10 +136,15 @@ def counted(name: str, of_block: str | None = None, unit: int = 1) -> Callable[[
 
 
 def syncs(run: Run, op: str) -> float | None:
-    """Return syncs per transaction. Every operation of a workload has the same number of transactions."""
+    """Return syncs per transaction; for all, the mean over the transactions."""
     by_op = run.summary["syncs"]
-    values = list(by_op.values()) if op == WHOLE else [by_op.get(op)]
-    return None if not values or None in values else statistics.fmean(values)
+    if op != WHOLE:
+        value: float | None = by_op.get(op)
+        return value
+    if not by_op or None in by_op.values():
+        return None
+    counts = transactions_by_op(run)
+    return None if counts is None else statistics.fmean(by_op.values(), [counts[op] for op in by_op])
 
 
 def memory(member: str) -> Callable[[Run], float | None]:
@@ -140,9 +157,21 @@ def memory(member: str) -> Callable[[Run], float | None]:
     return read
 
 
-def of_whole(read: Callable[[Run], float | None]) -> Callable[[Run, str], float | None]:
-    """Return the reader of a number that exists for all transactions only."""
-    return lambda run, op: read(run) if op == WHOLE else None
+def of_whole(label: str, read: Callable[[Run], float | None], **more: Any) -> Metric:
+    """Return a metric that exists for all transactions only."""
+    return Metric(label, lambda run, op: read(run) if op == WHOLE else None, each=False, **more)
+
+
+def unattributed(run: Run) -> float | None:
+    """Return the share of the bytes written that have no label; None for an unwatched run."""
+    ledger = run.summary["ledger"]
+    return float(ledger["unattributed_share"]) if ledger else None
+
+
+def lost(run: Run, statistic: str) -> float | None:
+    """Return the largest number of acknowledged transactions that a cut took, or the mean over the cuts."""
+    acknowledged: dict[str, float] = (run.summary.get("crash") or {}).get("lost_acknowledged") or {}
+    return acknowledged.get("max" if statistic == WHOLE else statistic)
 
 
 def written(run: Run, metric: str) -> float | None:
@@ -180,36 +209,40 @@ def recovery(run: Run) -> float | None:
 
 
 METRICS: dict[str, Metric] = {
-    "tps": Metric("transactions per second", rate, timed=True),
-    "ops": Metric("operations per second", operations_rate, timed=True),
-    "tx_latency": Metric("mean latency (ms)", mean_latency, timed=True),
+    "tps": Metric("transactions per second", rate, timed=True, quantity="time"),
+    "ops": Metric("operations per second", operations_rate, timed=True, quantity="time"),
+    "tx_latency": Metric("mean latency (ms)", mean_latency, timed=True, quantity="time"),
     **{
-        name: Metric(f"{words} latency (ms)", latency(name), timed=True, whole=False)
+        name: Metric(f"{words} latency (ms)", latency(name), timed=True, whole=False, quantity="time")
         for name, words in {"p50": "median", "p95": "p95", "p99": "p99", "max": "longest"}.items()
     },
-    "io_time": Metric(
-        "timed region (s)", of_whole(lambda run: float(run.summary["virtual_seconds"])), timed=True
+    "io_time": of_whole(
+        "timed region (s)",
+        lambda run: float(run.summary["virtual_seconds"]),
+        timed=True,
+        quantity="time",
     ),
-    "kib": Metric("KiB written per transaction", counted("bytes_written", unit=1024)),
-    "bytes_written": Metric("bytes written per transaction", counted("bytes_written")),
-    "syncs": Metric("syncs per transaction", syncs),
-    "flushes": Metric("flushes per transaction", counted("flushes")),
-    "fua": Metric("FUA writes per transaction", counted("fua")),
-    "block_writes": Metric("write commands per transaction", counted("block_writes", "writes")),
-    "write_amplification": Metric(
+    "kib": Metric("KiB written per transaction", counted("bytes_written", unit=1024), quantity="bytes"),
+    "bytes_written": Metric("bytes written per transaction", counted("bytes_written"), quantity="bytes"),
+    "syncs": Metric("syncs per transaction", syncs, quantity="syncs"),
+    "flushes": Metric("flushes per transaction", counted("flushes"), quantity="flushes"),
+    "fua": Metric("FUA writes per transaction", counted("fua"), quantity="fua"),
+    "block_writes": Metric(
+        "write commands per transaction", counted("block_writes", "writes"), quantity="writes"
+    ),
+    "write_amplification": of_whole(
         "bytes written per byte of the operations' data",
-        of_whole(lambda run: run.summary["write_amplification"]),
+        lambda run: run.summary["write_amplification"],
+        quantity="bytes",
     ),
-    "pages": Metric("4 KiB pages of the engine's files written", of_whole(lambda run: written(run, "pages"))),
-    "os_pages": Metric("other 4 KiB pages written", of_whole(lambda run: written(run, "os_pages"))),
-    "checkpoints": Metric("checkpoints", of_whole(lambda run: written(run, "checkpoints"))),
-    "rss": Metric("resident memory (MiB)", of_whole(memory("resident")), timed=True),
-    "rss_anonymous": Metric("resident anonymous memory (MiB)", of_whole(memory("anonymous")), timed=True),
-    "rss_mapped": Metric("resident mapped files (MiB)", of_whole(memory("mapped")), timed=True),
-    "rss_peak": Metric("peak of the resident memory (MiB)", of_whole(memory("peak")), timed=True),
-    "lost": Metric(
-        "transactions lost, at most",
-        of_whole(lambda run: ((run.summary.get("crash") or {}).get("lost_acknowledged") or {}).get("max")),
-    ),
-    "recovery_seconds": Metric("longest recovery (s)", of_whole(recovery), timed=True),
+    "pages": of_whole("4 KiB pages of the engine's files written", lambda run: written(run, "pages")),
+    "os_pages": of_whole("other 4 KiB pages written", lambda run: written(run, "os_pages")),
+    "checkpoints": of_whole("checkpoints", lambda run: written(run, "checkpoints")),
+    "unattributed": of_whole("share of the bytes written without a label", unattributed),
+    "rss": of_whole("resident memory (MiB)", memory("resident"), timed=True),
+    "rss_anonymous": of_whole("resident anonymous memory (MiB)", memory("anonymous"), timed=True),
+    "rss_mapped": of_whole("resident mapped files (MiB)", memory("mapped"), timed=True),
+    "rss_peak": of_whole("peak of the resident memory (MiB)", memory("peak"), timed=True),
+    "lost": Metric("transactions lost, at most", lost, each=False, cuts=True, statistics=("max", "mean")),
+    "recovery_seconds": of_whole("longest recovery (s)", recovery, timed=True, cuts=True),
 }

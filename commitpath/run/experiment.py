@@ -303,26 +303,26 @@ def analyse(folder: Path) -> int:
         return main([str(folder)])
 
 
-def experiment(samples: Sequence[Cell], repeat: int, limit: float) -> int:
-    """Run a cell's samples, each `repeat` times, and report; return the exit code.
+def experiment(samples: Sequence[Cell], repeat: int, limit: float) -> dict[Path, int]:
+    """Run a cell's samples, each `repeat` times, and report; return folder → exit code of its analysis.
 
     limit: wall seconds of a run.
     """
-    code, folders = 0, list[Path]()
+    codes = dict[Path, int]()
     turns = [(cell, turn + 1) for turn in range(repeat) for cell in samples]
     for cell, turn in turns:
         if len(turns) > 1:
-            print(f"run {len(folders) + 1} of {len(turns)}", file=sys.stderr)
-        folders.append(run_once(cell, limit, turn=turn))
-        code = analyse(folders[-1]) or code
+            print(f"run {len(codes) + 1} of {len(turns)}", file=sys.stderr)
+        folder = run_once(cell, limit, turn=turn)
+        codes[folder] = analyse(folder)
     if len(turns) > 1:
         from analysis.stats import repeats
 
-        analysed = [folder for folder in folders if (folder / "summary.json").is_file()]
-        for folder in folders:
+        analysed = [folder for folder in codes if (folder / "summary.json").is_file()]
+        for folder in codes:
             if folder not in analysed:
                 print(f"not compared, as it could not be analysed: {folder}", file=sys.stderr)
         if analysed:
             print(repeats.table(repeats.compare(analysed)))
             print(f"report: {repeats.write(analysed)}")
-    return code
+    return codes

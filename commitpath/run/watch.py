@@ -1,4 +1,4 @@
-"""`make watch`: run a user's command on the board under the observers, and analyse it."""
+"""The cell of `make watch`: a user's command that is run on the board under the observers."""
 
 import re
 import struct
@@ -9,12 +9,11 @@ from pathlib import Path
 from base import identity
 from base.errors import BadInputError
 from commitpath.boards import lab_board
-from commitpath.cells.axes import axes, run_axes
+from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line.variables import axes_of
-from commitpath.host import ansible, places
-from commitpath.host.packages import ensure_packages
-from images import artifacts, kvm
+from commitpath.host import ansible
+from images import artifacts
 from model.cell import Cell
 
 PACKAGE = re.compile("[a-z0-9][a-z0-9+.-]+")
@@ -22,21 +21,6 @@ NAME = re.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 # e_ident and e_machine (elf.h)
 ELF, ARM64 = b"\x7fELF", 183
 COMMAND_BYTES = 64 * 1024  # of the 256 KiB of a run's files
-
-
-def watch(variables: dict[str, str]) -> int:
-    """Run a command on the board and analyse the run."""
-    limit = run_axes()["limit"]
-    seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
-    cell = command_cell(variables)
-    places.check_runs([cell])
-    entry = ansible.board(cell.board)
-    if cell.clock == "kvm":
-        kvm.check()
-    ensure_packages(virtual=entry["board_kind"] == "virtual")
-    from commitpath.run.experiment import analyse, run_once
-
-    return analyse(run_once(cell, seconds))
 
 
 def command_cell(variables: Mapping[str, str]) -> Cell:

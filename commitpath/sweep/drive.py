@@ -17,12 +17,15 @@ from base.paths import RESULTS
 from base.text import printable
 from commitpath.boards import lab_board
 from commitpath.cells import samples
+from commitpath.cells.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.database.sweep_state import STATE, read_state, write_whole
 from commitpath.host import ansible, places
 from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
+from commitpath.results.judged import Check, judged
+from commitpath.results.outcome import Outcome
 from commitpath.sweep import clocks, slurm, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
@@ -36,12 +39,23 @@ ORDER_SEED = 1
 OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
 
 
-def sweep(variables: dict[str, str]) -> int:
-    """Run what is missing of the grids; return 1 if a run failed."""
+@judged
+def sweep(variables: dict[str, str], check: Check) -> Outcome:
+    """Run what is missing of the grids; the exit code is 1 if a run failed."""
     options = {name: variables.pop(name) for name in OPTIONS if name in variables}
     # an unknown board first, before the needs of its cells
     ansible.board(variables.get("BOARD", "virtual"))
-    return carry_out(*planned(options, variables), options)
+    runs, excluded = planned(options, variables)
+    check(run.cell for run in runs.values())
+    code = carry_out(runs, excluded, options)
+    done = [run for run in runs.values() if failure(run) is None]
+    names = [name for name in axes() if len({str(run.cell.value(name)) for run in done}) > 1]
+    accepted = [
+        (" ".join(f"{name}={run.cell.value(name)}" for name in names), RESULTS / run_of(run.key))
+        for run in done
+    ]
+    missing = len(runs) - len(done)
+    return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
 
 
 def carry_out(

@@ -1,9 +1,12 @@
 """Results folders for the tests of sweeps, the database and reporting."""
 
+import functools
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from lab import Lab
 
+from analysis.run_files import stored_files
+from base.identity import cell_name
 from commitpath.host import ansible
+
+SAMPLES = Path(__file__).resolve().parents[1] / "analysis"
 
 
 @pytest.fixture
@@ -39,3 +46,31 @@ def pi() -> Iterator[str]:
     part.replace(inventory)
     yield name
     inventory.unlink()
+
+
+@pytest.fixture(scope="session")
+def recorded(
+    tmp_path_factory: pytest.TempPathFactory, undrawn: Callable[[], AbstractContextManager[None]]
+) -> Callable[[str], Path]:
+    """recorded(name): the analysed run of NAME.tar.xz, below its cell's folder; not to be changed."""
+    results = tmp_path_factory.mktemp("results")
+
+    @functools.cache
+    def make(name: str) -> Path:
+        from analysis import pipeline
+
+        place = tmp_path_factory.mktemp("unpacked")
+        shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", place)
+        run = place / "run" if (place / "run").is_dir() else place
+        cell = json.loads(
+            (run / ("watch.json" if (run / "watch.json").exists() else "cell.json")).read_text()
+        )
+        host = json.loads((run / "host.json").read_text())
+        (run / "host.json").write_text(json.dumps(host | {"raw_sha256": stored_files.hashes(run)}))
+        folder = results / cell_name(cell) / host["run_id"]
+        shutil.copytree(run, folder)
+        with undrawn():
+            pipeline.analyse(folder)
+        return folder
+
+    return make

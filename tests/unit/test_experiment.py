@@ -44,7 +44,8 @@ def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
     runs = iter(("unreadable", "good"))
     monkeypatch.setattr(experiment, "run_once", lambda *_, **__: place / next(runs))
     monkeypatch.setattr("analysis.__main__.main", lambda named: 3 * named[0].endswith("unreadable"))
-    assert experiment.experiment([some_cell()], 2, 1.0) == 3
+    codes = experiment.experiment([some_cell()], 2, 1.0)
+    assert codes == {place / "unreadable": 3, place / "good": 0}
     said = capsys.readouterr()
     assert f"not compared, as it could not be analysed: {place}/unreadable\n" in said.err
     assert "1 runs, 0 rejected" in said.out

@@ -1,0 +1,65 @@
+"""EXPECT= of a command that makes or selects runs: its exit code says whether their numbers are as expected.
+
+The command's function has the decorator `judged`, checks its cells with `check` before it builds anything,
+and returns its Outcome.
+"""
+
+import functools
+import subprocess
+import traceback
+from collections.abc import Callable, Iterable
+
+from base.errors import BadInput, BadInputError, LabError
+from commitpath.results.outcome import NoVerdictError, Outcome
+from model.cell import Cell
+
+EXPECT, REFERENCE = "EXPECT", "REFERENCE"
+Check = Callable[[Iterable[Cell]], None]
+Command = Callable[[dict[str, str], Check], Outcome]
+
+
+class _BadExpectationError(BadInputError):
+    """An expectation that no run of the command can meet or miss."""
+
+
+def judged(command: Command) -> Callable[[dict[str, str]], int]:
+    """Return a command that takes EXPECT and REFERENCE, too."""
+
+    @functools.wraps(command)
+    def run(variables: dict[str, str]) -> int:
+        text, reference = variables.pop(EXPECT, None), variables.pop(REFERENCE, None)
+        if text is not None:
+            return _judge(command, variables, text, reference)
+        if reference is not None:
+            raise BadInputError(
+                "REFERENCE without EXPECT: a number that is not as expected is compared with it"
+            )
+        return command(variables, lambda _: None).code
+
+    return run
+
+
+def _judge(command: Command, variables: dict[str, str], text: str, reference: str | None) -> int:
+    # loaded late: they load Polars
+    from commitpath.results import expectations, references, run_verdicts
+
+    expected = expectations.parse(text)
+    base = None if reference is None else references.read(reference, expected)
+
+    def check(cells: Iterable[Cell]) -> None:
+        try:
+            expectations.check(expected, cells)
+        except BadInputError as error:
+            raise _BadExpectationError(str(error)) from error
+
+    try:
+        outcome = command(variables, check)
+        return run_verdicts.judge(expected, base, outcome)
+    except (NoVerdictError, _BadExpectationError):
+        raise
+    except (LabError, BadInput, OSError, subprocess.SubprocessError) as error:
+        raise NoVerdictError(f"EXPECT: no verdict: {error}") from error
+    except Exception as error:
+        # Python would end with 1, as for a number that is not as expected
+        traceback.print_exc()
+        raise NoVerdictError(f"EXPECT: no verdict: {error!r}") from error

@@ -1,0 +1,34 @@
+"""The outcome of a command that makes or selects runs: what EXPECT judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from base.errors import LabError
+
+if TYPE_CHECKING:
+    from commitpath.database.select import Run
+
+# `git bisect run` skips a commit with this code.
+EXIT_NO_VERDICT = 125
+
+
+class NoVerdictError(LabError):
+    """There is no run to judge: it failed, was rejected, or lacks an expected number."""
+
+    exit_code = EXIT_NO_VERDICT
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """code: the command's exit code without EXPECT; failed: why runs are missing, or empty.
+
+    runs: (title, folder or row) of each accepted run; the title is empty if all are of one cell.
+    """
+
+    code: int
+    runs: Sequence[tuple[str, Path | Run]] = ()
+    failed: str = ""

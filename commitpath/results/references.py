@@ -1,0 +1,91 @@
+"""REFERENCE: the numbers that a failed expectation is compared with, of a run or of a file.
+
+A file has NAME=value, separated by blanks or lines, with the names of EXPECT; `#` begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from base.errors import BadInputError
+from base.paths import RESULTS
+from commitpath.command_line.stored_run import check_utf8
+from commitpath.database.select import Run
+from commitpath.results import metrics, run_folders
+from commitpath.results.expectations import Expectation, Name, Scanner, lacks
+
+_EQUALS = re.compile("=")
+_RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """source: as it was given. run: None for numbers of a file."""
+
+    source: str
+    run: Run | None = None
+    numbers: Mapping[Name, float] = field(default_factory=dict)
+
+    def value(self, name: Name) -> float | None:
+        """Return a number of the reference; None if it has none."""
+        if self.run is None:
+            return self.numbers.get(name)
+        if lacks(self.run.cell, name):
+            return None
+        return metrics.value(self.run, name.metric, name.op)
+
+
+def read(text: str, expectations: Sequence[Expectation]) -> Reference:
+    """Return the reference that a text names: a run's folder, its id, or a file. Raises BadInputError."""
+    check_utf8("REFERENCE", text)
+    path = Path(text)
+    if not text:
+        raise BadInputError("REFERENCE=: name a run's folder, its id, or a file of NAME=value")
+    if path.is_file():
+        made = Reference(text, numbers=numbers(path))
+    else:
+        run = run_folders.read(path if path.is_dir() else by_id(text))
+        if run.facts["status"] != "ok":
+            raise BadInputError(f"REFERENCE={text}: the run was rejected: {'; '.join(run.reasons)}")
+        made = Reference(text, run)
+    if all(made.value(expected.name) is None for expected in expectations):
+        names = ", ".join(str(expected.name) for expected in expectations)
+        raise BadInputError(f"REFERENCE={text}: it has none of {names}")
+    return made
+
+
+def by_id(text: str) -> Path:
+    """Return the folder of the run with an id. Raises BadInputError."""
+    places = [f"[!.]*/{text}", f"imported/*/*/{text}"] if _RUN_ID.fullmatch(text) else []
+    found = sorted(path for place in places for path in RESULTS.glob(place))
+    if len(found) != 1:
+        several = (
+            f"several runs have this id: {', '.join(map(str, found))}" if found else "no such run or file"
+        )
+        raise BadInputError(
+            f"REFERENCE={text}: {several}; it is a run's folder, its id (make results lists them), "
+            "or a file of NAME=value"
+        )
+    return found[0]
+
+
+def numbers(path: Path) -> dict[Name, float]:
+    """Return the numbers of a file. Raises BadInputError with the line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInputError(f"REFERENCE={path}: it cannot be read: {error}") from error
+    values: dict[Name, float] = {}
+    for number, line in enumerate(lines, 1):
+        scanner = Scanner(line.partition("#")[0], f"REFERENCE={path}, line {number}")
+        while scanner.at < len(scanner.text):
+            name = scanner.name()
+            if name in values:
+                raise BadInputError(f"REFERENCE={path}, line {number}: {name} is given twice")
+            scanner.take(_EQUALS, f"= after {name}")
+            values[name] = scanner.number(f"{name}=")
+            scanner.skip()
+    return values

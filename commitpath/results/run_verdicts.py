@@ -1,0 +1,110 @@
+"""Judge runs by expectations: a line for each number that is not as expected, with its cause."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from analysis.run_files import stored
+from base.errors import BadInput
+from base.paths import RESULTS
+from base.text import one_line, printable
+from commitpath.database.select import Run
+from commitpath.results import metrics, run_folders
+from commitpath.results.expectations import Expectation, Name
+from commitpath.results.outcome import NoVerdictError, Outcome
+from commitpath.results.references import Reference
+
+# Of a quantity that causes split: what a cause is of.
+_CAUSES = {
+    "syncs": "syncs of {}",
+    "flushes": "flushes for {}",
+    "fua": "FUA writes of {}",
+    "writes": "writes of {}",
+}
+
+
+def judge(expectations: Sequence[Expectation], reference: Reference | None, outcome: Outcome) -> int:
+    """Print the verdict; return 0 if every run is as expected, else 1. NoVerdictError if that is unknown."""
+    missed, unknown, values = list[str](), [outcome.failed] if outcome.failed else [], list[str]()
+    for title, found in outcome.runs:
+        run = found if isinstance(found, Run) else run_folders.read(found)
+        head = f"{title}: " if title else ""
+        for expected in expectations:
+            value = metrics.value(run, expected.name.metric, expected.name.op)
+            if value is None:
+                unknown.append(f"{head}{lacking(run, expected.name)}")
+            elif expected.holds(value):
+                values.append(f"{expected.name}={shown(value, expected)}")
+            else:
+                missed.append(head + words(expected, value, run, reference))
+    # repeats of a run are equal
+    for line in dict.fromkeys(missed):
+        print(f"commitpath: {one_line(line)}", file=sys.stderr)
+    if unknown or not outcome.runs:
+        if not missed:
+            raise NoVerdictError(
+                f"EXPECT: no verdict: {'; '.join(dict.fromkeys(unknown)) or 'there is no run'}"
+            )
+        for line in dict.fromkeys(unknown):
+            print(f"commitpath: {one_line(line)}", file=sys.stderr)
+    if missed:
+        return 1
+    count = len(outcome.runs)
+    print(printable(f"as expected: {' '.join(values)}" if count == 1 else f"as expected: {count} runs"))
+    return 0
+
+
+def lacking(run: Run, name: Name) -> str:
+    """Return that a run lacks a number, with the operations for which it has one."""
+    spec = metrics.METRICS[name.metric]
+    names = (metrics.WHOLE, *spec.statistics, *(run.summary["syncs"] or ()))
+    has = [op for op in dict.fromkeys(names) if metrics.value(run, name.metric, op) is not None]
+    reason = run.summary["transactions"]["said"] if "transactions" in run.summary else "not recorded"
+    return (
+        f"the run has no {name}; it has {', '.join(f'{name.metric}.{op}' for op in has) or f'none: {reason}'}"
+    )
+
+
+def shown(value: float, expected: Expectation) -> str:
+    """Return a value in six digits, or in all where these would meet another verdict."""
+    text = f"{value:.6g}"
+    return text if expected.holds(float(text)) == expected.holds(value) else repr(value)
+
+
+def words(expected: Expectation, value: float, run: Run, reference: Reference | None) -> str:
+    """Return what was expected and measured, and how that differs from the reference."""
+    text = f"expected {expected.text}, measured {shown(value, expected)}"
+    if reference is None:
+        return text
+    base = reference.value(expected.name)
+    if base is None:
+        return f"{text}; {reference.source} has no {expected.name}"
+    if base == value:
+        return f"{text}, as in {reference.source}"
+    cause = because(expected.name, reference.run, run) if reference.run else ""
+    return f"{text}; {reference.source} has {base:.6g}{cause}"
+
+
+def because(name: Name, reference: Run, run: Run) -> str:
+    """Return the largest cause of the difference in words; empty for a metric that no cause splits."""
+    # loads matplotlib, which takes a second
+    from analysis.diff import causes
+    from analysis.diff.words import amount, duration
+
+    quantity = metrics.METRICS[name.metric].quantity
+    if not quantity or ":" in name.op:
+        return ""
+    if not run.path or not reference.path:
+        return "; the cause is not known: its files are not here"
+    op = None if name.op == metrics.WHOLE else name.op
+    try:
+        a, b = (stored.read(RESULTS / str(each.path), any_load=True) for each in (reference, run))
+        cause = causes.largest((a, b), quantity, op)
+    except BadInput as error:
+        return f"; the cause is not known: {error.wrong}"
+    if cause is None:
+        return "; no cause differs"
+    unit = {"bytes": amount, "time": duration}.get(quantity, "{:.3g}".format)
+    what = _CAUSES.get(quantity, "{}").format(cause.name)
+    return f"; largest cause: {what}, {unit(cause.a)} → {unit(cause.b)} per {op or 'transaction'}"

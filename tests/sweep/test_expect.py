@@ -1,0 +1,377 @@
+"""EXPECT= judges runs: its exit codes, its lines, and the cause of a difference. The runs were recorded."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+from lab import Lab, edit
+
+from analysis import diff
+from analysis.diff import causes
+from analysis.run_files import derived, stored
+from base.errors import BadInputError, LabError
+from commitpath.commands import board_commands, table
+from commitpath.results import expectations, marks, metrics, references, run_folders
+from commitpath.run import experiment
+from commitpath.sweep import drive
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "tests/analysis"
+EXIT_NO_VERDICT = 125
+
+
+@pytest.fixture
+def delete(recorded: Callable[[str], Path]) -> Path:
+    return recorded("samples/f2fs-delete")
+
+
+@pytest.fixture
+def wal(recorded: Callable[[str], Path]) -> Path:
+    return recorded("samples/f2fs-wal")
+
+
+@pytest.fixture
+def watched(recorded: Callable[[str], Path]) -> Path:
+    return recorded("watch-sample")
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """ran(*runs, code=0): the next runs, in place of a board's, and the exit code of their analysis."""
+
+    def prepare(*runs: Path | Exception, code: int = 0) -> None:
+        left = list(runs)
+
+        def run_once(*_: object, **__: object) -> Path:
+            run = left.pop(0)
+            if isinstance(run, Exception):
+                raise run
+            return run
+
+        monkeypatch.setattr(experiment, "run_once", run_once)
+        monkeypatch.setattr(experiment, "analyse", lambda _: code)
+        monkeypatch.setattr(board_commands, "ensure_packages", lambda **_: None)
+
+    return prepare
+
+
+def judged(capsys: pytest.CaptureFixture[str], command: str, *words: str) -> tuple[int, list[str]]:
+    """(exit code, lines of standard error, or of the verdict if there are none)."""
+    capsys.readouterr()
+    code = table.run([command, *words])
+    printed = capsys.readouterr()
+    return code, (printed.err or printed.out).splitlines()
+
+
+def test_a_run_that_is_as_expected(ran: Any, wal: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(wal)
+    code, lines = judged(
+        capsys, "experiment", "EXPECT=syncs.insert<=1.5 kib<=60 tps.insert>100 unattributed==0"
+    )
+    summary = json.loads((wal / "summary.json").read_text())
+    kib = summary["block"]["bytes_written"] / 1024 / 24
+    tps = summary["tps"]["insert"]
+    assert code == 0
+    assert lines == [
+        f"as expected: syncs.insert=1.25 kib.all={kib:.6g} tps.insert={tps:.6g} unattributed.all=0"
+    ]
+
+
+def test_each_number_that_is_not_has_a_line_with_its_cause(
+    ran: Any, delete: Path, wal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(delete)
+    missed = ["syncs.insert<=1.5", "kib<=40", "tps.insert>=100", "flushes.insert<=2", "block_writes<=2"]
+    words = f"EXPECT={' '.join(missed)} tps.update>=1", f"REFERENCE={wal}"
+    code, lines = judged(capsys, "experiment", *words)
+    assert code == 1
+    a, b = (run_folders.read(folder) for folder in (wal, delete))
+    reasons = []
+    for line, expected in zip(lines, expectations.parse(" ".join(missed)), strict=True):
+        values = [metrics.number(run, expected.name.metric, expected.name.op) for run in (b, a)]
+        head = f"commitpath: expected {expected.text}, measured {values[0]:.6g}; {wal} has {values[1]:.6g}; "
+        assert line.startswith(head)
+        reasons.append(line.removeprefix(head).removeprefix("largest cause: "))
+    assert reasons == [
+        "syncs of journal, 0 → 2 per insert",
+        "rollback journal, 0.0 KiB → 23 KiB per transaction",
+        "waiting for data, 2.26 ms → 10 ms per insert",
+        "flushes for journal, 0 → 2 per insert",
+        "writes of rollback journal, 0 → 2.75 per transaction",
+    ]
+
+
+def test_the_newest_run_is_a_reference_after_the_next_one_too(
+    ran: Any,
+    delete: Path,
+    wal: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    latest = tmp_path / "latest"
+    latest.symlink_to(wal)
+
+    def run_once(*_: object, **__: object) -> Path:
+        latest.unlink()
+        latest.symlink_to(delete)
+        return delete
+
+    ran()
+    monkeypatch.setattr(experiment, "run_once", run_once)
+    code, lines = judged(capsys, "experiment", "EXPECT=syncs.insert<=1.5", f"REFERENCE={latest}")
+    assert code == 1 and lines[0].endswith("has 1.25; largest cause: syncs of journal, 0 → 2 per insert")
+
+
+def test_without_a_reference_the_line_has_the_number(
+    ran: Any, delete: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(delete, delete)
+    # repeats of a run have one line
+    code, lines = judged(capsys, "experiment", "EXPECT=tps.insert>=100", "REPEAT=2")
+    assert code == 1 and lines[-1] == "commitpath: expected tps.insert>=100, measured 33.2719"
+    assert sum("expected" in line for line in lines) == 1
+
+
+def test_a_reference_of_numbers_or_of_another_load(
+    ran: Any, delete: Path, watched: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shipped").write_text("tps.insert=150\n")
+    ran(delete, delete)
+    said = "commitpath: expected tps.insert>=100, measured 33.2719; "
+    path = tmp_path / "shipped"
+    code, lines = judged(capsys, "experiment", "EXPECT=tps.insert>=100 kib<1", f"REFERENCE={path}")
+    assert code == 1 and lines[0] == f"{said}{path} has 150"
+    assert lines[1].endswith(f"; {path} has no kib.all")
+    code, lines = judged(capsys, "experiment", "EXPECT=kib<1", f"REFERENCE={watched}")
+    assert lines[0].endswith(
+        f"the cause is not known: not comparable with {watched}: load command and driver"
+    )
+
+
+@pytest.mark.parametrize(
+    "error", [LabError("the board died"), BadInputError("no FILE"), OSError(28, "No space")]
+)
+def test_a_run_that_fails_has_no_verdict(
+    error: Exception, ran: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(error)
+    code, lines = judged(capsys, "experiment", "EXPECT=tps>1")
+    assert (code, lines) == (EXIT_NO_VERDICT, [f"commitpath: EXPECT: no verdict: {error}"])
+
+
+def test_a_fault_of_ours_is_no_verdict(ran: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(KeyError("tps"))
+    code, lines = judged(capsys, "experiment", "EXPECT=tps>1")
+    assert code == EXIT_NO_VERDICT
+    assert lines[0].startswith("Traceback") and lines[-1] == "commitpath: EXPECT: no verdict: KeyError('tps')"
+
+
+def test_a_rejected_run_has_no_verdict(
+    ran: Any, wal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Path(shutil.copytree(wal, tmp_path / "run"))
+    edit(run / "summary.json", status="rejected", reasons=["2 events lost"])
+    ran(run, code=1)
+    code, lines = judged(capsys, "experiment", "EXPECT=tps>1")
+    assert code == EXIT_NO_VERDICT
+    assert lines == [f"commitpath: EXPECT: no verdict: the run was rejected: 2 events lost (kept in {run})"]
+    ran(run, code=1)
+    assert judged(capsys, "experiment")[0] == 1
+    code, lines = judged(capsys, "experiment", "EXPECT=tps>1", f"REFERENCE={run}")
+    assert code == 2 and lines == [f"commitpath: REFERENCE={run}: the run was rejected: 2 events lost"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["EXPECT=tsp>1"], "EXPECT, character 1: unknown metric tsp; did you mean tps? there are "),
+        (["EXPECT=syncs.inser<1"], "EXPECT, character 1: syncs.inser: did you mean insert? "),
+        (["EXPECT=tps>1", "REFERENCE=/nowhere"], "REFERENCE=/nowhere: no such run or file; "),
+        (["REFERENCE=/nowhere"], "REFERENCE without EXPECT: "),
+    ],
+)
+def test_a_slip_is_refused_before_anything_is_run(
+    words: list[str], says: str, ran: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(AssertionError("it ran"))
+    code, lines = judged(capsys, "experiment", *words)
+    assert code == 2 and len(lines) == 1 and lines[0].startswith(f"commitpath: {says}")
+
+
+def test_a_watched_command(
+    ran: Any, watched: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["watch", "CMD=python3 insert.py"]
+    ran(watched)
+    code, lines = judged(
+        capsys, *words, "EXPECT=syncs.insert<=2.5 kib<=52 tps>50 fua.insert<=1.1 unattributed==0"
+    )
+    assert code == 1 and lines == ["commitpath: expected kib<=52, measured 52.3721"]
+
+
+def test_a_watched_command_without_known_transactions(
+    ran: Any, watched: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Path(shutil.copytree(watched, tmp_path / "run"))
+    unknown = {"said": "not known: it is static", "count": None, "rows": None}
+    edit(run / "summary.json", transactions=unknown)
+    costs = pl.read_parquet(run / "tables/costs.parquet")
+    costs.clear().write_parquet(run / "tables/costs.parquet")
+    derived.write(run)
+    ran(run)
+    code, lines = judged(capsys, "watch", "CMD=true", "EXPECT=syncs<=3 io_time<1")
+    assert code == EXIT_NO_VERDICT
+    why = "the run has no syncs.all; it has none: not known: it is static"
+    assert lines == [f"commitpath: EXPECT: no verdict: {why}"]
+    # a command that fails has been run, and is kept
+    command = json.loads((watched / "summary.json").read_text())["command"]
+    edit(run / "summary.json", command={**command, "failed": "the command ended with 1"})
+    ran(run, code=1)
+    code, lines = judged(capsys, "watch", "CMD=false", "EXPECT=io_time<1")
+    assert code == EXIT_NO_VERDICT
+    assert lines == [f"commitpath: EXPECT: no verdict: the command ended with 1 (kept in {run})"]
+
+
+def test_an_operation_that_the_run_has_not(
+    ran: Any, watched: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(watched)
+    code, lines = judged(capsys, "watch", "CMD=true", "EXPECT=syncs.update<=3")
+    assert code == EXIT_NO_VERDICT
+    has = "syncs.all, syncs.create, syncs.insert, syncs.pragma"
+    assert lines == [f"commitpath: EXPECT: no verdict: the run has no syncs.update; it has {has}"]
+
+
+def test_each_cell_of_a_sweep_is_named(
+    delete: Path, wal: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = {"d": run_folders.read(delete).cell, "w": run_folders.read(wal).cell}
+    runs = {key: SimpleNamespace(key=key, cell=cell) for key, cell in cells.items()}
+    folders = {"d": delete, "w": wal}
+    failed = dict[str, str]()
+    monkeypatch.setattr(drive, "planned", lambda *_: (runs, []))
+    monkeypatch.setattr(drive, "carry_out", lambda *_: int(bool(failed)))
+    monkeypatch.setattr(drive, "failure", lambda run: failed.get(run.key))
+    monkeypatch.setattr(drive, "run_of", lambda key: str(folders[key]))
+    assert judged(capsys, "sweep", "EXPECT=tps>1") == (0, ["as expected: 2 runs"])
+    code, lines = judged(capsys, "sweep", "EXPECT=tps.insert>100")
+    assert code == 1
+    assert lines == ["commitpath: journal_mode=delete: expected tps.insert>100, measured 33.2719"]
+    failed["d"] = "it died"
+    code, lines = judged(capsys, "sweep", "EXPECT=tps.insert>100")
+    assert (code, lines) == (EXIT_NO_VERDICT, ["commitpath: EXPECT: no verdict: 1 of 2 runs failed"])
+    assert judged(capsys, "sweep")[0] == 1
+    # what does not hold in one run does not hold, whatever else failed
+    assert judged(capsys, "sweep", "EXPECT=tps.insert>200")[0] == 1
+    monkeypatch.setattr(drive, "carry_out", lambda *_: pytest.fail("it ran"))
+    assert judged(capsys, "sweep", "EXPECT=tps.read>1")[0] == 2
+
+
+def test_each_side_of_a_comparison_is_named(lab: Lab, delete: Path, wal: Path) -> None:
+    for run in (delete, wal):
+        shutil.copytree(run, lab.results / run.parent.name / run.name)
+    sides = {"A": "mode=delete", "B": "mode=wal"}
+    assert lab.ok("compare", **sides, EXPECT="tps>1").endswith("as expected: 2 runs\n")
+    # a reference by its id
+    done = lab.make("compare", **sides, EXPECT="tps.insert>100", REFERENCE=wal.name)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        f"commitpath: A: expected tps.insert>100, measured 33.2719; {wal.name} has 123.698; largest cause: "
+    )
+    assert len(done.stderr.splitlines()) == 1
+    assert "median B" in done.stdout
+
+
+@pytest.mark.parametrize(("unbuffered", "code"), [("", 1), ("1", EXIT_NO_VERDICT)])
+def test_a_reader_that_has_gone_makes_no_run_as_expected(
+    unbuffered: str, code: int, lab: Lab, delete: Path, wal: Path
+) -> None:
+    for run in (delete, wal):
+        shutil.copytree(run, lab.results / run.parent.name / run.name)
+    read, write = os.pipe()
+    os.close(read)
+    words = ("--folder", ROOT, "compare", "A=mode=delete", "B=mode=wal", "EXPECT=tps.insert>100")
+    environment = {"COMMITPATH_RESULTS": str(lab.results), "PYTHONUNBUFFERED": unbuffered}
+    with os.fdopen(write, "w") as output:
+        ended = subprocess.run(
+            [sys.executable, "-m", "commitpath", *words],
+            stdout=output,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **environment},
+            cwd=ROOT,
+            check=False,
+        )
+    assert ended.returncode == code, ended.stderr
+
+
+def test_two_runs_with_one_id_are_no_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cell in ("a", "b"):
+        (tmp_path / cell / "20261126T191014Z-9747").mkdir(parents=True)
+    monkeypatch.setattr(references, "RESULTS", tmp_path)
+    with pytest.raises(BadInputError, match=r"several runs have this id: .*/a/.*, .*/b/"):
+        references.read("20261126T191014Z-9747", [])
+
+
+@pytest.mark.parametrize("name", ["samples/f2fs-delete", "watch-sample"])
+def test_the_parts_of_a_metric_are_the_metric(name: str, recorded: Callable[[str], Path]) -> None:
+    run = run_folders.read(folder := recorded(name))
+    opened = stored.read(folder, any_load=True)
+    unit = {"kib": 1024, "tx_latency": 1e6, "io_time": 1e9 / marks.transactions(run)}
+    compared = 0
+    for metric, spec in metrics.METRICS.items():
+        for op in (metrics.WHOLE, "insert"):
+            measured = metrics.value(run, metric, op) if metric in run_folders.OF_COMMANDS else None
+            # times are the baseline run's, their parts the watched run's
+            if not spec.quantity or measured is None or (spec.quantity == "time" and op != metrics.WHOLE):
+                continue
+            if metric == "tps" or (spec.quantity == "time" and "watch" in name):
+                continue
+            parts = causes.parts(opened, spec.quantity, None if op == metrics.WHOLE else op)
+            assert sum(parts.values()) == pytest.approx(measured * unit.get(metric, 1)), (metric, op)
+            compared += 1
+    assert compared == (14 if "f2fs" in name else 12)
+
+
+def test_causes_are_those_of_a_diff(delete: Path, wal: Path) -> None:
+    found = diff.compare(wal, delete)
+    runs = stored.read(wal), stored.read(delete)
+    for op in ("insert", "update", "delete"):
+        for quantity, names in (("bytes", diff.LABELS), ("time", diff.TIMES)):
+            for side, run in enumerate(runs):
+                parts = causes.parts(run, quantity, op)
+                means = {name: found.means[op][name][side] for name in names}
+                shown = {causes.TIME_WORDS.get(name, name): mean for name, mean in means.items()}
+                assert {name: part for name, part in parts.items() if part} == pytest.approx(
+                    {name: mean for name, mean in shown.items() if mean}
+                )
+
+
+def test_every_quantity_of_a_metric_has_causes(delete: Path) -> None:
+    run = stored.read(delete)
+    for quantity in {spec.quantity for spec in metrics.METRICS.values()} - {""}:
+        assert causes.parts(run, quantity)
+
+
+def test_a_run_without_the_files_or_the_records_has_no_cause(delete: Path, wal: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(wal, tmp_path / "run"))
+    edit(other / "cell.json", n=9)
+    with pytest.raises(Exception, match=r"not comparable with .*: N is 8 and 9"):
+        causes.largest((stored.read(delete), stored.read(other)), "bytes", "insert")
+    (other / "tables/costs.parquet").unlink()
+    with pytest.raises(Exception, match="no such table"):
+        causes.parts(stored.read(other), "syncs")
+
+
+def test_expectations_are_of_figures_metrics() -> None:
+    with pytest.raises(BadInputError) as error:
+        expectations.parse("x<1")
+    assert str(error.value).endswith(f"there are {', '.join(metrics.METRICS)}")
