@@ -41,7 +41,7 @@ def bisect(variables: dict[str, str]) -> int:
     runs = dict[str, Run]()
 
     def number(value: str) -> float:
-        board_commands.make_ready(cells[value], entry, variables.get("FILE", ""))
+        board_commands.make_ready([cells[value]], entry, variables.get("FILE", ""))
         run = runs[value] = accepted(cells[value], seconds, f"{axis.variable}={value}")
         if (measured := metrics.value(run, name.metric, name.op)) is None:
             raise LabError(f"{axis.variable}={value}: {run_verdicts.lacking(run, name)}")
