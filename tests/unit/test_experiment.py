@@ -61,7 +61,7 @@ def test_every_sample_runs_before_one_is_repeated(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(experiment, "run_once", run_once)
     monkeypatch.setattr(experiment, "analyse", lambda _: 3)
     cells = samples.cells({"SEED": "7", "BOARD_NUMBER": "2"}, range(7, 9), 2)
-    assert experiment.experiment(cells, 2, 1.0) == 3
+    assert [*experiment.experiment(cells, 2, 1.0).values()] == [3] * 8
     each = [(7, 2), (8, 2), (7, 3), (8, 3)]
     assert ran == [(*sample, turn) for turn in (1, 2) for sample in each]
 
