@@ -86,7 +86,7 @@ def test_a_run_of_ours_without_its_folder_is_unverified(home: tuple[Lab, Path]) 
     (gone,) = (run for run in lab.results.glob("*/*/host.json") if run.parent != kept)
     shutil.rmtree(gone.parent)
     for again in ({}, {"REBUILD": "yes"}, {"REBUILD": "yes"}):
-        done = lab.make("results", **again)
+        done = lab.make("results", WIDE="yes", **again)
         assert done.returncode == 0
         marked = [line for line in done.stdout.splitlines() if UNVERIFIED in line]
         assert len(marked) == 1 and gone.parent.name in marked[0]
@@ -141,7 +141,7 @@ def test_runs_with_files_are_analysed_and_the_others_unverified(
     )
     assert "0 new, 1 new without files" in lab.ok("import", FILE=str(path))
     for again in ({}, {"REBUILD": "yes"}):
-        (line,) = (line for line in lab.ok("results", **again).splitlines() if UNVERIFIED in line)
+        (line,) = (line for line in lab.ok("results", WIDE="yes", **again).splitlines() if UNVERIFIED in line)
         assert "truncate" in line
         assert runs(lab)[1][2:] == (place, tps)
     assert UNVERIFIED in lab.ok("setup-text", WHERE="mode=truncate")

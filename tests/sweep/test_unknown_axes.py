@@ -65,4 +65,4 @@ def test_two_values_at_their_default_are_two_cells(lab: Lab, labs: Callable[[str
     assert len(load(lab, f"cell={runs[0].cell_id}")) == 1
     said = lab.says("compare", A=f"run={runs[0].facts['run']}", B=f"run={runs[1].facts['run']}")
     assert "no cell is in both A and B: they also differ in moon" in said
-    assert "moon" in lab.ok("results").splitlines()[1]
+    assert "moon" in lab.ok("results", WIDE="yes").splitlines()[1]
