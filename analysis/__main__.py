@@ -13,7 +13,7 @@ from pathlib import Path
 from analysis import pipeline
 from analysis.command import text
 from analysis.report import terminal
-from base.errors import BadInput
+from base.errors import FileError
 from base.text import printable_lines
 
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         summary = pipeline.analyse(options.run)
-    except BadInput as error:
+    except FileError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     of_command = summary.get("command")

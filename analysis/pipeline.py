@@ -34,7 +34,7 @@ _LOCK = ".analysis.lock"
 def analyse(folder: Path) -> dict[str, Any]:
     """Rebuild all outputs of the run in `folder` and return its summary.
 
-    They are written to a temporary folder and swapped in at the end. Raises BadInput; the old outputs are
+    They are written to a temporary folder and swapped in at the end. Raises FileError; the old outputs are
     then unchanged.
     """
     if (folder / identity.document({"load": identity.COMMAND})).is_file():
@@ -55,7 +55,7 @@ def analyse(folder: Path) -> dict[str, Any]:
 
 
 def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, Any], dict[str, Any]]:
-    """Return the run in `folder`, its tables, manifest and summary; write no files. Raises BadInput."""
+    """Return the run in `folder`, its tables, manifest and summary; write no files. Raises FileError."""
     run = stages.build(folder)
     reasons = checks.reasons(run)
     built, effective = report_tables.build(run), manifest.build(run)

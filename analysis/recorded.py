@@ -29,7 +29,7 @@ from analysis.run_files import cells, databases, stored_files
 from analysis.run_files.reading import read_document
 from analysis.schemas import events
 from base import identity
-from base.errors import BadInput
+from base.errors import FileError
 from model import devices
 from model.cell import Cell
 from model.crash_points import policies
@@ -102,7 +102,7 @@ class Recorded:
 
     @property
     def partition(self) -> partition.Partition | None:
-        """The partition under test; None for a whole device. Raises BadInput."""
+        """The partition under test; None for a whole device. Raises FileError."""
         return partition.read_partition(self.board.device)
 
     @property
@@ -156,27 +156,27 @@ class Recorded:
 
 
 def _read_host(path: Path) -> dict[str, Any]:
-    """Return host.json, or {} if it is missing. Raises BadInput if it is invalid."""
+    """Return host.json, or {} if it is missing. Raises FileError if it is invalid."""
     if not path.exists():
         return {}
     return read_document(path, "host")
 
 
 def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the plan, or None if it is missing. Raises BadInput if it belongs to another cell."""
+    """Return the plan, or None if it is missing. Raises FileError if it belongs to another cell."""
     if not path.exists():
         return None
     plan = read_document(path, "plan")
     if plan["cell"] != cell:
-        raise BadInput(path, "cell", "it is of another cell than cell.json", "the cell that was planned")
+        raise FileError(path, "cell", "it is of another cell than cell.json", "the cell that was planned")
     return plan
 
 
 def read(folder: Path) -> Recorded:
-    """Read cell.json, host.json and raw/ of the run in `folder`. Raises BadInput."""
+    """Read cell.json, host.json and raw/ of the run in `folder`. Raises FileError."""
     raw = folder / "raw"
     if not raw.is_dir():
-        raise BadInput(folder, "", "no folder raw/", "a run's folder")
+        raise FileError(folder, "", "no folder raw/", "a run's folder")
     of_command = (folder / "watch.json").is_file()
     document = folder / ("watch.json" if of_command else "cell.json")
     stored_cell = cells.document(document)
@@ -219,7 +219,7 @@ def read(folder: Path) -> Recorded:
 
 
 def _seen(raw: Path, ran: Driver, own_board: OwnBoard) -> dict[str, observers.Seen]:
-    """Read the files of each observer that run.json names. Raises BadInput."""
+    """Read the files of each observer that run.json names. Raises FileError."""
     names = observers.check_names(own_board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := own_board.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, partition.read_partition(own_board.device))
@@ -242,7 +242,7 @@ def _suffice(probes: list[str]) -> bool:
 
 
 def _read_load(folder: Path, of_command: bool) -> Driver:
-    """Read raw/driver/ of either load. Raises BadInput."""
+    """Read raw/driver/ of either load. Raises FileError."""
     return command.read(folder) if of_command else driver.read(folder)
 
 
@@ -254,19 +254,19 @@ def _mounted(ran: Driver) -> str:
 
 
 def read_twin(raw: Path, reader: Reader | None, of_command: bool = False) -> Twin:
-    """Read the raw/ of a baseline run. Raises BadInput."""
+    """Read the raw/ of a baseline run. Raises FileError."""
     if not raw.is_dir():
-        raise BadInput(raw.parent, "", "no folder raw/", "a baseline run's")
+        raise FileError(raw.parent, "", "no folder raw/", "a baseline run's")
     ran = _read_load(raw / "driver", of_command)
     return Twin(ran, board.read(raw, _mounted(ran)), _device_log(reader, raw))
 
 
 def _reader(path: Path, cell: Cell) -> Reader | None:
-    """Return the reader of the device's log, or None without a log. Raises BadInput."""
+    """Return the reader of the device's log, or None without a log. Raises FileError."""
     try:
         return device_logs.find_reader(cell)
     except devices.UnknownDriverError as error:
-        raise BadInput(path, "profiles.device.driver", error.wrong, error.expected) from None
+        raise FileError(path, "profiles.device.driver", error.wrong, error.expected) from None
 
 
 def _device_log(reader: Reader | None, raw: Path) -> devicelog.DeviceLog | None:

@@ -24,7 +24,7 @@ _CPU_NS = 2  # ns per instruction assumed by the ledger's limits
 
 
 def build(folder: Path) -> Run:
-    """Read the run in `folder` and build its parts, in their order. Raises BadInput."""
+    """Read the run in `folder` and build its parts, in their order. Raises FileError."""
     recorded = read(folder)
     attributed = attribute(recorded)
     ledger, compared = confirm(recorded, attributed)

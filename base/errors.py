@@ -1,4 +1,4 @@
-"""Errors that end a command with one line and an exit code; BadInput: a stored file cannot be read."""
+"""Errors that end a command with one line and an exit code."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from base.text import printable
 # 1 also stands for a rejected run.
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
-# BadInput: a stored file cannot be read
+# FileError: a stored file cannot be read
 EXIT_UNREADABLE = 3
 
 
@@ -23,8 +23,8 @@ class BadInputError(LabError):
     exit_code = EXIT_BAD_INPUT
 
 
-class BadInput(Exception):
-    """An input file is invalid.
+class FileError(Exception):
+    """A stored file cannot be read, or its content is invalid.
 
     The message is one line: file, place, the fault, and what was expected.
     """

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from base.arrays import Ints, ints
-from base.errors import BadInput
+from base.errors import FileError
 from model import userfile
 from model.cell import Cell
 from model.statements import sqlfile
@@ -18,11 +18,11 @@ _UNIT_NS = {"s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 
 
 def interval_ns(pace: str) -> int:
-    """Return --pace-ns of a PACE: ns between two starts, or a word's number. Raises BadInput."""
+    """Return --pace-ns of a PACE: ns between two starts, or a word's number. Raises FileError."""
     if pace in _WORDS:
         return _WORDS[pace]
     if (rate := _RATE.fullmatch(pace)) is None:
-        raise BadInput("cell.json", "", f"pace is {pace!r}", "none, trace, or a rate such as 1/s or 6/min")
+        raise FileError("cell.json", "", f"pace is {pace!r}", "none, trace, or a rate such as 1/s or 6/min")
     return _UNIT_NS[rate[2]] // int(rate[1])
 
 
@@ -31,7 +31,7 @@ def recorded_ns(cell: Cell) -> Ints | None:
     if cell.pace != RECORDED:
         return None
     if "file" not in cell.profiles:
-        raise BadInput("cell.json", "", f"pace is {RECORDED!r} without a trace", "profiles.file")
+        raise FileError("cell.json", "", f"pace is {RECORDED!r} without a trace", "profiles.file")
     return ints(sqlfile.due_ns(userfile.parts(cell.profiles["file"]).transactions))
 
 

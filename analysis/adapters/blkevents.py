@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters import blkrecords as blk
-from base.errors import BadInput
+from base.errors import FileError
 
 EVENT = np.dtype(
     [
@@ -96,7 +96,7 @@ class Collected:
 
 
 def read(paths: list[Path]) -> Events:
-    """Return the events of files of the kernel's records. Raises BadInput."""
+    """Return the events of files of the kernel's records. Raises FileError."""
     collected, names = Collected(), dict[int, str]()
     for path in paths:
         for chunk in blk.chunks(path):
@@ -116,7 +116,7 @@ def read(paths: list[Path]) -> Events:
 
 
 def _check(path: Path, records: np.ndarray) -> None:
-    """Refuse numbers that no device or clock has. Raises BadInput with the first."""
+    """Refuse numbers that no device or clock has. Raises FileError with the first."""
     of_sectors = records["action"] & blk.PASSTHROUGH == 0
     for name, wrong, text, expected in (
         (
@@ -134,7 +134,7 @@ def _check(path: Path, records: np.ndarray) -> None:
         ),
     ):
         if (rows := np.flatnonzero(wrong)).size:
-            raise BadInput(path, "", f"{text} {int(records[name][rows[0]])}", expected)
+            raise FileError(path, "", f"{text} {int(records[name][rows[0]])}", expected)
 
 
 def _with_payload(chunk: blk.Chunk, kept: np.ndarray) -> np.ndarray:

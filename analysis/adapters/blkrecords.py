@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from analysis.adapters.proberecords import opaque, taken
-from base.errors import BadInput
+from base.errors import FileError
 
 MAGIC = 0x65617407  # 0x65617400 | version 7
 RECORD = np.dtype(
@@ -66,7 +66,7 @@ class Chunk(NamedTuple):
 def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dict[int, str]]:
     """Return records (RECORD, in file order) and the names of the processes {pid: comm}.
 
-    wanted: returns for each action whether to keep its records; notes are left out. Raises BadInput with the
+    wanted: returns for each action whether to keep its records; notes are left out. Raises FileError with the
     byte offset of the first record that is cut short or corrupt.
     """
     parts: list[np.ndarray] = [np.empty(0, RECORD)]
@@ -98,7 +98,7 @@ def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
 
 
 def as_first(path: Path) -> Iterator[bytes]:
-    """Yield a file's records with payloads, converted to version 7. Raises BadInput."""
+    """Yield a file's records with payloads, converted to version 7. Raises FileError."""
     for chunk in chunks(path):
         begins, sizes = chunk.payloads.tolist(), chunk.records["pdu_len"].tolist()
         whole = chunk.data.tobytes()
@@ -107,7 +107,7 @@ def as_first(path: Path) -> Iterator[bytes]:
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
-    """Go through all records of a file. Raises BadInput. A chunk's `data` is overwritten by the next."""
+    """Go through all records of a file. Raises FileError. A chunk's `data` is overwritten by the next."""
     memory = bytearray(CHUNK + _LONGEST)
     buffer = np.frombuffer(memory, np.uint8)
     try:
@@ -123,11 +123,11 @@ def chunks(path: Path) -> Iterator[Chunk]:
             if held:
                 _fail(path, base, buffer[:held], 0, [magic])
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
 
 
 def _magic(path: Path, data: np.ndarray) -> int:
-    """Return the magic number of a file; all of its records have the same. Raises BadInput."""
+    """Return the magic number of a file; all of its records have the same. Raises FileError."""
     word = int.from_bytes(data[:4].tobytes(), "little")
     if data.size >= 4 and word not in _FORMS:
         _fail(path, 0, data, 0, list(_FORMS))
@@ -137,7 +137,7 @@ def _magic(path: Path, data: np.ndarray) -> int:
 def _records(path: Path, base: int, data: np.ndarray, magic: int) -> tuple[Chunk, int]:
     """Return the whole records of `data`, and where the last one ends.
 
-    `base` is the place of `data` in the file, a record's begin. Raises BadInput at a record with
+    `base` is the place of `data` in the file, a record's begin. Raises FileError at a record with
     another magic number.
     """
     form = _FORMS[magic]
@@ -205,7 +205,7 @@ def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _fail(path: Path, base: int, data: np.ndarray, at: int, allowed: list[int]) -> NoReturn:
-    """Raise BadInput for the record that should begin at `at` of `data`; allowed: magic numbers."""
+    """Raise FileError for the record that should begin at `at` of `data`; allowed: magic numbers."""
     left = data.size - at
     word = int.from_bytes(data[at : at + 4].tobytes(), "little")
     place = f"byte {base + at}"
@@ -213,5 +213,5 @@ def _fail(path: Path, base: int, data: np.ndarray, at: int, allowed: list[int]) 
         swapped = [int.from_bytes(magic.to_bytes(4, "big"), "little") for magic in allowed]
         big = " (a big-endian board?)" if word in swapped else ""
         expected = " or ".join(f"{magic:#010x}" for magic in allowed)
-        raise BadInput(path, place, f"the magic number is {word:#010x}{big}", expected)
-    raise BadInput(path, place, f"the record is cut short after {left} bytes", "a whole record")
+        raise FileError(path, place, f"the magic number is {word:#010x}{big}", expected)
+    raise FileError(path, place, f"the record is cut short after {left} bytes", "a whole record")

@@ -1,6 +1,6 @@
 """Read raw/board/, raw/run.json, dmesg.txt and the run's log: the board's state, the course of the run.
 
-A missing file adds a line to `problems`, which rejects the run. An invalid file raises BadInput.
+A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from analysis.adapters import covariates, layouts
 from analysis.adapters.layout import Layout
 from analysis.run_files.reading import integer, read_document, read_pairs, read_text
-from base.errors import BadInput
+from base.errors import FileError
 from model import filesystems
 from model.filesystems import Filesystem, UnknownFilesystemError
 
@@ -128,14 +128,14 @@ def _names(path: Path, lines: list[str]) -> dict[int, str]:
 
 
 def _heads(path: Path) -> dict[int, bytes]:
-    """Return inode → first bytes of a command's files, from heads.txt. Raises BadInput."""
+    """Return inode → first bytes of a command's files, from heads.txt. Raises FileError."""
     if not path.is_file():
         return {}
     heads = {}
     for line, text in enumerate(read_text(path).splitlines(), 1):
         row = re.fullmatch(r"([0-9]+) [0-9]+ ((?:[0-9a-f]{2}){0,16})", text)
         if row is None:
-            raise BadInput(path, f"line {line}", text[:80], "an inode, a size and bytes in hex digits")
+            raise FileError(path, f"line {line}", text[:80], "an inode, a size and bytes in hex digits")
         heads[integer(path, line, "an inode", row[1])] = bytes.fromhex(row[2])
     return heads
 

@@ -14,7 +14,7 @@ KEPT_BYTES = 16 << 20
 
 
 def read(folder: Path) -> Driver:
-    """Read the files as those of a driver that ran the noted transactions. Raises BadInput."""
+    """Read the files as those of a driver that ran the noted transactions. Raises FileError."""
     config = read_document(folder / "config.json", "command_config")
     transactions = pl.DataFrame(schema=drivertables.NOTED)
     if "transactions" in config:

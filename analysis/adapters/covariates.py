@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.run_files.reading import read_document, shown
-from base.errors import BadInput
+from base.errors import FileError
 
 # {"unreadable": reason} stands for a value that the board could not read
 Value = str | dict[str, str]
@@ -101,7 +101,7 @@ class Covariates:
 
 
 def read(raw: Path) -> Covariates | None:
-    """Return the covariates of a run; None if there is no file. Raises BadInput."""
+    """Return the covariates of a run; None if there is no file. Raises FileError."""
     path = raw / "board/covariates.json"
     if not path.exists():
         return None
@@ -109,7 +109,7 @@ def read(raw: Path) -> Covariates | None:
     begin, end = (_checked(document[edge]) for edge in ("begin", "end"))
     covariates = Covariates(begin, end, document["board"])
     if covariates.seconds is None or covariates.seconds < 0:
-        raise BadInput(path, "end", "time_ns is not later than at the begin", "a later time_ns")
+        raise FileError(path, "end", "time_ns is not later than at the begin", "a later time_ns")
     return covariates
 
 

@@ -12,7 +12,7 @@ from analysis.adapters.rendered import Rendered
 from analysis.run_files import databases
 from analysis.run_files.reading import read_document
 from analysis.schemas import events
-from base.errors import BadInput
+from base.errors import FileError
 from model import engines
 from model.engines import Engine
 
@@ -73,7 +73,7 @@ class Driver:
 
 
 def read(folder: Path) -> Driver:
-    """Read raw/driver/. Raises BadInput."""
+    """Read raw/driver/. Raises FileError."""
     config = _read_config(folder / "config.json")
     engine = engines.by_name(engines.name_in(config))
     path = folder / "vfs.csv"
@@ -100,14 +100,14 @@ def read(folder: Path) -> Driver:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    """Read config.json. Raises BadInput."""
+    """Read config.json. Raises FileError."""
     config = read_document(path, "config")
     engine = engines.name_in(config)
     if engine not in engines.names():
-        raise BadInput(path, "", f"engine is {engine!r}", ", ".join(engines.names()))
+        raise FileError(path, "", f"engine is {engine!r}", ", ".join(engines.names()))
     for key in (engine, engines.by_name(engine).PROPERTIES):
         if key not in config:
-            raise BadInput(path, "", f"no object {key!r}", "see docs/reference/formats.md")
+            raise FileError(path, "", f"no object {key!r}", "see docs/reference/formats.md")
     return config
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.run_files.reading import Columns, columns, read_csv, shown
 from analysis.schemas.ledger import FILE, FILES
-from base.errors import BadInput
+from base.errors import FileError
 from model import operations
 
 # Resolution of vfs.csv, in ns: it is written in ticks of the clock's counter (TICKS_TOLERANCE_NS of
@@ -66,7 +66,7 @@ DATABASE: Columns = {"database": pl.Int64}
 
 
 def transactions(path: Path) -> pl.DataFrame:
-    """Return the transactions in order. Raises BadInput."""
+    """Return the transactions in order. Raises FileError."""
     schema = TRANSACTIONS | (RETURNED if "rows" in columns(path) else {})
     # a key-value engine writes without reading, and does not know what it changed
     table = read_csv(path, schema, optional=("changes",))
@@ -85,7 +85,7 @@ def unescape(path: str) -> str:
 
 
 def noted_transactions(path: Path) -> pl.DataFrame:
-    """Return a command's transactions in the order in which they began; they may overlap. Raises BadInput."""
+    """Return a command's transactions in the order of their begins; they may overlap. Raises FileError."""
     # a database in memory, which writes into an attached one, has no path
     table = read_csv(path, NOTED, ("file",))
     table = table.with_columns(pl.col("file").fill_null("").map_elements(unescape, return_dtype=pl.String))
@@ -104,18 +104,18 @@ def noted_transactions(path: Path) -> pl.DataFrame:
 
 
 def phases(path: Path, schema: Columns) -> pl.DataFrame:
-    """Return the phases in order. Raises BadInput."""
+    """Return the phases in order. Raises FileError."""
     table = read_csv(path, schema)
     _in_order(path, table)
     return table
 
 
 def device_stat(path: Path) -> pl.DataFrame:
-    """Return the readings of the device's counters; null is what the kernel lacks. Raises BadInput."""
+    """Return the readings of the device's counters; null is what the kernel lacks. Raises FileError."""
     table = read_csv(path, STAT, tuple(LATER))
     for label in ("begin", "end"):
         if table["label"].to_list().count(label) != 1:
-            raise BadInput(path, f"after line {table.height + 1}", f"no single {label!r} line", "one")
+            raise FileError(path, f"after line {table.height + 1}", f"no single {label!r} line", "one")
     positive = ("time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS)
     unlike = {name: pl.col(name).is_null() != pl.col(name).is_null().first() for name in LATER}
     falls = {name: pl.col(name) < pl.col(name).shift(1) for name in ("time_ns", *_COUNTERS)}
@@ -130,7 +130,7 @@ def device_stat(path: Path) -> pl.DataFrame:
 
 
 def calls(path: Path, databases: int = 1) -> pl.DataFrame:
-    """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput.
+    """Return the log of an engine's calls; `file` is one of schema.FILES. Raises FileError.
 
     databases: their number; with several, each call has the number of its database.
     """
@@ -152,7 +152,7 @@ def calls(path: Path, databases: int = 1) -> pl.DataFrame:
 
 
 def moved(path: Path, number: int) -> pl.DataFrame:
-    """Return whose data the engine moved; number: how many calls there are. Raises BadInput."""
+    """Return whose data the engine moved; number: how many calls there are. Raises FileError."""
     table = read_csv(path, MOVED, optional=("source",))
     _refuse(
         path,
@@ -165,7 +165,7 @@ def moved(path: Path, number: int) -> pl.DataFrame:
 
 
 def persistent(path: Path) -> pl.DataFrame:
-    """Return what each transaction wrote to persistent memory. Raises BadInput."""
+    """Return what each transaction wrote to persistent memory. Raises FileError."""
     table = read_csv(path, PERSISTENT)
     _numbered(path, table)
     other = pl.col("file") != pl.col("file").first()
@@ -180,7 +180,7 @@ def persistent(path: Path) -> pl.DataFrame:
 
 
 def check_op(path: Path, table: pl.DataFrame, planned: Sequence[str]) -> None:
-    """Raise BadInput at the first transaction of a phase that was not planned, or of an op that is neither a
+    """Raise FileError at the first transaction of a phase that was not planned, or of an op that is neither a
     kind (operations.py) nor the name of its phase."""
     kinds = list(operations.kinds())
     _refuse(
@@ -210,28 +210,28 @@ def _firsts(table: pl.DataFrame, wrong: Sequence[pl.Expr]) -> tuple[int | None, 
 
 
 def _refuse(path: Path, table: pl.DataFrame, *rules: _Rule) -> None:
-    """Raise BadInput at the first row that breaks a rule: the first of the rules that any row breaks."""
+    """Raise FileError at the first row that breaks a rule: the first of the rules that any row breaks."""
     rows = _firsts(table, [rule.wrong for rule in rules])
     for row, rule in zip(rows, rules, strict=True):
         if row is not None:
             value = table[rule.name][row]
             text = shown(value) if isinstance(value, str) else value
-            raise BadInput(path, f"line {row + 2}", f"{rule.name} is {text}", rule.expected)
+            raise FileError(path, f"line {row + 2}", f"{rule.name} is {text}", rule.expected)
 
 
 def _in_order(path: Path, table: pl.DataFrame) -> None:
-    """Raise BadInput at the first row that ends before it begins or begins before the last."""
+    """Raise FileError at the first row that ends before it begins or begins before the last."""
     previous = pl.col("end_ns").shift(1, fill_value=0)
     wrong = (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
     (row,) = _firsts(table, [wrong])
     if row is not None:
         text = f"{table['begin_ns'][row]} to {table['end_ns'][row]} is out of order"
-        raise BadInput(path, f"line {row + 2}", text, "times that do not go back")
+        raise FileError(path, f"line {row + 2}", text, "times that do not go back")
 
 
 def _numbered(path: Path, table: pl.DataFrame) -> None:
-    """Raise BadInput at the first transaction with a number that is not its place."""
+    """Raise FileError at the first transaction with a number that is not its place."""
     (row,) = _firsts(table, [pl.col("transaction") != pl.int_range(pl.len())])
     if row is not None:
         text = f"transaction {table['transaction'][row]}"
-        raise BadInput(path, f"line {row + 2}", text, f"transaction {row}")
+        raise FileError(path, f"line {row + 2}", text, f"transaction {row}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis.run_files.reading import SHOWN, integer, read_text
-from base.errors import BadInput
+from base.errors import FileError
 
 _HEADER = "group:block:super:gdt:bbitmap:ibitmap:itable"
 # debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself
@@ -46,15 +46,15 @@ class Inode:
 
 
 def groups(path: Path) -> list[Group]:
-    """Return the table of groups.txt. Raises BadInput."""
+    """Return the table of groups.txt. Raises FileError."""
     lines = read_text(path).splitlines()
     if _HEADER not in lines:
-        raise BadInput(path, "", "no table of block groups", _HEADER)
+        raise FileError(path, "", "no table of block groups", _HEADER)
     result = []
     for place, line in enumerate(lines[lines.index(_HEADER) + 1 :], lines.index(_HEADER) + 2):
         fields = [re.findall(r"(?:^-)?[0-9]+", field) for field in line.split(":")]
         if len(fields) != _HEADER.count(":") + 1 or not all(fields):
-            raise BadInput(path, f"line {place}", repr(line[:SHOWN]), _HEADER)
+            raise FileError(path, f"line {place}", repr(line[:SHOWN]), _HEADER)
         blocks = [[integer(path, place, "a block", block) for block in field] for field in fields[2:]]
         superblock, descriptors, block_bitmap, inode_bitmap, inodes = blocks
         ends = descriptors[0], descriptors[-1]
@@ -63,7 +63,7 @@ def groups(path: Path) -> list[Group]:
 
 
 def inodes(path: Path) -> list[Inode]:
-    """Return the inodes of inodes.txt that have blocks. Raises BadInput."""
+    """Return the inodes of inodes.txt that have blocks. Raises FileError."""
     result: list[Inode] = []
     for place, line in enumerate(read_text(path).splitlines(), 1):
         if head := re.match(r"Inode: ([0-9]+) +Type: (\w+)", line):
@@ -78,20 +78,20 @@ def inodes(path: Path) -> list[Inode]:
         elif line.startswith("("):
             result[-1].extents += _extents(path, place, line)
     if not any(inode.extents for inode in result):
-        raise BadInput(path, "", "no blocks of any inode", "debugfs' stat of each inode")
+        raise FileError(path, "", "no blocks of any inode", "debugfs' stat of each inode")
     return [inode for inode in result if inode.extents]
 
 
 def _extents(path: Path, place: int, line: str) -> list[Extent]:
-    """Return the extents of a line. Raises BadInput."""
+    """Return the extents of a line. Raises FileError."""
     parts = [_EXTENT.fullmatch(part) for part in line.rstrip(", ").split(", ")]
     result = []
     for part in parts:
         if part is None:
-            raise BadInput(path, f"line {place}", repr(line[:SHOWN]), "(page-page):block-block, …")
+            raise FileError(path, f"line {place}", repr(line[:SHOWN]), "(page-page):block-block, …")
         where, *ends = part.groups()
         first, last = (integer(path, place, "a block", end or ends[0]) for end in ends)
         if last < first:
-            raise BadInput(path, f"line {place}", f"blocks from {first} to {last}", "the first one first")
+            raise FileError(path, f"line {place}", f"blocks from {first} to {last}", "the first one first")
         result.append(Extent(first, last - first + 1, not where[0].isdigit(), "[u]" not in where))
     return result

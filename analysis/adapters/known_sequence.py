@@ -13,7 +13,7 @@ from analysis.adapters import covariates, proberecords
 from analysis.adapters.partition import device_number, flush_bounds, read_partition
 from analysis.adapters.proberecords import TYPES
 from analysis.run_files.reading import read_pairs, read_text
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import FLUSH, OP, PREFLUSH, WRITE
 
 # indexes in /sys/block/<disk>/stat (Documentation/block/stat.rst)
@@ -69,7 +69,7 @@ class KnownSequence:
 
 
 def read(raw: Path) -> KnownSequence:
-    """Read the files that known-sequence.sh wrote to `raw`. Raises BadInput."""
+    """Read the files that known-sequence.sh wrote to `raw`. Raises FileError."""
     folder = raw / "known"
     devices = folder / "devices"
     disk, filesystem = (device_number(devices, "", line) for line in _lines(devices, 2))
@@ -87,7 +87,7 @@ def read(raw: Path) -> KnownSequence:
         flushes = flush_bounds(covariates.read(raw), rows["end_ns"][is_flush])
         if flushes is None:
             path = raw / "board/covariates.json"
-            raise BadInput(path, "", "no flush counter of the disk, or no times", "both")
+            raise FileError(path, "", "no flush counter of the disk, or no times", "both")
     last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["begin_ns"] < end)
     # a thread's name is recorded once
     inside |= rows["type"] == TYPES["comm"]
@@ -112,18 +112,18 @@ def operation(rows: np.ndarray) -> np.ndarray:
 def _cached(path: Path) -> bool:
     """Return whether the device has a volatile cache: without one the kernel drops flushes.
 
-    See queue/write_cache in Documentation/ABI. Raises BadInput.
+    See queue/write_cache in Documentation/ABI. Raises FileError.
     """
     modes, mode = {"write back": True, "write through": False}, read_pairs(path).get("write_cache")
     if mode not in modes:
-        raise BadInput(path, "write_cache", repr(mode), " or ".join(modes))
+        raise FileError(path, "write_cache", repr(mode), " or ".join(modes))
     return modes[mode]
 
 
 def _lines(path: Path, number: int | None = None) -> list[str]:
     lines = read_text(path).splitlines()
     if not lines or number not in (None, len(lines)):
-        raise BadInput(path, "", f"{len(lines)} lines", f"{number or 'some'}")
+        raise FileError(path, "", f"{len(lines)} lines", f"{number or 'some'}")
     return lines
 
 

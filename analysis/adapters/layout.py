@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.schemas.ledger import LABELS
 from base.arrays import Bools, Ints
-from base.errors import BadInput
+from base.errors import FileError
 
 SECTOR = 512
 DATA = -1  # a region with blocks of files
@@ -53,21 +53,23 @@ class Layout:
 def of_regions(
     filesystem: str, regions: list[tuple[int, int, int]], block_size: int, changing: Collection[int] = ()
 ) -> Layout:
-    """Return the Layout of regions (first block, blocks, label). Raises BadInput if two overlap.
+    """Return the Layout of regions (first block, blocks, label). Raises FileError if two overlap.
 
     changing: the first blocks of the regions that may have had another use earlier in the run.
     """
     regions, each = sorted(regions), block_size // SECTOR
     if each < 1:
-        raise BadInput("raw/board", "", f"{filesystem}'s blocks have {block_size} bytes", f"{SECTOR} or more")
+        raise FileError(
+            "raw/board", "", f"{filesystem}'s blocks have {block_size} bytes", f"{SECTOR} or more"
+        )
     for first, blocks, _ in regions:
         if first < 0 or blocks < 0 or (first + blocks) * each >= 2**63:
             where = f"a region of {filesystem} has {blocks} blocks from {first}"
-            raise BadInput("raw/board", "", where, "sectors from 0 to 2^63")
+            raise FileError("raw/board", "", where, "sectors from 0 to 2^63")
     for (first, blocks, _), (following, *_) in pairwise(regions):
         if following < first + blocks:
             where = f"two regions of {filesystem} contain block {following}"
-            raise BadInput("raw/board", "", where, "each block in one region at most")
+            raise FileError("raw/board", "", where, "each block in one region at most")
     edges = np.array(sorted({0, *(edge for first, n, _ in regions for edge in (first, first + n))}))
     labels, changes = np.full(edges.size, DATA, np.int64), np.zeros(edges.size, bool)
     for first, blocks, label in regions:

@@ -16,7 +16,7 @@ import numpy as np
 from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
 from analysis.run_files.reading import shown
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import FLUSH, FUA, OP, PREFLUSH, WRITE
 
 # Sector of an empty bio that stands for a bio of another partition: beyond every disk.
@@ -119,12 +119,12 @@ class Partition:
 
 
 def read_partition(device: Mapping[str, str]) -> Partition | None:
-    """Return the partition in raw/board/device.txt; None for a whole device. Raises BadInput."""
+    """Return the partition in raw/board/device.txt; None for a whole device. Raises FileError."""
     if "disk" not in device:
         return None
     others = device.get("others", "").split()
     if len(others) > _MOST_PARTITIONS:
-        raise BadInput(_FILE, "others", f"{len(others)} partitions", f"at most {_MOST_PARTITIONS}")
+        raise FileError(_FILE, "others", f"{len(others)} partitions", f"at most {_MOST_PARTITIONS}")
     return Partition(
         dev=device_number(_FILE, "dev", device.get("dev", "")),
         disk=device_number(_FILE, "disk", device["disk"]),
@@ -154,15 +154,15 @@ def flush_bounds(covariates: Covariates | None, ends: np.ndarray) -> tuple[int, 
 
 
 def device_number(path: Path, where: str, text: str) -> int:
-    """Return major:minor as the kernel's number, of 12 and 20 bits (linux/kdev_t.h). Raises BadInput."""
+    """Return major:minor as the kernel's number, of 12 and 20 bits (linux/kdev_t.h). Raises FileError."""
     match = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,7})", text)
     if not match or int(match[1]) >> 12 or int(match[2]) >> 20:
-        raise BadInput(path, where, shown(text), "major:minor of a device")
+        raise FileError(path, where, shown(text), "major:minor of a device")
     return int(match[1]) << 20 | int(match[2])
 
 
 def _sectors(device: Mapping[str, str], name: str) -> int:
     text = device.get(name, "")
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise BadInput(_FILE, name, shown(text), "a number of sectors")
+        raise FileError(_FILE, name, shown(text), "a number of sectors")
     return int(text)

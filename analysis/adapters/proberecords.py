@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from base.errors import BadInput
+from base.errors import FileError
 
 HEADER = np.dtype([("magic", "S8"), ("record_size", "<u4"), ("version", "<u4"), ("reserved", "V48")])
 RECORD = np.dtype(
@@ -54,7 +54,7 @@ ByType = dict[str, np.ndarray]
 
 
 def read(path: Path) -> np.ndarray:
-    """Return all records of a file (RECORD). Raises BadInput with the byte that is wrong."""
+    """Return all records of a file (RECORD). Raises FileError with the byte that is wrong."""
     return joined([rows for rows, _ in _checked(path)])
 
 
@@ -83,7 +83,7 @@ def split(rows: np.ndarray) -> ByType:
 
 
 def chunks(path: Path) -> Iterator[ByType]:
-    """Yield the records of a file, a chunk at a time. Raises BadInput with the byte that is wrong."""
+    """Yield the records of a file, a chunk at a time. Raises FileError with the byte that is wrong."""
     return (parts for _, parts in _checked(path))
 
 
@@ -96,7 +96,7 @@ def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
     try:
         size, file = path.stat().st_size, path.open("rb")
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     edges: list[tuple[int, int]] = []
     with file:
         _check_size(path, size, np.fromfile(file, HEADER, 1))
@@ -117,14 +117,14 @@ def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
 
 def _check_size(path: Path, size: int, header: np.ndarray) -> None:
     if not header.size:
-        raise BadInput(path, "byte 0", f"a header of {size} bytes", f"{HEADER.itemsize} bytes")
+        raise FileError(path, "byte 0", f"a header of {size} bytes", f"{HEADER.itemsize} bytes")
     for field, wanted in _WANTED.items():
         value = header[0][field]
         if value != wanted:
             offset = HEADER.fields[field][1] if HEADER.fields else 0
-            raise BadInput(path, f"byte {offset}", f"{field} is {value.item()!r}", repr(wanted))
+            raise FileError(path, f"byte {offset}", f"{field} is {value.item()!r}", repr(wanted))
     if cut := (size - HEADER.itemsize) % RECORD.itemsize:
-        raise BadInput(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
+        raise FileError(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
 
 
 def _spoiled(rows: np.ndarray, parts: ByType) -> bool:
@@ -141,7 +141,7 @@ def _spoiled(rows: np.ndarray, parts: ByType) -> bool:
 
 
 def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
-    """Raise BadInput at the first of `rows`, which begin at byte `base`, that is spoiled."""
+    """Raise FileError at the first of `rows`, which begin at byte `base`, that is spoiled."""
     names = ["", *TYPES]
     for row, kind in enumerate(rows["type"].tolist()):
         name = names[kind]
@@ -153,20 +153,20 @@ def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
 
 
 def _fail(path: Path, base: int, rows: np.ndarray, row: int, field: str, expected: str) -> NoReturn:
-    """Raise BadInput at a field of one of `rows`, which begin at byte `base`."""
+    """Raise FileError at a field of one of `rows`, which begin at byte `base`."""
     offset = RECORD.fields[field][1] if RECORD.fields else 0
     place = f"byte {base + row * RECORD.itemsize + offset}"
-    raise BadInput(path, place, f"{field} is {rows[field][row]}", expected)
+    raise FileError(path, place, f"{field} is {rows[field][row]}", expected)
 
 
 def _check_edges(path: Path, edges: list[tuple[int, int]], size: int) -> None:
-    """Raise BadInput unless the file has one `attached`, first, and one `detached`, last."""
+    """Raise FileError unless the file has one `attached`, first, and one `detached`, last."""
     last = size - RECORD.itemsize
     if not edges or edges[0] != (HEADER.itemsize, TYPES["attached"]):
-        raise BadInput(
+        raise FileError(
             path, f"byte {HEADER.itemsize}", "the first record is not 'attached'", "a record 'attached'"
         )
     if edges[-1] != (last, TYPES["detached"]):
-        raise BadInput(path, f"byte {size}", "it ends without a record 'detached'", "a whole file")
+        raise FileError(path, f"byte {size}", "it ends without a record 'detached'", "a whole file")
     if len(edges) > 2:
-        raise BadInput(path, f"byte {edges[1][0]}", "a second 'attached' or 'detached'", "one of each")
+        raise FileError(path, f"byte {edges[1][0]}", "a second 'attached' or 'detached'", "one of each")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from base.errors import BadInput
+from base.errors import FileError
 from model.engines import Engine
 from model.operations import Transaction
 
@@ -52,13 +52,13 @@ class _Hashed(io.RawIOBase):
 
 
 def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> Rendered:
-    """Read the engine's input. Raises BadInput, also if it is smaller than its column values.
+    """Read the engine's input. Raises FileError, also if it is smaller than its column values.
 
     sql_bytes: bytes of column values, from config.json. of_file: the input is a user's SQL.
     """
     transactions = engine.transactions_of_file if of_file else engine.transactions
     if transactions is None:
-        raise BadInput(path, "", f"is a user's SQL, which {engine.TITLE} does not run", EXPECTED)
+        raise FileError(path, "", f"is a user's SQL, which {engine.TITLE} does not run", EXPECTED)
     try:
         # gzip accepts an empty file
         empty = path.stat().st_size == 0
@@ -71,9 +71,9 @@ def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> R
     except (EOFError, zlib.error) as error:
         wrong = f"is not whole ({error})"
     except ValueError as error:
-        raise BadInput(path, str(error), f"is not a transaction of {engine.TITLE}", EXPECTED) from None
+        raise FileError(path, str(error), f"is not a transaction of {engine.TITLE}", EXPECTED) from None
     else:
         if not (empty or hashed.size < sql_bytes):
             return Rendered(hashed.digest.hexdigest(), hashed.size, result)
         wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
-    raise BadInput(path, "", wrong, EXPECTED)
+    raise FileError(path, "", wrong, EXPECTED)

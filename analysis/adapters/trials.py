@@ -10,7 +10,7 @@ import polars as pl
 from analysis.adapters import devicelog, driver
 from analysis.adapters.device_logs import Reader
 from analysis.run_files.reading import Columns, read_csv
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError, FileError
 from model.crash_points.policies import FOLDER
 
 TRIALS: Columns = {
@@ -60,11 +60,11 @@ def parse_number(text: str, count: int) -> int:
 
 
 def read(folder: Path, reader: Reader | None) -> list[Board]:
-    """Return the boards of the run in `folder`; none without power cuts. Raises BadInput."""
+    """Return the boards of the run in `folder`; none without power cuts. Raises FileError."""
     boards = []
     for raw in raw_folders(folder):
         if reader is None:
-            raise BadInput(raw, "", "trials on a device without a log", "a device with a log")
+            raise FileError(raw, "", "trials on a device without a log", "a device with a log")
         table = read_table(raw / "trials.csv", TRIALS)
         log = reader.read_log(raw / "device.bin")
         boards.append(Board(raw.parent.name, driver.read(raw / "driver"), log, table))
@@ -72,7 +72,7 @@ def read(folder: Path, reader: Reader | None) -> list[Board]:
 
 
 def read_kills(folder: Path) -> pl.DataFrame | None:
-    """Return the kills (KILLS) of the run in `folder`; None without kills. Raises BadInput."""
+    """Return the kills (KILLS) of the run in `folder`; None without kills. Raises FileError."""
     paths = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
     return pl.concat([read_table(path, KILLS) for path in paths]) if paths else None
 
@@ -83,11 +83,11 @@ def raw_folders(folder: Path) -> list[Path]:
 
 
 def read_table(path: Path, schema: Columns) -> pl.DataFrame:
-    """Return a board's trials.csv with the columns of `schema` and RECOVERY. Raises BadInput."""
+    """Return a board's trials.csv with the columns of `schema` and RECOVERY. Raises FileError."""
     table = read_csv(path, schema | RECOVERY, optional=("said", *_SECTORS, *RECOVERY))
     for name in ("plan", "hash"):
         if wrong := [text for text in table[name] if not re.fullmatch("[0-9a-f]{16}", text)]:
-            raise BadInput(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
+            raise FileError(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
     return table
 
 

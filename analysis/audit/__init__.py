@@ -12,7 +12,7 @@ from types import ModuleType
 from analysis import stages
 from analysis.ledger.build import Ledger
 from analysis.run import Run
-from base.errors import BadInput
+from base.errors import FileError
 from base.text import printable
 
 
@@ -41,7 +41,7 @@ def main(folder: str) -> int:
     try:
         run = stages.build(Path(folder))
         faults = reasons(run)
-    except BadInput as error:
+    except FileError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for fault in faults:

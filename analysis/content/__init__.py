@@ -65,7 +65,7 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     """Return the ledger with `confirmed` and `rule` in its pieces, and the comparison's result.
 
     Nothing is compared where the kept commands are not the ledger's (checks/cross_check.py reports that).
-    Raises BadInput.
+    Raises FileError.
     """
     log, record = logged(made, kept)
     whole, places = blocks.blocks(log)

@@ -18,7 +18,7 @@ from analysis.content.crc import Words, crc32c
 from analysis.content.units import Evidence
 from analysis.run_files.reading import integer
 from base.arrays import Bools, Ints
-from base.errors import BadInput
+from base.errors import FileError
 
 ALL = 0xFFFFFFFF
 INODE = 256  # bytes
@@ -46,7 +46,7 @@ class Geometry:
         self._superblock = given.board / "superblock.txt"
 
     def number(self, name: str) -> int:
-        """Return a number of the superblock. Raises BadInput."""
+        """Return a number of the superblock. Raises FileError."""
         return integer(self._superblock, 0, name, self._given.superblock.get(name, ""))
 
     @cached_property
@@ -54,7 +54,7 @@ class Geometry:
         """The filesystem's UUID."""
         text = self._given.superblock.get("Filesystem UUID", "")
         if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text):
-            raise BadInput(self._superblock, "Filesystem UUID", repr(text), "a UUID")
+            raise FileError(self._superblock, "Filesystem UUID", repr(text), "a UUID")
         return UUID(text).bytes
 
     @cached_property
@@ -64,7 +64,7 @@ class Geometry:
         if text is None:
             return int(crc32c(np.frombuffer(self.uuid, np.uint8)[None], ALL)[0])
         if not re.fullmatch(r"0x[0-9a-f]{1,8}", text):
-            raise BadInput(self._superblock, "Checksum seed", repr(text), "a number of 32 bits")
+            raise FileError(self._superblock, "Checksum seed", repr(text), "a number of 32 bits")
         return int(text, 16)
 
     @cached_property
@@ -83,7 +83,7 @@ class Geometry:
             extents = [extent for extent in inode.extents if extent.written and not extent.of_map]
             if beyond := [extent for extent in extents if extent.first + extent.blocks > count]:
                 wrong = f"inode {inode.number} has blocks from {beyond[0].first} on"
-                raise BadInput(path, "", wrong, f"blocks below the superblock's {count}")
+                raise FileError(path, "", wrong, f"blocks below the superblock's {count}")
             if inode.generation is not None and extents:
                 places = [np.arange(extent.first, extent.first + extent.blocks) for extent in extents]
                 result[inode.number] = inode.generation, np.concatenate(places)

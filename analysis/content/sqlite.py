@@ -13,7 +13,7 @@ from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, contradicted
 from analysis.content.versions import Versions
 from base.arrays import Ints, LastBefore, at, ints
-from base.errors import BadInput
+from base.errors import FileError
 from model.engines.sqlite import FILES
 
 # each page of these files has a checksum, so a mapping by the filesystem alone does not confirm it
@@ -155,10 +155,10 @@ def _number(release: str) -> int | None:
 
 
 def _page_size(given: Evidence) -> int:
-    """Return the page size in bytes. Raises BadInput."""
+    """Return the page size in bytes. Raises FileError."""
     text = str(given.settings.get("page_size"))
     if text not in _PAGE_SIZES:
-        raise BadInput("config.json", "effective.page_size", text, ", ".join(_PAGE_SIZES))
+        raise FileError("config.json", "effective.page_size", text, ", ".join(_PAGE_SIZES))
     return int(text)
 
 

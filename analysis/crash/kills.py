@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.crash import context
 from analysis.recorded import Recorded
-from base.errors import BadInput
+from base.errors import FileError
 from model.crash_points.kill_points import ACKNOWLEDGED, BEGUN, DURING, Kill, plan
 from model.crash_points.policies import FOLDER
 
@@ -32,7 +32,7 @@ def planned(run: Recorded) -> list[Kill]:
 def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the kills with their boards' results, and the kills that ended their board.
 
-    Raises BadInput.
+    Raises FileError.
     """
     calls = context.call_names(run.timing.vfs)
     points = pl.DataFrame(
@@ -47,7 +47,7 @@ def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
     most = run.timing.transactions.height
     for trial, acknowledged, begun in run.kills.select("trial", "acknowledged", "begun").rows():
         if not 0 <= acknowledged <= begun <= most:
-            raise BadInput(
+            raise FileError(
                 *(run.folder / FOLDER, f"trial {trial}"),
                 f"{acknowledged} transactions were acknowledged, and {begun} had begun",
                 f"acknowledged <= begun <= {most}",

@@ -19,7 +19,7 @@ from analysis.crash.prefixes import ExpectedStates
 from analysis.ledger.build import Ledger
 from analysis.recorded import Recorded
 from analysis.run import Run
-from base.errors import BadInput
+from base.errors import FileError
 from model import durability
 from model.cell import Cell
 from model.crash_points.cuts import Trial
@@ -47,7 +47,7 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     """Return one row per trial, in order: crash point, recovery (trials.TRIALS, RECOVERY) and verdict.
 
     None for a run without trials. A crash point is on the board that had the trial; for one that ended its
-    board, on any. A trial with a state that no crash leaves there has no row (`unplaced`). Raises BadInput
+    board, on any. A trial with a state that no crash leaves there has no row (`unplaced`). Raises FileError
     if the expected states are unknown.
     """
     if not run.trials and run.kills is None:
@@ -76,7 +76,7 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     try:
         expected = ExpectedStates(prefixes.states(run.cell, phases, came_up))
     except (KeyError, ValueError) as error:
-        raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
+        raise FileError(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
     judged = [_judged(table, expected, driver, run.cell, phases) for table, driver in tables]
     return pl.concat([*judged, ended], how="diagonal").sort("trial")
 

@@ -14,7 +14,7 @@ from analysis.run_files import stored
 from analysis.run_files.stored import Stored
 from analysis.schemas import events
 from analysis.schemas.ledger import LABELS, WAITS
-from base.errors import BadInput
+from base.errors import FileError
 from base.identity import settings
 from model import durability, engines
 from model.cell import AXES, Cell
@@ -47,12 +47,12 @@ class Diff:
 
 
 def compare(a: Path, b: Path, force: bool = False) -> Diff:
-    """Compare run `b` with run `a`. Raises BadInput if they cannot be, or must not without force."""
+    """Compare run `b` with run `a`. Raises FileError if they cannot be, or must not without force."""
     runs = stored.read(a), stored.read(b)
     costs, reasons = comparable(runs, force)
     pairs = costs[0].join(costs[1], on=["op", "nth"], suffix="_b", maintain_order="left")
     if pairs.is_empty():
-        raise BadInput(b, "", f"no transaction in common with {a}", "two runs with transactions")
+        raise FileError(b, "", f"no transaction in common with {a}", "two runs with transactions")
     both = ("transaction", *METRICS)
     pairs = pairs.rename({name: f"{name}_a" for name in both}).select(
         "op", "nth", *(f"{name}_{side}" for name in both for side in "ab")
@@ -78,13 +78,13 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
 def comparable(
     runs: tuple[Stored, Stored], force: bool = False
 ) -> tuple[tuple[pl.DataFrame, pl.DataFrame], list[str]]:
-    """Return the costs of two runs, and the reasons against a comparison. Raises BadInput without force."""
+    """Return the costs of two runs, and the reasons against a comparison. Raises FileError without force."""
     a, b = runs
     costs = _costs(a), _costs(b)
     reasons = _mismatches(runs, costs)
     if reasons and not force:
         wrong = f"not comparable with {a.folder}: {'; '.join(reasons)}"
-        raise BadInput(b.folder, "", wrong, "FORCE=1 to compare anyway")
+        raise FileError(b.folder, "", wrong, "FORCE=1 to compare anyway")
     return costs, reasons
 
 
@@ -93,7 +93,7 @@ def _survives(run: Stored) -> durability.Durability:
         return durability.promised(run.cell)
     except (KeyError, TypeError, AttributeError):
         path = run.folder / "cell.json"
-        raise BadInput(path, "", "its engine has no such settings", "a cell as it was stored") from None
+        raise FileError(path, "", "its engine has no such settings", "a cell as it was stored") from None
 
 
 def _costs(run: Stored) -> pl.DataFrame:
@@ -102,7 +102,7 @@ def _costs(run: Stored) -> pl.DataFrame:
     unwatched = run.table("latencies", ("op", "latency_ns"))
     if not table["op"].cast(pl.String).equals(unwatched["op"].cast(pl.String)):
         path = run.folder / "tables/latencies.parquet"
-        raise BadInput(path, "", "not the transactions of costs.parquet", "the same operations")
+        raise FileError(path, "", "not the transactions of costs.parquet", "the same operations")
     nth = pl.int_range(pl.len()).over("op").alias("nth")
     return table.with_columns(unwatched["latency_ns"], pl.col("op").cast(pl.String)).select(
         "transaction", "op", nth, pl.col(METRICS).cast(pl.Float64)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis import diff
 from analysis.diff import page, terminal
-from base.errors import BadInput
+from base.errors import FileError
 from base.text import printable_lines
 
 
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = diff.compare(options.a, options.b, options.force)
         report = page.write(result)
-    except BadInput as error:
+    except FileError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     print(printable_lines([*terminal.table(result).split("\n"), "", f"report: {report}"]))

@@ -15,7 +15,7 @@ from analysis.diff import terminal
 from analysis.run_files.stored import Stored
 from analysis.schemas import events
 from base import identity
-from base.errors import BadInput
+from base.errors import FileError
 
 TIME, BYTES, SYNCS, FLUSHES, FUA, WRITES = "time", "bytes", "syncs", "flushes", "fua", "writes"
 TIME_WORDS = {name: terminal.TITLES[name].strip() for name in diff.TIMES}
@@ -39,7 +39,7 @@ class Cause:
 def largest(runs: tuple[Stored, Stored], quantity: str, op: str | None = None) -> Cause | None:
     """Return the cause that differs most between two runs; None if none differs.
 
-    op: an operation, or None for all transactions and what the close and the drain write. Raises BadInput
+    op: an operation, or None for all transactions and what the close and the drain write. Raises FileError
     for runs that `make diff` refuses.
     """
     for name, values in (
@@ -48,7 +48,7 @@ def largest(runs: tuple[Stored, Stored], quantity: str, op: str | None = None) -
     ):
         if values[0] != values[1]:
             wrong = f"not comparable with {runs[0].folder}: {name} {values[0]} and {values[1]}"
-            raise BadInput(runs[1].folder, "", wrong, f"the same {name}")
+            raise FileError(runs[1].folder, "", wrong, f"the same {name}")
     if runs[0].cell.load == identity.DRIVER:
         diff.comparable(runs)
     a, b = (parts(run, quantity, op) for run in runs)
@@ -61,13 +61,13 @@ def largest(runs: tuple[Stored, Stored], quantity: str, op: str | None = None) -
 
 
 def parts(run: Stored, quantity: str, op: str | None = None) -> dict[str, float]:
-    """Return cause → the part of a quantity per transaction. Raises BadInput if it is not recorded."""
+    """Return cause → the part of a quantity per transaction. Raises FileError if it is not recorded."""
     names = tuple(TIME_WORDS) if quantity == TIME else ()
     costs = run.table("costs", ("transaction", "op", *names)).with_columns(pl.col("op").cast(pl.String))
     chosen = costs if op is None else costs.filter(pl.col("op") == op)
     if chosen.is_empty():
         ops = ", ".join(costs["op"].unique(maintain_order=True)) or "a run with transactions"
-        raise BadInput(run.folder, "", f"no {op or 'transaction'} in it", ops)
+        raise FileError(run.folder, "", f"no {op or 'transaction'} in it", ops)
     if quantity == TIME:
         return _times(run, chosen, op)
     rows = _syncs(run) if quantity == SYNCS else _commands(run, quantity)
@@ -79,7 +79,7 @@ def parts(run: Stored, quantity: str, op: str | None = None) -> dict[str, float]
 
 def _times(run: Stored, costs: pl.DataFrame, op: str | None) -> dict[str, float]:
     if any(costs[name].null_count() for name in TIME_WORDS):
-        raise BadInput(run.folder, "", "its times are not split by cause", "a cell's run with all probes")
+        raise FileError(run.folder, "", "its times are not split by cause", "a cell's run with all probes")
     times = {word: float(costs[name].sum()) / costs.height for name, word in TIME_WORDS.items()}
     if op is None:
         whole = 1e9 * float(run.summary["virtual_seconds"]) / costs.height

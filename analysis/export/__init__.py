@@ -11,7 +11,7 @@ from analysis.run_files import derived, stored, table_files
 from analysis.run_files.reading import check_unlinked
 from analysis.run_files.stored import Stored
 from base import scratch
-from base.errors import BadInput
+from base.errors import FileError
 
 
 def _parquet(run: Stored, folder: Path) -> None:
@@ -25,14 +25,14 @@ def _csv(run: Stored, folder: Path) -> None:
         table = run.table(path.stem)
         nested = [name for name, kind in table.schema.items() if kind.is_nested()]
         if nested:
-            raise BadInput(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
+            raise FileError(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
         table_files.csv(table, folder / f"{path.stem}.csv")
 
 
 def _tables(run: Stored) -> list[Path]:
     paths = sorted((run.folder / "tables").glob("*.parquet"))
     if not paths:
-        raise BadInput(run.folder / "tables", "", "no table", f"those of `make analyse RUN={run.folder}`")
+        raise FileError(run.folder / "tables", "", "no table", f"those of `make analyse RUN={run.folder}`")
     return paths
 
 
@@ -53,7 +53,7 @@ def export(folder: Path, formats: list[str]) -> list[Path]:
     """Write the run in `folder` to export/<format>/ and return these folders.
 
     Earlier exports are replaced only after all formats succeed.
-    Raises BadInput.
+    Raises FileError.
     """
     run = stored.read(folder)
     done = folder / "export"

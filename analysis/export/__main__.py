@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis import export
 from analysis.run_files import stored
-from base.errors import BadInput
+from base.errors import FileError
 from base.text import printable
 
 
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
         made = export.export(folder, list(export.FORMATS) if form == "all" else [form])
         for reason in stored.read(folder).rejected:
             print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
-    except BadInput as error:
+    except FileError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for path in made:

@@ -18,7 +18,7 @@ from analysis.adapters import device_logs
 from analysis.adapters.blkrecords import DISCARD, FLUSH, RECORD, WRITE
 from analysis.run_files import stored_files
 from analysis.run_files.stored import Stored
-from base.errors import BadInput
+from base.errors import FileError
 
 USE = "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target -o t.svg"
 COLUMNS = ("command", "rwbs", "sector", "bytes", "queue_ns", "issue_ns", "complete_ns", "tid", "comm")
@@ -48,7 +48,7 @@ def _bits(rwbs: str) -> int:
 
 
 def export(run: Stored, folder: Path) -> None:
-    """Write the trace of a run, as recorded or from its ledger. Raises BadInput."""
+    """Write the trace of a run, as recorded or from its ledger. Raises FileError."""
     source = run.folder / "raw/blktrace"
     for part in ("raw/blktrace", "raw/device.bin"):
         stored_files.check(run.folder, part)
@@ -62,22 +62,22 @@ def export(run: Stored, folder: Path) -> None:
     read_log = reader.read_log if reader and log.is_file() else None
     if read_log is None or not (run.folder / "tables/ledger.parquet").is_file():
         wrong = "no blktrace file, and no ledger to make one from"
-        raise BadInput(source, "", wrong, "a run with PROBES=all")
+        raise FileError(source, "", wrong, "a run with PROBES=all")
     write(run.table("ledger", COLUMNS), read_log(log).dev, folder / "target.blktrace.0")
 
 
 def write(ledger: pl.DataFrame, device: int, path: Path) -> None:
     """Write the commands of `ledger` (COLUMNS) on `device` (major << 20 | minor) to `path`.
 
-    Raises BadInput without commands, or if blktrace cannot express one.
+    Raises FileError without commands, or if blktrace cannot express one.
     """
     commands = ledger.sort("command").with_columns(pl.col("rwbs", "comm").cast(pl.String))
     if commands.is_empty():
-        raise BadInput(path.name, "", "the run has no block commands", "some to trace")
+        raise FileError(path.name, "", "the run has no block commands", "some to trace")
     try:
         bits = {word: _bits(word) for word in commands["rwbs"].unique().to_list()}
     except ValueError as error:
-        raise BadInput(path.name, "", f"commands {error}", "what blktrace has a word for") from None
+        raise FileError(path.name, "", f"commands {error}", "what blktrace has a word for") from None
     words = commands["rwbs"].replace_strict(bits, return_dtype=pl.Int64).to_numpy()
     records = np.zeros((len(_ACTIONS), commands.height), RECORD)
     records["magic"], records["device"] = blk.MAGIC, device

@@ -18,7 +18,7 @@ import polars as pl
 
 from analysis.run_files.stored import Stored
 from analysis.schemas import events
-from base.errors import BadInput
+from base.errors import FileError
 
 FILE = "target"  # a name; the device is the value of --replay_redirect
 ACTIONS = {
@@ -32,7 +32,7 @@ ACTIONS = {
 
 
 def export(run: Stored, folder: Path) -> None:
-    """Write a run's block commands. Raises BadInput without commands, or if fio has no action for one."""
+    """Write a run's block commands. Raises FileError without commands, or if fio has no action for one."""
     path = folder / "replay.iolog"
     ledger = run.table("ledger", ("command", "rwbs", "sector", "bytes", "issue_ns"))
     commands = ledger.sort("command").with_columns(
@@ -40,11 +40,11 @@ def export(run: Stored, folder: Path) -> None:
     )
     commands = commands.with_columns(events.block_kind(sectors="bytes").alias("operation"))
     if commands.is_empty():
-        raise BadInput(path.name, "", "the run has no block commands", "some to replay")
+        raise FileError(path.name, "", "the run has no block commands", "some to replay")
     unknown = commands.filter(~pl.col("operation").is_in(list(ACTIONS)))
     if not unknown.is_empty():
         names = ", ".join(unknown["rwbs"].unique().sort())
-        raise BadInput(path.name, "", f"{unknown.height} commands {names}", "what fio has an action for")
+        raise FileError(path.name, "", f"{unknown.height} commands {names}", "what fio has an action for")
     sync = pl.concat_str("us", pl.lit(f" {FILE} sync 0 0\n"))
     action = pl.col("operation").replace_strict(ACTIONS, return_dtype=pl.String)
     data = pl.format(f"{{}} {FILE} {{}} {{}} {{}}\n", "us", action, pl.col("sector") * 512, "bytes")

@@ -37,7 +37,7 @@ class Slice(NamedTuple):
 
 
 def export(run: Stored, folder: Path) -> None:
-    """Write the run's trace. Raises BadInput if a table is missing."""
+    """Write the run's trace. Raises FileError if a table is missing."""
     header = {
         "displayTimeUnit": "ns",
         "otherData": {

@@ -21,7 +21,7 @@ from analysis.figures import bars, style
 from analysis.run_files import stored
 from analysis.run_files.stored import Stored
 from analysis.stats import totals
-from base.errors import BadInput
+from base.errors import FileError
 from base.text import printable
 from model import engines
 from model.cell import Cell
@@ -61,12 +61,12 @@ class Bar:
 
 
 def bar_of(run: Stored) -> Bar:
-    """Return the bar of an analysed run. Raises BadInput if it was rejected or has no ledger."""
+    """Return the bar of an analysed run. Raises FileError if it was rejected or has no ledger."""
     if (status := run.summary.get("status")) != "ok":
-        raise BadInput(run.folder, "", f"a run that is {status}", "an accepted run")
+        raise FileError(run.folder, "", f"a run that is {status}", "an accepted run")
     made = run.summary.get("ledger") or {}
     if not {"per_transaction", "flushes_per_transaction"} <= set(made):
-        raise BadInput(run.folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
+        raise FileError(run.folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
     return Bar(run.folder, run.cell, made, totals.per_transaction(run.summary)["flushes"])
 
 
@@ -91,12 +91,12 @@ def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
     for path in sorted(results.glob("*/*/summary.json"), key=lambda path: path.parent.name, reverse=True):
         try:
             run = stored.read_named(path.parent)
-        except BadInput as error:
+        except FileError as error:
             print(f"commitpath: left out: {error}", file=sys.stderr)
             continue
         try:
             bar = bar_of(run)
-        except BadInput as error:
+        except FileError as error:
             left[error.wrong] += 1
             continue
         if bars_found and bar.rest != bars_found[0].rest:
@@ -110,19 +110,19 @@ def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
             bars_found.append(bar)
     if not bars_found:
         reasons = "".join(f"; {number}: {why}" for why, number in left.items())
-        raise BadInput(results, "", f"no accepted run with a ledger{reasons}", "make experiment first")
+        raise FileError(results, "", f"no accepted run with a ledger{reasons}", "make experiment first")
     return bars_found, left
 
 
 def given(folders: list[Path]) -> list[Bar]:
-    """Return the bars of the runs. Raises BadInput if they differ in more than mode and filesystem."""
+    """Return the bars of the runs. Raises FileError if they differ in more than mode and filesystem."""
     runs = [bar_of(stored.read_named(folder)) for folder in folders]
     for bar in runs[1:]:
         if bar.rest != runs[0].rest:
             what = ", ".join(differing(bar, runs[0])) or "another profile"
-            raise BadInput(bar.folder, "", f"{what}, unlike {runs[0].folder}", "only MODE and FS may differ")
+            raise FileError(bar.folder, "", f"{what}, unlike {runs[0].folder}", "only MODE and FS may differ")
         if bar.place in [other.place for other in runs[: runs.index(bar)]]:
-            raise BadInput(bar.folder, "", f"a second run of {' '.join(bar.place)}", "one run of each cell")
+            raise FileError(bar.folder, "", f"a second run of {' '.join(bar.place)}", "one run of each cell")
     return runs
 
 
@@ -134,9 +134,9 @@ def ordered(unordered: list[Bar]) -> list[Bar]:
 
 
 def render(order: list[Bar], path: Path) -> None:
-    """Draw the figure. Raises BadInput for a suffix that is not in SUFFIXES."""
+    """Draw the figure. Raises FileError for a suffix that is not in SUFFIXES."""
     if path.suffix not in SUFFIXES:
-        raise BadInput(path, "", f"the suffix {path.suffix!r}", " or ".join(SUFFIXES))
+        raise FileError(path, "", f"the suffix {path.suffix!r}", " or ".join(SUFFIXES))
     names = ["  ".join(bar.place) for bar in order]
     written = _table(order, names, "per_transaction", 1 / 1024)
     flushed = _table(order, names, "flushes_per_transaction", 1)
@@ -187,7 +187,7 @@ def main(arguments: list[str]) -> int:
         chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
         chosen = ordered(chosen)
         render(chosen, path)
-    except BadInput as error:
+    except FileError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for bar in chosen:

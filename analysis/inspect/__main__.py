@@ -17,7 +17,7 @@ from analysis.inspect import blktrace, cut, page, traced
 from analysis.inspect.lacks import counted
 from analysis.inspect.load import Loaded
 from base import scratch
-from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInput, BadInputError
+from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, FileError
 from base.text import printable
 
 
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BadInputError as error:
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return error.exit_code
-    except BadInput as error:
+    except FileError as error:
         # a trace is what the user gave, a run what was stored here
         print(f"commitpath: {'TRACE=' if is_trace else ''}{error}", file=sys.stderr)
         return EXIT_BAD_INPUT if is_trace else EXIT_UNREADABLE

@@ -20,7 +20,7 @@ from analysis.figures import style
 from analysis.inspect import lacks, traced
 from analysis.inspect.lacks import counted
 from analysis.schemas.events import BLOCK_KINDS
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError, FileError
 
 # Lanes of a page: of the processes that had most commands, each kind of theirs; the others share lanes.
 _PROCESSES = 6
@@ -66,7 +66,7 @@ def place(given: str) -> Path:
 
 
 def read(given: str, form: str = "") -> Trace:
-    """Read a trace: a file, or PREFIX of PREFIX.blktrace.0, .1, … Raises BadInput.
+    """Read a trace: a file, or PREFIX of PREFIX.blktrace.0, .1, … Raises FileError.
 
     form: what `blkparse -f` was given, for its text.
     """
@@ -78,7 +78,9 @@ def read(given: str, form: str = "") -> Trace:
     if paired.commands.is_empty():
         wrong = f"no command was issued ({events.actions[QUEUE]} queued, {events.actions[COMPLETE]} completed"
         wrong += f", and {paired.passed} of SCSI or ATA passthrough)" if paired.passed else ")"
-        raise BadInput(prefix, "", wrong, "a trace with issue and complete events, as of blktrace without -a")
+        raise FileError(
+            prefix, "", wrong, "a trace with issue and complete events, as of blktrace without -a"
+        )
     gaps = lacks.of_events(events, paired) + lacks.of_files(files, prefix, events)
     del events  # 56 bytes each, which lanes do not need
     return _with_lanes(Path(prefix).name, paired, tuple(gaps))
@@ -89,24 +91,24 @@ def _record_files(given: str) -> tuple[str, list[Path]]:
     `blktrace -o -`. A text has none."""
     prefix, path = _PER_CPU.sub("", given), Path(given)
     if prefix != given and not path.exists():
-        raise BadInput(path, "", "no such file", "the file of a CPU, or what is before `.blktrace.0`")
+        raise FileError(path, "", "no such file", "the file of a CPU, or what is before `.blktrace.0`")
     files = [] if path.is_file() and prefix == given else _paths(prefix)
     if files:
         return prefix, files
     expected = "blkparse's text, or the prefix of blktrace's files"
     if not path.exists():
-        raise BadInput(prefix, "", f"no such file, and no {Path(prefix).name}.blktrace.0 there", expected)
+        raise FileError(prefix, "", f"no such file, and no {Path(prefix).name}.blktrace.0 there", expected)
     if not path.is_file() or _is_descriptor(path):
-        raise BadInput(prefix, "", "a folder" if path.is_dir() else "not a regular file", expected)
+        raise FileError(prefix, "", "a folder" if path.is_dir() else "not a regular file", expected)
     head = _head(path)
     if head[:4] in _MAGICS:
         return prefix, [path]
     for begin, (form, remedy) in _OTHER_FILES.items():
         if head.startswith(begin):
-            raise BadInput(path, "", form, remedy)
+            raise FileError(path, "", form, remedy)
     if b"\0" in head:
         wrong = "not text (it has NUL bytes, as UTF-16 and binary files have)"
-        raise BadInput(path, "", wrong, "what blkparse prints, or the prefix of blktrace's files")
+        raise FileError(path, "", wrong, "what blkparse prints, or the prefix of blktrace's files")
     return prefix, []
 
 
@@ -121,7 +123,7 @@ def _head(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(_LOOKED_AT)
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
 
 
 def _text(path: Path, form: str) -> blkevents.Events:
@@ -133,12 +135,12 @@ def _text(path: Path, form: str) -> blkevents.Events:
     try:
         return blkparsed.read(path, reader)
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     except blkparsed.NoTextError as error:
         expected = (
             "what blkparse, ftrace, trace-cmd or perf script prints, or FORMAT= as blkparse -f was given it"
         )
-        raise BadInput(path, "", str(error), f"lines as FORMAT={form} says" if form else expected) from None
+        raise FileError(path, "", str(error), f"lines as FORMAT={form} says" if form else expected) from None
 
 
 def _paths(prefix: str) -> list[Path]:
@@ -147,7 +149,7 @@ def _paths(prefix: str) -> list[Path]:
     for path in paths:
         # nobody may ever write into a pipe
         if not path.is_file():
-            raise BadInput(path, "", "not a file", "a file of blktrace's")
+            raise FileError(path, "", "not a file", "a file of blktrace's")
     return paths
 
 

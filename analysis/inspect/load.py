@@ -10,7 +10,7 @@ import polars as pl
 from analysis import observers
 from analysis.run_files import stored
 from analysis.schemas import ledger as schema
-from base.errors import BadInput
+from base.errors import FileError
 from model import filesystems
 from model.filesystems import words
 
@@ -31,7 +31,7 @@ class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
     def __init__(self, folder: Path, *, any_load: bool = False) -> None:
-        """Read them. Raises BadInput if one is missing or does not fit analysis/schemas/ledger.py."""
+        """Read them. Raises FileError if one is missing or does not fit analysis/schemas/ledger.py."""
         self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
@@ -81,8 +81,8 @@ class Loaded:
         first = (times.drop_nulls().min() for times in begins)
         return min((int(time) for time in first if isinstance(time, int)), default=0)
 
-    def _wrong(self, name: str, place: str, wrong: str, expected: str) -> BadInput:
-        return BadInput(self.run.folder / "tables" / f"{name}.parquet", place, wrong, expected)
+    def _wrong(self, name: str, place: str, wrong: str, expected: str) -> FileError:
+        return FileError(self.run.folder / "tables" / f"{name}.parquet", place, wrong, expected)
 
     def _read(self, name: str) -> pl.DataFrame:
         columns = NEEDED[name]

@@ -145,7 +145,7 @@ def _of(rows: np.ndarray, dev: int) -> np.ndarray:
 
 
 def read(path: Path, partition: Partition | None = None) -> Records:
-    """Read probes.bin; a partition's records get its number. Raises BadInput with the invalid byte."""
+    """Read probes.bin; a partition's records get its number. Raises FileError with the invalid byte."""
     if partition is None:
         return Records(lambda: proberecords.chunks(path))
     return Records(lambda: partition.assign_chunks(proberecords.chunks(path)))

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.partition import Partition
-from base.errors import BadInput
+from base.errors import FileError
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -89,11 +89,11 @@ class Seen:
 class Observer:
     """How an observer's files are read."""
 
-    # raises BadInput
+    # raises FileError
     read: Callable[[Given], Seen]
     # patterns of its files below raw/
     leaves: tuple[str, ...]
-    # raw/ → lines with a time that a user's script printed: begin_ns, text. Raises BadInput
+    # raw/ → lines with a time that a user's script printed: begin_ns, text. Raises FileError
     script_lines: Callable[[Path], pl.DataFrame] | None = None
 
 
@@ -104,22 +104,22 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Observer:
-    """Return the observer of that name. Raises BadInput if there is none."""
+    """Return the observer of that name. Raises FileError if there is none."""
     if name not in names():
-        raise BadInput("raw/run.json", "observers", f"no observer {name!r}", ", ".join(names()))
+        raise FileError("raw/run.json", "observers", f"no observer {name!r}", ", ".join(names()))
     observer: Observer = importlib.import_module(f"{__name__}.{name}").OBSERVER
     return observer
 
 
 def check_names(value: object) -> list[str]:
-    """Return the observers that run.json names. Raises BadInput."""
+    """Return the observers that run.json names. Raises FileError."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise BadInput("raw/run.json", "observers", f"{value}", "a list of names")
+        raise FileError("raw/run.json", "observers", f"{value}", "a list of names")
     return value
 
 
 def script_lines(raw: Path) -> pl.DataFrame:
-    """Return the lines with a time that users' scripts printed, by time: begin_ns, text. Raises BadInput."""
+    """Return the lines with a time that users' scripts printed, by time: begin_ns, text. Raises FileError."""
     tables = [read(raw) for name in names() if (read := load(name).script_lines)]
     nothing = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
     return pl.concat([nothing, *tables]).sort("begin_ns", maintain_order=True)

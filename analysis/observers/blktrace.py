@@ -14,7 +14,7 @@ from analysis.observers import Given, Observer, Seen, Witness
 from analysis.run_files.reading import read_text
 from analysis.schemas import events
 from base.arrays import distinct
-from base.errors import BadInput
+from base.errors import FileError
 
 _COUNTED = (blk.QUEUE, blk.REQUEUE, blk.ISSUE, blk.COMPLETE)
 _PLACE = np.full(blk.ACTION + 1, -1)  # of an action in _COUNTED, -1 for another
@@ -25,12 +25,12 @@ _IS_COUNTED = _PLACE >= 0
 def _paths(folder: Path) -> list[Path]:
     paths = sorted(folder.glob("*.blktrace.*"))
     if not paths:
-        raise BadInput(folder, "", "no blktrace file", "<dev>.blktrace.<cpu>")
+        raise FileError(folder, "", "no blktrace file", "<dev>.blktrace.<cpu>")
     return paths
 
 
 def count(folder: Path, begin: int, end: int, partition: Partition | None = None) -> Witness:
-    """Count the commands of all CPU files in [begin, end). Raises BadInput.
+    """Count the commands of all CPU files in [begin, end). Raises FileError.
 
     The device is idle at both times; a disk with other partitions may not be. A completion without sectors
     that is not a flush completes an empty flush request, not a command.
@@ -92,7 +92,7 @@ def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
 
 def queued(folder: Path, begin: int, end: int, partition: Partition | None = None) -> np.ndarray:
     """Return the bios queued in [begin, end) that are writes or flushes: pid, sector and bytes of each,
-    by pid, then in the order in which that thread queued them. Raises BadInput."""
+    by pid, then in the order in which that thread queued them. Raises FileError."""
     kept = np.dtype([(name, blk.RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
     parts = [np.empty(0, kept)]
     for path in _paths(folder):
@@ -110,7 +110,7 @@ def queued(folder: Path, begin: int, end: int, partition: Partition | None = Non
 
 
 def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
-    """Return the commands of all CPU files, in the order of issue. Raises BadInput.
+    """Return the commands of all CPU files, in the order of issue. Raises FileError.
 
     The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
     command never completed.
@@ -161,12 +161,12 @@ def read_summary(path: Path) -> tuple[int, int]:
     """Return (events, dropped) of the `Total:` line of blktrace.out.
 
     blktrace does not count events: its number is the size of each CPU's file divided by 48, in any version.
-    `events_by_size` computes the same. Raises BadInput.
+    `events_by_size` computes the same. Raises FileError.
     """
     result = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
     if len(result) != 1:
         expected = "Total: <n> events (dropped <n>)"
-        raise BadInput(path, "", f"{len(result)} lines with a total", expected)
+        raise FileError(path, "", f"{len(result)} lines with a total", expected)
     return int(result[0][0]), int(result[0][1])
 
 

@@ -17,7 +17,7 @@ TEXT, OUTPUTS = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 
 
 def script_lines(raw: Path) -> pl.DataFrame:
-    """Return the lines with a time, by time: begin_ns, text. Raises BadInput."""
+    """Return the lines with a time, by time: begin_ns, text. Raises FileError."""
     path = raw / TEXT
     matches = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
     rows = {"begin_ns": [int(time) for time, _ in matches], "text": [text for _, text in matches]}

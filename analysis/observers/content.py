@@ -7,7 +7,7 @@ import numpy as np
 import zstandard
 
 from analysis.observers import Content, Given, Observer, Seen
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import DISCARD, FLUSH, OP, SECURE_ERASE, WRITE, WRITE_ZEROES
 
 HEADER = np.dtype(
@@ -45,20 +45,20 @@ _FRAME_HEADER = 18  # the most that one has: ZSTD_FRAMEHEADERSIZE_MAX
 def read(path: Path) -> tuple[Content, int, int]:
     """Return the content, the number of records, and the number of lost commands.
 
-    Raises BadInput with the byte of the unpacked file. Memory holds the data and the decompressor's window.
+    Raises FileError with the byte of the unpacked file. Memory holds the data and the decompressor's window.
     """
     try:
         with path.open("rb") as file:
             if (end := _end_of_frame(file)) != (size := path.stat().st_size):
                 wrong = "it is cut short" if end > size else "data after the frame"
-                raise BadInput(path, f"byte {min(end, size)}", wrong, "one frame of zstd")
+                raise FileError(path, f"byte {min(end, size)}", wrong, "one frame of zstd")
             file.seek(0)
             decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
             return _read(path, decompressor.stream_reader(file))
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     except zstandard.ZstdError as error:
-        raise BadInput(path, "", f"it cannot be decompressed ({error})", "one frame of zstd") from None
+        raise FileError(path, "", f"it cannot be decompressed ({error})", "one frame of zstd") from None
 
 
 def _end_of_frame(file: BinaryIO) -> int:
@@ -86,7 +86,7 @@ def _read(path: Path, file: Any) -> tuple[Content, int, int]:
     at = HEADER.itemsize + records.nbytes
     data = _fill(path, file, np.empty(int(header["data_bytes"]), np.uint8), at)
     if file.read(1):
-        raise BadInput(path, f"byte {at + data.nbytes}", "bytes after the data", "the end of the file")
+        raise FileError(path, f"byte {at + data.nbytes}", "bytes after the data", "the end of the file")
     records = _taken(path, records)
     begin = records["begin"].astype(np.int64)  # NOT_KEPT is -1
     content = Content(
@@ -102,12 +102,12 @@ def _read(path: Path, file: Any) -> tuple[Content, int, int]:
 
 
 def _fill(path: Path, file: Any, array: np.ndarray, at: int) -> np.ndarray:
-    """Fill an array from the file, which is at byte `at`. Raises BadInput if it ends before."""
+    """Fill an array from the file, which is at byte `at`. Raises FileError if it ends before."""
     room, done = array.view(np.uint8), 0
     while done < room.size:
         size = file.readinto(room[done:])
         if not size:
-            raise BadInput(path, f"byte {at + done}", "it is cut short", f"{room.size - done} bytes more")
+            raise FileError(path, f"byte {at + done}", "it is cut short", f"{room.size - done} bytes more")
         done += size
     return array
 
@@ -124,7 +124,7 @@ def _check_header(path: Path, header: np.void) -> None:
 
 
 def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
-    """Raise BadInput at the first impossible record, or if a total of the header is wrong."""
+    """Raise FileError at the first impossible record, or if a total of the header is wrong."""
     operation, size, begin = records["flags"] & OP, records["bytes"], records["begin"]
     is_data = (operation == WRITE) & (size > 0) & (records["flags"] & PUT_BACK == 0)
     kept = is_data & (begin != NOT_KEPT)
@@ -152,10 +152,10 @@ def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
 
 
 def _fail(path: Path, at: int, kind: np.dtype[Any], field: str, found: Any, expected: str) -> NoReturn:
-    """Raise BadInput at a field of a header or record that begins at byte `at`."""
+    """Raise FileError at a field of a header or record that begins at byte `at`."""
     offset = kind.fields[field][1] if kind.fields else 0
     text = found.tobytes() if field == "magic" else found
-    raise BadInput(path, f"byte {at + offset}", f"{field} is {text}", expected)
+    raise FileError(path, f"byte {at + offset}", f"{field} is {text}", expected)
 
 
 def _taken(path: Path, records: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ class Losses:
 def read(
     path: Path, reasons: tuple[str, ...] = (), partition: Partition | None = None
 ) -> tuple[pl.DataFrame, Losses]:
-    """Return the events of a file (analysis/schemas/events.py), and what was lost. Raises BadInput.
+    """Return the events of a file (analysis/schemas/events.py), and what was lost. Raises FileError.
 
     `reasons` are the names of the bits of a checkpoint's reason (Filesystem.checkpoint_reasons).
     """

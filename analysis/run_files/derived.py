@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.run_files.reading import read_json, sha256
-from base.errors import BadInput
+from base.errors import FileError
 
 NAME = "derived.json"
 DOCUMENTS = ("cell.json", "watch.json", "host.json", "manifest.json", "summary.json")
@@ -33,7 +33,7 @@ def fault(folder: Path, *names: str) -> str | None:
     """
     try:
         files = read_json(folder / NAME).get("files")
-    except BadInput as error:
+    except FileError as error:
         return str(error) if (folder / NAME).exists() else f"there is no {NAME}"
     if not isinstance(files, dict):
         return f"{NAME} has no object 'files'"
@@ -45,9 +45,9 @@ def fault(folder: Path, *names: str) -> str | None:
 
 
 def check(folder: Path, *names: str) -> None:
-    """Raise BadInput if a file changed since `make analyse`."""
+    """Raise FileError if a file changed since `make analyse`."""
     if wrong := fault(folder, *names):
-        raise BadInput(folder, "", wrong, f"an analysed run: make analyse RUN={folder}")
+        raise FileError(folder, "", wrong, f"an analysed run: make analyse RUN={folder}")
 
 
 def write(folder: Path, *sources: Path) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from analysis.schemas import documents
 from base import strict_json
-from base.errors import BadInput
+from base.errors import FileError
 
 # Longest text shown in an error, in characters.
 SHOWN = 80
@@ -25,29 +25,29 @@ Columns = dict[str, type[pl.DataType]]
 def read_text(path: Path, *, whole_lines: bool = True) -> str:
     """Return the text of `path`; bytes that are not UTF-8 become U+FFFD.
 
-    Raises BadInput if the file is missing, or (with `whole_lines`) if its last line has no
+    Raises FileError if the file is missing, or (with `whole_lines`) if its last line has no
     newline, as in a truncated file.
     """
     check_regular(path)
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     if whole_lines and data and not data.endswith(b"\n"):
         line = data.count(b"\n") + 1
-        raise BadInput(path, f"line {line}", "the last line has no end", "a whole file")
+        raise FileError(path, f"line {line}", "the last line has no end", "a whole file")
     return data.decode("utf-8", errors="replace")
 
 
 def check_regular(path: Path) -> None:
-    """Raise BadInput unless `path` is a regular file: a FIFO would block, a device may be endless."""
+    """Raise FileError unless `path` is a regular file: a FIFO would block, a device may be endless."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
-        raise BadInput(path, "", f"is {kind}", "a regular file")
+        raise FileError(path, "", f"is {kind}", "a regular file")
 
 
 def sha256(path: Path) -> str:
@@ -57,32 +57,32 @@ def sha256(path: Path) -> str:
 
 
 def check_unlinked(folder: Path, name: str) -> None:
-    """Raise BadInput if FOLDER/NAME is a link or lies below one, and so may be outside the folder."""
+    """Raise FileError if FOLDER/NAME is a link or lies below one, and so may be outside the folder."""
     path = folder
     for part in Path(name).parts:
         path = path / part
         if path.is_symlink():
-            raise BadInput(path, "", "is a link", "a file or folder of its own")
+            raise FileError(path, "", "is a link", "a file or folder of its own")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object in `path`. Raises BadInput if it is anything else."""
+    """Return the JSON object in `path`. Raises FileError if it is anything else."""
     try:
         value = strict_json.parse(read_text(path, whole_lines=False))
     except strict_json.UnfitError as error:
-        raise BadInput(path, "", str(error), "one JSON object of text and numbers of 64 bits") from None
+        raise FileError(path, "", str(error), "one JSON object of text and numbers of 64 bits") from None
     if not isinstance(value, dict):
-        raise BadInput(path, "line 1", f"a JSON {type(value).__name__}", "one JSON object")
+        raise FileError(path, "line 1", f"a JSON {type(value).__name__}", "one JSON object")
     return value
 
 
 def read_document(path: Path, name: str) -> dict[str, Any]:
-    """Return the JSON object in `path`, checked against `name` of schema.yml. Raises BadInput."""
+    """Return the JSON object in `path`, checked against `name` of schema.yml. Raises FileError."""
     value = read_json(path)
     try:
         documents.check(name, value)
     except strict_json.UnfitError as error:
-        raise BadInput(path, "", str(error), "see docs/reference/formats.md") from None
+        raise FileError(path, "", str(error), "see docs/reference/formats.md") from None
     return value
 
 
@@ -90,11 +90,11 @@ def read_csv(path: Path, schema: Columns, optional: tuple[str, ...] = ()) -> pl.
     """Return the rows of a CSV file; its header must be exactly the keys of `schema`.
 
     Columns are pl.Int64 or pl.String; only those in `optional` may have empty fields (null).
-    Raises BadInput with the line of the error: files that Polars' fast reader rejects are parsed here.
+    Raises FileError with the line of the error: files that Polars' fast reader rejects are parsed here.
     """
     names = list(schema)
     if columns(path) != names:
-        raise BadInput(path, "line 1", f"the header is {shown(_header(path))}", ",".join(names))
+        raise FileError(path, "line 1", f"the header is {shown(_header(path))}", ",".join(names))
     with contextlib.suppress(pl.exceptions.PolarsError):
         if _is_plain(path, len(names)):
             table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
@@ -120,12 +120,12 @@ def _is_plain(path: Path, width: int) -> bool:
 
 
 def columns(path: Path) -> list[str]:
-    """Return the names in the first line of a CSV file. Raises BadInput if it is truncated."""
+    """Return the names in the first line of a CSV file. Raises FileError if it is truncated."""
     return _header(path).rstrip("\r").split(",")
 
 
 def _header(path: Path) -> str:
-    """Return the first line without reading the rest. Raises BadInput if the file is truncated."""
+    """Return the first line without reading the rest. Raises FileError if the file is truncated."""
     check_regular(path)
     with contextlib.suppress(OSError), path.open("rb") as file:
         first = file.readline()
@@ -141,7 +141,7 @@ def _read_by_line(path: Path, schema: Columns, optional: tuple[str, ...]) -> pl.
     for number, line in enumerate(read_text(path).split("\n")[1:-1], 2):
         fields = line.rstrip("\r").split(",")
         if len(fields) != len(schema):
-            raise BadInput(path, f"line {number}", f"{len(fields)} fields", f"{len(schema)}")
+            raise FileError(path, f"line {number}", f"{len(fields)} fields", f"{len(schema)}")
         for name, field in zip(schema, fields, strict=True):
             if name in optional and not field:
                 columns[name].append(None)
@@ -153,12 +153,12 @@ def _read_by_line(path: Path, schema: Columns, optional: tuple[str, ...]) -> pl.
 
 
 def integer(path: Path, line: int, name: str, text: str) -> int:
-    """Return `text` as an integer that fits in 64 bits, or raise BadInput."""
+    """Return `text` as an integer that fits in 64 bits, or raise FileError."""
     digits = text[1:] if text.startswith("-") else text
     # int() takes no more than 4300 digits
     few = digits.isascii() and digits.isdigit() and len(digits) <= len(str(2**63))
     if not few or not -(2**63) <= int(text) < 2**63:
-        raise BadInput(path, f"line {line}", f"{name} is {shown(text)}", "a 64-bit integer")
+        raise FileError(path, f"line {line}", f"{name} is {shown(text)}", "a 64-bit integer")
     return int(text)
 
 
@@ -168,11 +168,11 @@ def shown(text: str) -> str:
 
 
 def read_pairs(path: Path) -> dict[str, str]:
-    """Return the `name=value` lines of `path`. Raises BadInput at a line without `=`."""
+    """Return the `name=value` lines of `path`. Raises FileError at a line without `=`."""
     pairs: dict[str, str] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         name, equals, value = line.partition("=")
         if not equals:
-            raise BadInput(path, f"line {number}", f"no '=' in {line[:SHOWN]!r}", "name=value")
+            raise FileError(path, f"line {number}", f"no '=' in {line[:SHOWN]!r}", "name=value")
         pairs[name.strip()] = value.strip()
     return pairs

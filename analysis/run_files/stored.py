@@ -11,7 +11,7 @@ from analysis.run_files import cells, derived
 from analysis.run_files.reading import read_json
 from analysis.schemas import ledger as schema
 from base import identity
-from base.errors import BadInput
+from base.errors import FileError
 from base.identity import cell_name
 from model.cell import Cell
 from model.requested import values
@@ -26,7 +26,7 @@ class Stored:
     summary: dict[str, Any]
 
     def table(self, name: str, columns: tuple[str, ...] = ()) -> pl.DataFrame:
-        """Return tables/`name`.parquet. Raises BadInput if the table or one of `columns` is missing."""
+        """Return tables/`name`.parquet. Raises FileError if the table or one of `columns` is missing."""
         path = self.folder / "tables" / f"{name}.parquet"
         if not path.is_file():
             raise self._without(path)
@@ -34,19 +34,19 @@ class Stored:
         try:
             table = pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise BadInput(path, "", str(error).splitlines()[0], "a Parquet file") from None
+            raise FileError(path, "", str(error).splitlines()[0], "a Parquet file") from None
         if missing := [column for column in columns if column not in table.columns]:
             again = f"those of docs/reference/formats.md; make analyse RUN={self.folder} makes them anew"
-            raise BadInput(path, "", f"no column {', '.join(missing)}", again)
+            raise FileError(path, "", f"no column {', '.join(missing)}", again)
         return table
 
-    def _without(self, path: Path) -> BadInput:
+    def _without(self, path: Path) -> FileError:
         """Return the error for a missing table.
 
         Analysing again does not create a ledger for a run without the necessary observers.
         """
         if path.stem not in schema.TABLES or self.summary.get("ledger", path) is not None:
-            return BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
+            return FileError(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
         probes = values.probes(self.cell)
         if not probes:
             why = "it has no observers (PROBES=none)"
@@ -55,7 +55,7 @@ class Stored:
         else:
             why = f"PROBES={','.join(probes)} are too few observers"
         expected = "a run with all of them: `make experiment` with its settings, and without PROBES"
-        return BadInput(self.folder, "", f"no command of this run has a known cause: {why}", expected)
+        return FileError(self.folder, "", f"no command of this run has a known cause: {why}", expected)
 
     @property
     def rejected(self) -> list[str]:
@@ -64,19 +64,19 @@ class Stored:
 
 
 def read(folder: Path, *, any_load: bool = False) -> Stored:
-    """Open the analysed run in `folder`. Raises BadInput, also if a file changed since.
+    """Open the analysed run in `folder`. Raises FileError, also if a file changed since.
 
     any_load: also accept a watched command, which has no transactions.
     """
     if not folder.is_dir():
-        raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
+        raise FileError(folder, "", "no such folder", "results/<cell name>/<run id>")
     name = identity.document({"load": identity.COMMAND})
     if not (folder / name).is_file():
         name = "cell.json"
     elif not any_load:
-        raise BadInput(folder, "", "a watched command's, which is no cell of the driver's", "a cell's run")
+        raise FileError(folder, "", "a watched command's, which is no cell of the driver's", "a cell's run")
     if not (folder / name).is_file():
-        raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
+        raise FileError(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, name, "host.json", "summary.json")
     path = folder / name
     return Stored(folder, cells.parse(path, read_json(path)), read_json(folder / "summary.json"))
@@ -98,8 +98,8 @@ def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any])
 
 
 def read_named(folder: Path) -> Stored:
-    """Open an analysed run that is in its original place, below its cell's folder. Raises BadInput."""
+    """Open an analysed run that is in its original place, below its cell's folder. Raises FileError."""
     run = read(folder)
     if wrong := misnamed(folder, read_json(folder / "cell.json"), read_json(folder / "host.json")):
-        raise BadInput(folder, "", wrong, "results/<cell name>/<run id>, as it was stored")
+        raise FileError(folder, "", wrong, "results/<cell name>/<run id>, as it was stored")
     return run

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from analysis.run_files import derived
 from analysis.run_files.reading import check_regular, check_unlinked, read_json, sha256
-from base.errors import BadInput
+from base.errors import FileError
 
 # message for a run without raw_sha256 in host.json
 NOT_HELD = "its raw files are not held: it was stored without their hashes"
@@ -14,13 +14,13 @@ NOT_HELD = "its raw files are not held: it was stored without their hashes"
 def hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of raw/, twin/ and crash/, by its name below the run's folder.
 
-    Raises BadInput at a link, and at anything except regular files and folders.
+    Raises FileError at a link, and at anything except regular files and folders.
     """
     digests = {}
     for place in (folder / part for part in ("raw", "twin", "crash")):
         for path in (place, *place.rglob("*")):
             if path.is_symlink():
-                raise BadInput(path, "", "is a link", "a file or folder of its own")
+                raise FileError(path, "", "is a link", "a file or folder of its own")
             if path.exists() and not path.is_dir():
                 check_regular(path)
                 digests[str(path.relative_to(folder))] = sha256(path)
@@ -28,19 +28,19 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 def hash_of(folder: Path, name: str) -> str:
-    """Return the SHA-256 of a file of a run. Raises BadInput unless it is a regular file, not a link."""
+    """Return the SHA-256 of a file of a run. Raises FileError unless it is a regular file, not a link."""
     check_own(folder, name)
     return sha256(folder / name)
 
 
 def check_own(folder: Path, name: str) -> None:
-    """Raise BadInput unless the name is a regular file, neither a link nor below one."""
+    """Raise FileError unless the name is a regular file, neither a link nor below one."""
     check_unlinked(folder, name)
     check_regular(folder / name)
 
 
 def check(folder: Path, part: str) -> None:
-    """Raise BadInput if raw files of an analysed run were changed, removed or added.
+    """Raise FileError if raw files of an analysed run were changed, removed or added.
 
     part: a file or folder below the run's folder; a folder includes all files in it.
     The hashes are those of manifest.json, which also covers runs stored without hashes.
@@ -55,9 +55,9 @@ def check(folder: Path, part: str) -> None:
 
 
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:
-    """Raise BadInput at the first file that differs from the hashes of host.json."""
+    """Raise FileError at the first file that differs from the hashes of host.json."""
     for name in sorted({*now, *stored}):
         if now.get(name) != stored.get(name):
             changed = "its content changed" if name in stored else "it was not stored with the run"
             wrong = changed if name in now else "it is gone"
-            raise BadInput(folder / name, "", wrong, "the file that was stored, by raw_sha256 of host.json")
+            raise FileError(folder / name, "", wrong, "the file that was stored, by raw_sha256 of host.json")

@@ -40,7 +40,7 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
 
 
 def compare(folders: list[Path]) -> dict[str, Any]:
-    """Return the content of repeats.json for runs of one cell, with its seeds and boards. Raises BadInput.
+    """Return the content of repeats.json for runs of one cell, with its seeds and boards. Raises FileError.
 
     Rejected runs are listed, but excluded from the numbers.
     """

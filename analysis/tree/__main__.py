@@ -12,7 +12,7 @@ from pathlib import Path
 from analysis.inspect.load import Loaded
 from analysis.run_files.reading import shown
 from analysis.tree import terminal
-from base.errors import BadInput
+from base.errors import FileError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     try:
         run = Loaded(Path(given[0]))
-    except BadInput as error:
+    except FileError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     count = run["transactions"].height

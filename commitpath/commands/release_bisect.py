@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from base.data import load_mapping
-from base.errors import BadInput, BadInputError, LabError
+from base.errors import BadInputError, FileError, LabError
 from base.text import printable
 from commitpath.cells.axes import Axis, axes, newest, releases, run_axes, version_key
 from commitpath.cells.from_variables import make_cell
@@ -113,7 +113,7 @@ def accepted(cell: Cell, limit: float, title: str) -> Run:
 
     try:
         folder: Path = run_once(cell, limit)
-    except (LabError, BadInput) as error:
+    except (LabError, FileError) as error:
         raise LabError(f"{title}: {error}") from error
     if analyse([str(folder), "--quiet"]):
         raise LabError(f"{title}: {board_commands.why_failed(folder)}")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
+from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInputError, FileError, LabError
 from base.text import one_line
 from commitpath.command_line import arguments
 from commitpath.command_line import variables as variables_table
@@ -117,7 +117,7 @@ def run(words: list[str]) -> int:
             discard(sys.stdout)
         print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
         return error.exit_code
-    except BadInput as error:
+    except FileError as error:
         print_error(error)
         return EXIT_UNREADABLE
     except BrokenPipeError:

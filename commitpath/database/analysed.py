@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from base.errors import BadInput
+from base.errors import FileError
 
 PROCESSES = 2
 
@@ -31,6 +31,6 @@ def _analyse(folder: Path) -> tuple[Path, str | None]:
 
     try:
         pipeline.analyse(folder)
-    except BadInput as error:
+    except FileError as error:
         return folder, str(error)
     return folder, None

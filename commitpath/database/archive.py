@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis.run_files import stored_files
 from analysis.run_files.reading import read_document
-from base.errors import BadInput, BadInputError, LabError
+from base.errors import BadInputError, FileError, LabError
 from commitpath.database.store import LABEL
 
 DATABASE = "results.sqlite"
@@ -28,7 +28,7 @@ def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
         stored_files.compare(folder, hashes, stored_hashes(folder))
         for file in DOCUMENTS:
             stored_files.check_own(folder, file)
-    except BadInput as error:
+    except FileError as error:
         raise LabError(f"{error}; nothing was exported") from error
     for file in (*DOCUMENTS, *hashes):
         if (folder / file).stat().st_size > FILE_BYTES:
@@ -37,10 +37,10 @@ def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
 
 
 def stored_hashes(folder: Path) -> dict[str, str]:
-    """Return the stored hashes of a run's files. BadInput without them."""
+    """Return the stored hashes of a run's files. FileError without them."""
     hashes: dict[str, str] | None = read_document(folder / "host.json", "host").get("raw_sha256")
     if not hashes:
-        raise BadInput(folder / "host.json", "raw_sha256", "it is missing", "the hashes of the run's files")
+        raise FileError(folder / "host.json", "raw_sha256", "it is missing", "the hashes of the run's files")
     return hashes
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from analysis.run_files import stored
 from analysis.run_files.reading import read_json
 from base import identity, progress, scratch
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from base.strict_json import UnfitError
 from base.text import printable
@@ -137,7 +137,7 @@ def import_(source: Path) -> str:
             new = not_here(part, folders, count)
             analyse(part, new)
             place(part, new, count)
-        except (BadInput, UnfitError, store.DatabaseError) as error:
+        except (FileError, UnfitError, store.DatabaseError) as error:
             if isinstance(error, store.DatabaseError) and (is_database or store.passes(error)):
                 raise
             fault = str(error).replace(f"{part}/", "")
@@ -159,7 +159,7 @@ def summary(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
 def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[Path]:
     """Return the folders of runs that are not here yet.
 
-    Raises BadInput or UnfitError at a wrong name, or at a run that is here with other files.
+    Raises FileError or UnfitError at a wrong name, or at a run that is here with other files.
     """
     with store.opened(write=False) as mine:
         this_lab = store.label(mine)

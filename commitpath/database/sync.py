@@ -13,7 +13,7 @@ from analysis.run_files import derived
 from analysis.run_files import stored as analysed_runs
 from analysis.run_files.reading import check_regular
 from base import identity, scratch, strict_json
-from base.errors import BadInput
+from base.errors import FileError
 from base.paths import RESULTS
 from base.strict_json import UnfitError
 from base.text import printable
@@ -46,7 +46,7 @@ def stamp(folder: Path, row: Mapping[str, Any]) -> str:
 
 
 def read_run(folder: Path, lab: str) -> dict[str, Any]:
-    """Return the row of a stored run. Raises BadInput, OSError, ValueError, KeyError or TypeError."""
+    """Return the row of a stored run. Raises FileError, OSError, ValueError, KeyError or TypeError."""
     for name in ("cell", "host"):
         check_regular(folder / f"{name}.json")
     cell, host = (strict_json.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
@@ -129,7 +129,7 @@ def renewed(folder: Path, again: bool) -> bool:
 
         print(f"commitpath: {path}: analysed again: {printable(wrong or 'REBUILD=yes')}", file=sys.stderr)
         pipeline.analyse(folder)
-    except BadInput as error:
+    except FileError as error:
         # results of an older analysis are invalid; in a read-only folder they stay
         with contextlib.suppress(OSError):
             derived.remove(folder)
@@ -164,8 +164,8 @@ def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
             continue
         try:
             row = read_run(folder, lab)
-        except (BadInput, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            left_out(folder, error if isinstance(error, BadInput | UnfitError | OSError) else repr(error))
+        except (FileError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            left_out(folder, error if isinstance(error, FileError | UnfitError | OSError) else repr(error))
             continue
         insert(connection, row)
         written += 1

@@ -9,7 +9,7 @@ import subprocess
 import traceback
 from collections.abc import Callable, Iterable
 
-from base.errors import BadInput, BadInputError, LabError
+from base.errors import BadInputError, FileError, LabError
 from commitpath.results.outcome import NoVerdictError, Outcome
 from model.cell import Cell
 
@@ -57,7 +57,7 @@ def _judge(command: Command, variables: dict[str, str], text: str, reference: st
         return run_verdicts.judge(expected, base, outcome)
     except (NoVerdictError, _BadExpectationError):
         raise
-    except (LabError, BadInput, OSError, subprocess.SubprocessError) as error:
+    except (LabError, FileError, OSError, subprocess.SubprocessError) as error:
         raise NoVerdictError(f"EXPECT: no verdict: {error}") from error
     except Exception as error:
         # Python would end with 1, as for a number that is not as expected

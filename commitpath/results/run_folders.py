@@ -27,7 +27,7 @@ _COSTS = {"writes": "block_writes", "bytes": "bytes_written", "flushes": "flushe
 
 
 def read(folder: Path) -> Run:
-    """Return the analysed run in a folder, wherever it is. Raises BadInput if a file changed since."""
+    """Return the analysed run in a folder, wherever it is. Raises FileError if a file changed since."""
     # results/latest is another run's after the next run
     folder = folder.resolve()
     opened = stored.read(folder, any_load=True)

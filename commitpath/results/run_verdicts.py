@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from analysis.run_files import stored
-from base.errors import BadInput
+from base.errors import FileError
 from base.paths import RESULTS
 from base.text import one_line, printable
 from commitpath.database.select import Run
@@ -101,7 +101,7 @@ def because(name: Name, reference: Run, run: Run) -> str:
     try:
         a, b = (stored.read(RESULTS / str(each.path), any_load=True) for each in (reference, run))
         cause = causes.largest((a, b), quantity, op)
-    except BadInput as error:
+    except FileError as error:
         return f"; the cause is not known: {error.wrong}"
     if cause is None:
         return "; no cause differs"

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from base.errors import BadInput
+from base.errors import FileError
 from model.cell import Cell
 
 FOLDER = Path(__file__).resolve().parent
 
 
-class UnknownDriverError(BadInput):
+class UnknownDriverError(FileError):
     """There is no driver of that name."""
 
     def __init__(self, driver: str) -> None:

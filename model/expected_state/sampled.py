@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 
 from base import scratch
-from base.errors import BadInput
+from base.errors import FileError
 from model import engines
 from model.cell import Cell
 from model.expected_state import hashes, oracle
@@ -51,7 +51,7 @@ def folders(raw: Path) -> list[Path]:
 def rows(place: Path, table: str | None) -> Held | None:
     """Return the content of the database in a folder, or of one of its tables, by Python's SQLite.
 
-    None: it cannot be read. Raises BadInput for a file that cannot be unpacked.
+    None: it cannot be read. Raises FileError for a file that cannot be unpacked.
     """
     with scratch.temporary("trial") as folder:
         copies = [_unpacked(path, folder) for path in sorted(place.glob("*.gz"))]
@@ -72,7 +72,7 @@ def _unpacked(path: Path, into: Path) -> Path:
             while part := content.read(1 << 20):
                 file.write(part)
                 if (left := left - len(part)) < 0:
-                    raise BadInput(path, "", f"has more than {_MOST_BYTES} bytes", "a file of a database")
+                    raise FileError(path, "", f"has more than {_MOST_BYTES} bytes", "a file of a database")
     except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(path, "", f"cannot be unpacked ({error})", "a file of a database, by gzip") from None
+        raise FileError(path, "", f"cannot be unpacked ({error})", "a file of a database, by gzip") from None
     return copy

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from base.errors import BadInput
+from base.errors import FileError
 
 Superblock = Mapping[str, str]
 # (requested value, superblock) → the value in effect, None if unknown
@@ -19,7 +19,7 @@ ReadBack = Callable[[str, Superblock], str | None]
 FOLDER = Path(__file__).resolve().parent
 
 
-class UnknownFilesystemError(BadInput):
+class UnknownFilesystemError(FileError):
     """There is no filesystem of that name."""
 
 

@@ -17,7 +17,7 @@ from analysis.adapters import blkcommands, blkrecords
 from analysis.adapters.partition import Partition
 from analysis.checks import counts
 from analysis.observers import blktrace
-from base.errors import BadInput
+from base.errors import FileError
 
 HERE = Path(__file__).parent
 FORMAT = "%c %s %T %t %p %D %a %d %S %n %e\\n"
@@ -120,7 +120,7 @@ def test_every_truncation_is_told(tmp_path: Path) -> None:
         if size in ends:
             blkrecords.read_file(path)
             continue
-        with pytest.raises(BadInput, match=rf"byte {max(e for e in ends if e <= size)}: .*short"):
+        with pytest.raises(FileError, match=rf"byte {max(e for e in ends if e <= size)}: .*short"):
             blkrecords.read_file(path)
 
 
@@ -139,7 +139,7 @@ def test_corruption_names_the_byte(tmp_path: Path, at: int) -> None:
     made = [bytearray(synthetic.record(i, 1, pdu=b"x" * (i % 3))) for i in range(10)]
     offset = sum(map(len, made[:at]))
     made[at][0] ^= 0xFF
-    with pytest.raises(BadInput, match=rf"x: byte {offset}: the magic number is 0x656174f8"):
+    with pytest.raises(FileError, match=rf"x: byte {offset}: the magic number is 0x656174f8"):
         blkrecords.read_file(write(tmp_path / "x", *made))
 
 
@@ -155,7 +155,7 @@ def test_a_spoiled_file_is_read_or_refused(tmp_path: Path) -> None:
             blktrace.count(tmp_path, 0, 2**62)
             blktrace.read(tmp_path)
             outcomes.add("read")
-        except BadInput as error:
+        except FileError as error:
             assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: [^\n]+; expected [^\n]+", str(error))
             outcomes.add("refused")
     assert len(outcomes) == 2

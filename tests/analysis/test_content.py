@@ -17,7 +17,7 @@ from analysis.observers import Content, Given, content
 from analysis.observers.content import HEADER, MAGIC, NOT_KEPT, PUT_BACK, RECORD
 from analysis.report import manifest
 from analysis.run import Run
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import DISCARD, FLUSH, FUA, WRITE
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -74,7 +74,7 @@ def test_a_command_that_was_put_back_counts_once(tmp_path: Path) -> None:
     assert records == 7 and found.time.tolist() == [180, 200, 300, 300, 500]
     assert (found.data[found.begin[0] :][:1024] == 2).all()
     write(path, *made([put_back, *COMMANDS[1:]]))
-    with pytest.raises(BadInput, match=r"byte 76: flags is 2147483649; expected an earlier issue"):
+    with pytest.raises(FileError, match=r"byte 76: flags is 2147483649; expected an earlier issue"):
         content.read(path)
 
 
@@ -144,7 +144,7 @@ def record(row: int, name: str, value: int) -> Callable[[Parts], None]:
 def test_a_field_that_is_wrong_is_named(spoil: Callable[[Parts], None], said: str, tmp_path: Path) -> None:
     parts = made(COMMANDS)
     spoil(parts)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(FileError, match=said):
         content.read(write(tmp_path / "content.zst", *parts))
 
 
@@ -152,7 +152,7 @@ def test_a_field_that_is_wrong_is_named(spoil: Callable[[Parts], None], said: st
 def test_one_that_is_cut_short_is_refused(at: int, tmp_path: Path) -> None:
     whole = b"".join(part.tobytes() for part in made(COMMANDS))
     (tmp_path / "content.zst").write_bytes(zstandard.compress(whole[:at]))
-    with pytest.raises(BadInput, match=f"byte {at}: it is cut short"):
+    with pytest.raises(FileError, match=f"byte {at}: it is cut short"):
         content.read(tmp_path / "content.zst")
 
 

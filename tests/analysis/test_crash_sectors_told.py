@@ -8,7 +8,7 @@ from edited import edit_trial
 
 from analysis import checks, pipeline, stages
 from analysis.report import terminal
-from base.errors import BadInput
+from base.errors import FileError
 
 
 @pytest.fixture
@@ -47,5 +47,5 @@ def test_a_board_says_all_of_it_or_nothing(run_dir: Path) -> None:
     lines = [line.split(",") for line in path.read_text().splitlines()]
     place = lines[0].index("zero")
     path.write_text("".join(",".join(fields[:place] + fields[place + 1 :]) + "\n" for fields in lines))
-    with pytest.raises(BadInput, match="the header is"):
+    with pytest.raises(FileError, match="the header is"):
         stages.build(run_dir)

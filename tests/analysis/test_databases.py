@@ -13,7 +13,7 @@ import pytest
 
 from analysis import audit, checks, pipeline, stages
 from analysis.schemas import documents
-from base.errors import BadInput
+from base.errors import FileError
 from model import userfile
 
 Spoil = Callable[[Path], None]
@@ -149,6 +149,6 @@ def test_what_cannot_be_so_is_told(copy: Path, spoil: Spoil, reason: str) -> Non
     spoil(copy)
     try:
         found = told(copy)
-    except BadInput as error:
+    except FileError as error:
         found = [str(error)]
     assert [one for one in found if re.search(reason, one)], found

@@ -15,7 +15,7 @@ from analysis import diff
 from analysis.diff import words
 from analysis.diff.__main__ import main
 from analysis.run_files import derived
-from base.errors import BadInput
+from base.errors import FileError
 
 MS = 1_000_000
 
@@ -81,7 +81,7 @@ def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:
     assert diff.compare(*pair).means["insert"]["latency_ns"] == (2, 3 * MS)
     latencies[:2].write_parquet(pair[0] / "tables/latencies.parquet")
     derived.write(pair[0])
-    with pytest.raises(BadInput, match=r"latencies\.parquet: not the transactions"):
+    with pytest.raises(FileError, match=r"latencies\.parquet: not the transactions"):
         diff.compare(*pair)
 
 

@@ -11,7 +11,7 @@ from analysis import __main__ as command
 from analysis import stages
 from analysis.adapters import drivertables
 from analysis.checks import counts
-from base.errors import BadInput
+from base.errors import FileError
 from base.paths import ROOT
 from model import operations
 
@@ -87,7 +87,7 @@ def test_a_call_that_cannot_be_is_refused(name: str, value: str, says: str, tmp_
     path.write_text(CALLS)
     assert drivertables.calls(path)["bytes"].to_list() == [4096]
     spoiled(path, 2, name, value)
-    with pytest.raises(BadInput, match=re.escape(f"line 2: {says}")):
+    with pytest.raises(FileError, match=re.escape(f"line 2: {says}")):
         drivertables.calls(path)
 
 

@@ -18,7 +18,7 @@ import tiny
 from analysis import export
 from analysis.export.__main__ import main
 from analysis.run_files import derived, stored_files
-from base.errors import BadInput
+from base.errors import FileError
 
 HERE = Path(__file__).parent
 BLKTRACE = HERE / "blktrace-ext4/nullb0.blktrace.0"
@@ -117,11 +117,11 @@ def test_iolog_refuses_what_fio_cannot_do(run: Path) -> None:
     ledger = pl.read_parquet(path).with_columns(pl.lit("N").cast(pl.Categorical).alias("rwbs"))
     ledger.filter(pl.col("bytes") > 0).write_parquet(path)
     derived.write(run)
-    with pytest.raises(BadInput, match="7 commands N"):
+    with pytest.raises(FileError, match="7 commands N"):
         export.export(run, ["iolog"])
     ledger.clear().write_parquet(path)
     derived.write(run)
-    with pytest.raises(BadInput, match="no block commands"):
+    with pytest.raises(FileError, match="no block commands"):
         export.export(run, ["iolog"])
 
 

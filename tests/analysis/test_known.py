@@ -11,7 +11,7 @@ from analysis.adapters import known_sequence as adapter
 from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.proberecords import RECORD, TYPES
 from analysis.instrument import probe_selftest
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import PREFLUSH
 
 DISK, OTHER = 1 << 20, 2 << 20
@@ -57,7 +57,9 @@ def test_without_a_volatile_cache_no_flush_is_expected(tmp_path: Path, mode: str
     (tmp_path / "queue.txt").write_text(f"write_cache={mode}\n")
     assert adapter._cached(tmp_path / "queue.txt") is cached
     (tmp_path / "queue.txt").write_text("write_cache=?\n")
-    with pytest.raises(BadInput, match=r"queue.txt: write_cache: '\?'; expected write back or write through"):
+    with pytest.raises(
+        FileError, match=r"queue.txt: write_cache: '\?'; expected write back or write through"
+    ):
         adapter._cached(tmp_path / "queue.txt")
 
 

@@ -10,7 +10,7 @@ from analysis.adapters.proberecords import RECORD
 from analysis.ledger import causes
 from analysis.ledger.timeline import Lanes, Timeline, innermost
 from base.arrays import LastBefore, ints
-from base.errors import BadInput
+from base.errors import FileError
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,5 @@ GOOD = "transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\
 )
 def test_what_no_preload_notes_is_refused(tmp_path: Path, rows: str, said: str) -> None:
     (tmp_path / "transactions.csv").write_text(GOOD + rows)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(FileError, match=said):
         drivertables.noted_transactions(tmp_path / "transactions.csv")

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.adapters import layout, layouts
 from analysis.schemas.ledger import LABELS
-from base.errors import BadInput
+from base.errors import FileError
 
 SUPERBLOCK = {
     "Block size": "4096",
@@ -135,5 +135,5 @@ def test_xfs(tmp_path: Path) -> None:
     ],
 )
 def test_bad_files(tmp_path: Path, groups: str, inodes: str, wrong: str) -> None:
-    with pytest.raises(BadInput, match=wrong):
+    with pytest.raises(FileError, match=wrong):
         ext4(tmp_path, groups, inodes)

@@ -15,7 +15,7 @@ from analysis.adapters import drivertables
 from analysis.checks import rendered
 from analysis.report import summary, terminal
 from analysis.stats import report_tables
-from base.errors import BadInput
+from base.errors import FileError
 from model import operations
 from model.operations import Transaction
 from model.workloads import Operation, Table
@@ -68,7 +68,7 @@ def test_changes_may_be_unknown_and_older_runs_have_no_rows(tmp_path: Path) -> N
     assert table["changes"].to_list() == [0, None, 0, 0] and table["bytes"].sum() == 600
     older = drivertables.transactions(written(tmp_path, f"{HEADER}\n0,insert,insert,1,2,1\n"))
     assert older.columns == HEADER.split(",")
-    with pytest.raises(BadInput, match="rows is -1"):
+    with pytest.raises(FileError, match="rows is -1"):
         drivertables.transactions(written(tmp_path, f"{HEADER},rows,bytes\n0,mix,read,1,2,0,-1,0\n"))
 
 
@@ -76,10 +76,10 @@ def test_a_phase_may_have_several_kinds_and_no_unknown_one(tmp_path: Path) -> No
     path = written(tmp_path, MIX)
     table = drivertables.transactions(path)
     drivertables.check_op(path, table, ["mix"])
-    with pytest.raises(BadInput, match="phase is 'mix'"):
+    with pytest.raises(FileError, match="phase is 'mix'"):
         drivertables.check_op(path, table, ["insert"])
     other = table.with_columns(op=pl.lit("lookup"))
-    with pytest.raises(BadInput, match="op is 'lookup'"):
+    with pytest.raises(FileError, match="op is 'lookup'"):
         drivertables.check_op(path, other, ["mix"])
 
 

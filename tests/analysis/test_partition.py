@@ -11,7 +11,7 @@ from analysis.adapters import blkrecords, partition
 from analysis.adapters.covariates import Covariates
 from analysis.adapters.partition import FOLLOWING_FLUSH, FOREIGN_SECTOR
 from analysis.adapters.proberecords import RECORD, TYPES, split
-from base.errors import BadInput
+from base.errors import FileError
 
 DISK, OTHER, OWN = (254 << 20 | number for number in range(3))
 PARTITION = partition.Partition(dev=OWN, disk=DISK, others=frozenset((OTHER,)), start=2048, sectors=800)
@@ -110,5 +110,5 @@ def test_where_it_is() -> None:
         ("others", "254:1 " * 257),
         ("disk", "0:1048576"),
     ):
-        with pytest.raises(BadInput, match=name):
+        with pytest.raises(FileError, match=name):
             partition.read_partition({**told, name: wrong})

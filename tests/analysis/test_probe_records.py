@@ -11,7 +11,7 @@ import pytest
 from synthetic import name_records, probe_record, probes_bin
 
 from analysis.observers import probes
-from base.errors import BadInput
+from base.errors import FileError
 from model import filesystems
 
 FIRST, LAST = probe_record("attached", 5, n=9, tid=0, dev=0), probe_record("detached", 99, tid=0, dev=0)
@@ -125,6 +125,6 @@ GOOD = probes_bin([FIRST, probe_record("pages", 20), LAST])
 def test_bad_input_is_one_line(data: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "probes.bin"
     path.write_bytes(data)
-    with pytest.raises(BadInput, match=re.escape(f"{path}: {says}")) as error:
+    with pytest.raises(FileError, match=re.escape(f"{path}: {says}")) as error:
         probes.read(path)
     assert "\n" not in str(error.value)

@@ -18,7 +18,7 @@ import pytest
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import commits, cross_check, ledger
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import FUA
 
 SAMPLES = {
@@ -207,7 +207,7 @@ def wrong(folder: Path) -> list[str]:
     try:
         run = stages.build(folder)
         return cross_check.ledger_agrees(run) + commits.waited_for(run) + audit.reasons(run)
-    except BadInput as error:
+    except FileError as error:
         return [str(error)]
 
 

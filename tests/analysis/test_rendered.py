@@ -11,7 +11,7 @@ import pytest
 
 from analysis.adapters import rendered
 from analysis.adapters.rendered import Rendered
-from base.errors import BadInput
+from base.errors import FileError
 from model import engines
 from model.operations import Transaction
 
@@ -57,7 +57,7 @@ def test_sql(tmp_path: Path) -> None:
     ],
 )
 def test_no_transaction_of_sql(line: bytes, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"rendered\.gz: line 2: is not a transaction of SQLite; expected"):
+    with pytest.raises(FileError, match=r"rendered\.gz: line 2: is not a transaction of SQLite; expected"):
         read(tmp_path, "sqlite", b"DELETE FROM t;\n" + line)
 
 
@@ -102,5 +102,5 @@ def test_keys_and_values(tmp_path: Path) -> None:
     ],
 )
 def test_no_transaction_of_keys(end: bytes, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"transaction [12]: is not a transaction of LevelDB"):
+    with pytest.raises(FileError, match=r"transaction [12]: is not a transaction of LevelDB"):
         read(tmp_path, "leveldb", operation(DELETE) + b"\n" + end)

@@ -11,7 +11,7 @@ import pytest
 from analysis.run_files import derived
 from analysis.stats import repeats
 from analysis.stats.spread import interval
-from base.errors import BadInput
+from base.errors import FileError
 from base.identity import cell_id, cell_name
 
 CELL = {"clock": "virtual", "engine": "sqlite", "fs": "<b>", "profiles": {}, "at_default": []}
@@ -127,7 +127,7 @@ def test_a_late_clock_is_said(transactions: str, odd: list[str], says: str, tmp_
 
 
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"it has no cell\.json"):
+    with pytest.raises(FileError, match=r"it has no cell\.json"):
         repeats.compare([tmp_path])
 
 

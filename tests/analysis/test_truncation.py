@@ -10,7 +10,7 @@ import synthetic
 from analysis import checks, stages
 from analysis.report import summary
 from analysis.stats import report_tables
-from base.errors import BadInput
+from base.errors import FileError
 
 # Cut at the end of a line, these are whole files that say less than they might.
 MAY_BE_SHORT = {
@@ -38,7 +38,7 @@ def outcome(folder: Path) -> str:
         reasons = checks.reasons(run)
         built = report_tables.build(run)
         summary.build(run, built, reasons)
-    except BadInput as error:
+    except FileError as error:
         assert "\n" not in str(error)
         return str(error)
     return "rejected" if reasons else "ok"

@@ -12,7 +12,7 @@ from analysis.__main__ import main as analyse
 from analysis.content.file_roles import role
 from analysis.inspect.load import Loaded
 from analysis.run_files import stored
-from base.errors import BadInput
+from base.errors import FileError
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_the_sample_is_good(folder: Path) -> None:
     assert sum(one["bytes"] for one in summary["causes"]) == summary["block"]["bytes_written"]
     assert stored.read(folder, any_load=True).cell.command == "python3 insert.py"
     for reader in (stored.read, Loaded):
-        with pytest.raises(BadInput, match="a watched command's"):
+        with pytest.raises(FileError, match="a watched command's"):
             reader(folder)
     known = summary["transactions"]
     rows = {(one["file"], one["op"]): one for one in known["rows"]}

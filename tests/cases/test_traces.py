@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from analysis.inspect import blktrace
-from base.errors import BadInput
+from base.errors import FileError
 
 FOLDER = Path(__file__).parent / "inspect"
 
@@ -98,5 +98,5 @@ def test_commands_of_a_posted_trace(name: str) -> None:
 
 def test_a_trace_of_queued_bios_alone_is_refused() -> None:
     """Nothing in it says when a command ended."""
-    with pytest.raises(BadInput, match="3 queued, 0 completed"):
+    with pytest.raises(FileError, match="3 queued, 0 completed"):
         blktrace.read(str(FOLDER / "zvol-queued-only.txt"))

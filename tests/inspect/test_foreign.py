@@ -12,7 +12,7 @@ import pytest
 from analysis.adapters import blkparsed
 from analysis.inspect import blktrace
 from analysis.inspect.__main__ import main
-from base.errors import BadInput
+from base.errors import FileError
 
 TRACES = Path(__file__).parent / "traces"
 US = 1000
@@ -98,7 +98,7 @@ def test_its_commands_are_the_devices(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_trace_is_refused_with_its_line(name: str) -> None:
-    with pytest.raises(BadInput, match=REFUSED[name]):
+    with pytest.raises(FileError, match=REFUSED[name]):
         blktrace.read(str(TRACES / name))
 
 
@@ -146,7 +146,7 @@ def test_a_format_of_blkparses_is_read_back(form: str, tmp_path: Path) -> None:
     assert found.select("dev", "sector", "sectors", "begin_ns", "tid", "result").rows() == [
         ("8:0", 64, 8, 1_000_002_000, 7, 5)
     ]
-    with pytest.raises(BadInput, match=r"line 1: .* is not an event"):
+    with pytest.raises(FileError, match=r"line 1: .* is not an event"):
         blktrace.read(str(trace))
 
 
@@ -210,7 +210,7 @@ def test_ftrace_and_perf_say_what_blkparse_says(tmp_path: Path) -> None:
         trace.write_text(text)
         assert rows(blktrace.read(str(trace))) == TOLD
     trace.write_text(TRACED + "what is this\n")
-    with pytest.raises(BadInput, match="line 16: 'what is this' is not an event in the format of ftrace"):
+    with pytest.raises(FileError, match="line 16: 'what is this' is not an event in the format of ftrace"):
         blktrace.read(str(trace))
 
 
@@ -315,7 +315,7 @@ def test_two_traces_in_one_text_are_refused(
     (tmp_path / "t").write_text(text)
     for piece in (1 << 20, 90):
         monkeypatch.setattr(blkparsed, "_PIECE", piece)
-        with pytest.raises(BadInput, match=f"{wrong}.*: two traces in one file"):
+        with pytest.raises(FileError, match=f"{wrong}.*: two traces in one file"):
             blktrace.read(str(tmp_path / "t"))
 
 
@@ -337,7 +337,7 @@ def test_a_file_of_another_program_is_named_with_what_to_do(
     begin: bytes, remedy: str, tmp_path: Path
 ) -> None:
     (tmp_path / "t").write_bytes(begin)
-    with pytest.raises(BadInput, match=f"expected what `{remedy}`"):
+    with pytest.raises(FileError, match=f"expected what `{remedy}`"):
         blktrace.read(str(tmp_path / "t"))
 
 

@@ -14,7 +14,7 @@ import pytest
 from analysis.inspect import blktrace
 from analysis.inspect.__main__ import main
 from analysis.observers import blktrace as observer
-from base.errors import BadInput
+from base.errors import FileError
 from base.paths import ROOT
 
 SAMPLES = ROOT / "tests/analysis"
@@ -150,7 +150,7 @@ def test_what_is_no_trace_is_one_line(
     assert main(["--trace", given]) == 2
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1
-    with pytest.raises(BadInput, match=BAD[case]):
+    with pytest.raises(FileError, match=BAD[case]):
         blktrace.read(given)
     assert set(tmp_path.iterdir()) == before
 

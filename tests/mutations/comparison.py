@@ -31,7 +31,7 @@ class Reported:
 
 
 def reported(folder: Path) -> Reported:
-    """Analyse a run. Raises BadInput."""
+    """Analyse a run. Raises FileError."""
     run, _, manifest, summary = pipeline.recompute(folder)
     ledger = summary["ledger"]
     return Reported(

@@ -38,7 +38,7 @@ from recording import AbsentError, Recording  # noqa: E402
 
 from analysis.run_files.reading import shown  # noqa: E402
 from base import progress  # noqa: E402
-from base.errors import BadInput, BadInputError  # noqa: E402
+from base.errors import BadInputError, FileError  # noqa: E402
 from commitpath.command_line import arguments, variables  # noqa: E402
 
 SAMPLES = {
@@ -120,7 +120,7 @@ def attempt(tried: Try, unpacked: Path) -> Outcome:
         try:
             before = sound(unpacked / tried.sample / "run")
             return Outcome(tried, *comparison.verdict(before, comparison.reported(folder)))
-        except BadInput as error:
+        except FileError as error:
             return Outcome(tried, "noticed", str(error).removeprefix(f"{folder}/"))
         except Exception as error:  # a fault must lead to one clear line
             return Outcome(tried, "missed", f"the analysis ends with {error!r}")

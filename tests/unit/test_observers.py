@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError, FileError
 from base.paths import ROOT
 from commitpath.boards.payload import observer_scripts, payload
 from commitpath.cells import from_variables as cells
@@ -108,9 +108,9 @@ def test_who_watched_is_what_the_run_says() -> None:
 
     assert read.check_names(["probes"]) == ["probes"]
     for said in ([1], "probes"):
-        with pytest.raises(BadInput, match="a list of names"):
+        with pytest.raises(FileError, match="a list of names"):
             read.check_names(said)
-    with pytest.raises(BadInput, match="no observer 'nobody'"):
+    with pytest.raises(FileError, match="no observer 'nobody'"):
         read.load("nobody")
 
 

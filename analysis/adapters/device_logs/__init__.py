@@ -18,7 +18,7 @@ from model.cell import Cell
 class Reader:
     """The reader of one driver's files."""
 
-    # raw/device.bin → its commands. Raises BadInput
+    # raw/device.bin → its commands. Raises FileError
     read_log: Callable[[Path], DeviceLog]
     # (raw/board/device_time.txt, log) → messages on differences
     contradictions: Callable[[Mapping[str, str], DeviceLog], list[str]]

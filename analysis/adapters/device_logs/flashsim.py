@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.devicelog import ENTRY, DeviceLog, invalid_entries
-from base.errors import BadInput
+from base.errors import FileError
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
 
 MAGIC = b"CPFLASH1"
@@ -20,22 +20,24 @@ HEADER = np.dtype(
 
 
 def read_log(path: Path) -> DeviceLog:
-    """Read raw/device.bin (docs/reference/formats.md). Raises BadInput with the byte that is wrong."""
+    """Read raw/device.bin (docs/reference/formats.md). Raises FileError with the byte that is wrong."""
     data = path.read_bytes()
     if len(data) < HEADER.itemsize:
-        raise BadInput(path, f"byte {len(data)}", "the header is cut short", f"{HEADER.itemsize} bytes")
+        raise FileError(path, f"byte {len(data)}", "the header is cut short", f"{HEADER.itemsize} bytes")
     header = np.frombuffer(data, HEADER, 1)[0]
     if header["magic"] != MAGIC or header["entry_size"] != ENTRY.itemsize:
-        raise BadInput(path, "byte 0", "not the header of a device's log", f"{MAGIC.decode()}, entries of 32")
+        raise FileError(
+            path, "byte 0", "not the header of a device's log", f"{MAGIC.decode()}, entries of 32"
+        )
     size, rest = divmod(len(data) - HEADER.itemsize, ENTRY.itemsize)
     if rest or size < header["entries"]:
         place = f"byte {len(data) - rest}"
-        raise BadInput(path, place, "it is cut short", f"{header['entries']} entries of {ENTRY.itemsize}")
+        raise FileError(path, place, "it is cut short", f"{header['entries']} entries of {ENTRY.itemsize}")
     entries = np.frombuffer(data, ENTRY, size, HEADER.itemsize)
     wrong = invalid_entries(entries)
     if wrong.any():
         at = HEADER.itemsize + int(np.argmax(wrong)) * ENTRY.itemsize
-        raise BadInput(path, f"byte {at}", "an impossible command", "an operation, its sectors and times")
+        raise FileError(path, f"byte {at}", "an impossible command", "an operation, its sectors and times")
     return DeviceLog(int(header["dev"]), int(header["lost"]), entries)
 
 

@@ -11,6 +11,6 @@ from model.filesystems import Superblock
 
 
 def layout(kind: str, board: Path, superblock: Superblock) -> Layout:
-    """Return the layout of a filesystem. Raises BadInput."""
+    """Return the layout of a filesystem. Raises FileError."""
     result: Layout = importlib.import_module(f"{__name__}.{kind}").layout(board, superblock)
     return result

@@ -11,7 +11,7 @@ from analysis.adapters import e2fsprogs
 from analysis.adapters.e2fsprogs import Inode
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, Layout, of_regions
 from analysis.run_files.reading import integer
-from base.errors import BadInput
+from base.errors import FileError
 from model.filesystems import Superblock
 
 _LOST_FOUND = 11  # EXT2_GOOD_OLD_FIRST_INO
@@ -54,7 +54,7 @@ def layout(board: Path, superblock: Superblock) -> Layout:
 
 
 def _check_overhead(board: Path, superblock: Superblock, field: Callable[[str], int], blocks: int) -> None:
-    """Raise BadInput unless the blocks without files are as many as the kernel counted when it mounted.
+    """Raise FileError unless the blocks without files are as many as the kernel counted when it mounted.
 
     ext4_calculate_overhead writes that number into the superblock. Two features change its rule.
     """
@@ -63,7 +63,7 @@ def _check_overhead(board: Path, superblock: Superblock, field: Callable[[str], 
     counted = field("Overhead clusters") - field("First block")
     if blocks != counted:
         wrong = f"the groups' tables and the journal have {blocks} blocks"
-        raise BadInput(board / "groups.txt", "", wrong, f"the superblock's {counted}")
+        raise FileError(board / "groups.txt", "", wrong, f"the superblock's {counted}")
 
 
 def _orphans_of_mkfs(inodes: list[Inode], superblock: Superblock, count: int) -> tuple[int, int, int]:

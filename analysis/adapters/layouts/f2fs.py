@@ -5,7 +5,7 @@ from pathlib import Path
 
 from analysis.adapters.layout import META, PACK, Layout, of_regions
 from analysis.run_files.reading import integer
-from base.errors import BadInput
+from base.errors import FileError
 from model.filesystems import Superblock
 
 
@@ -16,7 +16,7 @@ def layout(board: Path, superblock: Superblock) -> Layout:
 
     def power(name: str) -> int:
         if (exponent := field(name)) not in range(32):
-            raise BadInput(board / "superblock.txt", "", f"{name} is {exponent}", "0 to 31")
+            raise FileError(board / "superblock.txt", "", f"{name} is {exponent}", "0 to 31")
         return 1 << exponent
 
     areas = ("cp", "sit", "nat", "ssa", "main")
@@ -27,7 +27,7 @@ def layout(board: Path, superblock: Superblock) -> Layout:
         size = field(f"segment_count_{counted}") * segment
         if at[following] - at[name] != size:
             where = f"{following}_blkaddr is {at[following]}"
-            raise BadInput(
+            raise FileError(
                 board / "superblock.txt", "", where, f"{at[name] + size}: {counted} has {size} blocks"
             )
     regions = [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, SECTOR, Layout, of_regions
 from analysis.run_files.reading import integer, read_text
-from base.errors import BadInput
+from base.errors import FileError
 from model.filesystems import Superblock
 
 _HEADER = "EXT,MAJOR,MINOR,PSTART,PEND,OWNER,OSTART,OEND,LENGTH"
@@ -34,12 +34,12 @@ def layout(board: Path, superblock: Superblock) -> Layout:
     directories = set(read_text(board / "directories.txt").split())
     lines = read_text(path).splitlines()
     if not lines or lines[0] != _HEADER:
-        raise BadInput(path, "line 1", repr(lines[0][:80] if lines else ""), _HEADER)
+        raise FileError(path, "line 1", repr(lines[0][:80] if lines else ""), _HEADER)
     regions, changing = [], set()
     for place, line in enumerate(lines[1:], 2):
         cells = line.split(",")
         if len(cells) < 6:
-            raise BadInput(path, f"line {place}", repr(line[:80]), _HEADER)
+            raise FileError(path, f"line {place}", repr(line[:80]), _HEADER)
         first, last = (integer(path, place, "a sector", cell) for cell in cells[3:5])
         label = _label(cells[5], directories)
         if label is not None:
@@ -47,7 +47,7 @@ def layout(board: Path, superblock: Superblock) -> Layout:
             if cells[5] not in _FIXED:
                 changing.add(first)
     if JOURNAL not in {label for _, _, label in regions}:
-        raise BadInput(path, "", "no log", "an extent of special_88:2")
+        raise FileError(path, "", "no log", "an extent of special_88:2")
     return of_regions("xfs", regions, SECTOR, changing)
 
 

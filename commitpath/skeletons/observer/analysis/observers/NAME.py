@@ -12,7 +12,7 @@ def _read(given: Given) -> Seen:
     """Return its record of a run (required), with missing files and losses.
 
     `losses` reject the run, `notes` do not; `said` are numbers for the manifest; `events` are rows of
-    analysis/schemas/events.py. Raises BadInput at a file that cannot be read.
+    analysis/schemas/events.py. Raises FileError at a file that cannot be read.
     """
     folder = given.raw / "{{NAME}}"
     seen = Seen(missing=[f"raw/{{NAME}}/{name}" for name in _FILES if not (folder / name).is_file()])

@@ -10,7 +10,7 @@ from model.filesystems import Superblock
 
 
 def layout(board: Path, superblock: Superblock) -> Layout:
-    """Return where its structures are on the device (required). Raises BadInput."""
+    """Return where its structures are on the device (required). Raises FileError."""
     size = integer(board / "superblock.txt", 0, "block_size", superblock.get("block_size", ""))
     # (first block, blocks, META | INODE | JOURNAL | DIRECTORY | PACK); all other blocks belong to files
     regions: list[tuple[int, int, int]] = []
