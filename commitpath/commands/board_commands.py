@@ -82,12 +82,19 @@ def board(variables: dict[str, str]) -> int:
 
 
 def calibrate(variables: dict[str, str]) -> int:
-    """Measure a device profile with fio and compare it with its sources."""
+    """Measure a device profile with fio, or compute its curves, and compare it with its sources."""
     from commitpath.run.calibrate import calibrate as run
 
     if "DEVICE" not in variables:
         raise BadInputError(f"make calibrate takes DEVICE=<profile>: {axes()['device'].allowed()}")
+    curves, host_ns = variables.pop("CURVES", None), variables.pop("HOST_NS", None)
     cell = make_cell({"ROWS": "0", **variables})
+    if curves:
+        from commitpath.charts.curve_figure import curves as draw
+
+        return draw(cell, host_ns)
+    if host_ns is not None:
+        raise BadInputError("HOST_NS needs CURVES=yes: a board has its own time for a command")
     ensure_packages()
     return run(cell)
 
