@@ -42,21 +42,21 @@ def curve_of(source: Mapping[str, Any]) -> tuple[str, float] | None:
     return (source["measure"], source["at"]) if "at" in source else None
 
 
-def in_unit(source: Mapping[str, Any], unit: str, depth: float) -> float:
-    """Return a source's number of 4 KiB commands at a depth in the unit of its curve."""
-    if source["unit"] == unit:
-        return float(source["value"])
-    value = float(source["value"])
-    iops = {"us": 1e6 * depth / value, "MB/s": value * 1e6 / 4096, "IOPS": value}[source["unit"]]
-    return {"us": 1e6 * depth / iops, "MB/s": iops * 4096 / 1e6, "IOPS": iops}[unit]
+def in_unit(source: Mapping[str, Any], unit: str, kib: float, depth: float) -> float:
+    """Return a source's number of commands of KIB at a depth in the unit of its curve."""
+    value, size = float(source["value"]), kib * 1024 / 1e6
+    iops = {"us": 1e6 * depth / value, "MB/s": value / size, "IOPS": value}[source["unit"]]
+    return {"us": 1e6 * depth / iops, "MB/s": iops * size, "IOPS": iops}[unit]
 
 
 def published(profile: Mapping[str, Any], name: str) -> list[tuple[float, float]]:
     """Return the sources' points of a curve, in its unit."""
+    curve = CURVES[name]
     return [
-        (place[1], in_unit(source, CURVES[name].unit, place[1] if name.endswith("_depth") else 1))
+        (x, in_unit(source, curve.unit, curve.kib or x, x if name.endswith("_depth") else 1))
         for source in profile["sources"]
-        if (place := curve_of(source)) and place[0] == name
+        for place, x in [curve_of(source) or ("", 0.0)]
+        if place == name
     ]
 
 

@@ -22,7 +22,7 @@ SECTOR = 512
 RANGE_MIB = 100
 COUNT = 2000  # commands of a measurement
 # bytes of a measurement of large commands, at most
-MOST = 256 << 20
+MOST = 128 << 20
 
 
 @dataclass
@@ -137,8 +137,9 @@ def measured(profile: Profile, loop: Loop, host_ns: int, kib: float = 4) -> Numb
 
 
 def sustained(profile: Profile, mib: float, host_ns: int) -> Numbers:
-    """Return the numbers of 16 MiB of sequential writes, after MIB of them."""
-    host, loop = Host(profile, host_ns), data("write", 512, profile["size_mib"], False)
+    """Return the numbers of the last 16 of MIB of sequential writes, as deep as the queue, at most 32."""
+    depth = min(32, profile["geometry"]["queue_depth"])
+    host, loop = Host(profile, host_ns), data("write", 512, profile["size_mib"], False, depth)
     before = int(mib * 2) - 32
     if before > 0:
         host.run(before, loop)
@@ -179,6 +180,7 @@ class Curve:
     points: tuple[float, ...]
     compute: Callable[[Profile, float, int], Numbers]
     needs: str = ""  # a parameter without which there is nothing to draw
+    kib: float = 4  # of a command; 0: x
 
 
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
@@ -206,7 +208,7 @@ CURVES = {
     ),
     "write_sustained": Curve(
         "sequential write over time", "MiB written", "MB/s",
-        (16, 64, 128, 256, 512, 1024, 2048, 4096), sustained,
+        (16, 64, 128, 256, 512, 1024, 2048, 4096), sustained, kib=512,
     ),
     "read_depth": Curve("4 KiB random read over depth", "queue depth", "us", DEPTHS, at_depth("read")),
     "write_depth": Curve("4 KiB random write over depth", "queue depth", "us", DEPTHS, at_depth("write")),
@@ -214,14 +216,14 @@ CURVES = {
         "4 KiB read during writes", "depth of 128 KiB writes", "us", (0, 1, 2, 4, 8, 16), beside_writes
     ),
     "open_units": Curve(
-        "256 KiB writes to units in turn", "units", "MB/s", tuple(range(1, 9)), units
+        "256 KiB writes to units in turn", "units", "MB/s", tuple(range(1, 9)), units, kib=256
     ),
     "flush_dirty": Curve(
         "FLUSH over dirty data", "KiB written before", "us", (4, 16, 64, 256, 1024, 4096),
         flush_after, "write_cache",
     ),
-    "write_size": Curve("random write over size", "KiB", "MB/s", SIZES, of_size("write")),
-    "read_size": Curve("random read over size", "KiB", "MB/s", SIZES, of_size("read")),
+    "write_size": Curve("random write over size", "KiB", "MB/s", SIZES, of_size("write"), kib=0),
+    "read_size": Curve("random read over size", "KiB", "MB/s", SIZES, of_size("read"), kib=0),
 }  # fmt: skip
 
 

@@ -128,7 +128,11 @@ def test_sources_are_drawn_in_the_curves_unit() -> None:
         {"measure": "open_units", "at": 3, "value": 0.912, "unit": "MB/s"},
     ]
     assert curve_figure.published({"sources": sources}, "read_depth") == [(8, 1000)]
-    assert curve_figure.published({"sources": sources}, "open_units") == [(3, 0.912)]
+    [(number, speed)] = curve_figure.published({"sources": sources}, "open_units")
+    assert (number, round(speed, 9)) == (3, 0.912)
+    sized = [{"measure": "write_size", "at": 512, "value": 100, "unit": "IOPS"}]
+    [(kib, speed)] = curve_figure.published({"sources": sized}, "write_size")
+    assert (kib, round(speed, 9)) == (512, 52.4288)
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1000001"])
