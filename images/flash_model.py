@@ -85,12 +85,21 @@ class FlashModel:
         """Empty the cache and close all units."""
         self._library.flash_reset(self._memory)
 
+    def _check(self, sector: int, sectors: int) -> None:
+        """The model does not check: the block layer of a board does."""
+        if sector + sectors > self.sectors:
+            raise BadInputError(
+                f"sectors {sector} to {sector + sectors} are beyond the device's {self.sectors}"
+            )
+
     def read(self, now: int, sector: int, sectors: int) -> int:
         """Read."""
+        self._check(sector, sectors)
         return int(self._library.flash_read(self._memory, now, sector, sectors))
 
     def write(self, now: int, sector: int, sectors: int, fua: bool = False) -> int:
         """Write."""
+        self._check(sector, sectors)
         return int(self._library.flash_write(self._memory, now, sector, sectors, fua))
 
     def flush(self, now: int) -> int:
@@ -99,4 +108,5 @@ class FlashModel:
 
     def discard(self, now: int, sector: int, sectors: int) -> int:
         """Discard."""
+        self._check(sector, sectors)
         return int(self._library.flash_discard(self._memory, now, sector, sectors))

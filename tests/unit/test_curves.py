@@ -72,6 +72,14 @@ def test_profile_that_the_model_refuses() -> None:
         flash_model.FlashModel(load_profile("device", "constant"))
 
 
+def test_command_beyond_the_device() -> None:
+    model = flash_model.FlashModel({**load_profile("device", "emmc-5.0"), "size_mib": 1024})
+    model.write(0, 2097144, 8)
+    for command in (model.read, model.write, model.discard):
+        with pytest.raises(BadInputError, match="sectors 2097152 to 2097160 are beyond the device's 2097152"):
+            command(10**9, 2097152, 8)
+
+
 def test_depth_fills_the_dies_and_no_more_than_the_queue() -> None:
     plain = changed("nvme-consumer", command_ns=0, dies=4, bus_mb_s=100000, read_ns=100000, queue_depth=64)
     alone, four, many = (curves.CURVES["read_depth"].compute(plain, depth, 0)["IOPS"] for depth in (1, 4, 64))
