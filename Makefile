@@ -45,7 +45,7 @@ trace-export: ## convert a run for other tools: RUN=… FORMAT=perfetto|parquet|
 ledger: ## bytes and flushes per transaction over MODE x FS: make ledger FIGURE=ledger.svg [RUNS="results/..."]
 board: ## start the virtual board and open a shell on it
 board-check: ## report a lab board's features and noise in a minute: make board-check BOARD=pi
-calibrate: ## run fio on a device profile and compare with its sources: make calibrate DEVICE=emmc-5.0
+calibrate: ## run fio on a device profile and compare with its sources: make calibrate DEVICE=emmc-5.0 [CURVES=yes]
 emulator: ## build a faster QEMU that gives the same numbers (up to 10 minutes); used once built
 snapshots: ## list prepared boards; REMOVE=<name>|all deletes
 test: ## linters, unit tests, the driver under sanitizers, and runs on the board [ALL=1: unchanged groups, too]

@@ -140,12 +140,25 @@ def board(variables: dict[str, str]) -> int:
 
 
 def calibrate(variables: dict[str, str]) -> int:
-    """Measure a device profile with fio and compare it with its sources."""
+    """Measure a device profile with fio, or compute its curves, and compare it with its sources."""
     from commitpath.run.calibrate import calibrate as run
 
     if "DEVICE" not in variables:
         raise BadInputError(f"make calibrate takes DEVICE=<profile>: {axes()['device'].allowed()}")
+    curves, host_ns, folder = (variables.pop(name, None) for name in ("CURVES", "HOST_NS", "RUN"))
     cell = make_cell({"ROWS": "0", **variables})
+    if curves and folder:
+        raise BadInputError("CURVES=yes and RUN=… exclude each other")
+    if curves:
+        from commitpath.charts.curve_figure import curves as draw
+
+        return draw(cell, host_ns)
+    if host_ns is not None:
+        raise BadInputError("HOST_NS needs CURVES=yes: a board has its own time for a command")
+    if folder:
+        from commitpath.run.sensitivity import sensitivity
+
+        return sensitivity(cell.device, cell.profiles["device"], Path(folder))
     ensure_packages()
     return run(cell)
 

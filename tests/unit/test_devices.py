@@ -11,6 +11,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.schema import schema
 from commitpath.cells import axes, profiles
+from commitpath.run import curves
 from model import devices
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,9 @@ def test_schema_lists_what_is_measured() -> None:
     command = ["bash", "-c", listing + 'printf "%s\\n" "${list[@]%%:*}"']
     measured = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     source = schema()["$defs"]["device"]["properties"]["sources"]["items"]["properties"]
-    assert sorted(source["measure"]["enum"]) == sorted(measured)
+    assert sorted(source["measure"]["enum"]) == sorted([*measured, *curves.CURVES])
+    points = schema()["$defs"]["device"]["properties"]["sources"]["items"]["if"]["properties"]
+    assert sorted(points["measure"]["enum"]) == sorted(curves.CURVES)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,7 @@ def test_schema_lists_what_is_measured() -> None:
             "odd.yml: driver: 'floppy' is unknown; there are flashsim, null_blk, own",
         ),
         (("write_random_4k_qd1\n", "write_random_4k_qd3\n"), "'write_random_4k_qd3' is not one of"),
+        (("write_random_4k_qd1\n", "open_units\n"), "sources.0: 'at' is a required property"),
     ],
 )
 def test_bad_profile_is_one_line(

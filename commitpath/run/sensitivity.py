@@ -1,0 +1,99 @@
+"""`make calibrate DEVICE=… RUN=…`: replay a run's commands with each timing parameter halved and doubled.
+
+A command arrives as long after the last one that had ended as in the run: the host's time is kept.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.adapters.device_logs.flashsim import read_log
+from base.errors import BadInputError
+from base.text import printable_lines
+from images.flash_model import FlashModel
+from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
+
+LOG = Path("raw/device.bin")
+FACTORS = (0.5, 2.0)
+LEAST_PERMILLE = 1  # effects below this are listed together
+
+
+def commands_of(folder: Path) -> np.ndarray:
+    """Return the commands of a run's device log."""
+    path = folder / LOG
+    if not path.is_file():
+        raise BadInputError(f"RUN={folder}: there is no {LOG}; a run with a flashsim device has one")
+    log = read_log(path)
+    entries = log.entries[log.entries["end_ns"] > 0]
+    if not entries.size:
+        raise BadInputError(f"RUN={folder}: {LOG} has no commands")
+    return entries
+
+
+def send(model: FlashModel, now: int, entry: np.void) -> int:
+    """Send a command; return its end."""
+    operation, sector, sectors = int(entry["operation"]), int(entry["sector"]), int(entry["sectors"])
+    kind = operation & OP
+    if kind == READ:
+        return model.read(now, sector, sectors)
+    if kind == WRITE:
+        return model.write(now, sector, sectors, bool(operation & FUA))
+    if kind == DISCARD:
+        return model.discard(now, sector, sectors)
+    assert kind == FLUSH, operation
+    return model.flush(now)
+
+
+def replay(profile: Mapping[str, Any], entries: np.ndarray) -> int:
+    """Return the sum of the commands' latencies, in ns."""
+    model = FlashModel(profile)
+    in_flight: list[tuple[int, int]] = []  # recorded and replayed end
+    total, now = 0, int(entries["begin_ns"][0])
+    ended = (now, now)
+    for entry in entries:
+        begin = int(entry["begin_ns"])
+        while in_flight and in_flight[0][0] <= begin:
+            ended = max(ended, heapq.heappop(in_flight))
+        now = max(now, ended[1] + begin - ended[0])
+        end = send(model, now, entry)
+        heapq.heappush(in_flight, (int(entry["end_ns"]), end))
+        total += end - now
+    return total
+
+
+def effects(profile: Mapping[str, Any], entries: np.ndarray) -> Iterator[tuple[str, list[float]]]:
+    """Yield each timing parameter and the relative change of the device time by each factor."""
+    base = replay(profile, entries)
+    for name, value in profile["timing"].items():
+        if name != "seed" and value:
+            changed = [
+                {**profile, "timing": {**profile["timing"], name: max(1, round(value * factor))}}
+                for factor in FACTORS
+            ]
+            yield name, [replay(other, entries) / base - 1 for other in changed]
+
+
+def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
+    """Print the effects on a run's commands."""
+    if profile["driver"] != "flashsim":
+        raise BadInputError(f"DEVICE={device} RUN=…: only a device of flashsim has a model")
+    entries = commands_of(folder)
+    recorded = int((entries["end_ns"] - entries["begin_ns"]).sum())
+    lines = [
+        f"{entries.size} commands: {recorded / 1e6:.3f} ms of device time recorded, "
+        f"{replay(profile, entries) / 1e6:.3f} ms on {device}",
+        f"{'parameter':20} {'halved':>8} {'doubled':>8}",
+    ]
+    without = []
+    for name, changes in effects(profile, entries):
+        if max(map(abs, changes)) * 1000 < LEAST_PERMILLE:
+            without.append(name)
+            continue
+        lines.append(f"{name:20} {100 * changes[0]:+7.1f}% {100 * changes[1]:+7.1f}%")
+    if without:
+        lines.append(f"below 0.1 %: {', '.join(without)}")
+    print(printable_lines(lines))
+    return 0

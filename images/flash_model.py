@@ -1,0 +1,112 @@
+"""The flash model as a library of this host, compiled from the sources of images/devices/flashsim."""
+
+import ctypes
+import functools
+import hashlib
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from base import scratch
+from base.errors import BadInputError, LabError
+from base.paths import CACHE, ROOT
+from images.compiling import hosts_compiler
+
+FOLDER = ROOT / "images/devices/flashsim"
+# those that are pure arithmetic
+SOURCES = ("model.c", "media.c", "units.c", "map.c", "map_cache.c")
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared")
+SECTORS_PER_MIB = 2048
+
+
+def build() -> Path:
+    """Return the library, compiled unless the cache has it."""
+    files = sorted([*FOLDER.glob("*.h"), *(FOLDER / name for name in SOURCES)])
+    key = hashlib.sha256(f"{hosts_compiler()} {FLAGS}".encode())
+    for file in files:
+        key.update(file.read_bytes())
+    library = CACHE / "flash-model" / f"{key.hexdigest()[:16]}.so"
+    if not library.exists():
+        library.parent.mkdir(parents=True, exist_ok=True)
+        with scratch.whole(library) as part:
+            words = ["cc", *FLAGS, "-o", str(part), *(str(FOLDER / name) for name in SOURCES)]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise LabError(f"the flash model does not compile: {done.stderr.strip()}")
+    return library
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """Return the loaded library, its functions with their types."""
+    loaded = ctypes.CDLL(str(build()))
+    u64, pointer = ctypes.c_uint64, ctypes.c_void_p
+    for name, result, arguments in (
+        ("flash_check", ctypes.c_char_p, [pointer, u64]),
+        ("flash_size", u64, [pointer, u64]),
+        ("flash_model_init", None, [pointer, pointer, u64]),
+        ("flash_reset", None, [pointer]),
+        ("flash_read", u64, [pointer, u64, u64, u64]),
+        ("flash_write", u64, [pointer, u64, u64, u64, ctypes.c_bool]),
+        ("flash_flush", u64, [pointer, u64]),
+        ("flash_discard", u64, [pointer, u64, u64, u64]),
+    ):
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+@functools.cache
+def parameter_names() -> tuple[str, ...]:
+    """Return the fields of struct flash_parameters, in their order: FLASH_PARAMETERS of model.h."""
+    text = (FOLDER / "model.h").read_text(encoding="utf-8")
+    return tuple(re.findall(r"^\tP\((\w+), [01], ", text, re.MULTILINE))
+
+
+class FlashModel:
+    """A device of a profile. Commands come in order of time; each returns its end, in ns."""
+
+    def __init__(self, profile: Mapping[str, Any]) -> None:
+        values = {**profile["geometry"], **profile["timing"]}
+        names = parameter_names()
+        if missing := set(names) - set(values):
+            raise BadInputError(f"not a flashsim profile: it has no {', '.join(sorted(missing))}")
+        self.sectors = profile["size_mib"] * SECTORS_PER_MIB
+        self._library = library()
+        given = (ctypes.c_uint64 * len(names))(*(values[name] for name in names))
+        if fault := self._library.flash_check(given, self.sectors):
+            raise BadInputError(f"the flash model refuses the profile: {fault.decode()}")
+        self._memory = ctypes.create_string_buffer(self._library.flash_size(given, self.sectors))
+        self._library.flash_model_init(self._memory, given, self.sectors)
+
+    def reset(self) -> None:
+        """Empty the cache and close all units."""
+        self._library.flash_reset(self._memory)
+
+    def _check(self, sector: int, sectors: int) -> None:
+        """The model does not check: the block layer of a board does."""
+        if sector + sectors > self.sectors:
+            raise BadInputError(
+                f"sectors {sector} to {sector + sectors} are beyond the device's {self.sectors}"
+            )
+
+    def read(self, now: int, sector: int, sectors: int) -> int:
+        """Read."""
+        self._check(sector, sectors)
+        return int(self._library.flash_read(self._memory, now, sector, sectors))
+
+    def write(self, now: int, sector: int, sectors: int, fua: bool = False) -> int:
+        """Write."""
+        self._check(sector, sectors)
+        return int(self._library.flash_write(self._memory, now, sector, sectors, fua))
+
+    def flush(self, now: int) -> int:
+        """Flush."""
+        return int(self._library.flash_flush(self._memory, now))
+
+    def discard(self, now: int, sector: int, sectors: int) -> int:
+        """Discard."""
+        self._check(sector, sectors)
+        return int(self._library.flash_discard(self._memory, now, sector, sectors))
