@@ -9,7 +9,7 @@
 
 #define ENTRY_BYTES 4
 
-/* Sectors whose map is one page. */
+/* Sectors that one page of the map describes. */
 static u64 reach(const struct flash_parameters *p)
 {
 	return p->read_bytes / ENTRY_BYTES * FLASH_PAGE / 512;

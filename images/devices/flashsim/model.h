@@ -210,7 +210,7 @@ struct flash_model {
 const char *flash_check(const struct flash_parameters *p, u64 sectors);
 /* Bytes of a model with these parameters, which are consistent. */
 u64 flash_size(const struct flash_parameters *p, u64 sectors);
-/* Begin with a model whose bytes are zero; a used device ages here. */
+/* Begin with a model of zeros; a used device ages here. */
 void flash_model_init(struct flash_model *m, const struct flash_parameters *p, u64 sectors);
 /* Empty cache, closed units, data of a fresh device packed into the first blocks, first random
  * number, counters zero.
