@@ -140,7 +140,7 @@ def narrow(runs: list[Run]) -> list[str]:
         lines.append(place.format(run.facts["run"], *results))
         for text in filter(None, (settings, *run.reasons, *run.marks)):
             lines += textwrap.wrap(
-                text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+                printable(text), WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
             )
     return lines
 
