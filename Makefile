@@ -12,6 +12,10 @@ $(if $(ASSIGNED),$(error commitpath: $(ASSIGNED): a setting is NAME=value, not N
 TARGETS := $(shell sed -n 's/^\([a-z-]*\): \#\# .*/\1/p' Makefile)
 # `make help experiment`: what follows help is what it is about
 TOPIC := $(if $(filter help,$(firstword $(MAKECMDGOALS))),$(wordlist 2,9,$(MAKECMDGOALS)))
+LATE := $(if $(TOPIC),,$(filter help,$(wordlist 2,9,$(MAKECMDGOALS))))
+$(if $(LATE),$(error commitpath: write make help $(firstword $(MAKECMDGOALS))))
+UNHELPED := $(filter-out $(TARGETS) all man completion,$(TOPIC))
+$(if $(UNHELPED),$(error $(shell bin/commitpath help '$(subst ','\'',$(TOPIC))' 2>&1)))
 # without this, `make experiment f2fs` would run the default cell first
 UNKNOWN := $(firstword $(filter-out $(TARGETS) $(TOPIC),$(MAKECMDGOALS)))
 $(if $(UNKNOWN),$(error $(shell bin/commitpath '$(subst ','\'',$(UNKNOWN))' 2>&1)))

@@ -50,6 +50,10 @@ def variable_lines(axis: Axis) -> list[str]:
 def print_help(given: dict[str, str]) -> int:
     """Print the help on TOPIC: a target, or one of OTHERS."""
     topic, known = given.get("TOPIC", "all"), dict(targets())
+    if topic.partition("=")[0].upper() in {
+        name for axis in axes().values() for name in (axis.variable, axis.also)
+    }:
+        raise BadInputError(f"help {topic}: a variable of a cell; make help experiment has its values")
     if topic not in (*known, *OTHERS):
         near = did_you_mean(topic, [*known, *OTHERS])
         raise BadInputError(f"help {topic}: {near}there is help on {', '.join([*OTHERS, *known])}")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from base.errors import BadInputError
+from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from commitpath.command_line.stored_run import check_utf8
 from commitpath.database.select import Run
@@ -47,7 +47,10 @@ def read(text: str, expectations: Sequence[Expectation]) -> Reference:
     if path.is_file():
         made = Reference(text, numbers=numbers(path))
     else:
-        run = run_folders.read(path if path.is_dir() else by_id(text))
+        try:
+            run = run_folders.read(path if path.is_dir() else by_id(text))
+        except FileError as error:
+            raise BadInputError(f"REFERENCE={text}: {error}") from error
         if run.facts["status"] != "ok":
             raise BadInputError(f"REFERENCE={text}: the run was rejected: {'; '.join(run.reasons)}")
         made = Reference(text, run)

@@ -18,6 +18,7 @@ CALLS = {
     "trace-record CMD=true FILE=there": "FILE=there: it exists already",
     "trace-synthetic NAME=synthetic-facebook FILE=there": "FILE=there: it exists already",
     "experiment EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",
+    "experiment EXPECT=kib<1 REFERENCE=folder": "REFERENCE=folder: ",
     "watch CMD=true EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",
     "sweep GRID=quick EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",
     "compare A=fs=xfs B=fs=f2fs EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",

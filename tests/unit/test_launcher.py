@@ -124,7 +124,7 @@ def test_an_unknown_target_is_told_what_it_may_have_meant(
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     meant = f"did you mean {near}? " if near else ""
-    assert f"commitpath: {target}: no such target; {meant}`make` or `bin/commitpath` alone" in line
+    assert f"commitpath: {target}: no such target; {meant}`make help all` prints all" in line
 
 
 def test_help_needs_no_environment(tree: Path, tmp_path: Path) -> None:
@@ -140,6 +140,20 @@ def test_help_on_a_target_runs_no_target(tree: Path) -> None:
     for call in (["make", "-s"], ["bin/commitpath"]):
         folder, target, given, _ = json.loads(run(*call, "help", "experiment", cwd=tree).stdout)
         assert (folder, target, given) == (str(tree), "help", {"TOPIC": "experiment"})
+
+
+def test_help_behind_a_target_does_not_run_it(tree: Path) -> None:
+    done = run("make", "experiment", "help", cwd=tree)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "commitpath: write make help experiment" in done.stderr
+
+
+def test_help_on_what_is_no_target_is_one_line(tree: Path) -> None:
+    for topic in ("a;touch x", "expriment"):
+        done = run("make", "help", topic, cwd=tree)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1
+    assert not (tree / "x").exists()
 
 
 @pytest.mark.parametrize("missing", ["ready", "older"])

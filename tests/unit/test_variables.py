@@ -106,6 +106,9 @@ def test_help_on_one_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert "SURVIVE" not in text
     with pytest.raises(BadInputError, match=r"help swep: did you mean sweep\? there is help on all, "):
         help.print_help({"TOPIC": "swep"})
+    for name in ("MODE", "fs=f2fs"):
+        with pytest.raises(BadInputError, match=f"^help {name}: a variable of a cell; make help experiment"):
+            help.print_help({"TOPIC": name})
 
 
 def test_completion_of_targets_variables_and_values(capsys: pytest.CaptureFixture[str]) -> None:
