@@ -32,6 +32,7 @@ CALLS = {
     "sweep GRID=there.yml": "there.yml: ",
     "durability GRID=there.yml FIGURE=folder/x.svg": "there.yml: ",
     "crash-replay RUN=folder TRIAL=1": "folder",
+    "calibrate DEVICE=emmc-5.0 RUN=folder": "folder",
     "analyse RUN=folder": "folder",
     "audit RUN=folder": "folder",
     "inspect RUN=folder": "folder",
