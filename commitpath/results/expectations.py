@@ -129,7 +129,10 @@ def unfit(metric: str, op: str) -> str | None:
     if op == WHOLE:
         return None if spec.whole else f"{metric} is of one operation, such as {metric}.insert"
     if ":" in op:
-        metrics.check_op(op)
+        try:
+            metrics.check_op(op)
+        except BadInputError as error:
+            return str(error)
         return None if metric in _OF_MIXES else f"weights are for {', '.join(_OF_MIXES)}"
     if spec.each or op in spec.statistics:
         return None
