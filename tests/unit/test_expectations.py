@@ -66,7 +66,7 @@ def test_a_comparison_holds(comparison: str, holding: tuple[int, ...]) -> None:
         ("p99<2", "EXPECT, character 4: p99 is of one operation, such as p99.insert"),
         ("kib.1:1<2", "EXPECT, character 5: weights are for tps, ops, tx_latency"),
         ("kib.a:b<=1", "EXPECT, character 5: op: "),
-        ("tps.1:<2", "op: '1:' is unknown"),
+        ("tps.1:<2", "EXPECT, character 5: op: '1:' is unknown"),
     ],
 )
 def test_what_is_no_expectation_is_named_with_its_place(text: str, says: str) -> None:
