@@ -1,4 +1,4 @@
-"""The flash model as a library of this host, compiled from the sources of images/devices/flashsim."""
+"""The flash model as a library of this host, compiled from the sources of its module (images/devices/)."""
 
 import ctypes
 import functools
@@ -13,10 +13,12 @@ from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import CACHE, ROOT
 from images.compiling import hosts_compiler
+from model import devices
 
-FOLDER = ROOT / "images/devices/flashsim"
+DRIVER = devices.with_model()
+FOLDER = ROOT / "images/devices" / DRIVER
 # those that are pure arithmetic
-SOURCES = ("model.c", "media.c", "units.c", "map.c", "map_cache.c")
+SOURCES = devices.by_name(DRIVER).model_sources
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared")
 SECTORS_PER_MIB = 2048
 
@@ -72,7 +74,7 @@ class FlashModel:
         values = {**profile["geometry"], **profile["timing"]}
         names = parameter_names()
         if missing := set(names) - set(values):
-            raise BadInputError(f"not a flashsim profile: it has no {', '.join(sorted(missing))}")
+            raise BadInputError(f"not a profile of {DRIVER}: it has no {', '.join(sorted(missing))}")
         self.sectors = profile["size_mib"] * SECTORS_PER_MIB
         self._library = library()
         given = (ctypes.c_uint64 * len(names))(*(values[name] for name in names))

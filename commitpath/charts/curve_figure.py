@@ -13,6 +13,7 @@ from base.text import printable_lines
 from commitpath.cells.axes import axes as cell_axes
 from commitpath.charts.files import save
 from commitpath.run.curves import CURVES, HOST_NS, compute, of_source
+from images.flash_model import DRIVER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,8 +116,8 @@ def curves(cell: Cell, host_ns_text: str | None) -> int:
     """Compute the curves of a cell's device, print the ratios to its sources, store figure and CSV."""
     host_ns = host_time(host_ns_text)
     profile = dict(cell.profiles["device"])
-    if profile["driver"] != "flashsim":
-        raise BadInputError(f"DEVICE={cell.device} CURVES=yes: only a device of flashsim has a model")
+    if profile["driver"] != DRIVER:
+        raise BadInputError(f"DEVICE={cell.device} CURVES=yes: only a device of {DRIVER} has a model")
     points = compute(profile, host_ns)
     rows: list[list[Any]] = [["curve", "x", "y", "unit", "from"]]
     for name, line in points.items():

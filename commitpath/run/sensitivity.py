@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.adapters.device_logs.flashsim import read_log
+from analysis.adapters import device_logs
 from base.errors import BadInputError
 from base.text import printable_lines
-from images.flash_model import FlashModel
+from images.flash_model import DRIVER, FlashModel
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
 
 LOG = Path("raw/device.bin")
@@ -25,8 +25,8 @@ def commands_of(folder: Path) -> np.ndarray:
     """Return the commands of a run's device log."""
     path = folder / LOG
     if not path.is_file():
-        raise BadInputError(f"RUN={folder}: there is no {LOG}; a run with a flashsim device has one")
-    log = read_log(path)
+        raise BadInputError(f"RUN={folder}: there is no {LOG}; a run with a device of {DRIVER} has one")
+    log = device_logs.reader_of(DRIVER).read_log(path)
     entries = log.entries[log.entries["end_ns"] > 0]
     if not entries.size:
         raise BadInputError(f"RUN={folder}: {LOG} has no commands")
@@ -78,8 +78,8 @@ def effects(profile: Mapping[str, Any], entries: np.ndarray) -> Iterator[tuple[s
 
 def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
     """Print the effects on a run's commands."""
-    if profile["driver"] != "flashsim":
-        raise BadInputError(f"DEVICE={device} RUN=…: only a device of flashsim has a model")
+    if profile["driver"] != DRIVER:
+        raise BadInputError(f"DEVICE={device} RUN=…: only a device of {DRIVER} has a model")
     entries = commands_of(folder)
     recorded = int((entries["end_ns"] - entries["begin_ns"]).sum())
     lines = [

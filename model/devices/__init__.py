@@ -41,6 +41,8 @@ class Device:
     history: Callable[[str], str] | None = None
     # whether it has counters, raw/board/device_time.txt
     counts: bool = False
+    # sources of its module that compute completion times and compile on a host, too (images/flash_model.py)
+    model_sources: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -55,6 +57,12 @@ def by_name(driver: str) -> Device:
         raise UnknownDriverError(driver)
     device: Device = importlib.import_module(f"{__name__}.{driver}").DEVICE
     return device
+
+
+def with_model() -> str:
+    """Return the driver that has a model of its times."""
+    (driver,) = (name for name in names() if by_name(name).model_sources)
+    return driver
 
 
 def device_of(cell: Cell) -> Device | None:

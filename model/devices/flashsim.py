@@ -11,4 +11,5 @@ DEVICE = Device(
     logs=True,
     history=lambda name: f"/sys/block/{name}/flashsim",
     counts=True,
+    model_sources=("model.c", "media.c", "units.c", "map.c", "map_cache.c"),
 )

@@ -68,7 +68,7 @@ def test_reset_is_the_beginning() -> None:
 def test_profile_that_the_model_refuses() -> None:
     with pytest.raises(BadInputError, match="refuses the profile: read_bytes or program_bytes"):
         flash_model.FlashModel(changed("emmc-5.0", read_bytes=16383))
-    with pytest.raises(BadInputError, match="not a flashsim profile: it has no block_bytes"):
+    with pytest.raises(BadInputError, match="not a profile of flashsim: it has no block_bytes"):
         flash_model.FlashModel(load_profile("device", "constant"))
 
 

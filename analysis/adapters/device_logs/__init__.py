@@ -31,6 +31,10 @@ def find_reader(cell: Cell) -> Reader | None:
     device = devices.device_of(cell)
     if device is None or not device.logs:
         return None
-    module = importlib.import_module(f"{__name__}.{cell.profiles['device']['driver']}")
-    reader: Reader = module.READER
+    return reader_of(str(cell.profiles["device"]["driver"]))
+
+
+def reader_of(driver: str) -> Reader:
+    """Return the reader for a driver that keeps a log."""
+    reader: Reader = importlib.import_module(f"{__name__}.{driver}").READER
     return reader
