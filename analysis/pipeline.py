@@ -22,7 +22,7 @@ from analysis.command import summary as command_summary
 from analysis.command import tables as command_tables
 from analysis.ledger.build import Ledger
 from analysis.report import consistency, html_page, manifest, summary
-from analysis.run_files import derived, table_files
+from analysis.run_files import analysing, derived, table_files
 from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
 from base import identity, scratch
@@ -37,8 +37,14 @@ def analyse(folder: Path) -> dict[str, Any]:
     They are written to a temporary folder and swapped in at the end. Raises FileError; the old outputs are
     then unchanged.
     """
-    if (folder / identity.document({"load": identity.COMMAND})).is_file():
-        return _analyse_command(folder)
+    with analysing.marked(folder):
+        if (folder / identity.document({"load": identity.COMMAND})).is_file():
+            return _analyse_command(folder)
+        return _analyse_cell(folder)
+
+
+def _analyse_cell(folder: Path) -> dict[str, Any]:
+    """Rebuild the outputs of a cell's run."""
     run, built, effective, result = recompute(folder)
     with _outputs(folder, effective, result) as fresh:
         write_tables(fresh / "tables", built, run.ledger)

@@ -1,10 +1,14 @@
 """Return the folder of the stored run that a variable names, checked."""
 
+import re
 from pathlib import Path
 
 from base.errors import BadInputError
 from base.paths import RESULTS, is_closed
 from commitpath.command_line import variables as variables_table
+
+RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
+NAMES = "a run is named by its folder, its id, its cell (the newest of its runs), or `latest`"
 
 
 def check_utf8(name: str, path: str) -> None:
@@ -23,10 +27,32 @@ def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     check_utf8(name, run)
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
-    if not Path(run).is_dir():
+    if (found := find(name, run)) is None:
         shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
         hint = f"there is no run in {shown} yet, make experiment makes one"
         if any(RESULTS.glob("*/*/cell.json")):
-            hint = f"a run's is {shown}/<cell name>/<run id>"
-        raise BadInputError(f"{name}={run}: no such folder; {hint}")
-    return run
+            hint = f"{NAMES}; make results lists the runs of {shown}"
+        raise BadInputError(f"{name}={run}: no such run; {hint}")
+    return str(found)
+
+
+def find(name: str, run: str) -> Path | None:
+    """Return the folder of a run: NAMES says how it may be named; None if there is none.
+
+    A cell's newest run stands for the cell. Raises BadInputError if several runs have an id.
+    """
+    if Path(run).is_dir() and not any(Path(run).glob("*/cell.json")):
+        return Path(run)
+    if run == "latest":
+        return RESULTS / run if (RESULTS / run).is_dir() else None
+    if RUN_ID.fullmatch(run):
+        places = (f"[!.]*/{run}", f"imported/*/*/{run}")
+        found = sorted(path for place in places for path in RESULTS.glob(place))
+        if len(found) > 1:
+            raise BadInputError(f"{name}={run}: several runs have this id: {', '.join(map(str, found))}")
+    else:
+        cell = Path(run) if Path(run).is_dir() else RESULTS / Path(run).name
+        found = sorted(
+            path.parent for path in cell.glob("[!.]*/cell.json") if RUN_ID.fullmatch(path.parent.name)
+        )
+    return found[-1] if found else None

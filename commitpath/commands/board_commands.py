@@ -16,6 +16,7 @@ from base.text import printable
 from commitpath.cells import samples
 from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
+from commitpath.command_line import stored_run
 from commitpath.host import places
 from commitpath.host.packages import ensure_packages
 from commitpath.results.judged import Check, judged
@@ -158,7 +159,8 @@ def calibrate(variables: dict[str, str]) -> int:
     if folder:
         from commitpath.run.sensitivity import sensitivity
 
-        return sensitivity(cell.device, cell.profiles["device"], Path(folder))
+        named = stored_run.folder("calibrate", {"RUN": folder})
+        return sensitivity(cell.device, cell.profiles["device"], Path(named))
     ensure_packages()
     return run(cell)
 

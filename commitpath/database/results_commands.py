@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.content import coverage
 from base.errors import BadInputError
+from base.paths import RESULTS
 from base.text import printable, printable_lines
 from commitpath.database import exchange, rebuild, select, store, sync
 from commitpath.database.select import Run
@@ -21,6 +22,8 @@ def results(options: dict[str, str]) -> int:
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
     print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
+    for folder in sync.running():
+        print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     return 0
 

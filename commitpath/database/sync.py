@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files import derived
+from analysis.run_files import analysing, derived
 from analysis.run_files import stored as analysed_runs
 from analysis.run_files.reading import check_regular
 from base import identity, scratch, strict_json
@@ -87,14 +87,25 @@ def folders() -> list[Path]:
     return sorted(here, key=lambda folder: (folder.name, folder.parent.name))
 
 
+def is_running(folder: Path) -> bool:
+    """Return whether a run's first analysis goes on: its numbers are not there yet."""
+    return not (folder / "summary.json").exists() and analysing.is_marked(folder)
+
+
+def running() -> list[Path]:
+    """Return the folders of runs that are being analysed for the first time."""
+    return [folder for folder in folders() if is_running(folder)]
+
+
 def changed(connection: sqlite3.Connection) -> list[Path]:
-    """Return the folders that differ from their row, or have none."""
+    """Return the folders that differ from their row, or have none; without those of running()."""
     query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE path NOT NULL"
     have = {row["path"]: row for row in map(dict, connection.execute(query))}
     return [
         folder
         for folder in folders()
-        if (row := have.get(str(folder.relative_to(RESULTS)))) is None or row["stamp"] != stamp(folder, row)
+        if ((row := have.get(str(folder.relative_to(RESULTS)))) is None or row["stamp"] != stamp(folder, row))
+        and not is_running(folder)
     ]
 
 

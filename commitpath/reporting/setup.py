@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 from base.errors import BadInputError, LabError
 from base.text import printable, printable_lines
 from commitpath.cells.profiles import load_profile
+from commitpath.command_line import stored_run
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.items import Item, items, run_of_folder, values
@@ -39,7 +40,7 @@ def setup(options: dict[str, str]) -> int:
         )
     runs = query.current().every
     if "RUN" in options:
-        chosen = [run_of_folder(options["RUN"], runs)]
+        chosen = [run_of_folder(stored_run.folder("setup-text", options), runs)]
         if (status := chosen[0].facts["status"]) != "ok":
             raise BadInputError(
                 f"RUN={options['RUN']}: {status}: {'; '.join(chosen[0].reasons)}; only ok runs have a "

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from base.errors import BadInputError, FileError
-from base.paths import RESULTS
-from commitpath.command_line.stored_run import check_utf8
+from commitpath.command_line import stored_run
 from commitpath.database.select import Run
 from commitpath.results import metrics, run_folders
 from commitpath.results.expectations import Expectation, Name, Scanner, lacks
 
 _EQUALS = re.compile("=")
-_RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -40,15 +38,19 @@ class Reference:
 
 def read(text: str, expectations: Sequence[Expectation]) -> Reference:
     """Return the reference that a text names: a run's folder, its id, or a file. Raises BadInputError."""
-    check_utf8("REFERENCE", text)
+    stored_run.check_utf8("REFERENCE", text)
     path = Path(text)
     if not text:
         raise BadInputError("REFERENCE=: name a run's folder, its id, or a file of NAME=value")
     if path.is_file():
         made = Reference(text, numbers=numbers(path))
+    elif (found := stored_run.find("REFERENCE", text)) is None:
+        raise BadInputError(
+            f"REFERENCE={text}: no such run or file; {stored_run.NAMES}; a file has NAME=value"
+        )
     else:
         try:
-            run = run_folders.read(path if path.is_dir() else by_id(text))
+            run = run_folders.read(found)
         except FileError as error:
             raise BadInputError(f"REFERENCE={text}: {error}") from error
         if run.facts["status"] != "ok":
@@ -58,21 +60,6 @@ def read(text: str, expectations: Sequence[Expectation]) -> Reference:
         names = ", ".join(str(expected.name) for expected in expectations)
         raise BadInputError(f"REFERENCE={text}: it has none of {names}")
     return made
-
-
-def by_id(text: str) -> Path:
-    """Return the folder of the run with an id. Raises BadInputError."""
-    places = [f"[!.]*/{text}", f"imported/*/*/{text}"] if _RUN_ID.fullmatch(text) else []
-    found = sorted(path for place in places for path in RESULTS.glob(place))
-    if len(found) != 1:
-        several = (
-            f"several runs have this id: {', '.join(map(str, found))}" if found else "no such run or file"
-        )
-        raise BadInputError(
-            f"REFERENCE={text}: {several}; it is a run's folder, its id (make results lists them), "
-            "or a file of NAME=value"
-        )
-    return found[0]
 
 
 def numbers(path: Path) -> dict[Name, float]:

@@ -14,11 +14,12 @@ from pathlib import Path
 from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
-from base.text import printable
+from base.text import printable, printable_lines
 from commitpath.boards import lab_board
 from commitpath.cells import samples
 from commitpath.cells.axes import axes
 from commitpath.database import select, store, sync
+from commitpath.database.results_commands import narrow
 from commitpath.database.select import Run
 from commitpath.database.sweep_state import STATE, read_state, write_whole
 from commitpath.host import ansible, places
@@ -29,9 +30,11 @@ from commitpath.results.outcome import Outcome
 from commitpath.sweep import clocks, slurm, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
-from images import emulator
+from images import artifacts, emulator, snapshot
 from model.cell import Cell
 
+# Most runs of a sweep of which a table is printed at the end.
+SHOWN_RUNS = 12
 # Boards from which on our emulator is suggested.
 MANY_BOARDS = 20
 # For the order of a lab board's runs.
@@ -54,6 +57,10 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
         (" ".join(f"{name}={run.cell.value(name)}" for name in names), RESULTS / run_of(run.key))
         for run in done
     ]
+    grids = list(dict.fromkeys(grid for run in runs.values() for grid in run.grids))
+    print(printable(f"make results WHERE='grid={'|'.join(grids)}' lists them"))
+    if names and len(grids) == 1:
+        print(printable(f"make figure GRID={options['GRID']} X={names[0]} draws their TPS"))
     missing = len(runs) - len(done)
     return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
 
@@ -83,6 +90,7 @@ def carry_out(
             for key in todo:
                 sql_check.check(runs[key].cell)
             offer_emulator(runs[key].cell for key in todo)
+            announce(runs, todo, jobs)
             snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
         sync.up_to_date()
@@ -91,6 +99,15 @@ def carry_out(
                 sweep_plan.write_rows(connection, runs.values(), excluded)
             stored = select.load(connection)
         return report(runs, excluded, todo, stored)
+
+
+def announce(runs: Mapping[str, Planned], todo: Sequence[str], jobs: int) -> None:
+    """Print the size of a sweep before it begins. A board's size is the mean of those in the cache."""
+    groups = sweep_plan.with_bases(runs[key].group for key in todo if runs[key].cell.clock == "virtual")
+    sizes = [size for _, size, _ in snapshot.stored(artifacts.CACHE / "snapshots")]
+    disk = f", {len(groups) * sum(sizes) / len(sizes) / 2**30:.1f} GiB of cache" if sizes and groups else ""
+    boards = f"; at most {len(groups)} boards to prepare{disk}" if groups else ""
+    print(f"sweep: {len(todo)} of {len(runs)} runs to make, {jobs} at a time{boards}", file=sys.stderr)
 
 
 def offer_emulator(cells: Iterable[Cell]) -> None:
@@ -170,6 +187,10 @@ def report(
         print(printable(f"excluded  {entry.grid}: {settings}: {entry.reason}"))
     for key, reason in failures.items():
         print(printable(f"failed    {', '.join(runs[key].grids)}: {key}: {reason}"))
+    stored = list(stored)
+    paths = {run_of(key) for key in runs if key not in failures}
+    if len(runs) <= SHOWN_RUNS:
+        print(printable_lines(narrow([run for run in stored if run.path in paths])))
     done = len(runs) - len(failures)
     print(
         f"{len(runs)} runs: {done} ok ({done - len([k for k in todo if k not in failures])} of them from "

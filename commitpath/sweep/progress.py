@@ -21,14 +21,16 @@ class Progress:
 
     def marked(self, kind: str, names: set[str]) -> set[str]:
         """Return the names that have a mark of this kind."""
-        folder = STATE / kind
-        return names & {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        return names & every(kind)
 
     def left_seconds(self, left: int, done: set[str], unprepared: int, prepared: set[str]) -> float | None:
-        """Return the wall seconds to the end, from the mean of the jobs so far; None before the first."""
+        """Return the wall seconds to the end, from the mean of the jobs so far, or of earlier sweeps' jobs.
+
+        None if there is none.
+        """
         total = 0.0
         for number, kind, names in ((left, "done", done), (unprepared, "prepared", prepared)):
-            took = [float((read_state(STATE / kind / name) or {}).get("seconds", 0)) for name in names]
+            took = seconds(kind, names) or seconds(kind, every(kind))
             if number and not took:
                 return None
             total += number * sum(took) / len(took) if took else 0.0
@@ -39,11 +41,16 @@ class Progress:
         done, failed = self.marked("done", self.todo), self.marked("failed", self.todo)
         prepared = self.marked("prepared", self.groups)
         left = len(self.todo - done - failed)
-        seconds = self.left_seconds(left, done, len(self.groups - prepared), prepared)
-        eta = "not known yet" if seconds is None else f"about {clock(seconds)}"
+        rest = self.left_seconds(left, done, len(self.groups - prepared), prepared)
+        eta = "not known yet" if rest is None else f"about {clock(rest)}"
         boards = f"{len(prepared)} of {len(self.groups)} boards prepared, " if prepared != self.groups else ""
         counts = f"{len(done) + self.before} done, {len(failed)} failed, {left} left"
         return f"{boards}{counts}; time to the end {eta}"
+
+    def stopped(self) -> str:
+        """Return what is said when the sweep is interrupted."""
+        done = len(self.marked("done", self.todo)) + self.before
+        return f"sweep: {done} of {len(self.todo) + self.before} runs done; the same command goes on"
 
     @contextlib.contextmanager
     def shown(self) -> Iterator[None]:
@@ -61,6 +68,17 @@ class Progress:
         if counts != self.counts and not progress.on_terminal():
             progress.say(self.line)
         self.counts = counts
+
+
+def every(kind: str) -> set[str]:
+    """Return the names of all marks of a kind."""
+    folder = STATE / kind
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+
+
+def seconds(kind: str, names: set[str]) -> list[float]:
+    """Return the wall seconds of marked jobs."""
+    return [float((read_state(STATE / kind / name) or {}).get("seconds", 0)) for name in names]
 
 
 def clock(seconds: float) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from base.paths import ROOT
+from base.progress import say
 from commitpath.database.sweep_state import STATE, write_whole
 from commitpath.host import ansible
 from commitpath.sweep import slurm, sweep_plan
@@ -81,6 +82,7 @@ def run(
                         process.wait(SECONDS)
         except BaseException:
             stop(process, bool(on_slurm))
+            say(progress.stopped())
             raise
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, edit, write
 
+from analysis.run_files import analysing
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
@@ -97,6 +98,18 @@ def test_a_run_fits_a_terminal(lab: Lab) -> None:
     text = " ".join(" ".join(lines).split())
     assert "journal_mode=wal" in text and "fs=f2fs" in text and "2 events lost" in text
     assert re.search(r"^\S+ +ok .* 7$", "\n".join(lines), re.M)
+
+
+def test_a_run_that_is_being_analysed_is_running(lab: Lab) -> None:
+    run = lab.run()
+    for name in ("summary.json", "manifest.json", "derived.json"):
+        (run / name).unlink()
+    with analysing.marked(run):
+        printed = lab.ok("results")
+    assert printed.splitlines()[1] == f"running  {run.relative_to(lab.results)}: it is being analysed"
+    assert "failed" not in printed and "0 runs" in printed
+    # the analysis ended without a result
+    assert "stored, but not analysed" in lab.ok("results")
 
 
 def test_the_page_has_the_schemas_version() -> None:

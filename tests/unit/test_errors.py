@@ -29,18 +29,19 @@ def test_a_run_that_is_not_there(command: list[str], stored: str) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"
     done = commands.call(*command, f"{name}=/nowhere", COMMITPATH_RESULTS=stored)
     assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
-    assert done.stderr.startswith(f"commitpath: {name}=/nowhere: no such folder; ")
+    assert done.stderr.startswith(f"commitpath: {name}=/nowhere: no such run; ")
 
 
 def test_a_run_is_looked_for_where_runs_are(stored: str) -> None:
     done = commands.call("tree", "RUN=results/none/such", COMMITPATH_RESULTS=stored)
-    assert f"no such folder; a run's is {stored}/<cell name>/<run id>" in done.stderr
+    assert "no such run; a run is named by its folder, its id, its cell" in done.stderr
+    assert f"make results lists the runs of {stored}" in done.stderr
 
 
 def test_where_no_run_was_made_it_is_said_how_to(tmp_path: Path) -> None:
     done = commands.call("tree", "RUN=nowhere/latest", COMMITPATH_RESULTS=str(tmp_path / "none"))
     assert done.returncode == EXIT_BAD_INPUT
-    reason = f"no such folder; there is no run in {tmp_path}/none yet, make experiment makes one"
+    reason = f"no such run; there is no run in {tmp_path}/none yet, make experiment makes one"
     assert done.stderr == f"commitpath: RUN=nowhere/latest: {reason}\n"
 
 
@@ -52,7 +53,7 @@ def test_a_command_without_its_run_says_all_that_it_takes(command: str) -> None:
     for name in variables.without_axes(command):
         assert f"{name}=" in done.stderr
     if command == "diff":
-        assert "RUN_A=/nowhere: no such folder; " in done.stderr
+        assert "RUN_A=/nowhere: no such run; " in done.stderr
 
 
 @pytest.mark.parametrize("command", OF_A_RUN)

@@ -137,5 +137,5 @@ def test_a_file_of_numbers_is_checked(content: str, says: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("text", ["nowhere", "20261126T191014Z-9747", "*"])
 def test_a_reference_that_is_not_there(text: str) -> None:
-    with pytest.raises(BadInputError, match=r": no such run or file; it is a run's folder, its id \("):
+    with pytest.raises(BadInputError, match=r": no such run or file; a run is named by its "):
         references.read(text, [])

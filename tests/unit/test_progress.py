@@ -1,6 +1,7 @@
 """What a terminal shows of steps and sweeps, replayed by a terminal's emulator, and what a file gets."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -14,6 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyte
+import pytest
+
+from commitpath.sweep import progress
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = """
@@ -169,3 +173,16 @@ def test_a_file_gets_whole_lines() -> None:
         "",
     ]
     assert "\x1b" not in done.stderr and "\r" not in done.stderr
+
+
+def test_an_interrupted_sweep_says_how_it_goes_on_and_a_new_one_takes_earlier_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "STATE", tmp_path)
+    for kind, name, seconds in (("done", "a", 10), ("done", "of-an-earlier-sweep", 30)):
+        (tmp_path / kind).mkdir(exist_ok=True)
+        (tmp_path / kind / name).write_text(json.dumps({"seconds": seconds}))
+    begun = progress.Progress(["a", "b"], [], 1, 3)
+    assert begun.text() == "4 done, 0 failed, 1 left; time to the end about 0:10"
+    assert begun.stopped() == "sweep: 4 of 5 runs done; the same command goes on"
+    assert progress.Progress(["b", "c"], [], 1, 0).text().endswith("time to the end about 0:40")
