@@ -15,7 +15,7 @@ from analysis.content import coverage
 from analysis.figures import style
 from analysis.instrument import cpu
 from analysis.ledger import attribution
-from analysis.report import terminal
+from analysis.report import headline, terminal
 from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
@@ -90,6 +90,8 @@ def render(
         whole=totals.per_transaction(summary),
         seconds=terminal.seconds,
         mixed=terminal.MIXED,
+        limits=headline.limits(summary),
+        first=[*headline.operations(summary), *headline.of_slowest(summary)],
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
         caused=attribution.rows(summary["ledger"]) if summary["ledger"] else [],

@@ -17,6 +17,7 @@ from analysis.crash import verdicts
 from analysis.instrument import cpu
 from analysis.ledger import attribution, persistent_memory, reads
 from analysis.ledger.build import Ledger
+from analysis.report import headline
 from analysis.report.lifetime import lifetime
 from analysis.run import Run
 from analysis.schemas.ledger import FILES, LABELS
@@ -37,6 +38,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     seconds = timed_seconds(run.timing)
     written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
+    mode = run.cell.journal_mode if run.cell.has("journal_mode") else None
     watched = "commands" in report_tables.observed(run)
     return {
         "version": version(),
@@ -63,6 +65,8 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "latency_us": {
             op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
         },
+        **({"slowest": slow} if (slow := headline.slowest(run.ledger, mode)) else {}),
+        **({} if (ran := headline.checkpoints(run.ledger, mode)) is None else {"checkpoints": ran}),
         "unchanged": {op: row["unchanged"] for op, row in operations.items()},
         "syncs": {op: row["syncs"] for op, row in operations.items()},
         "block": {

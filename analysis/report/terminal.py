@@ -10,6 +10,7 @@ from typing import Any
 from analysis.content import coverage
 from analysis.instrument import cpu
 from analysis.ledger import attribution
+from analysis.report import headline
 from analysis.report.lifetime import gb_a_day, years
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
@@ -20,7 +21,7 @@ _PER_TRANSACTION = (
     "(writes, KiB and flushes are per transaction: in the row and column `all` of everything, with what is "
     "written at the close and by write-back; of an operation what its transactions waited for or caused)"
 )
-_HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flushes")
+_HEAD = ("", "TPS", "p50 ms", "p99 ms", "max ms", "syncs", "writes", "KiB written", "flushes")
 
 
 def table(summary: dict[str, Any], report: Path) -> str:
@@ -30,10 +31,12 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += _aligned(
         [
             _HEAD,
-            ("all", number(summary["tps"]["all"], 1), "", "", "", *_costs(each, "writes")),
+            ("all", number(summary["tps"]["all"], 1), "", "", "", "", *_costs(each, "writes")),
             *(_operation(summary, op) for op in summary["latency_us"]),
         ]
     )
+    if first := [line for text in headline.lines(summary) for line in wrapped(text)]:
+        out += ["", *first]
     if summary["ledger"]:
         out += ["", *_labels(summary["ledger"], totals.transactions(summary))]
         out += [*coverage.lines(summary["content"]), ""]
@@ -65,7 +68,7 @@ def wrapped(text: str) -> list[str]:
 
 
 def _operation(summary: dict[str, Any], op: str) -> tuple[str, ...]:
-    latency = [number(summary["latency_us"][op][name], 3, 1e-3) for name in ("p50", "p99")]
+    latency = [number(summary["latency_us"][op][name], 3, 1e-3) for name in ("p50", "p99", "max")]
     costs = _costs(summary["per_transaction"][op], "block_writes")
     return (op, number(summary["tps"][op], 1), *latency, number(summary["syncs"][op], 2), *costs)
 

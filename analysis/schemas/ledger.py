@@ -157,6 +157,14 @@ VFS: Schema = {
     "page": pl.Int64,  # database page logged with this write; null: none, or not recorded
     "database": pl.Int64,  # number of the file's database, from 1; null: a single database, or none
 }
+# Parts of a transaction's latency, each a column with _ns, and their names: its thread ran, or waited for.
+TIMES = {
+    "cpu": "CPU",
+    "data_wait": "data",
+    "journal_wait": "journal or nodes",
+    "flush_wait": "flush",
+    "other_wait": "other",
+}
 WAITS = ("data_wait_ns", "journal_wait_ns", "flush_wait_ns", "other_wait_ns")
 COSTS: Schema = {
     "transaction": pl.Int64,

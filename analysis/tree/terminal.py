@@ -18,13 +18,6 @@ from model import operations
 _SLOWEST = 5
 # Counts of a transaction: noun, plural ending.
 _COUNTS = (("sync", "s"), ("write", "s"), ("flush", "es"))
-_WAITS = {
-    "cpu_ns": "CPU",
-    "data_wait_ns": "data",
-    "journal_wait_ns": "journal or nodes",
-    "flush_wait_ns": "flush",
-    "other_wait_ns": "other",
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,11 @@ def _transaction(run: Loaded, number: int, terminal: Terminal) -> list[str]:
     written = f"{costs['fua']:.4g} FUA, {costs['bytes'] / 1024:.1f} KiB written"
     for view, text in (("for_others", "of these for others"), ("deferred", "written later")):
         written += f", {costs[view] / 1024:.1f} KiB {text}" if costs[view] else ""
-    times = ", ".join(f"{word} {costs[name] / 1e6:.3f}" for name, word in _WAITS.items() if costs[name])
+    times = ", ".join(
+        f"{word} {costs[f'{name}_ns'] / 1e6:.3f}"
+        for name, word in schema.TIMES.items()
+        if costs[f"{name}_ns"]
+    )
     out = [
         terminal.line("", f"{root.text}: {root.took / 1e6:.3f} ms, {counts}, {written}"),
         terminal.line("", f"ms of it: {times}"),

@@ -1,0 +1,88 @@
+"""What stands above a run's numbers: what its rates do not say, operations, the slowest transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from analysis.ledger.build import Ledger
+from analysis.schemas.ledger import TIMES
+from analysis.stats import totals
+
+# Share of the time from which on the CPU model decides a rate.
+DECIDES = 0.5
+
+
+def slowest(made: Ledger | None, journal_mode: str | None) -> dict[str, Any] | None:
+    """Return the slowest transaction of the watched run: its number, op, and times in us by TIMES.
+
+    checkpoint: whether it ran one of SQLite's WAL. None without a ledger or a transaction.
+    """
+    if made is None or made.costs.is_empty():
+        return None
+    row = made.costs.sort("latency_ns", descending=True, maintain_order=True).row(0, named=True)
+    times = {name: row[f"{name}_ns"] / 1000 for name in TIMES if row[f"{name}_ns"] is not None}
+    ran = {} if journal_mode != "wal" else {"checkpoint": row["transaction"] in _checkpoints(made)}
+    return {
+        "transaction": row["transaction"],
+        "op": row["op"],
+        "latency_us": row["latency_ns"] / 1000,
+        "times_us": times,
+        **ran,
+    }
+
+
+def checkpoints(made: Ledger | None, journal_mode: str | None) -> int | None:
+    """Return how many transactions ran a checkpoint of SQLite's WAL; None in other modes and if unknown."""
+    return len(_checkpoints(made)) if made and journal_mode == "wal" else None
+
+
+def _checkpoints(made: Ledger) -> set[int]:
+    """Return the transactions that ran a checkpoint of a WAL: nothing else syncs the database."""
+    of_database = made.syncs.filter(pl.col("file").cast(pl.String) == "database")
+    return set(of_database["transaction"].drop_nulls())
+
+
+def lines(summary: dict[str, Any]) -> list[str]:
+    """Return the lines for a terminal, of any length."""
+    return [*limits(summary), *operations(summary), *of_slowest(summary)]
+
+
+def limits(summary: dict[str, Any]) -> list[str]:
+    """Return what the rates of a run do not say: a line where the CPU model decides, or no checkpoint ran."""
+    found = []
+    share = (summary["cpu_share"] or {}).get("all")
+    if share is not None and share > DECIDES:
+        found.append(
+            f"the emulated CPU has {share:.0%} of a transaction's time: the rates are the CPU model's; "
+            "compare counts and bytes"
+        )
+    if summary.get("checkpoints") == 0:
+        found.append(
+            "no transaction ran a checkpoint: only the one at the close moved pages to the database, and the "
+            "rates of operations leave it out"
+        )
+    return found
+
+
+def operations(summary: dict[str, Any]) -> list[str]:
+    """Return the rate and the bytes of operations where a transaction has several."""
+    each = summary.get("operations_per_transaction", {}).get("all", 1.0)
+    rate = summary["tps"]["all"]
+    if each in (0.0, 1.0) or rate is None:
+        return []
+    size = totals.per_transaction(summary)["bytes_written"]
+    written = "" if size is None else f", {size / 1024 / each:,.2f} KiB written for each"
+    return [f"{each:.4g} operations per transaction: {rate * each:,.1f} operations per second{written}"]
+
+
+def of_slowest(summary: dict[str, Any]) -> list[str]:
+    """Return the slowest transaction, with what took its time, the longest part first."""
+    if (slow := summary.get("slowest")) is None:
+        return []
+    parts = sorted(slow["times_us"].items(), key=lambda part: -part[1])
+    times = ", ".join(f"{TIMES[name]} {us / 1000:,.3f}" for name, us in parts if us)
+    ran = ", of a checkpoint" if slow.get("checkpoint") else ""
+    shown = f"make tree RUN={summary['run_id']} TRANSACTION={slow['transaction']} shows it"
+    return [f"slowest, watched: {slow['op']}, {slow['latency_us'] / 1000:,.3f} ms{ran}: {times} ({shown})"]

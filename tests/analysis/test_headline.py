@@ -1,0 +1,51 @@
+"""What stands above a run's numbers: its limits, the rate of operations, the slowest transaction."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.report import headline
+
+
+@pytest.fixture
+def summary() -> dict[str, Any]:
+    """The summary of a recorded run."""
+    read: dict[str, Any] = json.loads((Path(__file__).parent / "golden/summary.json").read_text())
+    return read
+
+
+def test_the_slowest_transaction_and_its_times(summary: dict[str, Any]) -> None:
+    slow = summary["slowest"]
+    assert sum(slow["times_us"].values()) == pytest.approx(slow["latency_us"])
+    (line,) = headline.of_slowest(summary)
+    assert (
+        line.startswith(f"slowest, watched: {slow['op']}, ") and f"TRANSACTION={slow['transaction']} " in line
+    )
+    assert (
+        ", of a checkpoint: flush "
+        in headline.of_slowest({**summary, "slowest": {**slow, "checkpoint": True}})[0]
+    )
+
+
+def test_rates_that_the_cpu_model_decides_or_that_leave_the_checkpoint_out(summary: dict[str, Any]) -> None:
+    assert headline.limits({**summary, "cpu_share": {"all": 0.5}, "checkpoints": 1}) == []
+    assert headline.limits({**summary, "cpu_share": None, "checkpoints": 1}) == []
+    decided, without = headline.limits({**summary, "cpu_share": {"all": 0.62}, "checkpoints": 0})
+    assert decided.startswith("the emulated CPU has 62% of a transaction's time")
+    assert without.startswith("no transaction ran a checkpoint")
+
+
+def test_transactions_of_several_operations_have_the_operations_rate(summary: dict[str, Any]) -> None:
+    assert headline.operations(summary) == []
+    block = {**summary["block"], "bytes_written": 1024 * 10 * 4}
+    several = {
+        **summary,
+        "operations_per_transaction": {"all": 4},
+        "tps": {"all": 5},
+        "virtual_seconds": 2,
+        "block": block,
+    }
+    (line,) = headline.operations(several)
+    assert line == "4 operations per transaction: 20.0 operations per second, 1.00 KiB written for each"
