@@ -27,7 +27,6 @@ from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
 from base import identity, scratch
 
-OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", derived.NAME)
 _LOCK = ".analysis.lock"
 
 
@@ -125,7 +124,7 @@ def put(fresh: Path, folder: Path) -> None:
     """
     with _alone(folder):
         derived.remove(folder)
-        for output in OUTPUTS:
+        for output in derived.OUTPUTS:
             _swap(fresh / output, folder / output, fresh / f"old-{output}")
 
 

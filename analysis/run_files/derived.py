@@ -9,6 +9,8 @@ from analysis.run_files.reading import read_json, sha256
 from base.errors import FileError
 
 NAME = "derived.json"
+# What an analysis writes.
+OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", NAME)
 DOCUMENTS = ("cell.json", "watch.json", "host.json", "manifest.json", "summary.json")
 
 
@@ -42,6 +44,16 @@ def fault(folder: Path, *names: str) -> str | None:
         if (sha256(path) if path.is_file() else None) != files.get(name):
             return f"{name} is not as `make analyse` left it"
     return None
+
+
+def whole_fault(folder: Path) -> str | None:
+    """Return why a run's analysis cannot be kept, as fault() does for each of its files; None if it can."""
+    try:
+        files = read_json(folder / NAME).get("files")
+    except FileError:
+        files = None
+    written = [str(path.relative_to(folder)) for path in (folder / "tables").glob("*")]
+    return fault(folder, *dict.fromkeys(("summary.json", *written, *(files or {}))))
 
 
 def check(folder: Path, *names: str) -> None:

@@ -9,31 +9,42 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.run_files import stored_files
+from analysis.run_files import derived, stored_files
 from analysis.run_files.reading import read_document
 from base.errors import BadInputError, FileError, LabError
 from commitpath.database.store import LABEL
 
 DATABASE = "results.sqlite"
-# of a run's folder; the analysis makes the rest
-DOCUMENTS, EVIDENCE = ("cell.json", "host.json"), ("raw", "twin", "crash")
+# of a run's folder: files and folders; what an analysis wrote may be missing
+DOCUMENTS = ("cell.json", "host.json", *(name for name in derived.OUTPUTS if "." in name))
+FOLDERS = ("raw", "twin", "crash", *(name for name in derived.OUTPUTS if "." not in name))
 # limits of a file, and of all files
 FILE_BYTES, ALL_BYTES = 2**30, 2**34
 
 
 def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
-    """Add a run's documents and raw files under a name. LabError if they changed since they were stored."""
+    """Add a run's files under a name: its analysis, too, unless a file of that changed.
+
+    Raises LabError if raw files changed since they were stored.
+    """
     try:
         hashes = stored_files.hashes(folder)
         stored_files.compare(folder, hashes, stored_hashes(folder))
-        for file in DOCUMENTS:
+        for file in ("cell.json", "host.json"):
             stored_files.check_own(folder, file)
+        analysed = [] if derived.whole_fault(folder) else outputs(folder)
     except FileError as error:
         raise LabError(f"{error}; nothing was exported") from error
-    for file in (*DOCUMENTS, *hashes):
+    for file in ("cell.json", "host.json", *hashes, *analysed):
         if (folder / file).stat().st_size > FILE_BYTES:
             raise LabError(f"{folder / file}: more than {FILE_BYTES} bytes: no import takes it")
         archive.add(folder / file, f"{name}/{file}", recursive=False)
+
+
+def outputs(folder: Path) -> list[str]:
+    """Return the names of the files that the analysis wrote."""
+    paths = [path for name in derived.OUTPUTS for path in (folder / name, *(folder / name).rglob("*"))]
+    return [str(path.relative_to(folder)) for path in paths if path.is_file() and not path.is_symlink()]
 
 
 def stored_hashes(folder: Path) -> dict[str, str]:
@@ -87,7 +98,7 @@ def _fault(member: tarfile.TarInfo, size: int) -> str | None:
         return f"is larger than {FILE_BYTES} bytes, or all are than {ALL_BYTES}"
     if not member.name.isprintable() or any(part in ("", ".", "..") or len(part) > 200 for part in parts):
         return "would be outside its folder, or is not a valid file name"
-    of_run = below[2:3] and below[2] in (DOCUMENTS if len(below) == 3 else EVIDENCE)
+    of_run = below[2:3] and below[2] in (DOCUMENTS if len(below) == 3 else FOLDERS)
     if member.name != DATABASE and not (of_run and re.fullmatch(LABEL, lab)):
         return f"is neither {DATABASE} nor a file of a run, LAB/CELL/RUN/…"
     return None

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files import stored
+from analysis.run_files import derived, stored, stored_files
 from analysis.run_files.reading import read_json
 from base import identity, progress, scratch
 from base.errors import BadInputError, FileError
@@ -118,7 +118,8 @@ NEW, UNVERIFIED, THERE, NOT_OURS = KINDS = (
 def import_(source: Path) -> str:
     """Merge another lab's export into this database; return a summary.
 
-    Runs with files are analysed again. Rows of this lab are left out: its runs come from their folders.
+    Runs with files keep their analysis if no file changed since; else they are analysed here. Rows of this
+    lab are left out: its runs come from their folders.
     """
     count: Counter[str] = Counter()
     with scratch.folder(RESULTS, ".import") as part, ExitStack() as stack:
@@ -135,7 +136,7 @@ def import_(source: Path) -> str:
                 raise UnfitError("runs of a lab without a label; its `make export LAB=…` gives one")
             folders = sorted(path.parent for path in part.glob("*/*/*/cell.json"))
             new = not_here(part, folders, count)
-            analyse(part, new)
+            analyse(part, [folder for folder in new if not keeps_analysis(folder)])
             place(part, new, count)
         except (FileError, UnfitError, store.DatabaseError) as error:
             if isinstance(error, store.DatabaseError) and (is_database or store.passes(error)):
@@ -184,10 +185,21 @@ def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[P
     return new
 
 
+def keeps_analysis(folder: Path) -> bool:
+    """Return whether a run came with a whole analysis. Raises FileError if its raw files changed."""
+    if derived.whole_fault(folder):
+        derived.remove(folder)
+        return False
+    stored_files.compare(folder, stored_files.hashes(folder), stored_hashes(folder))
+    return True
+
+
 def analyse(part: Path, folders: Sequence[Path]) -> None:
     """Analyse unpacked runs. Raises UnfitError at the first that cannot be analysed."""
+    if not folders:
+        return
     with progress.counted(f"analyse {len(folders)} runs"):
-        for number, (folder, wrong) in enumerate(analysed.analyse(folders) if folders else (), 1):
+        for number, (folder, wrong) in enumerate(analysed.analyse(folders), 1):
             if wrong:
                 raise UnfitError(wrong)
             progress.say(printable(f"analysed: {folder.relative_to(part)} ({number} of {len(folders)})"))

@@ -57,7 +57,7 @@ def test_half_a_swap_is_no_analysed_run(steps: int, tmp_path: Path, monkeypatch:
     else:
         pipeline.put(fresh, run)
     assert derived.fault(run, *documents, "tables/one.csv") is None and found(run) == {"new"}
-    assert sorted(path.name for path in run.iterdir()) == sorted(pipeline.OUTPUTS)
+    assert sorted(path.name for path in run.iterdir()) == sorted(derived.OUTPUTS)
 
 
 def test_two_take_turns(tmp_path: Path) -> None:
