@@ -49,6 +49,7 @@ PLACES = {
     "import": "commitpath.database.results_commands:import_",
     "compare": "commitpath.reporting.compare:compare",
     "report-card": "commitpath.reporting.card:card",
+    "artifact": "commitpath.reporting.artifact:artifact",
     "setup-text": "commitpath.reporting.setup:setup",
     "reproduce": "commitpath.papers.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",

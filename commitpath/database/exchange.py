@@ -5,7 +5,7 @@ import re
 import sqlite3
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -59,10 +59,10 @@ def has_label(connection: sqlite3.Connection, label: str) -> bool:
     return any(connection.execute(query, (label,)).fetchone() for query in queries)
 
 
-def export(target: Path, label: str | None, files: bool) -> str:
+def export(target: Path, label: str | None, files: bool, only: Set[tuple[str, ...]] | None = None) -> str:
     """Write the database's sound rows, or an archive of it and the runs' files; return a summary.
 
-    Damaged rows are left out and named on stderr.
+    only: (cell id, run id) of each run to write; None for all. Damaged rows are left out and named on stderr.
     """
     with store.opened() as connection:
         if name_lab(connection, label) == UNNAMED:
@@ -75,7 +75,7 @@ def export(target: Path, label: str | None, files: bool) -> str:
         with store.opened(write=False) as connection:
             store.create(part, store.label(connection))
             with store.opened(part) as copy:
-                runs = copy_rows(connection, copy)
+                runs = copy_rows(connection, copy, only)
         if files:
             part = work / "runs.tar.gz"
             with tarfile.open(part, "w:gz", compresslevel=6) as made:
@@ -88,12 +88,16 @@ def export(target: Path, label: str | None, files: bool) -> str:
     return f"{target}: {len(runs)} runs{with_files}, {target.stat().st_size} bytes"
 
 
-def copy_rows(connection: sqlite3.Connection, copy: sqlite3.Connection) -> list[row_checks.Row]:
-    """Write the sound rows of a database to another one; return those of runs."""
+def copy_rows(
+    connection: sqlite3.Connection, copy: sqlite3.Connection, only: Set[tuple[str, ...]] | None = None
+) -> list[row_checks.Row]:
+    """Write the sound rows of a database to another one; return those of runs. only: as for export."""
     runs: list[row_checks.Row] = []
     for table, columns in row_checks.COLUMNS.items():
         marks = ", ".join("?" * len(columns))
         for row in row_checks.sound(connection, table):
+            if table == "run" and only is not None and (row["cell_id"], row["run_id"]) not in only:
+                continue
             # places of files differ between labs
             values = [None if name in ("path", "stamp") else row[name] for name in columns]
             copy.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)

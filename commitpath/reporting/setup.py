@@ -51,10 +51,14 @@ def setup(options: dict[str, str]) -> int:
         chosen = [run for run in select.selected(list(runs), selector) if run.facts["status"] == "ok"]
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
-    reported = merged([(run.cell.engine, values(run, runs)) for run in chosen])
-    print(printable_lines([paragraph(reported, chosen), *footnotes(chosen)]))
-    print("\n".join(latex(reported)))
+    print("\n".join(text(chosen, runs)))
     return 0
+
+
+def text(chosen: Sequence[Run], runs: Sequence[Run]) -> list[str]:
+    """Return the lines of the paragraph and the table of runs. runs: all, of which repeats are found."""
+    reported = merged([(run.cell.engine, values(run, runs)) for run in chosen])
+    return [printable_lines([paragraph(reported, chosen), *footnotes(chosen)]), *latex(reported)]
 
 
 def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:

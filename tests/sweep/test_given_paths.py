@@ -22,6 +22,7 @@ CALLS = {
     "watch CMD=true EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",
     "sweep GRID=quick EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",
     "compare A=fs=xfs B=fs=f2fs EXPECT=kib<1 REFERENCE=there": "REFERENCE=there, line 1, character 1",
+    "artifact GRID=quick LAB=here FILE=there": "FILE=there: it exists already",
     "export LAB=here FILE=there": "FILE=there: it exists already",
     "import FILE=there": "there: not an export, or a damaged one",
     "compare A=mode=wal B=mode=delete FILE=there.csv": "FILE=there.csv: it exists already",

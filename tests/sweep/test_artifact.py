@@ -1,0 +1,48 @@
+"""make artifact: an archive of a grid's runs that another lab can import."""
+
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from lab import Lab
+
+from commitpath.database import store
+
+GRID = "description: two pages\nconstants: {rows: 100, n: 10}\naxes: {page_size: [4096, 1024]}\n"
+
+
+def of_grid(lab: Lab, name: str) -> None:
+    """Make all runs of a lab those of a grid."""
+    lab.ok("results")
+    with contextlib.closing(sqlite3.connect(lab.results / store.DATABASE.name)) as connection, connection:
+        connection.execute(f"INSERT INTO grid_run SELECT lab, '{name}', cell_id, repeat FROM run")
+
+
+def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
+    labs: Callable[[str], Lab], tmp_path: Path
+) -> None:
+    here, path = labs("here"), tmp_path / "pages.yml"
+    path.write_text(GRID)
+    said = here.says("artifact", GRID=str(path), FILE=str(tmp_path / "a.tar.gz"))
+    assert f"GRID={path}: no ok run of it is here; make sweep GRID={path}" in said
+    run = here.run(PAGE_SIZE="1024")
+    of_grid(here, "pages")
+    other = here.run(PAGE_SIZE="8192")
+    out = here.ok("artifact", GRID=str(path), FILE=str(tmp_path / "a.tar.gz"), LAB="kiel")
+    assert out.startswith(f"{tmp_path / 'a.tar.gz'}: 1 runs, ")
+    shutil.unpack_archive(tmp_path / "a.tar.gz", tmp_path / "unpacked")
+    place = tmp_path / "unpacked/a"
+    assert sorted(file.name for file in place.iterdir()) == [
+        *("README.txt", "figures", "grid.yml", "runs.tar.gz", "setup.txt")
+    ]
+    assert (place / "grid.yml").read_text() == GRID
+    text = (place / "README.txt").read_text()
+    assert "1 runs of 1 cells" in text and "at abc." in text
+    assert "1 runs of the grid are missing" in text
+    assert "begin{table}" in (place / "setup.txt").read_text()
+    there = labs("there")
+    assert "1 runs: 1 new" in there.ok("import", FILE=str(place / "runs.tar.gz"))
+    listed = there.ok("results", WHERE="grid=pages")
+    assert run.name in listed and other.name not in listed
