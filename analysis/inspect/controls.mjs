@@ -9,6 +9,7 @@ const KEYS = [
   ["+ −", "zoom in, out"],
   ["0", "the whole run"],
   ["N  P", "next, previous transaction"],
+  ["/", "go to a transaction by its number; c12: a block command; s4096: the first command of a sector"],
   ["F", "zoom to what is chosen"],
   ["Y", "fit the sectors to what is in view, and back"],
   ["G", "fold the sectors that nothing touches, or not"],
@@ -92,6 +93,20 @@ export function switches(app) {
   byId("filters").replaceChildren(...parts);
 }
 
+/** The row that a text names, as [table, row]; null if there is none. */
+export function namedRow(run, text) {
+  const [, kind, digits] = /^\s*(?:([cs])\s*|[a-z -]* )?([0-9]+)\s*$/i.exec(text) ?? [];
+  if (digits === undefined) return null;
+  const number = Number(digits);
+  if (kind?.toLowerCase() === "s") {
+    const { sector, bytes, command } = run.points;
+    const point = sector.findIndex((first, i) => first <= number && number < first + bytes[i] / 512);
+    return point < 0 ? null : ["commands", command[point]];
+  }
+  const table = kind || run.about.trace ? "commands" : "transactions";
+  return number < run[table].rows ? [table, number] : null;
+}
+
 export function buttons(app) {
   const on = (id, act) => byId(id).addEventListener("click", act);
   on("whole", () => app.whole());
@@ -102,6 +117,11 @@ export function buttons(app) {
   on("open", () => app.toggleTables());
   on("theme", () => app.nextTheme());
   on("help", () => byId("keys").showModal());
+  byId("goto").addEventListener("change", (event) => {
+    const found = namedRow(app.run, event.target.value);
+    event.target.setAttribute("aria-invalid", String(!found && event.target.value !== ""));
+    if (found) app.choose(...found, true);
+  });
   const rows = KEYS.map(([key, text]) => make("tr", {}, make("th", {}, key), make("td", {}, text)));
   byId("keys").append(
     make("table", {}, ...rows),
@@ -127,11 +147,16 @@ export function keys(app) {
     g: () => app.fold(),
     c: () => app.showCut(),
     t: () => app.toggleTables(),
+    "/": () => byId("goto").focus(),
     "?": () => byId("keys").showModal(),
     Escape: () => app.choose(null),
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
+    if (event.target === byId("goto")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
     const scrolls = event.target.closest?.("#rows, #details");
     if (scrolls && event.key.startsWith("Arrow")) return;
     const act = acts[event.key] ?? acts[event.key.toLowerCase()];

@@ -9,7 +9,8 @@ import { drawQueue } from "./queue.mjs";
 import { drawSectors } from "./sectors.mjs";
 import { drawTrack } from "./tracks.mjs";
 
-export const GUTTER = 196; // CSS pixels, for the names of the lanes
+// CSS pixels, for the names of the lanes; page.css has the same limit of a narrow window
+export const GUTTER = innerWidth <= 640 ? 148 : 196;
 const SECTORS_TITLE = 24; // CSS pixels at the top of the sectors: their name and switches
 const FONT = '11px "Inter", "Helvetica Neue", Helvetica, Arial, sans-serif';
 

@@ -256,3 +256,36 @@ def test_what_a_users_script_printed_has_a_lane(page, script_page):
     assert shown.chain() == {"transactions": [], "vfs": [], "syncs": [], "journal": [], "commands": []}
     shown.js("app.choose('script', 1, true)")
     assert "later" in shown.text("#details h2")
+
+
+def test_a_row_is_found_by_its_number_or_a_sector(page: Pages) -> None:
+    opened = page(mode="delete")
+    field = opened.browser.find_element(By.ID, "goto")
+    opened.keys("/")
+    assert opened.browser.switch_to.active_element == field
+    points = opened.js("[...app.run.points.sector].map((sector, i) => [sector, app.run.points.command[i]])")
+    sector, command = next((sector, command) for sector, command in points if sector > 0)
+    for text, chosen in ((str(ROW), ["transactions", ROW]), (f"update {ROW}", ["transactions", ROW]),
+                         ("c3", ["commands", 3]), (f"s{int(sector)}", ["commands", command])):  # fmt: skip
+        field.clear()
+        field.send_keys(text, Keys.ENTER)
+        assert opened.js("[app.chosen.table, app.chosen.row]") == chosen, text
+    field.clear()
+    field.send_keys("c99999999", Keys.ENTER)
+    assert field.get_attribute("aria-invalid") == "true"
+
+
+def test_a_narrow_window_has_the_plot_above_what_is_chosen(page: Pages) -> None:
+    opened = page(mode="delete")
+    size = opened.browser.get_window_size()
+    try:
+        opened.browser.set_window_size(400, 900)
+        opened.open()
+        assert opened.js("app.stage.width") >= 190
+        stage, details = opened.js(
+            "['stage', 'details'].map((id) => document.getElementById(id).getBoundingClientRect().toJSON())"
+        )
+        assert details["top"] >= stage["bottom"] - 1 and details["width"] > 300
+        assert opened.js("document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        opened.browser.set_window_size(size["width"], size["height"])
