@@ -49,7 +49,8 @@ def setup(options: dict[str, str]) -> int:
         selector = options.get("WHERE") or f"grid={options['GRID']}"
         chosen = [run for run in select.selected(list(runs), selector) if run.facts["status"] == "ok"]
         if not chosen:
-            raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
+            near = select.nearest(runs, selector) or "no ok run is like that"
+            raise BadInputError(f"{selector}: {near} (make results lists them)")
     reported = merged([(run.cell.engine, values(run, runs)) for run in chosen])
     print(printable_lines([paragraph(reported, chosen), *footnotes(chosen)]))
     print("\n".join(latex(reported)))
