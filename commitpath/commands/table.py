@@ -45,6 +45,7 @@ PLACES = {
             "host",
         )
     },
+    "trend": "commitpath.commands.axis_trend:trend",
     "bisect": "commitpath.commands.release_bisect:bisect",
     "help": "commitpath.command_line.help:print_help",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
