@@ -173,6 +173,12 @@ def unattributed(run: Run) -> float | None:
     return float(ledger["unattributed_share"]) if ledger else None
 
 
+def wal_kib(run: Run) -> float | None:
+    """Return the size of SQLite's WAL before the databases are closed; None for a run without one."""
+    size = run.document("manifest").get("file_sizes_before_close", {}).get("wal")
+    return None if size is None or run.settings.get("journal_mode") != "wal" else size / 1024
+
+
 def lost(run: Run, statistic: str) -> float | None:
     """Return the largest number of acknowledged transactions that a cut took, or the mean over the cuts."""
     acknowledged: dict[str, float] = (run.summary.get("crash") or {}).get("lost_acknowledged") or {}
@@ -246,6 +252,7 @@ METRICS: dict[str, Metric] = {
     "unattributed": of_whole(
         "share of the bytes written without a label", unattributed, most=UNATTRIBUTED_LIMIT
     ),
+    "wal_kib": of_whole("KiB of the WAL before the close", wal_kib, timed=True),
     "rss": of_whole("resident memory (MiB)", memory("resident"), timed=True),
     "rss_anonymous": of_whole("resident anonymous memory (MiB)", memory("anonymous"), timed=True),
     "rss_mapped": of_whole("resident mapped files (MiB)", memory("mapped"), timed=True),
