@@ -24,6 +24,7 @@ help: ## what people use daily; `make help TARGET`: its variables; `make help al
 experiment: ## run one cell: make experiment FS=f2fs MODE=wal
 watch: ## run a command on the board under the observers: CMD='sqlite3 a.db "…"' [FILES=…] [PACKAGES=…]
 bisect: ## find the first release with another number: AXIS=sqlite GOOD=3.8.11.1 BAD=3.46.1 METRIC=flushes.update
+trend: ## compare several values of an axis, the first that differs marked: AXIS=kernel VALUES='6.1|6.12' FS=f2fs
 trace-record: ## record what a command on this machine does to its databases: CMD='…' FILE=new.trace
 trace-synthetic: ## write a synthetic trace, compare its statistics with the study's: NAME=synthetic-gmail SEED=1 FILE=new.trace
 plan: ## print a cell's resolved configuration as JSON; builds nothing: make plan FS=f2fs MODE=wal

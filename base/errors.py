@@ -1,5 +1,6 @@
 """Errors that end a command with one line and an exit code."""
 
+import errno
 from pathlib import Path
 
 from base.text import printable
@@ -23,6 +24,10 @@ class BadInputError(LabError):
     exit_code = EXIT_BAD_INPUT
 
 
+class UnfitFileError(BadInputError):
+    """A file that a request names is there, but its content cannot be used."""
+
+
 class FileError(Exception):
     """A stored file cannot be read, or its content is invalid.
 
@@ -35,3 +40,9 @@ class FileError(Exception):
         super().__init__(printable(text))
         self.path = Path(path)
         self.wrong = wrong
+
+
+def is_bad_input(error: BaseException) -> bool:
+    """Return whether an error is of the request: only a user's names are too long for the system."""
+    too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
+    return too_long or isinstance(error, BadInputError)

@@ -40,6 +40,13 @@ class Cell:
     cache_size: int
     wal_autocheckpoint: int
     journal_size_limit: int
+    mmap_size: int
+    auto_vacuum: str
+    secure_delete: str
+    temp_store: str
+    locking_mode: str
+    cache_spill: str
+    held_reader: str
     log_size: int
     log_full: int
     dirty_pages: int

@@ -38,7 +38,7 @@ def check_engine(cell: Cell, only: list[str] | None) -> None:
             )
     for name, values in profile.get("only_with", {}).items():
         for other, fit in values.get(cell.value(name), {}).items():
-            if cell.value(other) not in fit:
+            if str(cell.value(other)) not in fit:
                 raise BadInputError(
                     f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes it with {other.upper()}="
                     f"{' or '.join(one or 'none' for one in fit)}, not {cell.value(other)} "
@@ -205,6 +205,11 @@ def check_combination(cell: Cell) -> None:
         raise BadInputError(
             f"SYNCHRONOUS=extra: SQLite {cell.sqlite} has no synchronous=EXTRA (it came with 3.12); "
             "use SYNCHRONOUS=full or a newer SQLITE"
+        )
+    if cell.secure_delete == "fast" and version_key(cell.sqlite) < (3, 20):
+        raise BadInputError(
+            f"SECURE_DELETE=fast: SQLite {cell.sqlite} has no secure_delete=FAST (it came with 3.20); use "
+            "SECURE_DELETE=on or a newer SQLITE"
         )
     check_board_number(cell)
     filesystem_options.check(cell)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from base.errors import BadInputError
+from base.errors import BadInputError, UnfitFileError
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from model import synthetic, userfile
@@ -30,15 +30,15 @@ def text_of(path: Path, variable: str) -> str:
     except OSError as error:
         raise BadInputError(f"{variable}{path}: {error.strerror}") from error
     if not content.strip():
-        raise BadInputError(f"{variable}{path}: the file is empty")
+        raise UnfitFileError(f"{variable}{path}: the file is empty")
     if (place := content.find(0)) >= 0:
         line = content.count(b"\n", 0, place) + 1
-        raise BadInputError(f"{variable}{path}: line {line}: a NUL byte; the file is to be text")
+        raise UnfitFileError(f"{variable}{path}: line {line}: a NUL byte; the file is to be text")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise BadInputError(f"{variable}{path}: line {line}: not UTF-8") from None
+        raise UnfitFileError(f"{variable}{path}: line {line}: not UTF-8") from None
 
 
 def script(path: Path) -> str:
@@ -55,7 +55,7 @@ def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
     try:
         parts = userfile.parts({kind: text})
     except sqlfile.SqlFileError as error:
-        raise BadInputError(f"FILE={path}: {error}") from None
+        raise UnfitFileError(f"FILE={path}: {error}") from None
     return text, parts
 
 
@@ -65,7 +65,7 @@ def requests_of(path: Path) -> tuple[str, requests.Requests]:
     try:
         return text, requests.read(text)
     except sqlfile.SqlFileError as error:
-        raise BadInputError(f"FILE={path}: {error}") from None
+        raise UnfitFileError(f"FILE={path}: {error}") from None
 
 
 def content(path: Path, kind: str) -> str:

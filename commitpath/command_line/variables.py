@@ -47,11 +47,13 @@ def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
     return {first.get(name, name): text for name, text in given.items()}
 
 
-def check(command: str, given: Mapping[str, str]) -> None:
-    """Refuse a variable that a command does not accept, and a value that a variable cannot have.
+def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Return variables with their values as listed, which may be given in any case.
 
+    Refuses a variable that a command does not accept, and a value that a variable cannot have.
     given: as typed, so that a message names a variable as its user did.
     """
+    listed = dict(given)
     known = without_axes(command)
     cell = axes_of(command)
     also = [axis.also for axis in axes().values() if axis.also and axis.variable in cell]
@@ -60,9 +62,13 @@ def check(command: str, given: Mapping[str, str]) -> None:
             takes = ", ".join([*known, *cell]) or "none"
             near = did_you_mean(name, [*known, *cell, *also])
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
-        values = known.get(name, {}).get("values")
-        if values and text not in values:
+        if not (values := known.get(name, {}).get("values")):
+            continue
+        by_lower_case = {value.casefold(): value for value in values}
+        if text.casefold() not in by_lower_case:
             raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {', '.join(values)}")
+        listed[name] = by_lower_case[text.casefold()]
+    return listed
 
 
 def takes(command: str) -> str:

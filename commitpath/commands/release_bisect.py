@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from base.data import load_mapping
-from base.errors import BadInputError, FileError, LabError
-from base.text import printable
-from commitpath.cells.axes import Axis, axes, newest, releases, run_axes, version_key
-from commitpath.cells.from_variables import make_cell
+from base.errors import BadInputError, LabError
+from base.text import did_you_mean, printable
+from commitpath.cells.axes import Axis, aliases, axes, newest, releases, version_key
 from commitpath.command_line import variables as variables_table
-from commitpath.commands import board_commands
+from commitpath.commands import axis_runs
+from commitpath.commands.axis_runs import AxisRuns
 from commitpath.database.select import Run
-from commitpath.host import ansible
-from commitpath.results import expectations, metrics, run_folders, run_verdicts
+from commitpath.results import expectations, run_verdicts
 from commitpath.results.expectations import Name
-from model.cell import Cell
 
 AXES = ("sqlite", "kernel")
 
@@ -29,34 +26,33 @@ def bisect(variables: dict[str, str]) -> int:
     if axis.variable in variables:
         raise BadInputError(f"{axis.variable} with AXIS={axis.name}: GOOD and BAD are its values")
     values = between(axis, variables.pop("GOOD"), variables.pop("BAD"))
-    limit = run_axes()["limit"]
-    seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
-    # an unknown board first, before the needs of its cells
-    entry = ansible.board(variables.get("BOARD", "virtual"))
-    # all of them now: one that no board can run would end the search
-    cells = {value: make_cell({**variables, axis.variable: value}) for value in values}
-    for value, cell in cells.items():
-        if lacking := expectations.lacks(cell, name):
-            raise BadInputError(f"METRIC={name}: {axis.variable}={value}: {lacking}")
-    runs = dict[str, Run]()
+    runs, found = axis_runs.planned(axis, values, [name], "METRIC", variables), dict[str, Run]()
 
     def number(value: str) -> float:
-        board_commands.make_ready([cells[value]], entry, variables.get("FILE", ""))
-        run = runs[value] = accepted(cells[value], seconds, f"{axis.variable}={value}")
-        if (measured := metrics.value(run, name.metric, name.op)) is None:
-            raise LabError(f"{axis.variable}={value}: {run_verdicts.lacking(run, name)}")
-        print(printable(f"{axis.variable}={value}  {name}={measured:.6g}  {run.path}"), flush=True)
+        run = found[value] = runs.run(value)
+        measured = runs.number(value, run, name)
+        print(printable(f"{runs.title(value)}  {name}={measured:.6g}  {run.path}"), flush=True)
         return measured
 
     before, first, numbers = search(values, number)
     if numbers[before] == numbers[first]:
         both = f"{before} and {first} have {name}={numbers[first]:.6g}"
         raise LabError(f"{axis.variable}: the ends do not differ: {both}")
-    cause = run_verdicts.because(name, runs[before], runs[first])
-    change = f"{name} {numbers[before]:.6g} → {numbers[first]:.6g}"
-    print(printable(f"first that differs: {axis.variable}={first}, after {before}: {change}{cause}"))
-    print(printable(f"all causes: make diff RUN_A={runs[before].path} RUN_B={runs[first].path}"))
+    print(printable(difference(runs, name, (before, first), (found[before], found[first]))))
+    print(printable(all_causes(found[before], found[first])))
     return 0
+
+
+def difference(runs: AxisRuns, name: Name, values: tuple[str, str], found: tuple[Run, Run]) -> str:
+    """Return the line on the first value that differs. values, found: the one before it and itself."""
+    a, b = (runs.number(value, run, name) for value, run in zip(values, found, strict=True))
+    cause = run_verdicts.because(name, *found)
+    return f"first that differs: {runs.title(values[1])}, after {values[0]}: {name} {a:.6g} → {b:.6g}{cause}"
+
+
+def all_causes(before: Run, first: Run) -> str:
+    """Return the line with the command that compares two runs."""
+    return f"all causes: make diff RUN_A={before.path} RUN_B={first.path}"
 
 
 def metric(text: str) -> Name:
@@ -77,12 +73,17 @@ def ordered(axis: Axis) -> list[str]:
 def between(axis: Axis, good: str, bad: str) -> list[str]:
     """Return the values from GOOD to BAD, in their order. Raises BadInputError."""
     order, places = ordered(axis), list[int]()
+    named = {value: value for value in order} | {
+        str(alias): value for alias, value in aliases(axis.name).items()
+    }
+    if "newest" in axis.choices():
+        named["newest"] = newest()
     for name, text in (("GOOD", good), ("BAD", bad)):
-        value = str(axis.parse(text, name))
-        value = newest() if value == "newest" else value
-        if value not in order:
-            raise BadInputError(f"{name}={text}: it has no place among {', '.join(order)}")
-        places.append(order.index(value))
+        # a path of the user's, which the axis takes, has no place in an order
+        if text.casefold() not in named:
+            near = did_you_mean(text, named)
+            raise BadInputError(f"{name}={text}: {near}AXIS={axis.name} has {', '.join(named)}")
+        places.append(order.index(named[text.casefold()]))
     low, high = places
     if low == high:
         raise BadInputError(f"GOOD={good} and BAD={bad} are one release; nothing to bisect")
@@ -104,17 +105,3 @@ def search(values: Sequence[str], number: Callable[[str], float]) -> tuple[str, 
         else:
             high = middle
     return values[low], values[high], numbers
-
-
-def accepted(cell: Cell, limit: float, title: str) -> Run:
-    """Run a cell once and return its run. Raises LabError if it fails or is rejected."""
-    from analysis.__main__ import main as analyse
-    from commitpath.run.experiment import run_once
-
-    try:
-        folder: Path = run_once(cell, limit)
-    except (LabError, FileError) as error:
-        raise LabError(f"{title}: {error}") from error
-    if analyse([str(folder), "--quiet"]):
-        raise LabError(f"{title}: {board_commands.why_failed(folder)}")
-    return run_folders.read(folder)

@@ -1,6 +1,5 @@
 """The function of each command, by its make target; run one, with an exit code for each kind of failure."""
 
-import errno
 import functools
 import importlib
 import os
@@ -10,12 +9,21 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInputError, FileError, LabError
+from base.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_FAILED,
+    EXIT_UNREADABLE,
+    BadInputError,
+    FileError,
+    LabError,
+    is_bad_input,
+)
 from base.text import one_line
 from commitpath.command_line import arguments
 from commitpath.command_line import variables as variables_table
 from commitpath.commands import programs
 from commitpath.host import places
+from commitpath.results.outcome import EXIT_BAD_EXPECTED
 
 # Target → module:function. A module is imported when its command is called, as some take a second.
 PLACES = {
@@ -37,6 +45,7 @@ PLACES = {
             "host",
         )
     },
+    "trend": "commitpath.commands.axis_trend:trend",
     "bisect": "commitpath.commands.release_bisect:bisect",
     "help": "commitpath.command_line.help:print_help",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
@@ -97,6 +106,13 @@ def file_size_limit() -> str:
     return "" if most == resource.RLIM_INFINITY else f" (`ulimit -f` limits a file to {most} bytes here)"
 
 
+def bad_input_code(words: list[str]) -> int:
+    """Return the exit code of an invalid request: another with EXPECT, so that `git bisect run` ends."""
+    settings = words[: words.index("--")] if "--" in words else words
+    expected = any(word.startswith("EXPECT=") for word in settings)
+    return EXIT_BAD_EXPECTED if expected else EXIT_BAD_INPUT
+
+
 def run(words: list[str]) -> int:
     """Run one command; every failure is one line and an exit code."""
     code = 0
@@ -104,8 +120,7 @@ def run(words: list[str]) -> int:
         target, settings = arguments.read(words)
         if target not in COMMANDS:
             raise BadInputError(f"{target}: no such target; there are {', '.join(COMMANDS)}")
-        variables_table.check(target, settings)
-        given = variables_table.by_their_names(settings)
+        given = variables_table.by_their_names(variables_table.check(target, settings))
         # for this process and those that it starts
         if choice := given.pop("EMULATOR", None):
             os.environ["COMMITPATH_EMULATOR"] = choice
@@ -117,7 +132,7 @@ def run(words: list[str]) -> int:
         if isinstance(error.__cause__, BrokenPipeError):
             discard(sys.stdout)
         print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
-        return error.exit_code
+        return bad_input_code(words) if is_bad_input(error) else error.exit_code
     except FileError as error:
         print_error(error)
         return EXIT_UNREADABLE
@@ -127,6 +142,4 @@ def run(words: list[str]) -> int:
         return code
     except (OSError, subprocess.SubprocessError) as error:
         print_error(error, file_size_limit())
-        # only a user's names are too long
-        too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
-        return EXIT_BAD_INPUT if too_long else EXIT_FAILED
+        return bad_input_code(words) if is_bad_input(error) else EXIT_FAILED

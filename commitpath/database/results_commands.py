@@ -21,10 +21,13 @@ def results(options: dict[str, str]) -> int:
     changed = rebuild.rebuild() if "REBUILD" in options else sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
+        near = "" if runs else select.nearest(select.load(connection), selector)
     print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
     for folder in sync.running():
         print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
+    if near:
+        print(printable(f"WHERE={selector}: {near}"))
     return 0
 
 

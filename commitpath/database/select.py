@@ -202,6 +202,18 @@ def selected(runs: list[Run], selector: str) -> list[Run]:
     ]
 
 
+def nearest(runs: Sequence[Run], selector: str) -> str:
+    """Return the first term of a selector that none of some runs matches, with the nearest value of theirs.
+
+    Empty if each term has a run.
+    """
+    for name, patterns in parse(selector):
+        values = {value for run in runs for value in run.values(name)}
+        if not any(matches(value, patterns) for value in values):
+            return f"{did_you_mean(patterns[0], values)}no run has {name}={'|'.join(patterns)}"
+    return ""
+
+
 def matches(value: str, patterns: list[str]) -> bool:
     """Return whether a value matches one of the patterns."""
     return any(fnmatch.fnmatchcase(value, pattern) for pattern in patterns)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from base.errors import BadInputError, LabError
+from base.errors import LabError, UnfitFileError
 from base.paths import ROOT
 from commitpath.cells.profiles import load_profile
 from commitpath.inputs import execute_sql
@@ -32,7 +32,7 @@ def check(cell: Cell, file: str = "") -> None:
     version = cell.value(load_profile("engine", cell.engine)["release"])
     library = programs.release_library(programs.made_of(cell.engine)[-1], version)
     if error := _error(library, *userfile.text_of(profile)):
-        raise BadInputError(f"FILE={file or cell.file}: {error} (SQLite {version})")
+        raise UnfitFileError(f"FILE={file or cell.file}: {error} (SQLite {version})")
 
 
 # cached: a sweep has many cells of a file

@@ -17,8 +17,10 @@ from model.statements.tracefile import Trace
 
 # Characters of the first row that differs.
 SHOWN = 100
-# Of a database's header: WAL in use, bytes of a page, encoding of texts.
+# Of a database's header: WAL in use, bytes of a page, encoding of texts; with auto_vacuum the largest root
+# page, and whether it is incremental.
 WRITES, PAGE_SIZE, ENCODING = 18, slice(16, 18), slice(56, 60)
+LARGEST_ROOT, INCREMENTAL = slice(52, 56), slice(64, 68)
 ENCODINGS = {2: "UTF-16le", 3: "UTF-16be"}
 
 
@@ -110,6 +112,8 @@ def header(path: Path) -> dict[str, str]:
     settings = {"page_size": str(65536 if size == 1 else size)}
     if head[WRITES] == 2:
         settings["journal_mode"] = "wal"
+    if any(head[LARGEST_ROOT]):
+        settings["auto_vacuum"] = "incremental" if any(head[INCREMENTAL]) else "full"
     if encoding := ENCODINGS.get(int.from_bytes(head[ENCODING], "big")):
         settings["encoding"] = encoding
     return settings

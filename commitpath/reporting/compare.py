@@ -28,7 +28,7 @@ METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_ampl
 
 
 @judged
-def compare(options: dict[str, str], _: Check) -> Outcome:
+def compare(options: dict[str, str], check: Check) -> Outcome:
     """Print the comparison; write it to FILE as CSV, and to PAGE as a page."""
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
@@ -41,7 +41,8 @@ def compare(options: dict[str, str], _: Check) -> Outcome:
     files = new_page(options["PAGE"]) if "PAGE" in options else []
     runs = list(query.current().every)
     sides = [select.selected(runs, options[side]) for side in "AB"]
-    matched = match(options, *sides)
+    matched = match(options, *sides, runs)
+    check(run.cell for cell in matched for run in (*cell.a, *cell.b))
     metric = options.get("METRIC", "tps")
     rows = [row for cell in matched for row in rows_of(cell, metric, margin)]
     if not rows:

@@ -56,15 +56,17 @@ class Matched:
         return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | special
 
 
-def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
+def match(options: dict[str, str], a: list[Run], b: list[Run], every: Sequence[Run] = ()) -> list[Matched]:
     """Return the cells that are in both, equal in every axis that no selector names. Only ok runs count.
 
+    every: the runs that the selectors chose from, for a message.
     If a selector names the engine, axes that not both engines have may differ, too.
     """
     named = named_by(options, a, b)
     for side, runs in zip("AB", (a, b), strict=True):
         if not any(run.facts["status"] == "ok" for run in runs):
-            raise BadInputError(f"{side}={options[side]!r}: no ok run is like that (make results lists them)")
+            near = select.nearest(every, options[side]) or "no ok run is like that"
+            raise BadInputError(f"{side}={options[side]!r}: {near} (make results lists them)")
     if {run_id(run) for run in a} & {run_id(run) for run in b}:
         raise BadInputError("A and B name the same runs; nothing to compare")
     groups = [by_signature(runs, named) for runs in (a, b)]

@@ -50,7 +50,8 @@ def setup(options: dict[str, str]) -> int:
         selector = options.get("WHERE") or f"grid={options['GRID']}"
         chosen = [run for run in select.selected(list(runs), selector) if run.facts["status"] == "ok"]
         if not chosen:
-            raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
+            near = select.nearest(runs, selector) or "no ok run is like that"
+            raise BadInputError(f"{selector}: {near} (make results lists them)")
     print("\n".join(text(chosen, runs)))
     return 0
 

@@ -7,6 +7,7 @@
 The metrics are those of `make figure` (metrics.py). Without an operation a name means all transactions.
 """
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -99,7 +100,7 @@ class Scanner:
     def name(self) -> Name:
         """Return the name here, checked."""
         begin = self.at
-        metric = self.take(_METRIC, "a metric")
+        metric = self.take(_METRIC, "a metric").casefold()
         if metric not in METRICS:
             near = did_you_mean(metric, METRICS)
             known = ", ".join(METRICS)
@@ -107,7 +108,7 @@ class Scanner:
         op, at = WHOLE, self.at
         if self.text[self.at : self.at + 1] == ".":
             self.at = at = self.at + 1
-            op = self.take(_OPERATION, f"an operation after {metric}.")
+            op = self.take(_OPERATION, f"an operation after {metric}.").casefold()
         if wrong := unfit(metric, op):
             raise BadInputError(f"{self.place(at)}: {wrong}")
         return Name(metric, op)
@@ -139,6 +140,19 @@ def unfit(metric: str, op: str) -> str | None:
     return f"{metric} has no {op}; it has {', '.join((WHOLE, *spec.statistics))}"
 
 
+def undecided(metric: str, comparison: str, limit: float) -> str | None:
+    """Return why a comparison holds for all values of a metric, or for none; None if it decides."""
+    least, most = METRICS[metric].least, METRICS[metric].most
+    # a comparison changes at its limit only
+    near = (math.nextafter(limit, -math.inf), limit, math.nextafter(limit, math.inf))
+    places = [least, most, *(at for at in near if least <= at <= most)]
+    results = {COMPARISONS[comparison](at, limit) for at in places}
+    if len(results) > 1:
+        return None
+    span = f"from {least:g} to {most:g}" if math.isfinite(most) else f"{least:g} or more"
+    return f"it cannot {'fail' if True in results else 'hold'}: in a run that counts {metric} is {span}"
+
+
 def parse(text: str) -> list[Expectation]:
     """Return the expectations of EXPECT. Raises BadInputError with the place."""
     scanner = Scanner(text, "EXPECT")
@@ -153,6 +167,8 @@ def parse(text: str) -> list[Expectation]:
         scanner.skip()
         limit = scanner.number(f"{name}{comparison}")
         shown = "".join(text[begin : scanner.at].split())
+        if wrong := undecided(name.metric, comparison, limit):
+            raise BadInputError(f"{scanner.place(begin)}: {shown}: {wrong}")
         expectations.append(Expectation(name, comparison, limit, shown, scanner.place(begin)))
         scanner.skip()
     return expectations

@@ -9,17 +9,13 @@ import subprocess
 import traceback
 from collections.abc import Callable, Iterable
 
-from base.errors import BadInputError, FileError, LabError
+from base.errors import BadInputError, FileError, LabError, UnfitFileError, is_bad_input
 from commitpath.results.outcome import NoVerdictError, Outcome
 from model.cell import Cell
 
 EXPECT, REFERENCE = "EXPECT", "REFERENCE"
 Check = Callable[[Iterable[Cell]], None]
 Command = Callable[[dict[str, str], Check], Outcome]
-
-
-class _BadExpectationError(BadInputError):
-    """An expectation that no run of the command can meet or miss."""
 
 
 def judged(command: Command) -> Callable[[dict[str, str]], int]:
@@ -47,17 +43,17 @@ def _judge(command: Command, variables: dict[str, str], text: str, reference: st
     base = None if reference is None else references.read(reference, expected)
 
     def check(cells: Iterable[Cell]) -> None:
-        try:
-            expectations.check(expected, cells)
-        except BadInputError as error:
-            raise _BadExpectationError(str(error)) from error
+        expectations.check(expected, cells)
 
     try:
         outcome = command(variables, check)
         return run_verdicts.judge(expected, base, outcome)
-    except (NoVerdictError, _BadExpectationError):
+    except NoVerdictError:
         raise
     except (LabError, FileError, OSError, subprocess.SubprocessError) as error:
+        # a file of the tree that git bisects may be unfit in some of its commits only
+        if is_bad_input(error) and not isinstance(error, UnfitFileError):
+            raise
         raise NoVerdictError(f"EXPECT: no verdict: {error}") from error
     except Exception as error:
         # Python would end with 1, as for a number that is not as expected

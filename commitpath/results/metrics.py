@@ -7,6 +7,7 @@ order of workloads/operations.yml, such as `10:1:1` for inserts, updates and del
 from __future__ import annotations
 
 import functools
+import math
 import re
 import statistics
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis.checks.ledger import UNATTRIBUTED_LIMIT
 from analysis.run_files import stored
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
@@ -37,7 +39,8 @@ class Metric:
 
     timed: whether unwatched runs have it; whole: whether it exists for all transactions, too; each: whether
     for an operation; cuts: whether only runs with cuts have it; statistics: what may stand in place of an
-    operation; quantity: what `analysis.diff.causes` splits by cause, or empty.
+    operation; quantity: what `analysis.diff.causes` splits by cause, or empty; least, most: the range of its
+    values in runs that are not rejected.
     """
 
     label: str
@@ -48,6 +51,8 @@ class Metric:
     cuts: bool = False
     statistics: tuple[str, ...] = ()
     quantity: str = ""
+    least: float = 0
+    most: float = math.inf
 
 
 def value(run: Run, metric: str, op: str) -> float | None:
@@ -168,6 +173,12 @@ def unattributed(run: Run) -> float | None:
     return float(ledger["unattributed_share"]) if ledger else None
 
 
+def wal_kib(run: Run) -> float | None:
+    """Return the size of SQLite's WAL before the databases are closed; None for a run without one."""
+    size = run.document("manifest").get("file_sizes_before_close", {}).get("wal")
+    return None if size is None or run.settings.get("journal_mode") != "wal" else size / 1024
+
+
 def lost(run: Run, statistic: str) -> float | None:
     """Return the largest number of acknowledged transactions that a cut took, or the mean over the cuts."""
     acknowledged: dict[str, float] = (run.summary.get("crash") or {}).get("lost_acknowledged") or {}
@@ -238,7 +249,10 @@ METRICS: dict[str, Metric] = {
     "pages": of_whole("4 KiB pages of the engine's files written", lambda run: written(run, "pages")),
     "os_pages": of_whole("other 4 KiB pages written", lambda run: written(run, "os_pages")),
     "checkpoints": of_whole("checkpoints", lambda run: written(run, "checkpoints")),
-    "unattributed": of_whole("share of the bytes written without a label", unattributed),
+    "unattributed": of_whole(
+        "share of the bytes written without a label", unattributed, most=UNATTRIBUTED_LIMIT
+    ),
+    "wal_kib": of_whole("KiB of the WAL before the close", wal_kib, timed=True),
     "rss": of_whole("resident memory (MiB)", memory("resident"), timed=True),
     "rss_anonymous": of_whole("resident anonymous memory (MiB)", memory("anonymous"), timed=True),
     "rss_mapped": of_whole("resident mapped files (MiB)", memory("mapped"), timed=True),

@@ -12,8 +12,8 @@ from base.errors import LabError
 if TYPE_CHECKING:
     from commitpath.database.select import Run
 
-# `git bisect run` skips a commit with this code.
-EXIT_NO_VERDICT = 125
+# `git bisect run` skips a commit with 125, and ends with 128 or more. Other codes but 0 are of a bad commit.
+EXIT_NO_VERDICT, EXIT_BAD_EXPECTED = 125, 128
 
 
 class NoVerdictError(LabError):

@@ -20,6 +20,8 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     if wrong := [key for key in _SETTINGS if type(settings.get(key)) is not int]:
         return [f"{wrong[0]} is {settings.get(wrong[0])!r}, not a whole number"]
     every, limit, page = (settings[key] for key in _SETTINGS)
+    # a passive checkpoint stops at what a reader sees: here the database without its log (walCheckpoint)
+    every = 0 if settings.get("held_reader") == "yes" else every
     of_wal, write = pl.col("file") == "wal", pl.col("op") == "write"
     logged, cut = of_wal & write, of_wal & (pl.col("op") == "truncate")
     made = calls.filter(pl.col("transaction").is_not_null()).group_by("transaction", maintain_order=True)

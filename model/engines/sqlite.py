@@ -32,7 +32,8 @@ from model.workloads import Operation
 TITLE = "SQLite"
 _SETTINGS = (
     *("journal_mode", "synchronous", "page_size", "cache_size"),
-    *("wal_autocheckpoint", "journal_size_limit"),
+    *("wal_autocheckpoint", "journal_size_limit", "mmap_size", "auto_vacuum"),
+    *("secure_delete", "temp_store", "locking_mode", "cache_spill", "held_reader"),
 )
 FILES = {
     "database": ("database page", "#0072B2"),
@@ -52,13 +53,7 @@ HEADS = {
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
 OF_ANY_SQLITE = True
-UNASKED = {
-    "checkpoint_fullfsync": "0",
-    "fullfsync": "0",
-    "locking_mode": "normal",
-    "mmap_size": "0",
-    "temp_store": "0",
-}
+UNASKED = {"checkpoint_fullfsync": "0", "fullfsync": "0"}
 
 # a super-journal (tempfilecompat.html, 2.3)
 _SUPER_JOURNAL = re.compile(r"-mj[0-9A-F]{6}9[0-9A-F]{2}$")
@@ -132,7 +127,9 @@ _SAVED = {
     "full": "j+JjJ([jd]+JjJ)*d+D",
 }
 # pager_end_transaction and zeroJournalHdr: how the journal ends. PERSIST truncates one that is larger than
-# journal_size_limit.
+# journal_size_limit. With locking_mode=EXCLUSIVE DELETE does as PERSIST, and the journal stays open. A
+# database with auto_vacuum that has become smaller is truncated after that; it grows by a truncation before
+# its sync.
 _ENDED = {
     "delete": {"off": "cx", "normal": "cx", "full": "cx"},
     "truncate": {"off": "tc", "normal": "tc", "full": "tJc"},
@@ -159,11 +156,19 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     level = "full" if level == "extra" else level
     if mode == "wal":
         return re.compile(f"({_LOGGED[level]})?")
+    moved = "s?" if settings.get("auto_vacuum", "none") != "none" else ""
     if mode not in _ENDED:  # no journal on disk
-        return re.compile("(d+)?" if level == "off" else "(d+D)?")
+        return re.compile(f"(d+{moved}{'' if level == 'off' else 'D'}{moved})?")
+    saved = _SAVED[level].replace("D", f"{moved}D") if level != "off" else f"{_SAVED[level]}{moved}"
+    if settings.get("locking_mode") == "exclusive":
+        ended = _ENDED["persist" if mode == "delete" else mode][level].removesuffix("c")
+        return re.compile(f"(o?{saved}{ended}{moved})?")
     # an old journal is opened to see whether it must be rolled back
     opened = "(oc)?" if mode == "persist" else ""
-    return re.compile(f"{opened}(o{_SAVED[level]}{_ENDED[mode][level]})?")
+    ended = _ENDED[mode][level]
+    # it is closed when the lock is released
+    ended = f"{ended}{moved}" if mode == "delete" else f"{ended.removesuffix('c')}{moved}c"
+    return re.compile(f"{opened}(o{saved}{ended})?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
@@ -216,4 +221,7 @@ def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return what survives a crash of the process, and of the system."""
     journal_mode = settings["journal_mode"]
     process = CORRUPT if journal_mode in ("memory", "off") else ALL
+    # its journal ends by a synced write (_ENDED)
+    if journal_mode == "delete" and settings.get("locking_mode") == "exclusive":
+        journal_mode = "persist"
     return process, _SYNCED[journal_mode][settings["synchronous"]]

@@ -11,15 +11,16 @@ RECORDED = (
 # They change cost, writes or rows, and are settings of a cell: the axis of each.
 SETTINGS = {
     **{name: name for name in ("cache_size", "journal_mode", "journal_size_limit", "page_size")},
-    **{name: name for name in ("synchronous", "wal_autocheckpoint")},
+    **{name: name for name in ("synchronous", "wal_autocheckpoint", "mmap_size", "auto_vacuum")},
+    **{name: name for name in ("secure_delete", "temp_store", "locking_mode", "cache_spill")},
     "default_cache_size": "cache_size",
 }
 # They change the same, and a cell has SQLite's default.
 DEFAULTS = frozenset(
     (
-        *("auto_vacuum", "cache_spill", "checkpoint_fullfsync", "encoding", "fullfsync"),
-        *("incremental_vacuum", "legacy_alter_table", "legacy_file_format", "locking_mode"),
-        *("max_page_count", "mmap_size", "schema_version", "secure_delete", "temp_store"),
+        *("checkpoint_fullfsync", "encoding", "fullfsync"),
+        *("incremental_vacuum", "legacy_alter_table", "legacy_file_format"),
+        *("max_page_count", "schema_version"),
         *("temp_store_directory", "threads", "analysis_limit", "data_store_directory"),
         *("trusted_schema", "writable_schema"),
     )

@@ -22,6 +22,17 @@ LOADS = {
     "one row": ((), ()),
     "a small cache": (("--workload", "kv"), ("--workload", "kv", "--cache-size", 10)),
     "checkpoints": ((), ("--wal-autocheckpoint", 20, "--journal-size-limit", 8192)),
+    "exclusive": ((), ("--locking-mode", "exclusive", "--wal-autocheckpoint", 20)),
+    "vacuum": (("--auto-vacuum", "full"), ("--auto-vacuum", "full", "--secure-delete", "on")),
+    "exclusive vacuum": (
+        ("--auto-vacuum", "full"),
+        ("--auto-vacuum", "full", "--locking-mode", "exclusive", "--mmap-size", 1 << 20),
+    ),
+    "held reader": ((), ("--held-reader", "yes", "--wal-autocheckpoint", 20)),
+    "no spill": (
+        ("--workload", "kv"),
+        ("--workload", "kv", "--cache-size", 10, "--cache-spill", "off", "--temp-store", "memory"),
+    ),
 }
 
 
@@ -29,13 +40,17 @@ LOADS = {
 @pytest.mark.parametrize("mode", ["delete", "truncate", "persist", "memory", "off", "wal"])
 def test_each_transaction_is_in_order(driver, mode, load):
     populated, more = LOADS[load]
+    if load == "held reader" and mode != "wal":
+        pytest.skip("a reader keeps the driver from writing")
     for level in LEVELS:
         if level == "extra" and driver.binary.name.endswith("3.8.11.1"):
             continue
         driver.populate(*populated)
         driver.run_ok("--vfs-log", *more, n=10, mode=mode, synchronous=level)
-        assert sqlite.contradicted(driver.config()["effective"], _of_transactions(driver)) == [], level
-        allowed = sqlite.order({"journal_mode": mode, "synchronous": level})
+        settings = driver.config()["effective"]
+        assert settings == driver.config()["requested"]
+        assert sqlite.contradicted(settings, _of_transactions(driver)) == [], level
+        allowed = sqlite.order(settings)
         log = [call for call in calls(driver) if call["file"] not in sqlite.UNORDERED]
         deleted = [int(call["bytes"]) for call in log if call["op"] == "delete" and call["file"] == "journal"]
         assert set(deleted) <= {int(level == "extra")}, level
@@ -94,3 +109,23 @@ def _of_transactions(driver):
         inner = {call["call"] for call in inside(log, row)}
         log = [call | {"transaction": number} if call["call"] in inner else call for call in log]
     return pl.DataFrame(log, infer_schema_length=None)
+
+
+def test_a_held_reader_lets_the_log_grow(newest):
+    sizes, more = {}, ("--wal-autocheckpoint", 20)
+    for held in ("no", "yes"):
+        newest.populate()
+        newest.run_ok("--vfs-log", *more, "--held-reader", held, n=40, mode="wal")
+        config = newest.config()
+        assert config["effective"]["held_reader"] == held
+        sizes[held] = config["file_sizes_before_close"]["wal"]
+        # the checkpoint of the close is whole
+        assert config["file_sizes"]["wal"] == 0
+        # without the reader a checkpoint would have been due
+        assert (
+            sqlite.contradicted({**config["effective"], "held_reader": held}, _of_transactions(newest)) == []
+        )
+        other = {**config["effective"], "held_reader": "no" if held == "yes" else "yes"}
+        assert sqlite.contradicted(other, _of_transactions(newest))
+    frame = 24 + 4096
+    assert sizes["no"] < 40 * frame < 120 * frame < sizes["yes"]

@@ -101,13 +101,21 @@ def test_config(driver):
         "cache_size": -2000,
         "wal_autocheckpoint": 1000,
         "journal_size_limit": -1,
+        "mmap_size": 0,
+        "auto_vacuum": "none",
+        "secure_delete": "off",
+        "temp_store": "default",
+        "locking_mode": "normal",
+        "cache_spill": "on",
+        "held_reader": "no",
     }
     assert config["effective"] == config["requested"]
     assert config["engine"] == "sqlite"
     assert config["sqlite"]["version"] == driver.binary.name.removeprefix("driver-")
     assert "THREADSAFE=1" in config["sqlite"]["compile_options"]
     assert not [o for o in config["sqlite"]["compile_options"] if "BATCH_ATOMIC" in o]
-    assert config["pragmas"]["auto_vacuum"] == "0"
+    assert config["pragmas"]["fullfsync"] == "0"
+    assert not config["pragmas"].keys() & config["requested"].keys()
     assert config["sql_bytes"] == 2 * 20 * 3072
     assert config["status"] == "ok"
     # how long an instruction takes is timed where the loop is known to be of two

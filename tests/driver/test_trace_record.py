@@ -183,10 +183,10 @@ def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatc
         '"PRAGMA user_version=7"',
     ]
     for words in (
-        "1 app.db is as of a cell with PAGE_SIZE=8192 JOURNAL_MODE=wal\n",
+        "1 app.db is as of a cell with PAGE_SIZE=8192 JOURNAL_MODE=wal AUTO_VACUUM=incremental\n",
         "left out once: PRAGMA synchronous=normal: the variable SYNCHRONOUS sets it\n",
         "left out once: PRAGMA wal_autocheckpoint=100: the variable WAL_AUTOCHECKPOINT sets it\n",
-        "left out once: PRAGMA secure_delete=on: no variable sets it, a cell has SQLite's default\n",
+        "left out once: PRAGMA secure_delete=on: the variable SECURE_DELETE sets it\n",
     ):
         assert words in message
     assert message.count("left out") == 9 and "beware" not in message
@@ -250,8 +250,11 @@ c.execute("INSERT INTO u VALUES('random()')")
         ("PRAGMA foreign_keys", "PRAGMA foreign_keys"),
         ("PRAGMA 'journal_mode' = 'WAL'", "PRAGMA journal_mode=wal"),
         ("PRAGMA cache_size(-8000)", "PRAGMA cache_size=-8000"),
+        ("PRAGMA fullfsync = 1", "PRAGMA fullfsync=1"),
         ("INSERT INTO pragma VALUES(1)", None),
     ],
 )
 def test_a_pragma_is_recorded_or_counted(sql, words):
     assert pragmas.left_out(sql) == words
+    # of these one setting has no variable
+    assert bool(words and pragmas.is_default(words)) == ("fullfsync" in sql)

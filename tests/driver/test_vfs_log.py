@@ -1,7 +1,6 @@
 """vfs.csv, the witness inside SQLite, against the oracle table and against the wrapped sync calls."""
 
 import itertools
-import os
 
 import pytest
 from conftest import one_line_error
@@ -118,9 +117,8 @@ def test_the_log_says_which_page_each_frame_of_the_wal_holds(driver, page_size):
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_mapped_reads_pass_through(driver, mode):
     driver.populate()
-    environment = {**os.environ, "COMMITPATH_MMAP": "1"}
-    driver.run_ok("--vfs-log", mode=mode, env=environment)
-    assert driver.config()["pragmas"]["mmap_size"] == str(1 << 30)
+    driver.run_ok("--vfs-log", "--mmap-size", 1 << 30, mode=mode)
+    assert driver.config()["effective"]["mmap_size"] == 1 << 30
     mapped = driver.database.read_bytes()
     driver.populate()
     driver.run_ok(mode=mode)

@@ -25,7 +25,7 @@ from commitpath.sweep import drive
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests/analysis"
-EXIT_NO_VERDICT = 125
+EXIT_NO_VERDICT, EXIT_BAD_EXPECTED = 125, 128
 
 
 @pytest.fixture
@@ -157,15 +157,18 @@ def test_a_reference_of_numbers_or_of_another_load(
     )
 
 
-@pytest.mark.parametrize(
-    "error", [LabError("the board died"), BadInputError("no FILE"), OSError(28, "No space")]
-)
+@pytest.mark.parametrize("error", [LabError("the board died"), OSError(28, "No space")])
 def test_a_run_that_fails_has_no_verdict(
     error: Exception, ran: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran(error)
     code, lines = judged(capsys, "experiment", "EXPECT=tps>1")
     assert (code, lines) == (EXIT_NO_VERDICT, [f"commitpath: EXPECT: no verdict: {error}"])
+
+
+def test_a_request_that_is_refused_late_is_bad_input(ran: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(BadInputError("no FILE"))
+    assert judged(capsys, "experiment", "EXPECT=tps>1") == (EXIT_BAD_EXPECTED, ["commitpath: no FILE"])
 
 
 def test_a_fault_of_ours_is_no_verdict(ran: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,7 +190,8 @@ def test_a_rejected_run_has_no_verdict(
     ran(run, code=1)
     assert judged(capsys, "experiment")[0] == 1
     code, lines = judged(capsys, "experiment", "EXPECT=tps>1", f"REFERENCE={run}")
-    assert code == 2 and lines == [f"commitpath: REFERENCE={run}: the run was rejected: 2 events lost"]
+    assert code == EXIT_BAD_EXPECTED
+    assert lines == [f"commitpath: REFERENCE={run}: the run was rejected: 2 events lost"]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +208,33 @@ def test_a_slip_is_refused_before_anything_is_run(
 ) -> None:
     ran(AssertionError("it ran"))
     code, lines = judged(capsys, "experiment", *words)
-    assert code == 2 and len(lines) == 1 and lines[0].startswith(f"commitpath: {says}")
+    assert code == (EXIT_BAD_EXPECTED if "EXPECT" in words[0] else 2)
+    assert len(lines) == 1 and lines[0].startswith(f"commitpath: {says}")
+
+
+@pytest.mark.parametrize("word", ["MODE=wall", "MODEE=wal", "AXIS", "N=0", "FILE=/nowhere", "FS=f2fs"])
+def test_git_bisect_ends_at_a_slip_in_another_variable(
+    word: str, ran: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(AssertionError("it ran"))
+    words = ["FS=f2fs", "WORKLOAD=sql", word]
+    assert judged(capsys, "experiment", "EXPECT=tps>1", *words)[0] == EXIT_BAD_EXPECTED
+    # a name that no file can have
+    code, lines = judged(capsys, "experiment", "EXPECT=tps>1", "WORKLOAD=sql", f"FILE={'a' * 300}")
+    assert code == EXIT_BAD_EXPECTED and len(lines) == 1
+    # the words of a program are no settings
+    assert judged(capsys, "watch", "MODE=wal", "--", "env", "EXPECT=tps>1")[0] == 2
+
+
+def test_git_bisect_skips_a_commit_with_an_unfit_file(
+    ran: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(AssertionError("it ran"))
+    (path := tmp_path / "app.sql").write_text("CREATE TABLE t(x);\nINSERT INTO t VALUES('")
+    words = ["experiment", "WORKLOAD=sql", f"FILE={path}"]
+    code, lines = judged(capsys, *words, "EXPECT=tps>1")
+    assert code == EXIT_NO_VERDICT and lines[0].startswith(f"commitpath: EXPECT: no verdict: FILE={path}: ")
+    assert judged(capsys, *words)[0] == 2
 
 
 def test_a_watched_command(
@@ -273,7 +303,7 @@ def test_each_cell_of_a_sweep_is_named(
     # what does not hold in one run does not hold, whatever else failed
     assert judged(capsys, "sweep", "EXPECT=tps.insert>200")[0] == 1
     monkeypatch.setattr(drive, "carry_out", lambda *_: pytest.fail("it ran"))
-    assert judged(capsys, "sweep", "EXPECT=tps.read>1")[0] == 2
+    assert judged(capsys, "sweep", "EXPECT=tps.read>1")[0] == EXIT_BAD_EXPECTED
 
 
 def test_each_side_of_a_comparison_is_named(lab: Lab, delete: Path, wal: Path) -> None:
@@ -289,6 +319,10 @@ def test_each_side_of_a_comparison_is_named(lab: Lab, delete: Path, wal: Path) -
     )
     assert len(done.stderr.splitlines()) == 1
     assert "median B" in done.stdout
+    # before anything is printed
+    done = lab.make("compare", **sides, EXPECT="syncs.inser<1")
+    assert done.returncode == EXIT_BAD_EXPECTED and not done.stdout
+    assert "syncs.inser: did you mean insert? " in done.stderr
 
 
 @pytest.mark.parametrize(("unbuffered", "code"), [("", 1), ("1", EXIT_NO_VERDICT)])

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis import __main__ as analysis_main
-from base.errors import LabError
+from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes, newest, releases
 from commitpath.commands import board_commands, release_bisect, table
 from commitpath.results import run_folders
@@ -46,7 +46,14 @@ def test_releases_are_in_order() -> None:
     assert release_bisect.ordered(sqlite) == list(releases())[::-1]
     some = release_bisect.between(sqlite, "3.8.11.1", "newest")
     assert (some[0], some[1], some[-1]) == ("3.8.11.1", "3.15.0", newest())
-    assert release_bisect.between(sqlite, "newest", "3.8.11.1") == some[::-1]
+    assert release_bisect.between(sqlite, "NEWEST", "3.8.11.1") == some[::-1]
+
+
+def test_the_allowed_ends_are_those_with_a_place_in_the_order() -> None:
+    for end, near in (("tree:/linux", ""), ("deb:a.deb", ""), ("6.2", "did you mean 6.12? ")):
+        with pytest.raises(BadInputError) as error:
+            release_bisect.between(axes()["kernel"], "6.1", end)
+        assert str(error.value) == f"BAD={end}: {near}AXIS=kernel has 5.10, 6.1, 6.12, 7.x"
 
 
 @pytest.fixture
@@ -98,7 +105,8 @@ def test_the_release_and_its_cause(
         (["GOOD=3.8.9", "BAD=3.44.2"], 1, "SQLITE=3.44.2: the board died"),
         (["GOOD=3.8.9", "BAD=3.8.9"], 2, "GOOD=3.8.9 and BAD=3.8.9 are one release; nothing to bisect"),
         (["GOOD=3.8.9"], 2, "BAD: missing; make bisect takes AXIS=sqlite|kernel, "),
-        (["GOOD=3.8.9", "BAD=3.99"], 2, "BAD=3.99: "),
+        (["GOOD=3.8.9", "BAD=3.99"], 2, "BAD=3.99: did you mean 3.8.9? AXIS=sqlite has 3.8.2"),
+        (["GOOD=3.8.9", "BAD=newest", "METRIC=Syncs.INSERT", "N=0"], 2, "N=0: "),
         (["GOOD=3.8.9", "BAD=newest", "SQLITE=3.8.9"], 2, "SQLITE with AXIS=sqlite: GOOD and BAD"),
         (["GOOD=3.8.9", "BAD=newest", "PROBES=none"], 2, "METRIC=syncs.insert: SQLITE=3.8.9: PROBES=none"),
         (["GOOD=3.8.9", "BAD=newest", "METRIC=sync"], 2, "METRIC, character 1: unknown metric sync; "),

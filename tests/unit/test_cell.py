@@ -127,6 +127,18 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("N=abc", "a whole number from 1 to"),
         ("ROWS=1e9", "needs a device of 4882918 MiB"),
         ("SYNC=extra SQLITE=3.8.11.1", "has no synchronous=EXTRA"),
+        ("HELD_READER=yes MODE=wal CHECKPOINT_EVERY=5", "takes it with CHECKPOINT_EVERY=-1, not 5"),
+        ("SECURE_DELETE=fast SQLITE=3.15.0", "SQLite 3.15.0 has no secure_delete=FAST"),
+        ("MMAP_SIZE=2147418113", "MMAP_SIZE is a whole number from 0 to 2147418112 bytes"),
+        ("HELD_READER=yes", "ENGINE=sqlite takes it with JOURNAL_MODE=wal, not delete"),
+        (
+            "HELD_READER=yes MODE=wal LOCKING_MODE=exclusive",
+            "takes it with LOCKING_MODE=normal, not exclusive",
+        ),
+        (
+            "LOCKING_MODE=exclusive ENGINE=ssl",
+            "LOCKING_MODE: not a setting of ENGINE=ssl; ENGINE=sqlite takes",
+        ),
         ("CACHE=cold CRASH=power DEVICE=emmc-5.0", "CACHE=cold: the boards of CRASH=power have their"),
         ("CACHE=cold ENGINE=leveldb WORKLOAD=null", "CACHE=cold: ENGINE=leveldb does not count changed rows"),
         ("BOARD=nope", "not in playbooks/inventory, which has "),

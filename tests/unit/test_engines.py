@@ -290,6 +290,18 @@ def test_each_promise_has_its_source_and_applies_to_some_cell(engine: str) -> No
     assert all(row["source"].strip() for row in rows)
 
 
+@pytest.mark.parametrize("mode", ["delete", "truncate", "wal", "memory"])
+def test_a_journal_that_stays_open_ends_by_a_synced_write(mode: str) -> None:
+    """pager.c: with locking_mode=EXCLUSIVE a journal is not deleted, so the commit waits for its end."""
+    sqlite = engines.by_name("sqlite")
+    for level in ("off", "normal", "full", "extra"):
+        settings = {"journal_mode": mode, "synchronous": level}
+        as_kept = {**settings, "journal_mode": "persist"} if mode == "delete" else settings
+        # a run made before the setting does not have it
+        assert sqlite.survives({**settings, "locking_mode": "normal"}) == sqlite.survives(settings)
+        assert sqlite.survives({**settings, "locking_mode": "exclusive"}) == sqlite.survives(as_kept)
+
+
 def _words(axis: str, profile: dict[str, Any]) -> list[str]:
     """The values that an engine takes of an axis."""
     return list(profile.get("allowed", {}).get(axis) or axes()[axis].spec["enum"])

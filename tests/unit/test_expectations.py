@@ -14,17 +14,45 @@ from commitpath.run.watch import command_cell
 
 def test_each_part_of_an_expectation_is_read() -> None:
     text = (
-        " syncs.insert<=1.1  kib <26\tlost.max == 0 tps.10:1:1>=1.5e2 tps.read-modify-write!=-3 p99.insert>2"
+        " syncs.INSERT<=1.1  KiB <26\tlost.max == 0 tps.10:1:1>=1.5e2 tps.read-modify-write!=+3 p99.insert>2"
     )
     read = [(str(one.name), one.comparison, one.limit, one.text) for one in expectations.parse(text)]
     assert read == [
-        ("syncs.insert", "<=", 1.1, "syncs.insert<=1.1"),
-        ("kib.all", "<", 26, "kib<26"),
+        ("syncs.insert", "<=", 1.1, "syncs.INSERT<=1.1"),
+        ("kib.all", "<", 26, "KiB<26"),
         ("lost.max", "==", 0, "lost.max==0"),
         ("tps.10:1:1", ">=", 150, "tps.10:1:1>=1.5e2"),
-        ("tps.read-modify-write", "!=", -3, "tps.read-modify-write!=-3"),
+        ("tps.read-modify-write", "!=", 3, "tps.read-modify-write!=+3"),
         ("p99.insert", ">", 2, "p99.insert>2"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "unattributed<=50",
+            "1: unattributed<=50: it cannot fail: in a run that counts unattributed is from",
+        ),
+        ("tps>1 unattributed<0.0011", "7: unattributed<0.0011: it cannot fail: "),
+        ("unattributed==0.5", "1: unattributed==0.5: it cannot hold: "),
+        ("syncs>=0", "1: syncs>=0: it cannot fail: in a run that counts syncs is 0 or more"),
+        ("tps.insert!=-1", "1: tps.insert!=-1: it cannot fail: "),
+        ("kib<0", "1: kib<0: it cannot hold: "),
+    ],
+)
+def test_a_limit_that_decides_nothing_is_refused(text: str, says: str) -> None:
+    with pytest.raises(BadInputError) as error:
+        expectations.parse(text)
+    assert str(error.value).startswith(f"EXPECT, character {says}")
+
+
+def test_a_limit_at_the_end_of_the_values_decides() -> None:
+    # the limit of the check that rejects a run: of 0.1 % of the bytes
+    assert (
+        len(expectations.parse("unattributed<0.001 unattributed<=0.0005 unattributed==0 tps>0 kib<=1e99"))
+        == 5
+    )
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,11 @@ def test_a_contradiction_is_refused(given: str, says: str) -> None:
         {"FS": "ext4-journal", "MOUNT_OPTIONS": "nodelalloc,nodioread_nolock"},
         {"FS": "f2fs", "MKFS_OPTIONS": "-O extra_attr,compression", "MOUNT_OPTIONS": "mode=lfs"},
         {"FS": "xfs", "MKFS_OPTIONS": "-m crc=0 -m reflink=0 -d agcount=128 -l size=67108864"},
+        # what people try first
+        {"MKFS_OPTIONS": "-O fast_commit", "MOUNT_OPTIONS": "lazytime,commit=30,nobarrier,nodioread_nolock"},
+        {"FS": "ext4-nojournal", "MOUNT_OPTIONS": "lazytime,dioread_nolock"},
+        {"FS": "f2fs", "MOUNT_OPTIONS": "fsync_mode=nobarrier,checkpoint_merge,lazytime"},
+        {"FS": "f2fs", "MOUNT_OPTIONS": "fsync_mode=strict,nocheckpoint_merge"},
         {"FS": "xfs", "MKFS_OPTIONS": "-m crc=0,reflink=0 -i size=256", "MOUNT_OPTIONS": "logbufs=2"},
     ],
 )

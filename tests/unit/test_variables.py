@@ -169,6 +169,16 @@ def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
     assert "; 1e3 is 1000" in axes()["rows"].allowed()
 
 
+def test_a_commands_own_words_may_be_in_any_case() -> None:
+    given = {"AXIS": "SQLite", "GOOD": "NEWEST", "METRIC": "kib"}
+    assert variables.check("bisect", given) == {**given, "AXIS": "sqlite"}
+    for command in variables.commands():
+        for name, entry in variables.without_axes(command).items():
+            for value in (values := entry.get("values", [])):
+                assert variables.check(command, {name: value.upper()}) == {name: value}
+            assert len({value.casefold() for value in values}) == len(values)
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -193,6 +203,10 @@ def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
         (
             lambda: grid.checked({"devise": "emmc-5.0"}),
             r"^devise: unknown axis; did you mean device\? there are ",
+        ),
+        (
+            lambda: variables.check("bisect", {"AXIS": "kernal"}),
+            r"^AXIS=kernal: did you mean kernel\? AXIS is ",
         ),
         (lambda: variables.check("sweep", {"mode": "wal"}), r"^mode: unknown variable; did you mean MODE\?"),
     ],

@@ -1,7 +1,6 @@
 /* SQLite: a database is one connection. */
 #include "engine.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "hooks.h"
@@ -28,19 +27,17 @@ static const char *title(void)
 /* Configures a connection before it is used. */
 static bool set_up(struct database *database, struct error *error)
 {
-	char sql[64];
-
 	switch (database->use) {
 	case ENGINE_CREATE:
-		return creation_begin(database, database->options->settings[PAGE_SIZE], error);
+		return settings_of_file(database->db, database->options, error) &&
+		       creation_begin(database, database->options->settings[PAGE_SIZE], error);
 	case ENGINE_RUN:
 		/* an empty database has no page size yet */
-		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
-			 database->options->settings[PAGE_SIZE]);
-		if (database->workload->creates && !sql_run(database->db, sql, error))
+		if (database->workload->creates &&
+		    !settings_of_file(database->db, database->options, error))
 			return false;
 		return settings_apply(database->db, database->options, error) &&
-		       render_open(database, error);
+		       settings_hold_reader(database, error) && render_open(database, error);
 	case ENGINE_VERIFY:
 		/* Not measured: a mapping avoids copies. The size is SQLite's maximum. */
 		return sql_run(database->db, "PRAGMA mmap_size=2147418112", error) &&
@@ -51,6 +48,7 @@ static bool set_up(struct database *database, struct error *error)
 
 static void drop(struct database *database)
 {
+	sqlite3_close(database->reader);
 	sqlite3_close(database->db);
 	database_free(database);
 }
@@ -106,6 +104,19 @@ static bool maintain(struct database *database, struct error *error)
 	return done;
 }
 
+/* Ends the held reader, if any: a checkpoint then reaches the end of the WAL. */
+static bool release_reader(struct database *database, struct error *error)
+{
+	sqlite3 *reader = database->reader;
+
+	if (reader == NULL)
+		return true;
+	database->reader = NULL;
+	if (sqlite3_close(reader) == SQLITE_OK)
+		return true;
+	return sql_error(reader, "close", "the held reader", error);
+}
+
 static bool close_database(struct database *database, struct error *error)
 {
 	bool closed = true;
@@ -113,7 +124,7 @@ static bool close_database(struct database *database, struct error *error)
 	if (database->use == ENGINE_CREATE)
 		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
 	else if (database->use == ENGINE_RUN)
-		closed = maintain(database, error);
+		closed = release_reader(database, error) && maintain(database, error);
 	closed = closed && database_close(database, error);
 	drop(database);
 	return closed;

@@ -1,13 +1,14 @@
 /* The SQLite release and its compile options, and further effective settings: SQLite's pragmas. */
 #include <stdio.h>
+#include <string.h>
 
 #include "hooks.h"
 #include "sql.h"
 
 enum { ANSWER_SIZE = 64 };
 
-/* Every pragma that can be read without an effect and is not among the requested ones. A release
- * returns nothing for one that it does not know. */
+/* Every pragma that can be read without an effect and is not a setting of each engine made of
+ * SQLite. A release returns nothing for one that it does not know. */
 static const char *const others[] = {
 	"analysis_limit",
 	"application_id",
@@ -44,6 +45,15 @@ static const char *const others[] = {
 };
 #define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
 
+/* Whether an engine's setting has the pragma, which is then read back as such. */
+static bool is_setting(const char *name)
+{
+	for (size_t i = 0; i < engine_setting_count(); i++)
+		if (strcmp(engine.settings[i].key, name) == 0)
+			return true;
+	return false;
+}
+
 static char other_answers[MAX_DATABASES][OTHER_COUNT][ANSWER_SIZE];
 
 bool sqlite_read_properties(struct database *database, struct error *error)
@@ -53,6 +63,9 @@ bool sqlite_read_properties(struct database *database, struct error *error)
 	bool found;
 
 	for (size_t i = 0; i < OTHER_COUNT; i++) {
+		answers[i][0] = '\0';
+		if (is_setting(others[i]))
+			continue;
 		snprintf(sql, sizeof(sql), "PRAGMA %s", others[i]);
 		if (!sql_text(database->db, sql, answers[i], ANSWER_SIZE, &found, error))
 			return false;

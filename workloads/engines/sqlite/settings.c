@@ -9,13 +9,26 @@
 #include "page_settings.h"
 #include "sql.h"
 
-enum { ANSWER_SIZE = 64 };
+/* SQLITE_MAX_MMAP_SIZE; SQLite takes a larger size for it. */
+enum { ANSWER_SIZE = 64, MOST_MAPPED = 0x7fff0000 };
 
 static const char *const journal_modes[] = {"delete", "truncate", "persist", "wal",
 					    "memory", "off",	  NULL};
 
 /* In SQLite's numbering, as returned by PRAGMA synchronous. */
 static const char *const synchronous_levels[] = {"off", "normal", "full", "extra", NULL};
+
+/* The next three in SQLite's numbering, as their pragmas return it. */
+static const char *const auto_vacuums[] = {"none", "full", "incremental", NULL};
+static const char *const secure_deletes[] = {"off", "on", "fast", NULL};
+static const char *const temp_stores[] = {"default", "file", "memory", NULL};
+
+static const char *const locking_modes[] = {"normal", "exclusive", NULL};
+
+/* PRAGMA cache_spill returns 0, or a number of pages. */
+static const char *const switches[] = {"off", "on", NULL};
+
+static const char *const no_yes[] = {"no", "yes", NULL};
 
 const struct option sqlite_settings[] = {
 	{SETTING("journal-mode", "journal_mode", JOURNAL_MODE), WORD("MODE", journal_modes),
@@ -30,10 +43,24 @@ const struct option sqlite_settings[] = {
 	{SETTING("journal-size-limit", "journal_size_limit", JOURNAL_SIZE_LIMIT),
 	 INTEGER("BYTES", -1, INT64_MAX), .preset = "-1",
 	 .help = "PRAGMA journal_size_limit; -1: none"},
+	{SETTING("mmap-size", "mmap_size", MMAP_SIZE), INTEGER("BYTES", 0, MOST_MAPPED),
+	 .preset = "0", .help = "PRAGMA mmap_size"},
+	{SETTING("auto-vacuum", "auto_vacuum", AUTO_VACUUM), WORD("KIND", auto_vacuums),
+	 .preset = "none", .at_populate = true, .help = "PRAGMA auto_vacuum of the database"},
+	{SETTING("secure-delete", "secure_delete", SECURE_DELETE), WORD("HOW", secure_deletes),
+	 .preset = "off", .help = "PRAGMA secure_delete"},
+	{SETTING("temp-store", "temp_store", TEMP_STORE), WORD("WHERE", temp_stores),
+	 .preset = "default", .help = "PRAGMA temp_store"},
+	{SETTING("locking-mode", "locking_mode", LOCKING_MODE), WORD("MODE", locking_modes),
+	 .preset = "normal", .help = "PRAGMA locking_mode"},
+	{SETTING("cache-spill", "cache_spill", CACHE_SPILL), WORD("SWITCH", switches),
+	 .preset = "on", .help = "PRAGMA cache_spill"},
+	{SETTING("held-reader", "held_reader", HELD_READER), WORD("SWITCH", no_yes), .preset = "no",
+	 .help = "a second connection in a read transaction during the run"},
 	{.name = NULL},
 };
 
-/* PRAGMA synchronous returns the number of its word. */
+/* PRAGMA synchronous and others return the number of their word. */
 static void number_to_word(const struct option *option, char *answer, size_t size)
 {
 	char *end;
@@ -53,35 +80,87 @@ bool sqlite_read_setting(struct database *database, size_t index, char *answer, 
 	char sql[ANSWER_SIZE];
 	bool found;
 
+	if (index == HELD_READER) {
+		found = database->reader != NULL && !sqlite3_get_autocommit(database->reader);
+		snprintf(answer, size, "%s", no_yes[found]);
+		return true;
+	}
 	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
 	if (!sql_text(database->db, sql, answer, size, &found, error))
 		return false;
 	if (!found)
 		return error_set(error, "%s: %s has no such pragma", option->key, engine.title());
+	if (index == CACHE_SPILL && strcmp(answer, "0") != 0)
+		snprintf(answer, size, "1");
 	number_to_word(option, answer, size);
 	return true;
 }
 
+/* Sets a pragma to its requested value. */
+static bool set(sqlite3 *db, const struct options *options, size_t index, struct error *error)
+{
+	const struct option *option = &engine.settings[index];
+	char sql[2 * ANSWER_SIZE], value[ANSWER_SIZE];
+
+	snprintf(sql, sizeof(sql), "PRAGMA %s=%s", option->key,
+		 option_value_text(option, options, value, sizeof(value)));
+	return sql_run(db, sql, error);
+}
+
+static bool at_default(const struct options *options, size_t index)
+{
+	const struct option *option = &engine.settings[index];
+	char value[ANSWER_SIZE];
+
+	return strcmp(option_value_text(option, options, value, sizeof(value)), option->preset) ==
+	       0;
+}
+
+bool settings_of_file(sqlite3 *db, const struct options *options, struct error *error)
+{
+	return set(db, options, PAGE_SIZE, error) &&
+	       (at_default(options, AUTO_VACUUM) || set(db, options, AUTO_VACUUM, error));
+}
+
 bool settings_apply(sqlite3 *db, const struct options *options, struct error *error)
 {
-	char sql[2 * ANSWER_SIZE], value[ANSWER_SIZE];
 	int64_t ignored;
 
+	/* Before the first read: a WAL is then opened without shared memory. */
+	if (!at_default(options, LOCKING_MODE) && !set(db, options, LOCKING_MODE, error))
+		return false;
 	/* Before this first read the connection does not know the file, and returns its own
 	 * defaults. */
 	if (!sql_number(db, "SELECT count(*) FROM sqlite_master", &ignored, error))
 		return false;
 	for (size_t i = 0; i < engine_setting_count(); i++) {
-		const struct option *option = &engine.settings[i];
-
-		if (i == PAGE_SIZE)
+		if (i == PAGE_SIZE || i == AUTO_VACUUM || i == LOCKING_MODE)
 			continue;
-		snprintf(sql, sizeof(sql), "PRAGMA %s=%s", option->key,
-			 option_value_text(option, options, value, sizeof(value)));
-		if (!sql_run(db, sql, error))
+		if (i == HELD_READER)
+			continue;
+		/* so that a default run makes no statement more than one of an older driver */
+		if (i >= MMAP_SIZE && at_default(options, i))
+			continue;
+		if (!set(db, options, i, error))
 			return false;
 	}
 	return true;
+}
+
+bool settings_hold_reader(struct database *database, struct error *error)
+{
+	int64_t ignored;
+
+	if (at_default(database->options, HELD_READER))
+		return true;
+	if (sqlite3_open_v2(database->path, &database->reader, SQLITE_OPEN_READWRITE, NULL) !=
+	    SQLITE_OK)
+		return error_set(error, "opening %s for the held reader: %s", database->path,
+				 database->reader != NULL ? sqlite3_errmsg(database->reader)
+							  : "no memory");
+	/* the transaction begins with the first read */
+	return sql_run(database->reader, "BEGIN", error) &&
+	       sql_number(database->reader, "SELECT count(*) FROM sqlite_master", &ignored, error);
 }
 
 void sqlite_write_properties(struct json *json, size_t number)

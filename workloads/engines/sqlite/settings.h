@@ -13,6 +13,13 @@ enum {
 	CACHE_SIZE,
 	WAL_AUTOCHECKPOINT,
 	JOURNAL_SIZE_LIMIT,
+	MMAP_SIZE,
+	AUTO_VACUUM,
+	SECURE_DELETE,
+	TEMP_STORE,
+	LOCKING_MODE,
+	CACHE_SPILL,
+	HELD_READER,
 };
 
 extern const struct option sqlite_settings[];
@@ -21,7 +28,14 @@ bool sqlite_read_setting(struct database *database, size_t index, char *answer, 
 			 struct error *error);
 void sqlite_write_properties(struct json *json, size_t number);
 
-/* Sets every requested pragma except the page size, which is a property of the file. */
+/* Sets the page size and auto_vacuum of a database without tables: properties of the file. */
+bool settings_of_file(sqlite3 *db, const struct options *options, struct error *error);
+
+/* Opens a second connection with a read transaction that lasts, if requested. */
+bool settings_hold_reader(struct database *database, struct error *error);
+
+/* Sets the other requested pragmas. From MMAP_SIZE on, those at SQLite's own default are not set.
+ */
 bool settings_apply(sqlite3 *db, const struct options *options, struct error *error);
 
 #endif

@@ -19,7 +19,8 @@ enum { MAX_SQL_PIECES = 4 };
 
 struct database {
 	sqlite3 *db;
-	void *own; /* state of an engine made from SQLite */
+	void *own;	 /* state of an engine made from SQLite */
+	sqlite3 *reader; /* a second connection, in a read transaction; NULL: none */
 	const char *path;
 	size_t number;
 	const struct options *options;
