@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from commitpath.papers.request import Request
 from commitpath.results import query
 from commitpath.sweep import drive, sweep_plan
 from commitpath.sweep.grid import Expanded
+from commitpath.sweep.sweep_plan import Planned
 
 # Variables of a sweep that are passed on: how it runs.
 PASSED = ("JOBS", "RETRIES", "EXECUTOR")
@@ -56,22 +58,35 @@ def reproduce(options: dict[str, str]) -> int:
 def vary(wanted: Request, options: Mapping[str, str]) -> int:
     """Make results/papers/<paper>-robust/. Return 1 when a run failed or an outcome lacks one."""
     # loads the analysis, which takes a second: wrong input is reported before
-    from commitpath.papers import robust
+    from commitpath.papers import robust, robust_page
+    from commitpath.papers.variations import variations
 
     if wanted.reduced or options.keys() & {*samples.VARIABLES}:
         given = ", ".join(("FIGURE", "WHERE", *request.MOST, *samples.VARIABLES))
         raise BadInputError(f"ROBUST=yes is of all claims, each cell once: it does not take {given}")
+    passed = {name: options[name] for name in PASSED if name in options}
+    jobs = drive.whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     runs, _ = sweep_plan.merge([Expanded(robust.planned(wanted), [])])
-    print(f"{len(runs)} runs of {len(robust.variations(wanted.load()))} variations", flush=True)
-    code = drive.carry_out(runs, [], {name: options[name] for name in PASSED if name in options}, whole=False)
-    stored = query.read(store.DATABASE)
-    asked = {cell_id(run.cell) for run in runs.values()}
-    rows = robust.judged(wanted, query.Results(stored.every, stored.lab, asked=asked))
+    others = len(variations(wanted.load())) - 1
+    print(f"as reproduced and in {others} variations: {estimate.of_sweep(runs, jobs)}", flush=True)
+    code = drive.carry_out(runs, [], passed, whole=False)
+    rows = robust.judged(wanted, stored_results(runs))
+    explaining, _ = sweep_plan.merge([Expanded(robust.explaining(wanted, rows), [])])
+    if more := {key: run for key, run in explaining.items() if key not in runs}:
+        print(f"to explain what is contradicted: {estimate.of_sweep(more, jobs)}", flush=True)
+        code = drive.carry_out(more, [], passed, whole=False) or code
+        rows = robust.judged(wanted, stored_results(runs | more))
     whole = RESULTS / "papers" / f"{wanted.folder}-robust"
     with replaced(whole) as folder:
-        missing = robust.write(wanted, rows, folder)
+        missing = robust_page.write(wanted, rows, folder)
     print(f"robust: {whole / 'robust.html'}")
     return code or (1 if missing else 0)
+
+
+def stored_results(runs: Mapping[str, Planned]) -> query.Results:
+    """Return the stored runs, of which these were requested."""
+    stored = query.read(store.DATABASE)
+    return query.Results(stored.every, stored.lab, asked={cell_id(run.cell) for run in runs.values()})
 
 
 def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures: Sequence[Path]) -> int:

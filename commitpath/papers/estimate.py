@@ -1,9 +1,9 @@
-"""The estimate that precedes a paper's runs on a lab board: how many there are, and how long they take."""
+"""The estimate that precedes a paper's many runs: how many there are, and how long they take."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from base.paths import RESULTS
 from commitpath.cells.identities import cell_id
@@ -12,7 +12,7 @@ from commitpath.database.sweep_state import STATE, read_state
 from commitpath.papers.request import Request, virtual_ids
 from commitpath.results import query
 from commitpath.sweep import sweep_plan
-from commitpath.sweep.progress import clock
+from commitpath.sweep.progress import Progress, clock
 from commitpath.sweep.sweep_plan import Planned
 from model import workloads
 from model.cell import Cell
@@ -28,6 +28,25 @@ def text(request: Request, planned: Iterable[Planned]) -> str:
         return f"{head}; none to make"
     stored = [run for run in query.current().every if run.facts["status"] == "ok"]
     return f"{head}; {len(left)} to make, one after the other: {duration(request, left, stored)}"
+
+
+def of_sweep(runs: Mapping[str, Planned], jobs: int) -> str:
+    """Return `480 runs on 50 boards, 12 of them stored; 468 to make: about 2:50:00, …`.
+
+    A run takes as long as the mean of the runs that sweeps made here, a board as that of their boards.
+    """
+    left = {key: run for key, run in runs.items() if not is_stored(run)}
+    groups = sweep_plan.with_bases(run.group for run in runs.values())
+    head = f"{len(runs)} runs on {len(groups)} boards, {len(runs) - len(left)} of them stored"
+    if not left:
+        return f"{head}; none to make"
+    done, prepared = ({path.name for path in (STATE / kind).glob("*")} for kind in ("done", "prepared"))
+    boards = len(sweep_plan.with_bases(run.group for run in left.values()))
+    seconds = Progress(list(left), [], jobs, 0).left_seconds(len(left), done, boards, prepared)
+    if seconds is None:
+        return f"{head}; {len(left)} to make: the duration is known after the first run"
+    mean = f"at the mean of the {len(done)} stored by sweeps"
+    return f"{head}; {len(left)} to make: about {clock(seconds)}, {mean}"
 
 
 def is_stored(run: Planned) -> bool:

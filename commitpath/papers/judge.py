@@ -69,7 +69,7 @@ class Judged:
     @property
     def others(self) -> tuple[str, ...]:
         """Return the verdicts of other readings that differ from the headline's."""
-        verdicts = dict.fromkeys(result.verdict for result in self.readings[1:])
+        verdicts = dict.fromkeys(settled(self.claim, result.verdict) for result in self.readings[1:])
         return tuple(name for name in verdicts if name != self.verdict)
 
     @property
@@ -97,8 +97,13 @@ def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
     """Judge one claim in all its readings."""
     readings = tuple(judge_reading(claim, reading, results) for reading in claim.readings)
     artifact = artifact_ratio(paper, claim.artifact) if claim.artifact else None
-    headline = verdict.NOT_TESTABLE if claim.not_testable else readings[0].verdict
+    headline = verdict.NOT_TESTABLE if claim.not_testable else settled(claim, readings[0].verdict)
     return Judged(claim, headline, readings, artifact)
+
+
+def settled(claim: Claim, name: str) -> str:
+    """Return a verdict of a claim: a known gap of the model contradicts nothing."""
+    return verdict.NOT_DECIDED if name == verdict.CONTRADICTED and "gap" in claim.texts else name
 
 
 def judge_reading(claim: Claim, reading: Reading, results: Results) -> ReadingResult:

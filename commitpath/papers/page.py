@@ -44,6 +44,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
             verdict.REPRODUCED: "good",
             verdict.DIRECTION: "warn",
             verdict.CONTRADICTED: "bad",
+            verdict.NOT_DECIDED: "none",
             verdict.NOT_TESTABLE: "none",
             verdict.NOT_MEASURED: "none",
             verdict.MISSING: "missing",

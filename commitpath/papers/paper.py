@@ -10,11 +10,11 @@ from typing import Any
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from commitpath.cells import data_files
-from commitpath.papers.readings import Reading, entries, reading, wordings
+from commitpath.papers.readings import UNCHANGED, Change, Reading, entries, reading, wordings
 
 PAPERS = EXPERIMENTS / "papers"
 # The texts of a claim in claims.yml (experiments/schema.yml, $defs.claims).
-TEXTS = ("explanation", "paper_says", "circular", "by_equality")
+TEXTS = ("explanation", "paper_says", "circular", "by_equality", "gap")
 # The columns of claims.csv.
 COLUMNS = ("id", "source", "statement", "left", "right", "metric", "expected", "kind")
 # Why a claim is not measured if its number needs probes.
@@ -53,12 +53,13 @@ class Paper:
     builds: tuple[str, ...]
     words: Mapping[str, tuple[str, ...]]  # an ambiguous word: its meanings
     artifact: Mapping[str, list[tuple[float, int]]]  # cell: TPS and transactions of the authors' runs
-    robust: Mapping[str, Any]  # what ROBUST=yes varies (robust.py): null, vary; may be empty
+    robust: Mapping[str, Any]  # what ROBUST=yes varies (variations.py); may be empty
     says: Mapping[str, str]  # notes on its readings, profile and sources
     overrides: Mapping[str, str]  # make variables that replace constants
     most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
     variables: Mapping[str, str]  # the other make variables of the request
     figures: tuple[Path, ...]  # the data files of the requested figures
+    change: Change = UNCHANGED  # of the cells of its claims
 
     @functools.cached_property
     def claims(self) -> tuple[Claim, ...]:
@@ -96,10 +97,12 @@ def load(
     most: Mapping[str, int] | None = None,
     figures: Collection[str] = (),
     variables: Mapping[str, str] | None = None,
+    change: Change = UNCHANGED,
 ) -> Paper:
     """Return a paper. Raises BadInputError.
 
-    overrides: make variables that replace constants; figures: names, empty for all.
+    overrides: make variables that replace constants; figures: names, empty for all; change: of the cells
+    of its claims.
     """
     if name not in names():
         raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
@@ -123,6 +126,7 @@ def load(
         dict(most or {}),
         dict(variables or {}),
         tuple(path for path in paths if not figures or path.stem in figures),
+        change,
     )
 
 
@@ -184,10 +188,10 @@ def measured(entry: Mapping[str, Any], words: Mapping[str, str], build: str, pap
     given = {
         name: value for name, value in paper.constants.items() if name != "probes" or unwatched or not watched
     }
-    made = reading(entry, words, build, given, paper.most)
+    made = reading(entry, words, build, given, paper.most, paper.change)
     if watched and unwatched:
         return replace(made, unmeasured=UNWATCHED)
-    if paper.most and reading(entry, words, build, given, {}).pairs != made.pairs:
+    if paper.most and reading(entry, words, build, given, {}, paper.change).pairs != made.pairs:
         lower = ", ".join(f"{name.upper()}={number}" for name, number in paper.most.items())
         return replace(made, unmeasured=f"{lower}: fewer than the paper's")
     return made

@@ -3,15 +3,16 @@
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from base.identity import FIRST_ENGINE
+from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.results.metrics import WHOLE, check_op
-from commitpath.sweep.grid import at_most, checked
+from commitpath.sweep.grid import at_most, checked, matches
 from model import engines
-from model.cell import SAMPLED, Cell
+from model.cell import Cell
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,23 @@ class Reading:
     holds: str  # all: every pair has to hold; largest: the one with the largest ratio
     pairs: tuple[Pair, ...]
     unmeasured: str | None = None  # why the requested runs cannot judge it
+
+
+@dataclass(frozen=True)
+class Change:
+    """Settings that replace those of a paper's cells. where: axis → values of the cells that it changes."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def made(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Return a cell's settings after the change."""
+        # `where` may name defaults, too
+        whole = {name: str(axis.spec["default"]) for name, axis in axes().items()} | dict(settings)
+        return {**settings, **(self.settings if matches(self.where, whole) else {})}
+
+
+UNCHANGED = Change()
 
 
 def entries(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -80,15 +98,20 @@ def reading(
     build: str,
     constants: Mapping[str, Any],
     most: Mapping[str, int],
+    change: Change = UNCHANGED,
 ) -> Reading:
-    """Return a reading in one build, with every pair that its lists make. most: as in at_most."""
+    """Return a reading in one build, with every pair that its lists make. most: as in at_most.
+
+    change: of the cells of both sides.
+    """
+    limits = (words, most, change)
     cases = entry.get("each", {})
     pairs = []
     for case in cases if isinstance(cases, list) else [cases]:
         for each in products(case):
             base = {**constants, "sqlite": build, **each}
-            for left in sides(entry["left"], base, words, most):
-                for right in sides(entry["right"], base, words, most):
+            for left in sides(entry["left"], base, *limits):
+                for right in sides(entry["right"], base, *limits):
                     varied = {**each, **left[0], **right[0]}
                     shown = [words.get(str(varied[name]), str(varied[name])) for name in varied]
                     pairs.append(Pair(" ".join(shown), left[1], right[1]))
@@ -103,28 +126,34 @@ def products(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def sides(
-    given: Mapping[str, Any], base: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]
+    given: Mapping[str, Any],
+    base: Mapping[str, Any],
+    words: Mapping[str, str],
+    most: Mapping[str, int],
+    change: Change,
 ) -> Iterator[tuple[dict[str, Any], Side]]:
     """Yield (values taken from lists, side) for each combination; best_of and worst_of yield one side."""
     for kind in ("best_of", "worst_of"):
         if kind in given:
             takes = [
-                take({**base, **values}, words, most) for entry in given[kind] for values in products(entry)
+                take({**base, **values}, words, most, change)
+                for entry in given[kind]
+                for values in products(entry)
             ]
             yield {}, Side(tuple(takes), kind.removesuffix("_of"))
             return
     for values in products(given):
         lists = {name: value for name, value in values.items() if isinstance(given[name], list)}
-        yield lists, Side((take({**base, **values}, words, most),))
+        yield lists, Side((take({**base, **values}, words, most, change),))
 
 
-def take(settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]) -> tuple[Cell, str]:
+def take(
+    settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int], change: Change
+) -> tuple[Cell, str]:
     """Return (cell, op) of settings in which words may stand for values."""
     values = of_engine({name: words.get(str(value), value) for name, value in settings.items()})
     op = check_op(str(values.pop("op", WHOLE)))
-    # a grid counts seeds and boards itself; here they are constants of the paper (robust.py)
-    sample = {name: str(values.pop(name)) for name in SAMPLED if name in values}
-    return cell_with(tuple(sorted((at_most(checked(values), most) | sample).items()))), op
+    return cell_with(tuple(sorted(change.made(at_most(checked(values), most)).items()))), op
 
 
 def of_engine(settings: Mapping[str, Any]) -> dict[str, Any]:

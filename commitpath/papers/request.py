@@ -17,6 +17,7 @@ from commitpath.database import select
 from commitpath.host import ansible
 from commitpath.papers import figure_data, paper
 from commitpath.papers.paper import Paper
+from commitpath.papers.readings import UNCHANGED, Change
 from commitpath.results import query
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import GRIDS_OWN, Excluded, Expanded, expand
@@ -89,10 +90,10 @@ class Request:
         ]
         return lines
 
-    def load(self, changed: Mapping[str, str] | None = None) -> Paper:
-        """Return the paper, for this place, these figures and these limits. changed: further constants."""
+    def load(self, change: Change = UNCHANGED) -> Paper:
+        """Return the paper, for this place, these figures and these limits. change: of its claims' cells."""
         others = {name: text for name, text in self.given.items() if name not in PLACE}
-        return paper.load(self.paper, {**self.place, **(changed or {})}, self.most, self.figures, others)
+        return paper.load(self.paper, self.place, self.most, self.figures, others, change)
 
 
 def read(options: Mapping[str, str]) -> Request:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
 CONTRADICTED = "contradicted"
+# In place of contradicted, for a claim with a `gap` in claims.yml.
+NOT_DECIDED = "not decided"
 NOT_TESTABLE = "not testable here"
 # No verdict on the paper: the requested runs cannot judge the claim.
 NOT_MEASURED = "not measured"
@@ -37,6 +39,11 @@ RULE = (
         f"within {NO_CHANGE:.0%} of 1.",
     ),
     (CONTRADICTED, "all else: the other side of 1, no difference where one is claimed, another count."),
+    (
+        NOT_DECIDED,
+        "would be contradicted, but by a mechanism that the model is known to lack, and that would bring the "
+        "result to the paper's; the gap stands there.",
+    ),
     (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
     (
         NOT_MEASURED,
