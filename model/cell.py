@@ -75,6 +75,7 @@ class Cell:
     writemap: str
     mapasync: str
     query_cache: int
+    query_cache_place: str
     kv_form: str
     checkpoint_every: int
     workload: str

@@ -20,6 +20,9 @@ UNORDERED = leveldb.UNORDERED
 # counters of the query cache
 COUNTED = re.compile("cache (hits|misses|evictions)")
 
+# axes that came after the engine
+_LATER = ("index_blocks", "query_cache_place")
+
 role = leveldb.role
 order = leveldb.order
 maintenance = leveldb.maintenance
@@ -31,6 +34,6 @@ rendered = sqlite.rendered
 
 
 def requested(cell: Cell) -> Mapping[str, Any]:
-    """Return the options that a cell requests; of a cell from before index_blocks without it."""
+    """Return the options that a cell requests; of an older cell without those that came later."""
     requested = {"sync": cell.synchronous, "query_cache": cell.query_cache, "form": cell.kv_form}
-    return requested | ({"index_blocks": cell.index_blocks} if cell.has("index_blocks") else {})
+    return requested | {name: cell.value(name) for name in _LATER if cell.has(name)}

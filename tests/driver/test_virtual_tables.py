@@ -76,11 +76,34 @@ def test_a_trace_of_several_files(driver):
     assert [one["transactions"] for one in config["databases"]] == own
 
 
-def test_a_cache_is_used_and_counted(driver):
-    driver("populate", "--database", driver.database, "--rows", 30)
-    done = run(driver, "--workload", "kv", "--rows", 30, "--n", 200, query_cache=1048576)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert int(driver.config()["properties"]["cache hits"]) > 100
+CACHES = (
+    {"query_cache": 0},
+    {"query_cache": 1048576, "query_cache_place": "module"},
+    {"query_cache": 1048576, "query_cache_place": "compiler"},
+)
+# a read-modify-write is a text of two statements
+READS = {
+    "kv": ["--workload", "kv"],
+    "mix": ["--workload", "mix", "--mix", "read=50,read-modify-write=25,update=20,delete=5"],
+}
+
+
+@pytest.mark.parametrize("words", READS.values(), ids=READS)
+def test_a_cache_is_used_and_counted(tmp_path, words):
+    """In both places, and transactions return the same rows as without a cache."""
+    returned = []
+    for number, settings in enumerate(CACHES):
+        (folder := tmp_path / str(number)).mkdir()
+        driver = Driver(binary("engine-sqlitekv"), folder)
+        driver("populate", *words[:2], "--database", driver.database, "--rows", 30)
+        done = run(driver, *words, "--rows", 30, "--n", 200, **settings)
+        assert (done.returncode, done.stderr) == (0, "")
+        config = driver.config()
+        assert config["effective"]["query_cache_place"] == settings.get("query_cache_place", "module")
+        assert (int(config["properties"]["cache hits"]) > 50) == (number > 0)
+        names = ("op", "changes", "rows", "bytes")
+        returned.append([[row[name] for name in names] for row in driver.table("transactions.csv")])
+    assert returned[0] == returned[1] == returned[2]
 
 
 def test_a_direct_insert_replaces(driver):

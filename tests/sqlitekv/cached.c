@@ -1,14 +1,15 @@
 /* The query cache against an oracle without one: the same operations on a table with a cache and on
- * one without, and each row that is read compared.
+ * one without, and each row that is read compared. The table t is read by prepared statements; r
+ * and s, which have the same keys, by texts that are looked up before they are compiled.
  *
  * usage: cached FOLDER OPERATIONS SEED
- * It prints how many rows were read, and how the cache was used.
+ * It prints how many rows were read, how the cache was used, and how many texts it answered.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kv.h"
+#include "direct.h"
 
 enum { KEYS = 2000, GROUPS = 100, CACHE = 8 * CACHE_SLAB, LONGEST = 3000 };
 
@@ -32,7 +33,7 @@ static struct side {
 
 static char filler[LONGEST + 1];
 static uint64_t state;
-static int64_t rows_read;
+static int64_t rows_read, direct_answers;
 
 static void fail(const char *what, const char *detail)
 {
@@ -63,9 +64,12 @@ static void open_side(struct side *side, const char *folder, int64_t cache)
 		.sync_given = true, .cache_given = true, .cache_size = cache};
 	struct module *module;
 	char *message = NULL;
-	char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE t USING sqlitekv(%Q, g INTEGER, k TEXT, "
-				    "v TEXT, n INTEGER, PRIMARY KEY(g, k))",
-				    folder);
+	char *sql = sqlite3_mprintf(
+		"CREATE VIRTUAL TABLE t USING sqlitekv(%Q, g INTEGER, k TEXT, v TEXT, n INTEGER, "
+		"PRIMARY KEY(g, k));"
+		"CREATE VIRTUAL TABLE r USING sqlitekv(%Q, id INTEGER PRIMARY KEY, v TEXT, n);"
+		"CREATE VIRTUAL TABLE s USING sqlitekv(%Q, n REAL, id INT PRIMARY KEY, v TEXT)",
+		folder, folder, folder);
 
 	if (sqlite3_open(":memory:", &side->db) != SQLITE_OK ||
 	    module_register(side->db, &module) != SQLITE_OK ||
@@ -110,7 +114,9 @@ static void run(int which, uint32_t key, uint32_t length)
 	do {
 		for (int i = 0; i < BOTH_SIDES; i++)
 			codes[i] = sqlite3_step(sides[i].statements[which]);
-		if (codes[0] != codes[1] || (codes[0] != SQLITE_ROW && codes[0] != SQLITE_DONE))
+		if (codes[0] != codes[1])
+			fail(texts[which], "a stale row");
+		if (codes[0] != SQLITE_ROW && codes[0] != SQLITE_DONE)
 			fail(texts[which], sqlite3_errmsg(sides[0].db));
 		rows_read += codes[0] == SQLITE_ROW;
 		for (int i = 0;
@@ -153,6 +159,83 @@ static void transact(void)
 	}
 }
 
+static void add_value(sqlite3_str *text, int type, int64_t integer, double real, struct slice bytes)
+{
+	sqlite3_str_appendf(text, "|%d:", type);
+	if (type == SQLITE_INTEGER)
+		sqlite3_str_appendf(text, "%lld", (long long)integer);
+	else if (type == SQLITE_FLOAT)
+		sqlite3_str_appendf(text, "%!.17g", real);
+	else if (type == SQLITE_TEXT)
+		sqlite3_str_append(text, (const char *)bytes.data, (int)bytes.size);
+}
+
+/* Returns the row of a query, as the driver executes it: NULL if there is none. */
+static char *read_text(struct side *side, const char *sql)
+{
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	const char *rest = sql;
+	sqlite3_stmt *statement;
+	struct direct direct;
+
+	if (direct_read(side->store->module, &rest, &direct)) {
+		direct_answers++;
+		for (int i = 0; direct.has_row && i < direct.count; i++)
+			add_value(text, direct.fields[i].type, direct.fields[i].integer,
+				  direct.fields[i].real, direct.fields[i].bytes);
+		return sqlite3_str_finish(text);
+	}
+	if (sqlite3_prepare_v2(side->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		fail(sql, sqlite3_errmsg(side->db));
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		for (int i = 0; i < sqlite3_column_count(statement); i++)
+			add_value(text, sqlite3_column_type(statement, i),
+				  sqlite3_column_int64(statement, i),
+				  sqlite3_column_double(statement, i),
+				  (struct slice){sqlite3_column_text(statement, i),
+						 (size_t)sqlite3_column_bytes(statement, i)});
+	if (sqlite3_finalize(statement) != SQLITE_OK)
+		fail(sql, sqlite3_errmsg(side->db));
+	return sqlite3_str_finish(text);
+}
+
+static void compare_text(const char *sql)
+{
+	char *cached = read_text(&sides[0], sql), *read = read_text(&sides[1], sql);
+
+	if ((cached == NULL) != (read == NULL) || (read != NULL && strcmp(cached, read) != 0))
+		fail(sql, "a stale row");
+	rows_read += read != NULL;
+	sqlite3_free(cached);
+	sqlite3_free(read);
+}
+
+static void operate_text(uint32_t kind, uint32_t key)
+{
+	static const char *const queries[] = {
+		"SELECT v, n FROM %s WHERE id=%u;", "SELECT n FROM %s WHERE id=%u",
+		"SELECT * FROM %s WHERE id = %u", "SELECT id,v FROM %s WHERE id=%u AND 1;"};
+	const char *name = draw(2) == 0 ? "r" : "s";
+	char *sql;
+
+	if (kind < 65)
+		sql = sqlite3_mprintf(queries[draw(4)], name, key);
+	else if (kind < 85)
+		sql = sqlite3_mprintf("REPLACE INTO %s(id, v, n) VALUES(%u, '%.*s', %u)", name, key,
+				      (int)draw(draw(10) == 0 ? LONGEST : 200), filler, draw(1000));
+	else if (kind < 93)
+		sql = sqlite3_mprintf("UPDATE %s SET n=n+1 WHERE id=%u", name, key);
+	else
+		sql = sqlite3_mprintf("DELETE FROM %s WHERE id=%u", name, key);
+	if (sql == NULL)
+		fail("operate", "no memory");
+	if (kind < 65)
+		compare_text(sql);
+	else
+		both(sql);
+	sqlite3_free(sql);
+}
+
 static void operate(void)
 {
 	uint32_t kind = draw(100), key = draw(KEYS);
@@ -162,7 +245,9 @@ static void operate(void)
 		key %= 50;
 	if (draw(20) == 0)
 		transact();
-	if (kind < 65)
+	if (draw(2) == 0)
+		operate_text(kind, key);
+	else if (kind < 65)
 		run(SELECT, key, 0);
 	else if (kind < 75)
 		run(SELECT_GROUP, key, 0);
@@ -192,8 +277,9 @@ int main(int argc, char **argv)
 	for (int64_t left = atoll(argv[2]); left > 0; left--)
 		operate();
 	counts = cache_counts(sides[0].store->cache);
-	printf("%lld rows, %lld hits, %lld misses, %lld evicted\n", (long long)rows_read,
-	       (long long)counts.hits, (long long)counts.misses, (long long)counts.evicted);
+	printf("%lld rows, %lld hits, %lld misses, %lld evicted, %lld direct\n",
+	       (long long)rows_read, (long long)counts.hits, (long long)counts.misses,
+	       (long long)counts.evicted, (long long)direct_answers);
 	for (int i = 0; i < BOTH_SIDES; i++)
 		close_side(&sides[i]);
 	return 0;

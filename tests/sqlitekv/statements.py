@@ -119,6 +119,9 @@ def order(rng: random.Random, table: str) -> str:
 
 def query(rng: random.Random, table: str) -> str:
     kind = rng.random()
+    if kind < 0.1:
+        key = TABLES[table][1][0]
+        return f"SELECT {', '.join(columns(table))} FROM {table} WHERE {key} = {rng.randrange(12)}"
     names = ", ".join(["rowid", *columns(table)] if table not in WITHOUT_ROWID else columns(table))
     where = condition(rng, table)
     if kind < 0.6:
@@ -193,7 +196,8 @@ def lines(
         if kind < 0.5:
             yield "B" + change(rng, table)
         elif kind < 0.9:
-            yield "B" + query(rng, table)
+            # a second time, a cache may have its rows
+            yield from ["B" + query(rng, table)] * rng.choice((1, 1, 2))
         elif kind < 0.93 and not inside:
             outermost = rng.random() < 0.5
             yield "BSAVEPOINT p1" if outermost else "BBEGIN"

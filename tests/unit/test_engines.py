@@ -76,6 +76,10 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
             "IN_CACHE=on: ENGINE=rocksdb takes it with CACHE_INDEX_AND_FILTER_BLOCKS=on, not off",
         ),
         (
+            {"ENGINE": "sqlitekv", "QUERY_CACHE_PLACE": "compiler"},
+            "QUERY_CACHE=0: ENGINE=sqlitekv takes it with QUERY_CACHE_PLACE=module, not compiler",
+        ),
+        (
             {"ENGINE": "rocksdb", "WAL_RECOVERY_MODE": "point"},
             "WAL_RECOVERY_MODE is kTolerateCorruptedTailRecords, kAbsoluteConsistency, kPointInTimeRecovery",
         ),

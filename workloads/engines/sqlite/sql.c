@@ -81,21 +81,25 @@ bool sql_number(sqlite3 *db, const char *sql, int64_t *value, struct error *erro
 /* Bytes of a number, as an app has it. */
 enum { NUMBER_BYTES = 8 };
 
+void sql_count_value(int type, size_t size, struct outcome *outcome)
+{
+	if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+		outcome->bytes += NUMBER_BYTES;
+	else if (type != SQLITE_NULL)
+		outcome->bytes += (int64_t)size;
+}
+
 void sql_count_row(sqlite3_stmt *statement, struct outcome *outcome)
 {
 	int columns = sqlite3_column_count(statement);
 
 	outcome->rows++;
-	for (int i = 0; i < columns; i++)
-		switch (sqlite3_column_type(statement, i)) {
-		case SQLITE_NULL:
-			break;
-		case SQLITE_INTEGER:
-		case SQLITE_FLOAT:
-			outcome->bytes += NUMBER_BYTES;
-			break;
-		default:
-			/* a text's as UTF-8, as most apps want it */
-			outcome->bytes += sqlite3_column_bytes(statement, i);
-		}
+	for (int i = 0; i < columns; i++) {
+		int type = sqlite3_column_type(statement, i);
+		bool has_bytes = type == SQLITE_TEXT || type == SQLITE_BLOB;
+
+		/* a text's as UTF-8, as most apps want it */
+		sql_count_value(type, has_bytes ? (size_t)sqlite3_column_bytes(statement, i) : 0,
+				outcome);
+	}
 }

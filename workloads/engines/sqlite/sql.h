@@ -58,6 +58,8 @@ sql_executor sql_execute_one;
 bool sql_execute(struct database *database, sql_executor *execute, struct outcome *outcome,
 		 struct error *error);
 
+/* Adds a value of this type and size to what a transaction read. */
+void sql_count_value(int type, size_t size, struct outcome *outcome);
 /* Adds the row that a statement is at to what a transaction read. */
 void sql_count_row(sqlite3_stmt *statement, struct outcome *outcome);
 

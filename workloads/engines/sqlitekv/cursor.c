@@ -44,22 +44,18 @@ int cursor_close(sqlite3_vtab_cursor *opened)
 	return SQLITE_OK;
 }
 
-/* A transaction that writes goes past the cache. */
-static struct cache *usable_cache(const struct store *store)
-{
-	return store->overlay.changes == 0 ? store->cache : NULL;
-}
-
 /* Reads the row of a whole key. */
 static int read_row(struct cursor *cursor)
 {
 	struct store *store = table_of(cursor)->store;
-	struct cache *cache = usable_cache(store);
+	struct cache *cache = store_cache(store);
 	struct slice key = bytes_slice(&cursor->scan.start), row;
+	bool looked_up = store->looked_up;
 	int result;
 
 	cursor->key = key;
-	if (cache != NULL && cache_find(cache, CACHE_ROW, key, &row)) {
+	store->looked_up = false;
+	if (cache != NULL && !looked_up && cache_find(cache, CACHE_ROW, key, &row)) {
 		bytes_set(&cursor->value, row);
 		cursor->valid = row.size > 0;
 		cursor->row = bytes_slice(&cursor->value);
@@ -97,7 +93,7 @@ static int take_cached(struct cursor *cursor)
 
 static bool find_cached(struct cursor *cursor)
 {
-	struct cache *cache = usable_cache(table_of(cursor)->store);
+	struct cache *cache = store_cache(table_of(cursor)->store);
 	struct slice rows;
 
 	if (cache == NULL)
@@ -128,7 +124,7 @@ static void collect(struct cursor *cursor)
 static void keep(struct cursor *cursor)
 {
 	struct kv_table *table = table_of(cursor);
-	struct cache *cache = usable_cache(table->store);
+	struct cache *cache = store_cache(table->store);
 
 	cursor->collects = false;
 	if (cache == NULL || cursor->epoch != table->shared->epoch)

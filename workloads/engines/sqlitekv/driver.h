@@ -2,17 +2,19 @@
 #ifndef COMMITPATH_SQLITEKV_DRIVER_H
 #define COMMITPATH_SQLITEKV_DRIVER_H
 
+#include "direct.h"
 #include "hooks.h"
 #include "kv.h"
 #include "sql.h"
 
 /* Indexes in engine.settings. */
-enum { SYNC, QUERY_CACHE, FORM, INDEX_BLOCKS };
+enum { SYNC, QUERY_CACHE, QUERY_CACHE_PLACE, FORM, INDEX_BLOCKS };
 
 /* A database's part that SQLite's struct does not have (its `own`). */
 struct kv_database {
 	struct store *store;
-	size_t loaded; /* bytes of rows in the transaction that loads them */
+	bool before_compiler; /* a statement is looked up in the cache before it is compiled */
+	size_t loaded;	      /* bytes of rows in the transaction that loads them */
 };
 
 /* create.c: CREATE TABLE in a workload is that of a virtual table. */

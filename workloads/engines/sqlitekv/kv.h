@@ -66,6 +66,7 @@ struct store {
 	bool failed;		      /* a write failed: LevelDB's log may end in a part of it */
 	struct overlay overlay;
 	struct cache *cache; /* NULL: none */
+	bool looked_up;	     /* the row that is read next, and it is not there (direct.c) */
 	int64_t cache_size;
 	uint64_t epoch;	    /* the last one that a table has */
 	size_t *savepoints; /* by their numbers: places in the overlay's log of changes */
@@ -76,8 +77,9 @@ struct store {
 /* What a connection has: the module's client data. */
 struct module {
 	sqlite3 *db;
-	struct store *stores; /* that are open */
-	int savepoints;	      /* that are open: savepoints.c */
+	struct store *stores;	 /* that are open */
+	int savepoints;		 /* that are open: savepoints.c */
+	struct kv_table *tables; /* that are connected, of the database main */
 };
 
 /* Requested of a database; what was not given is as the open database has it, or the default. */
@@ -102,6 +104,8 @@ int store_put(struct store *store, struct slice key, struct slice value);
 int store_delete(struct store *store, struct slice key);
 int store_commit(struct store *store, char **message);
 void store_rollback(struct store *store);
+/* Returns the cache; NULL if there is none, or the transaction has written: it goes past it. */
+struct cache *store_cache(const struct store *store);
 /* The table is written: no cached query of it is right. */
 void store_next_epoch(struct store *store, struct shared_table *table);
 int store_savepoint(struct store *store, int number);
@@ -184,7 +188,8 @@ int request_read(int count, const char *const *arguments, struct request *reques
 void request_free(struct request *request);
 
 struct kv_table {
-	sqlite3_vtab base; /* first */
+	sqlite3_vtab base;     /* first */
+	struct kv_table *next; /* of the module's */
 	struct module *module;
 	struct store *store;
 	struct shared_table *shared;

@@ -8,6 +8,7 @@
 #include "leveldb/levels.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
+static const char *const places[] = {"module", "compiler", NULL};
 static const char *const forms[] = {"table", "direct", NULL};
 
 const struct option kv_settings[] = {
@@ -15,6 +16,9 @@ const struct option kv_settings[] = {
 	 .help = "WriteOptions::sync: whether a commit is synced before it returns"},
 	{SETTING("query-cache", "query_cache", QUERY_CACHE), INTEGER("BYTES", 0, INT32_MAX),
 	 .preset = "0", .help = "query cache; 0: none"},
+	{SETTING("query-cache-place", "query_cache_place", QUERY_CACHE_PLACE),
+	 WORD("PLACE", places), .preset = "module",
+	 .help = "compiler: a row by its key is looked up before its statement is compiled, too"},
 	{SETTING("form", "form", FORM), WORD("FORM", forms), .preset = "table",
 	 .help = "direct: an INSERT does not look for its key, as in the study"},
 	{SETTING("index-blocks", "index_blocks", INDEX_BLOCKS), WORD("TABLES", index_blocks),
@@ -36,6 +40,8 @@ bool kv_read_setting(struct database *database, size_t index, char *answer, size
 		snprintf(answer, size, "%s", sync_levels[own->store->sync]);
 	else if (index == QUERY_CACHE)
 		snprintf(answer, size, "%" PRId64, own->store->cache_size);
+	else if (index == QUERY_CACHE_PLACE)
+		snprintf(answer, size, "%s", places[own->before_compiler]);
 	else if (index == INDEX_BLOCKS)
 		index_blocks_read(own->store->db, answer, size);
 	else

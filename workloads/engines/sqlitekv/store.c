@@ -222,6 +222,11 @@ int store_delete(struct store *store, struct slice key)
 	return change(store, key, (struct slice){NULL, 0}, true);
 }
 
+struct cache *store_cache(const struct store *store)
+{
+	return store->overlay.changes == 0 ? store->cache : NULL;
+}
+
 void store_next_epoch(struct store *store, struct shared_table *table)
 {
 	table->epoch = ++store->epoch;

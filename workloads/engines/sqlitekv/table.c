@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Before these arguments are the module and the schema; after it, those of arguments.c. */
-enum { TABLE_NAME = 2 };
+enum { DATABASE_NAME = 1, TABLE_NAME = 2 };
 
 /* Returns an id that no table has: the largest plus 1. */
 static int new_id(struct store *store, uint32_t *id, char **message)
@@ -123,8 +123,28 @@ static void unshare(struct kv_table *table)
 	sqlite3_free(table->shared);
 }
 
+/* A name is that of a table of main only: one of another database may be hidden by main's. */
+static void add(struct kv_table *table, const char *database)
+{
+	if (sqlite3_stricmp(database, "main") != 0)
+		return;
+	table->next = table->module->tables;
+	table->module->tables = table;
+}
+
+static void remove_from_module(struct kv_table *table)
+{
+	struct kv_table **link = &table->module->tables;
+
+	while (*link != NULL && *link != table)
+		link = &(*link)->next;
+	if (*link != NULL)
+		*link = table->next;
+}
+
 static void drop(struct kv_table *table)
 {
+	remove_from_module(table);
 	if (table->store != NULL) {
 		unshare(table);
 		store_close(table->store);
@@ -224,6 +244,8 @@ static int make(sqlite3 *db, struct module *module, int count, const char *const
 		drop(table);
 		return result;
 	}
+	if (table->gone == NULL)
+		add(table, arguments[DATABASE_NAME]);
 	*vtab = &table->base;
 	return SQLITE_OK;
 }

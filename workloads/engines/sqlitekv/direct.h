@@ -1,0 +1,22 @@
+/* Rows by key from the query cache, before SQLite compiles their statement. */
+#ifndef COMMITPATH_SQLITEKV_DIRECT_H
+#define COMMITPATH_SQLITEKV_DIRECT_H
+
+#include "values.h"
+
+/* A statement with more columns is left to SQLite. */
+enum { DIRECT_COLUMNS = 32 };
+
+/* The result of a statement: one row, or none. */
+struct direct {
+	bool has_row;
+	int count; /* columns */
+	struct field fields[DIRECT_COLUMNS];
+};
+
+/* Reads the result of the statement that `text` begins with, if it is of the direct subset and its
+ * row is in the cache; `text` then advances to its end, and the fields are valid until the next
+ * call of the module. False: SQLite executes it. */
+bool direct_read(struct module *module, const char **text, struct direct *direct);
+
+#endif
