@@ -40,8 +40,8 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
     files = new_page(options["PAGE"]) if "PAGE" in options else []
     runs = list(query.current().every)
-    sides = [select.selected(runs, options[side]) for side in "AB"]
-    matched = match(options, *sides, runs)
+    a, b = (select.selected(runs, options[side]) for side in "AB")
+    matched = match(options, a, b, runs)
     check(run.cell for cell in matched for run in (*cell.a, *cell.b))
     metric = options.get("METRIC", "tps")
     rows = [row for cell in matched for row in rows_of(cell, metric, margin)]
