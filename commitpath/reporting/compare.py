@@ -49,7 +49,7 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
         raise BadInputError(f"METRIC={metric}: none of the runs has it; e.g. {METRICS}")
     head = [f"A: {options['A']}", f"B: {options['B']}"]
     head.append(f"{metric}, {len(matched)} matched cell{'s' * (len(matched) != 1)}")
-    print(printable_lines([*head, *text(rows, margin), *left_out(options, *sides)]))
+    print(printable_lines([*head, *text(rows, margin), *left_out(options, a, b)]))
     if target:
         write_csv(target, [HEAD, *map(line_of, rows)])
     if files:

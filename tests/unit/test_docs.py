@@ -1,17 +1,22 @@
 """The pages that people read: links that lead somewhere, each page reachable, each command named."""
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from base import identity
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import stored
 from commitpath.command_line import help
+from commitpath.sweep import grid
 from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^()\s]+)\)")
+NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?!\w)")
 MENTION = re.compile(r"\b(docs/[\w./-]+\.(?:md|png|svg))\b")
 
 
@@ -123,3 +128,38 @@ def test_the_tutorials_runs_are_those_that_its_commands_make() -> None:
     assert [run for *_, run in made] == sorted(run for *_, run in made)
     (named,) = re.findall(r"RUN_A=results/(\S+)/(\S+)", page)
     assert named == made[0][1:]
+
+
+def answers() -> dict[str, str]:
+    """The sections of the questions page that have an answer, by their title."""
+    page = (ROOT / "docs/how-to/questions.md").read_text()
+    sections = dict(section.split("\n", 1) for section in re.split(r"^## ", page, flags=re.M)[1:])
+    assert sections.pop("Not answered yet").count("\n- **") >= 1
+    assert len(sections) > 10
+    return sections
+
+
+@pytest.mark.parametrize("title", answers())
+def test_each_answer_has_one_form_and_the_numbers_of_its_source(title: str) -> None:
+    section = answers()[title]
+    assert re.match(r"\*\*[^*]+\*\*\n\n\|", section), "a verdict, then a table"
+    _, rule, *rows = re.findall(r"^\|.*$", section, re.M)
+    assert rule.startswith("|---") and 0 < len(rows) <= 5
+    assert "\nBecause " in section
+    commands = [shlex.split(line) for line in re.findall(r"^    (.+)$", section, re.M)]
+    assert commands
+    sources = [link.partition("#")[0] for link in LINK.findall(section)]
+    pages = [name for name in sources if "/measurements/" in name or name == "expect.md"]
+    # without a page the numbers are of a command of its own, which the section describes
+    assert pages or "out/config.json" in section
+    known = {number for name in pages for number in NUMBER.findall((ROOT / "docs/how-to" / name).read_text())}
+    numbers = [number for row in rows for number in NUMBER.findall(row)]
+    assert numbers and (not pages or [number for number in numbers if number not in known] == [])
+    for name, target, *settings in commands:
+        given = dict(setting.split("=", 1) for setting in settings if "=" in setting)
+        if name == "make" and target == "experiment":
+            make_cell(given)
+        elif name == "make" and target == "sweep":
+            assert given["GRID"] in grid.names()
+        else:
+            assert target in ("bisect", "populate", "run")
