@@ -14,7 +14,7 @@ from base.paths import EXPERIMENTS
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts.model import Bar
 from commitpath.charts.panels import fill, footnotes
-from commitpath.papers import figure_data, figures, paper
+from commitpath.papers import document, figure_data, figures, page, paper, predicted
 from commitpath.results import query
 from commitpath.sweep.grid import Expanded, expand
 
@@ -77,6 +77,52 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
         figure_data.panels(chosen, data, {"panels": [{"op": "inserts", "groups": [{"label": "a"}]}]})
     with pytest.raises(BadInputError, match="PAPER=nature: PAPER is apsys17, sqlitekv, ssl"):
         paper.load("nature")
+
+
+def test_the_authors_cells_against_ours(database: Path, tmp_path: Path) -> None:
+    """Each at the stated reading: DELETE as TRUNCATE, mixed loads as ten inserts to an update and delete."""
+    data = paper.PAPERS / PAPER / "figures/artifact.yml"
+    figure, chosen = figure_data.read(data), paper.load(PAPER)
+    bars = [bar for bar in cells_of(data) if not bar.hatched]
+    # the last one, custom_update, has no run
+    lacking = bars[-1].cell
+    every = {fixture.cell_id(bar.cell): bar.cell for bar in bars if bar.cell != lacking}
+    fixture.add(database, list(every.values()), lambda cell: 60.0 if cell.n == 400 else 300.0)
+    results = query.read(database)
+    drawn = [fill(panel, results) for panel in figure_data.panels(chosen, data, figure)]
+    found = predicted.table(figure, drawn)
+    assert found is not None
+    rows = {row["cell"]: row for row in found["rows"]}
+    assert rows.keys() == chosen.artifact.keys()
+    assert rows["default_mixed"]["reading"] == "DELETE read as TRUNCATE"
+    assert rows["wal_mixed"]["series"].startswith("ten inserts")
+    assert rows["wal_update"]["series"] == "updates"
+    assert rows["wal_mixed"]["ratio"] == pytest.approx(rows["wal_mixed"]["ours"] / 243.902)
+    assert [name for name, row in rows.items() if row["used"]] == [
+        "default_mixed",
+        "normal_mixed",
+        "normal_update",
+    ]
+    within = {name for name, row in rows.items() if row["within"]}
+    held = within - {"default_mixed", "normal_mixed", "normal_update"}
+    gap = [name for name, row in rows.items() if row["within"] is None]
+    assert gap == ["custom_update"]
+    assert found["count"].startswith(
+        f"{len(within)} of 11 cells within a factor of 1.5, {len(held)} of the 8 held"
+    )
+    assert found["count"].endswith("; 1 without a run")
+    files = [tmp_path / f"artifact.{suffix}" for suffix in ("svg", "json")]
+    files[0].write_text("<svg/>")
+    files[1].write_text(json.dumps({"panels": [], "predicted": found}))
+    text = page.render(document.document(chosen, [], results), files)
+    assert text.count("<td>held out</td>") == 8
+    assert found["count"] in text
+    for wrong, says in (
+        ({"series": "none"}, "is no series"),
+        ({"used": {"nobody": "x"}}, "nobody: no group"),
+    ):
+        with pytest.raises(BadInputError, match=says):
+            predicted.table({**figure, "predicted": {**figure["predicted"], **wrong}}, drawn)
 
 
 def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:
