@@ -25,7 +25,7 @@ _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": DAY_S}
 def advise(options: dict[str, str]) -> int:
     """Print the Pareto set of one lab; RUN=yes first runs what the grid `advise` has for the choice."""
     names = axes_of("advise")
-    failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
+    failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none").casefold()
     if loss not in LOSSES and limit_ms(loss) is None:
         raise BadInputError(f"LOSS={loss}: it is {', '.join(LOSSES)}, or a time such as 1s, 500ms or 2min")
     rate = per_second(options.get("RATE"))
@@ -40,6 +40,8 @@ def advise(options: dict[str, str]) -> int:
             "missing), and axes to choose runs by, such as DEVICE"
         )
     given = {name: text for name, text in options.items() if name in names}
+    if given.get("ENGINE", "").casefold() == ANY:
+        given["ENGINE"] = ANY
     axes = chosen(given.get("ENGINE") == ANY)
     if "RUN" in options:
         from commitpath.sweep import drive

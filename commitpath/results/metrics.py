@@ -175,7 +175,8 @@ def unattributed(run: Run) -> float | None:
 
 def wal_kib(run: Run) -> float | None:
     """Return the size of SQLite's WAL before the databases are closed; None for a run without one."""
-    size = run.document("manifest").get("file_sizes_before_close", {}).get("wal")
+    engine = run.document("manifest").get(str(run.cell.engine), {})
+    size = engine.get("file_sizes_before_close", {}).get("wal")
     return None if size is None or run.settings.get("journal_mode") != "wal" else size / 1024
 
 

@@ -1,5 +1,6 @@
 """What a program did, recorded, and replayed by each engine with SQL: the rows are the same."""
 
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from conftest import NEWEST, OLD, Driver, binary, one_line_error
 
 from base.errors import BadInputError, LabError
+from commitpath.inputs import trace_comparison
 from commitpath.inputs.trace_record import trace_record
 from model.statements import pragmas, recording, sqlfile, tracefile
 
@@ -183,7 +185,7 @@ def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatc
         '"PRAGMA user_version=7"',
     ]
     for words in (
-        "1 app.db is as of a cell with PAGE_SIZE=8192 JOURNAL_MODE=wal AUTO_VACUUM=incremental\n",
+        "1 app.db is as of a cell with PAGE_SIZE=8192 JOURNAL_MODE=wal\n",
         "left out once: PRAGMA synchronous=normal: the variable SYNCHRONOUS sets it\n",
         "left out once: PRAGMA wal_autocheckpoint=100: the variable WAL_AUTOCHECKPOINT sets it\n",
         "left out once: PRAGMA secure_delete=on: the variable SECURE_DELETE sets it\n",
@@ -241,6 +243,14 @@ c.execute("INSERT INTO u VALUES('random()')")
         "CURRENT_DATE gives another value in a replay: INSERT INTO t(x) VALUES(5);",
         "random gives another value in a replay: INSERT INTO u VALUES('random()');",
     ]
+
+
+@pytest.mark.parametrize("kind", ["none", "full", "incremental"])
+def test_the_auto_vacuum_of_a_database_is_in_its_header(kind, tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as db:
+        db.execute(f"PRAGMA auto_vacuum={kind}")
+        db.execute("CREATE TABLE t(x)")
+    assert trace_comparison.header(tmp_path / "a.db").get("auto_vacuum", "none") == kind
 
 
 @pytest.mark.parametrize(

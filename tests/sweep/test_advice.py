@@ -60,7 +60,7 @@ def test_a_setting_without_trials_is_not_advised_whatever_it_promises(lab: Lab) 
     assert "\njournal_mode=persist synchronous=full" not in out
     assert "measured: 40 cuts took 0 at most, 0.00 on average" in out
     # what is only promised to be less than all, and what was measured of it, stand beside each other
-    last = lab.ok("advise", **POWER, LOSS="last")
+    last = lab.ok("advise", **POWER, LOSS="Last")
     line = next(line for line in last.splitlines() if line.startswith("journal_mode=wal synchronous=full"))
     assert "SURVIVE=power, measured: 40 cuts took 0" in line
     recent = lab.ok("advise", **POWER, LOSS="recent")
@@ -165,7 +165,7 @@ def test_all_engines_are_compared(lab: Lab) -> None:
         lab.run(
             tps, took={"worst": 9 * (cell.synchronous == "normal")}, CRASH="power", **WHERE, **SIZES, **mine
         )
-    out = lab.ok("advise", **POWER, ENGINE="any")
+    out = lab.ok("advise", **POWER, ENGINE="Any")
     assert f"{len(cells)} of {len(cells)} settings of the choice have trials" in out
     (best,) = [line for line in out.splitlines() if line.startswith("engine=")]
     assert best.startswith("engine=ssl synchronous=full") and "journal_mode" not in best

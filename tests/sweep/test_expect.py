@@ -85,6 +85,12 @@ def test_a_run_that_is_as_expected(ran: Any, wal: Path, capsys: pytest.CaptureFi
     ]
 
 
+def test_the_size_of_a_wal(delete: Path, wal: Path) -> None:
+    # its header, and 70 frames of 24 transactions without a checkpoint
+    assert metrics.value(run_folders.read(wal), "wal_kib", metrics.WHOLE) == (32 + 70 * (24 + 4096)) / 1024
+    assert metrics.value(run_folders.read(delete), "wal_kib", metrics.WHOLE) is None
+
+
 def test_each_number_that_is_not_has_a_line_with_its_cause(
     ran: Any, delete: Path, wal: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -182,6 +182,8 @@ def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
         ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
     ):
         assert says in lab.says("compare", **variables)
+    listed = lab.ok("results", WHERE="status=okay")
+    assert listed.endswith("WHERE=status=okay: did you mean ok? no run has status=okay\n")
 
 
 def test_cells_that_match_nowhere_say_what_differs(lab: Lab) -> None:
