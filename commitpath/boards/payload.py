@@ -377,7 +377,10 @@ def rehearsal(cell: Cell) -> str:
         idle = replace(cell, command=":", probes="", profiles={**cell.profiles, "device": device})
         return cell_env(idle, "/run/commitpath/rehearsal.db")
     default = make_cell({})
-    kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size", *OF_RECORDS)
+    kept = {"board", "clock", "kernel", "fs", "engine", "workload", "value_size", *OF_RECORDS}
+    # the database was populated with these
+    engine = load_profile("engine", cell.engine)
+    kept |= {engine["settings"][name] for name in engine["populate"]}
     workload = dict(cell.profiles["workload"])
     if "mix" in workload:
         workload["mix"] = REHEARSED_MIX

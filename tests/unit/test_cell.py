@@ -40,6 +40,22 @@ def test_a_workload_sets_what_it_fixes() -> None:
     assert (cell.rows, cell.n, cell.value_size) == (0, 1000, 100)
 
 
+def test_a_rehearsal_has_what_the_database_was_populated_with() -> None:
+    """The driver compares it with the file; what else a cell sets is of its own run."""
+    given = {"PAGE_SIZE": "8192", "AUTO_VACUUM": "full", "LOCKING_MODE": "exclusive", "MODE": "wal"}
+    text = rehearsal(cells.make_cell(given))
+    for option in (
+        "--page-size 8192",
+        "--auto-vacuum full",
+        "--locking-mode normal",
+        "--journal-mode delete",
+    ):
+        assert option in text
+    sizes = {"WRITE_BUFFER_SIZE": "65536", "MAX_FILE_SIZE": "1048576"}
+    text = rehearsal(cells.make_cell({"ENGINE": "leveldb", "WORKLOAD": "kv", **sizes}))
+    assert "--write-buffer-size 65536" in text and "--max-file-size 1048576" in text
+
+
 def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
     cell = cells.make_cell({"WORKLOAD": "apsys17-update"})
     assert b"--phases update" in payload(cell)["cell.env"]
