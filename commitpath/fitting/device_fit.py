@@ -192,8 +192,8 @@ def fit(measurement: Measurement) -> Result:
     )
     best = tried[0]
     alike = dict(found.alike)
-    if others := same_caches(posed, best):
-        alike["cache_kib"] = others
+    if caches_alike := same_caches(posed, best):
+        alike["cache_kib"] = caches_alike
     for name in ("program_bytes", "cache_reorder"):
         others = {one.candidate.value(name) for one in tried if one.cost < tried[0].cost + ALIKE}
         if len(others | {best.candidate.value(name)}) > 1:

@@ -16,7 +16,7 @@ MOST_MIB = 2048
 
 OF_KERNEL = {"block_bytes", "write_cache", "fua", "discard"}
 NOT_MEASURED = {
-    "queue_depth": "one command at a time was measured",
+    "queue_depth": "one command at a time was sent",
     "exclusive": "makes no difference with one command at a time",
     "rel_sectors": "what the host's driver sends for a FUA write is not seen from it",
     "meta_reliable": "what the host's driver does with REQ_META is not seen from it",
@@ -79,7 +79,7 @@ def decided(name: str, result: Result, facts: Facts) -> str:
         text = f": {low} to {high} with 95 % confidence"
         if name == "command_ns":
             text += f", with {facts.host_ns} ns for the host: only their sum is measured"
-    elif not result.candidate.value(name):
+    elif not result.candidate.value(name) and name != "cache_reorder":
         text = ": none was found"
     undecided = unidentified(result)
     if name in result.alike:

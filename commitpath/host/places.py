@@ -17,7 +17,7 @@ from model.cell import Cell
 # expands {{ in a variable, ssh ${ in a file's name. Also in playbooks/bootstrap.sh.
 REFUSED = ":${}"
 # Commands that write to results/, or to the database in it, which the first reader creates.
-RUNS = ("experiment", "watch", "bisect", "sweep", "reproduce", "calibrate")
+RUNS = ("experiment", "watch", "bisect", "sweep", "reproduce", "calibrate", "profile")
 TO_RESULTS = (*RUNS, "results", "export", "import", "compare")
 TO_CACHE = (*RUNS, "advise", "board", "board-check", "emulator", "host", "demo", "plan")
 # A file of the cache (https://bford.info/cachedir): backups skip the folder, and its last line identifies
