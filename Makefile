@@ -52,6 +52,7 @@ ledger: ## bytes and flushes per transaction over MODE x FS: make ledger FIGURE=
 board: ## start the virtual board and open a shell on it
 board-check: ## report a lab board's features and noise in a minute: make board-check BOARD=pi
 calibrate: ## run fio on a device profile and compare with its sources: make calibrate DEVICE=emmc-5.0 [CURVES=yes]
+profile: ## measure a device and fit a profile to it: BOARD=pi NAME=my-card; destroys what its partition holds
 emulator: ## build a faster QEMU that gives the same numbers (up to 10 minutes); used once built
 snapshots: ## list prepared boards; REMOVE=<name>|all deletes
 test: ## linters, unit tests, the driver under sanitizers, and runs on the board [ALL=1: unchanged groups, too]
@@ -64,6 +65,7 @@ bench-analysis: ## compare the analysis with blkparse and btt at 1 and 10 millio
 bench-emulator: ## compare Debian's QEMU with ours (`make emulator`): late clocks and speed
 bench-programs: ## compare counts of watched programs with those of strace and the kernel
 bench-cuts: ## measure power cuts per hour and compare with dm-log-writes [FS=… CUTS=…]
+bench-profile: ## fit 20 devices with hidden parameters and predict what no fit saw [SEED=… N=…]
 mutations: ## imitate instrument faults in recorded runs and count those noticed [KIND=… SAMPLE=… SEED=… N=…]
 new: ## write the files of a new part, a commented example that runs: KIND=engine NAME=mydb
 docs: ## write docs/reference/axes.md from the schema

@@ -6,8 +6,11 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -19,13 +22,16 @@ DRIVER = devices.with_model()
 FOLDER = ROOT / "images/devices" / DRIVER
 # those that are pure arithmetic
 SOURCES = devices.by_name(DRIVER).model_sources
-FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared")
+# what sends it a list of commands
+LIST = ROOT / "images/flash_commands.c"
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", f"-I{FOLDER}")
 SECTORS_PER_MIB = 2048
 
 
 def build() -> Path:
     """Return the library, compiled unless the cache has it."""
-    files = sorted([*FOLDER.glob("*.h"), *(FOLDER / name for name in SOURCES)])
+    compiled = [*(FOLDER / name for name in SOURCES), LIST]
+    files = sorted([*FOLDER.glob("*.h"), *compiled])
     key = hashlib.sha256(f"{hosts_compiler()} {FLAGS}".encode())
     for file in files:
         key.update(file.read_bytes())
@@ -33,7 +39,7 @@ def build() -> Path:
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
         with scratch.whole(library) as part:
-            words = ["cc", *FLAGS, "-o", str(part), *(str(FOLDER / name) for name in SOURCES)]
+            words = ["cc", *FLAGS, "-o", str(part), *map(str, compiled)]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise LabError(f"the flash model does not compile: {done.stderr.strip()}")
@@ -54,6 +60,7 @@ def library() -> ctypes.CDLL:
         ("flash_write", u64, [pointer, u64, u64, u64, ctypes.c_bool]),
         ("flash_flush", u64, [pointer, u64]),
         ("flash_discard", u64, [pointer, u64, u64, u64]),
+        ("flash_commands", None, [pointer, pointer, pointer, pointer]),
     ):
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
@@ -65,6 +72,23 @@ def parameter_names() -> tuple[str, ...]:
     """Return the fields of struct flash_parameters, in their order: FLASH_PARAMETERS of model.h."""
     text = (FOLDER / "model.h").read_text(encoding="utf-8")
     return tuple(re.findall(r"^\tP\((\w+), [01], ", text, re.MULTILINE))
+
+
+# what images/flash_commands.c counts in each command; a merge is a partial one, too
+EVENTS = ("page_read", "map_read", "merge", "switch")
+
+
+@dataclass(frozen=True)
+class CommandList:
+    """Commands, one after the other: arrays of struct flash_list in images/flash_commands.c."""
+
+    op: np.ndarray  # bytes
+    sector: np.ndarray
+    sectors: np.ndarray
+    gap_ns: np.ndarray
+    host_ns: np.ndarray
+    factor: np.ndarray | None = None
+    more_ns: np.ndarray | None = None
 
 
 class FlashModel:
@@ -112,3 +136,28 @@ class FlashModel:
         """Discard."""
         self._check(sector, sectors)
         return int(self._library.flash_discard(self._memory, now, sector, sectors))
+
+    def commands(self, given: CommandList) -> tuple[np.ndarray, np.ndarray]:
+        """Send a list; return the latency of each command, with the host's time, and its counts of EVENTS."""
+        last = int((given.sector + given.sectors).max(initial=0))
+        self._check(last, 0)
+        latency = np.zeros(given.op.size, np.uint64)
+        events = np.zeros((given.op.size, len(EVENTS)), np.uint64)
+        kinds = (np.bytes_, *[np.uint64] * 4, np.float64, np.uint64)
+        arrays = (
+            given.op,
+            given.sector,
+            given.sectors,
+            given.gap_ns,
+            given.host_ns,
+            given.factor,
+            given.more_ns,
+        )
+        # contiguous copies that live until the call is over
+        held: list[np.ndarray | None] = [
+            a if a is None else np.ascontiguousarray(a, kind) for a, kind in zip(arrays, kinds, strict=True)
+        ]
+        fields = [0 if array is None else array.ctypes.data for array in held]
+        words = (ctypes.c_uint64 * 8)(given.op.size, *fields)
+        self._library.flash_commands(self._memory, words, latency.ctypes.data, events.ctypes.data)
+        return latency, events

@@ -166,6 +166,22 @@ def command() -> Path:
     return artifacts.ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
 
 
+def latencies(static: bool) -> Path:
+    """Return the program that measures a device (workloads/latencies/); static: for boards with any libc."""
+    root, folder = artifacts.build_root(), artifacts.WORKLOADS / "latencies"
+    sources, flags = list(folder.iterdir()), f"{LINKED if static else ''} -s"
+    path = artifacts.CACHE / f"latencies-{artifacts.hash_of(root.name, flags, files=sources)}"
+
+    def build() -> None:
+        with artifacts.work_folder() as work:
+            compiling.copy_tree(sources, work)
+            given = {"OUT": "../out/latencies", "LDFLAGS": flags}
+            artifacts.run(compiling.make_in(work, root, ["-C", "latencies"], given), "latencies")
+            (work / "out/latencies").rename(path)
+
+    return artifacts.ensure(path, "build the program that measures a device", build, mib=20)
+
+
 def preloads() -> dict[str, Path]:
     """Return the preloads that record engines' transactions in a command's processes, by engine."""
     return {path.parent.name: preload(path) for path in sorted(artifacts.WORKLOADS.glob("engines/*/preload"))}

@@ -29,7 +29,7 @@ def unchanged(run: Run) -> list[str]:
     covariates = run.board.covariates
     if covariates is None:
         return [] if run.is_virtual else ["raw/board/covariates.json is missing"]
-    return [*_changed(covariates), *_grown(covariates), *_firmware(covariates), *_counters(covariates)]
+    return [*_changed(covariates), *grown(covariates), *_firmware(covariates), *_counters(covariates)]
 
 
 def around(run: Run) -> list[str]:
@@ -69,7 +69,7 @@ def _changed(covariates: Covariates) -> Iterator[str]:
             yield f"the board does not report its {name}: {covariates.begin.get(name)}"
 
 
-def _grown(covariates: Covariates) -> Iterator[str]:
+def grown(covariates: Covariates) -> Iterator[str]:
     for prefix, what in _STILL.items():
         for name, grew in covariates.growths(prefix).items():
             if name != FIRMWARE and grew:

@@ -45,7 +45,7 @@ HOSTS_OWN = (
 )
 # Sent with each run, so not part of a snapshot's key.
 KNOWN_SEQUENCE = "known-sequence.sh"
-SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")
+SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh", "profile-cell.sh")
 # With those of lab boards only.
 NOT_SAVED = (*SENT_LATER, *lab_board.SCRIPTS)
 # Wall seconds until the known sequence counts as hung.

@@ -13,9 +13,14 @@ from base.schema import schema
 def load(path: Path, kind: str) -> dict[str, Any]:
     """Load a data file that fits $defs.KIND of the schema. Raises BadInputError."""
     content = load_mapping(path)
+    check_kind(path, content, kind)
+    return content
+
+
+def check_kind(path: Path, content: Any, kind: str) -> None:
+    """Check a data file's content against $defs.KIND of the schema. Raises BadInputError."""
     parts = schema()["$defs"]
     check(path, content, {**parts[kind], "$defs": parts}, f"experiments/schema.yml, $defs.{kind}")
-    return content
 
 
 @functools.cache

@@ -20,6 +20,7 @@ PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
     "bench-emulator": ("tests/bench/emulator.py", [], True),
     "bench-programs": ("tests/bench/programs.py", [], True),
     "bench-cuts": ("tests/bench/cuts.py", [], False),
+    "bench-profile": ("tests/bench/hidden_devices.py", [], False),
     "mutations": ("tests/mutations/mutations.py", [], False),
 }
 

@@ -47,6 +47,7 @@ PLACES = {
     },
     "trend": "commitpath.commands.axis_trend:trend",
     "bisect": "commitpath.commands.release_bisect:bisect",
+    "profile": "commitpath.run.profile:profile",
     "help": "commitpath.command_line.help:print_help",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
     "trace-synthetic": "commitpath.inputs.trace_synthetic:trace_synthetic",

@@ -1,0 +1,75 @@
+"""A device as the fit sees it: parameters of the flash model, and where the measured part of it begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from commitpath.fitting.experiment_lists import MIB, Facts
+from commitpath.fitting.measurement import SECTOR, Measurement
+from images.flash_model import EVENTS, FlashModel
+
+# of a device without anything: what a measurement decides replaces it
+PLAIN = {
+    "block_bytes": 512, "queue_depth": 1, "write_cache": 0, "fua": 0, "exclusive": 0, "rel_sectors": 0,
+    "meta_reliable": 0, "discard": 0, "dies": 1, "read_bytes": 4096, "program_bytes": 4096, "pad_bytes": 0,
+    "cache_kib": 0, "cache_reorder": 0, "open_units": 0, "unit_kib": 4096, "log_kib": 0, "erase_kib": 4096,
+    "spare_permille": 70, "gc_blocks": 0, "fill_permille": 0, "overwrite_permille": 0, "map_kib": 0,
+    "slc_mib": 0, "undo_kib": 65536,
+}  # fmt: skip
+TIMES = {
+    "seed": 1, "command_ns": 0, "read_command_ns": 0, "write_command_ns": 0, "bus_mb_s": 100000, "read_ns": 0,
+    "program_ns": 0, "program_kib_ns": 0, "slc_program_ns": 0, "flush_clean_ns": 0, "flush_dirty_ns": 0,
+    "flush_dirty_kib_ns": 0, "fua_ns": 0, "discard_ns": 0, "merge_ns": 0, "merge_spread_ns": 0, "erase_ns": 0,
+}  # fmt: skip
+# beyond the measured part, so that a phase fits
+MORE_MIB = 128
+READ, MAP, MERGE, SWITCH = range(len(EVENTS))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Parameters, all others as in PLAIN and TIMES. phase: from the begin of a unit to the partition's."""
+
+    values: Mapping[str, int] = field(default_factory=dict)
+    phase: int = 0
+
+    def changed(self, phase: int | None = None, **values: int) -> "Candidate":
+        """Return one with other parameters."""
+        return replace(self, values={**self.values, **values}, phase=self.phase if phase is None else phase)
+
+    def value(self, name: str) -> int:
+        """Return a parameter."""
+        return int({**PLAIN, **TIMES, **self.values}[name])
+
+    def profile(self, size_bytes: int) -> dict[str, object]:
+        """Return geometry, timing and size, as in experiments/device/."""
+        return {
+            "geometry": {name: self.value(name) for name in PLAIN},
+            "timing": {name: self.value(name) for name in TIMES},
+            "size_mib": size_bytes // MIB,
+        }
+
+    def replay(self, measurement: Measurement) -> tuple[np.ndarray, np.ndarray]:
+        """Return the model's time for each command, with the host's, and the counts of its EVENTS."""
+        model = FlashModel(self.profile(measurement.facts.size_bytes + MORE_MIB * MIB))
+        commands = measurement.commands
+        moved = replace(commands, sector=commands.sector + np.uint64(self.phase // SECTOR))
+        latency, events = model.commands(moved)
+        return latency.astype(float), events.astype(int)
+
+    def has(self, measurement: Measurement, *events: int) -> np.ndarray:
+        """Return which commands have one of these events."""
+        return np.asarray((self.replay(measurement)[1][:, events] > 0).any(axis=1))
+
+
+def of_facts(facts: Facts) -> Candidate:
+    """Return what the kernel reports."""
+    return Candidate(
+        {
+            "block_bytes": facts.block_bytes,
+            "write_cache": int(facts.write_cache),
+            "fua": int(facts.fua),
+            "discard": int(facts.discard),
+        }
+    )

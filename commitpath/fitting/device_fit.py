@@ -1,0 +1,206 @@
+"""Fit a device to a measurement: structure, program unit and cache, then all times together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from commitpath.fitting import structure
+from commitpath.fitting.candidate import MAP, MERGE, SWITCH, Candidate, of_facts
+from commitpath.fitting.cells import divided
+from commitpath.fitting.experiment_lists import EXPERIMENTS, KIB
+from commitpath.fitting.first_values import Medians, first_values, is_cached
+from commitpath.fitting.joint_fit import Fit, Problem, problem
+from commitpath.fitting.measurement import Measurement
+
+PROGRAM_KIB = (4, 8, 16, 32, 64, 128)
+CACHE_KIB = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192)
+# experiments that decide program unit and cache
+BEHIND = ("sustained", "far and near", "write sizes", "flushes", "bursts")
+# commands of the sustained write that do, where there is no SLC
+EARLY = 100
+# times that the first values have near enough
+KNOWN_FIRST = ("command_ns", "read_ns", "flush_clean_ns", "discard_ns")
+# structure experiments: single commands matter there, not cells
+NOT_FITTED = ("read pages", "log")
+# fits that cost this much more than the best are no worse: two standard deviations
+ALIKE = 2.0
+# the relative deviation of the variance of an even distribution, times the root of the number of values
+OF_EVEN = 0.9
+# relative, of the square of the jitter
+JITTER_ERROR = 0.2
+# commands so much longer than the host's time have the jitter of the device
+LONG = 10
+Intervals = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A fitted device."""
+
+    candidate: Candidate
+    intervals: Intervals
+    alike: dict[str, tuple[int, ...]]
+    cost_of_a_cell: float
+    jitter: float
+
+
+def parameters(known: Candidate) -> list[str]:
+    """Return the times that a device of this structure has."""
+    names = ["command_ns", "write_command_ns", "bus_mb_s", "read_ns", "program_ns", "program_kib_ns"]
+    names += ["slc_program_ns"] if known.value("slc_mib") else []
+    names += ["flush_clean_ns"] if known.value("write_cache") else []
+    names += ["flush_dirty_ns", "flush_dirty_kib_ns"] if known.value("cache_kib") else []
+    names += ["fua_ns"] if known.value("fua") else []
+    names += ["discard_ns"] if known.value("discard") else []
+    return names + (["merge_ns", "erase_ns"] if known.value("open_units") else [])
+
+
+def events(measurement: Measurement, start: Candidate) -> np.ndarray:
+    """Return 2 for commands that merge by copying, 1 for those that only erase, plus 4 if the map is read."""
+    counts = start.replay(measurement)[1]
+    merged = np.where(counts[:, MERGE] > 0, 2, counts[:, SWITCH] > 0)
+    return np.asarray(merged + 4 * (counts[:, MAP] > 0))
+
+
+def with_program(start: Candidate, kib: int, cached: bool, median: Medians) -> Candidate:
+    """Return a program unit, with the time per KiB that a full one leaves; 0 where the bus is slower."""
+    bus = 512 * KIB * 1000 / start.value("bus_mb_s") + start.value("command_ns")
+    rounds = 512 / (kib * start.value("dies"))
+    if cached:
+        # a sustained write
+        large = median("sustained: 14")
+        full = large / rounds if large > 1.15 * bus else 0.0
+    else:
+        full = (median("write sizes: w 512k") - bus) / max(1.0, rounds)
+    each = max(0, round((full - start.value("program_ns")) / kib))
+    return start.changed(program_bytes=kib * KIB, program_kib_ns=each)
+
+
+def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> list[Fit]:
+    """Return fits with each program unit, and each cache, best first."""
+    sustained = measurement.among("sustained")
+    late = sustained & (np.cumsum(sustained) > EARLY) & (start.value("slc_mib") == 0)
+    part = measurement.chosen(measurement.among(*BEHIND) & ~late)
+    posed = problem(part, divided(part, events(part, start)))
+    device = start.changed(cache_kib=int(cached) * 512)
+    names = [name for name in parameters(device) if name not in KNOWN_FIRST]
+    median, starts = Medians(measurement), list[Candidate]()
+    for kib in PROGRAM_KIB:
+        if start.value("pad_bytes") > kib * KIB:
+            continue
+        one = with_program(start, kib, cached, median)
+        if cached:
+            one = one.changed(cache_kib=max(first_cache(median), 2 * kib))
+            starts += [one, one.changed(cache_reorder=1)]
+        else:
+            starts += [one, one.changed(program_kib_ns=0)]
+    fits = by_cost(posed.solve(one, names, 4) for one in starts)
+    if not cached:
+        return fits[:6]
+    fits = by_cost(posed.solve(fit.candidate, names, 4) for fit in fits[:6])
+    return caches(posed, fits[:3], names)[:3]
+
+
+def first_cache(median: Medians) -> int:
+    """Return about how many KiB a burst writes before it waits for the flash."""
+    times = np.array([median(f"bursts: 256k {number}") for number in range(24)])
+    slow = np.flatnonzero(times > 1.3 * times[:2].min())
+    return int(slow[0] + 1) * 128 if slow.size else 1024
+
+
+def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fit]:
+    """Return fits with other cache sizes, best first."""
+
+    def cost(candidate: Candidate) -> float:
+        return float(np.abs(posed.residuals(candidate)).clip(0, 20).sum())
+
+    tried = list(fits)
+    for fit in fits:
+        least = fit.candidate.value("program_bytes") // KIB
+        others = [fit.candidate.changed(cache_kib=kib) for kib in CACHE_KIB if least <= kib <= 2048 * least]
+        tried += [posed.solve(other, names, 3) for other in sorted(others, key=cost)[:3]]
+    return by_cost(tried)
+
+
+def by_cost(fits: Iterable[Fit]) -> list[Fit]:
+    """Return fits, best first."""
+    return sorted(fits, key=lambda fit: fit.cost)
+
+
+def slc_sizes(posed: Problem, fit: Fit) -> Fit:
+    """Return the fit with the SLC size, near the one found, that costs least."""
+    mib = fit.candidate.value("slc_mib")
+    sizes = range(max(1, mib - 8), mib + 9) if mib else ()
+    costs = {
+        size: float(np.abs(posed.residuals(fit.candidate.changed(slc_mib=size))).clip(0, 20).sum())
+        for size in sizes
+    }
+    if not costs:
+        return fit
+    return Fit(
+        fit.candidate.changed(slc_mib=min(costs, key=lambda size: costs[size])),
+        fit.cost,
+        fit.cells,
+        fit.intervals,
+    )
+
+
+def same_caches(posed: Problem, best: Fit) -> tuple[int, ...]:
+    """Return the other cache sizes that fit as well: where the bus is slower than the flash, several."""
+    least, cache = best.candidate.value("program_bytes") // KIB, best.candidate.value("cache_kib")
+    others = [kib for kib in CACHE_KIB if cache and least <= kib <= 2048 * least and kib != cache]
+    costs = {kib: posed.cost(best.candidate.changed(cache_kib=kib)) for kib in others}
+    return tuple(kib for kib in others if costs[kib] < best.cost + ALIKE)
+
+
+def spread(measurement: Measurement, best: Fit, jitter: float) -> tuple[Candidate, Intervals]:
+    """Return the candidate with the spread of merges, their deviation beyond jitter, and the intervals."""
+    which = events(measurement, best.candidate) == 2
+    which &= measurement.among("march", "open units", "merges")
+    expected, _ = best.candidate.replay(measurement)
+    rest = measurement.latency_ns[which] - expected[which]
+    # interruptions
+    rest = rest[np.abs(rest - np.median(rest)) < 8 * np.median(np.abs(rest - np.median(rest))) + 1]
+    mean, (low, high) = best.candidate.value("merge_ns"), best.intervals["merge_ns"]
+    of_jitter, error = float(np.square(jitter * expected[which]).mean()), 1.96 * OF_EVEN / np.sqrt(rest.size)
+
+    def width(more: float) -> float:
+        # an even distribution of this variance
+        variance = float(rest.var()) * (1 + error * more) - of_jitter * (1 - JITTER_ERROR * more)
+        return min(2.0 * mean, float(np.sqrt(12 * max(0.0, variance))))
+
+    least, widths = mean - round(width(0)) // 2, (width(-1), width(1))
+    intervals = {
+        **best.intervals,
+        "merge_ns": (max(0.0, low - widths[1] / 2), high - widths[0] / 2),
+        "merge_spread_ns": widths,
+    }
+    return best.candidate.changed(merge_ns=least, merge_spread_ns=round(width(0))), intervals
+
+
+def fit(measurement: Measurement) -> Result:
+    """Fit a device."""
+    measurement = measurement.chosen(measurement.among(*EXPERIMENTS))
+    found = structure.find(measurement, of_facts(measurement.facts))
+    cached = measurement.facts.write_cache and is_cached(Medians(measurement))
+    start = first_values(measurement, found.candidate, cached)
+    rough = behind_cache(measurement, start, cached)
+    posed = problem(measurement, divided(measurement, events(measurement, rough[0].candidate), *NOT_FITTED))
+    tried = by_cost(
+        posed.solve(slc_sizes(posed, one).candidate, parameters(one.candidate), 8) for one in rough
+    )
+    best = tried[0]
+    alike = dict(found.alike)
+    if caches_alike := same_caches(posed, best):
+        alike["cache_kib"] = caches_alike
+    for name in ("program_bytes", "cache_reorder"):
+        others = {one.candidate.value(name) for one in tried if one.cost < tried[0].cost + ALIKE}
+        if len(others | {best.candidate.value(name)}) > 1:
+            alike[name] = tuple(sorted(others - {best.candidate.value(name)}))
+    jitter = posed.cells.jitter(measurement.latency_ns.astype(float))
+    candidate, intervals = best.candidate, best.intervals
+    if candidate.value("open_units"):
+        of_device = posed.cells.jitter(measurement.latency_ns.astype(float), LONG * measurement.facts.host_ns)
+        candidate, intervals = spread(measurement, best, of_device)
+    return Result(candidate, intervals, alike, best.cost_of_a_cell, jitter)

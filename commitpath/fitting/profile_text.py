@@ -1,0 +1,138 @@
+"""The text of a fitted profile for experiments/device/: each parameter with where it is from."""
+
+import textwrap
+from dataclasses import dataclass
+
+from commitpath.fitting.candidate import PLAIN, TIMES
+from commitpath.fitting.device_fit import Result
+from commitpath.fitting.experiment_lists import KIB, MIB, Facts
+
+WIDTH = 100
+# an interval as wide as this around a time decides nothing, unless all of it is small
+WIDE = 1.5
+SMALL_NS = 2000
+# the largest device of a board's memory that the other profiles have
+MOST_MIB = 2048
+
+OF_KERNEL = {"block_bytes", "write_cache", "fua", "discard"}
+NOT_MEASURED = {
+    "queue_depth": "one command at a time was sent",
+    "exclusive": "makes no difference with one command at a time",
+    "rel_sectors": "what the host's driver sends for a FUA write is not seen from it",
+    "meta_reliable": "what the host's driver does with REQ_META is not seen from it",
+    "erase_kib": "hangs on garbage collection only",
+    "spare_permille": "hangs on garbage collection only",
+    "gc_blocks": "garbage collection needs several writes of the whole device, not of a partition",
+    "fill_permille": "fresh; DEVICE_STATE sets another",
+    "overwrite_permille": "fresh; DEVICE_STATE sets another",
+    "undo_kib": "KiB of unflushed writes that can be undone; not a device property",
+    "seed": "any; only the spread of merges and power cuts are random",
+    "read_command_ns": "command_ns is that of a read",
+}
+# a parameter, and the one without which the device does not have it
+NEEDS = {
+    "cache_reorder": "cache_kib", "flush_dirty_ns": "cache_kib", "flush_dirty_kib_ns": "cache_kib",
+    "flush_clean_ns": "write_cache", "fua_ns": "fua", "discard_ns": "discard", "unit_kib": "open_units",
+    "log_kib": "open_units", "merge_ns": "open_units", "merge_spread_ns": "open_units",
+    "erase_ns": "open_units", "slc_program_ns": "slc_mib", "pad_bytes": "log_kib",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """A measurement of the device that `make calibrate` compares the profile with."""
+
+    measure: str
+    value: float
+    unit: str
+    at: int | None = None
+
+
+def unidentified(result: Result) -> dict[str, tuple[int, ...]]:
+    """Return what the measurement does not decide: an interval, or the values that fit as well."""
+    found = {
+        name: tuple(sorted({*others, result.candidate.value(name)})) for name, others in result.alike.items()
+    }
+    for name, (low, high) in result.intervals.items():
+        if high > SMALL_NS and high > WIDE * low:
+            found[name] = (round(low), round(high))
+    return found
+
+
+def origin(name: str, result: Result, facts: Facts) -> str:
+    """Return where a parameter is from, for its comment."""
+    needs = NEEDS.get(name)
+    if name in OF_KERNEL:
+        return "as the kernel of the measured device reports it"
+    if name in NOT_MEASURED:
+        return f"not measured: {NOT_MEASURED[name]}"
+    if needs and not result.candidate.value(needs):
+        return f"not used: no {needs}"
+    return decided(name, result, facts)
+
+
+def decided(name: str, result: Result, facts: Facts) -> str:
+    """Return what the measurement decides of a parameter."""
+    text = ""
+    if name in result.intervals:
+        low, high = (round(value) for value in result.intervals[name])
+        text = f": {low} to {high} with 95 % confidence"
+        if name == "command_ns":
+            text += f", with {facts.host_ns} ns for the host: only their sum is measured"
+    elif not result.candidate.value(name) and name != "cache_reorder":
+        text = ": none was found"
+    undecided = unidentified(result)
+    if name in result.alike:
+        text = ": " + ", ".join(map(str, undecided[name][:-1])) + f" or {undecided[name][-1]} fit as well"
+    return ("not decided by the measurement" if name in undecided else "measured") + text
+
+
+def place(result: Result) -> str:
+    """Return where the measured partition begins in a unit, in words; empty if with one."""
+    if not result.candidate.value("open_units") or not result.candidate.phase:
+        return ""
+    return (
+        f"The measured partition begins {result.candidate.phase // KIB} KiB after the begin of a unit; this "
+        "profile's device begins with a unit."
+    )
+
+
+def comment(text: str, indent: str = "") -> list[str]:
+    """Return a comment of lines."""
+    return textwrap.wrap(text, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+
+
+def text(
+    name: str, described: str, result: Result, facts: Facts, sources: list[Source], origin_of: str
+) -> str:
+    """Return the profile. described: its description; origin_of: the text of each source."""
+    lines = [
+        f"description: {quoted(described)}",
+        "driver: flashsim",
+        f"size_mib: {min(MOST_MIB, facts.size_bytes // MIB)}",
+    ]
+    lines += comment(
+        f"Made by `make profile NAME={name}` from a measurement. images/devices/flashsim/README.md explains "
+        f"the parameters. A cell of the fit costs {result.cost_of_a_cell:.2f}; about 0.5 is expected of a "
+        f"device that behaves like the model. {place(result)}"
+    )
+    for part, names in (("geometry", PLAIN), ("timing", TIMES)):
+        lines.append(f"{part}:")
+        for parameter in names:
+            lines += comment(origin(parameter, result, facts), "  ")
+            lines.append(f"  {parameter}: {result.candidate.value(parameter)}")
+    lines.append("sources:")
+    for source in sources:
+        lines += [f"  - measure: {source.measure}"]
+        lines += [f"    at: {source.at}"] if source.at is not None else []
+        lines += [
+            f"    value: {source.value:.6g}",
+            f"    unit: {source.unit}",
+            f"    source: {quoted(origin_of)}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(words: str) -> str:
+    """Return a string of YAML."""
+    return '"' + words.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,154 @@
+"""`make profile BOARD=… NAME=…`: measure a device, fit the flash model to it, write its profile."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from base import scratch
+from base.errors import BadInputError, LabError
+from base.paths import EXPERIMENTS, RESULTS
+from base.progress import step
+from base.text import printable_lines
+from commitpath.cells import data_files
+from commitpath.cells.axes import axes
+from commitpath.cells.profiles import load_profile, schemas
+from commitpath.fitting import device_fit, measurement, prediction, profile_text
+from commitpath.fitting.candidate import PLAIN, TIMES
+from commitpath.fitting.device_fit import Result
+from commitpath.fitting.experiment_lists import MIB, SPAN, Facts, lists, written_bytes
+from commitpath.fitting.measurement import Measurement
+from commitpath.host import ansible
+from commitpath.run import device_measurement
+from commitpath.run.curves import HOST_NS
+from images.flash_model import FlashModel
+
+NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")
+# commands of one kind differ by so much on a board that is too noisy to fit
+MOST_JITTER = 0.25
+
+
+def profile(variables: dict[str, str]) -> int:
+    """Measure or read, fit, write, and print how well held-out sequences are predicted."""
+    given = dict(variables)
+    path = new_profile(given.get("NAME", ""))
+    if ("FILE" in given) == ("BOARD" in given):
+        raise BadInputError("make profile takes BOARD=<a board> to measure, or FILE=<a measurement.json>")
+    if ("DEVICE" in given) != (given.get("BOARD") == "virtual"):
+        raise BadInputError("BOARD=virtual needs DEVICE=<a profile>; any other board has its own device")
+    folder = RESULTS / f"profile-{path.stem}"
+    if "FILE" in given:
+        if "HOST_NS" in given:
+            raise BadInputError("HOST_NS is for BOARD: the file has that of its measurement")
+        where, measured = given["FILE"], measurement.load(Path(given["FILE"]))
+    else:
+        where, measured = f"BOARD={given['BOARD']}", measure(given)
+        folder.mkdir(parents=True, exist_ok=True)
+        measurement.save(folder / "measurement.json", measured)
+        print(f"kept in {folder}/measurement.json")
+    with step("fit the flash model"):
+        result = device_fit.fit(measured)
+    if result.jitter > MOST_JITTER:
+        raise LabError(
+            f"{where} is too noisy: commands of one kind differ by {result.jitter:.0%}, "
+            f"at most {MOST_JITTER:.0%} can be fitted"
+        )
+    predicted = prediction.predict(measured, result.candidate)
+    write(path, where, measured, result)
+    truth = load_profile("device", given["DEVICE"]) if "DEVICE" in given else None
+    print(
+        printable_lines(
+            [*parameter_lines(result, truth), "", *prediction_lines(predicted), f"written to {path}"]
+        )
+    )
+    return 0
+
+
+def new_profile(name: str) -> Path:
+    """Return the file of a new profile. BadInputError if the name is not allowed, or taken."""
+    if not NAME.fullmatch(name):
+        raise BadInputError(f"NAME={name}: a name of small letters, digits, `-` and `.` is needed")
+    if name in axes()["device"].files():
+        raise BadInputError(f"NAME={name}: {axes()['device'].files()[name]} exists; give another name")
+    return EXPERIMENTS / "device" / f"{name}.yml"
+
+
+def host_ns(text: str) -> int:
+    """Return HOST_NS."""
+    if not text.isdecimal() or int(text) > 10**6:
+        raise BadInputError(f"HOST_NS={text}: HOST_NS is 0 to 1000000 ns")
+    return int(text)
+
+
+def measure(given: Mapping[str, str]) -> Measurement:
+    """Measure a board's device."""
+    own_time = host_ns(given.get("HOST_NS", str(HOST_NS)))
+    entry = ansible.board(given["BOARD"])
+    size = int(entry.get("board_device_bytes", SPAN))
+    if size < SPAN:
+        raise BadInputError(
+            f"BOARD={given['BOARD']}: its partition has {size // MIB} MiB, at least {SPAN // MIB} MiB are "
+            "needed"
+        )
+    most = lists(Facts(SPAN, 512, True, True, True, own_time))
+    print(
+        f"{sum(map(len, most.values()))} commands, with {written_bytes(most) // MIB} MiB of writes, and "
+        "sequences of a database follow; all that the partition holds is lost",
+        flush=True,
+    )
+    return device_measurement.measure(given["BOARD"], given.get("DEVICE", ""), entry, own_time)
+
+
+def write(path: Path, where: str, measured: Measurement, result: Result) -> None:
+    """Write the profile, checked as any other."""
+    text = profile_text.text(
+        path.stem, f"fitted to a measurement, {where}", result, measured.facts, prediction.sources(measured),
+        f"make profile NAME={path.stem}, {where}; with the host's time in it",
+    )  # fmt: skip
+    content = yaml.safe_load(text)
+    for place, part in schemas("device", content):
+        data_files.check(path, content, part, place)
+    FlashModel(content)
+    with scratch.whole(path) as made:
+        made.write_text(text, encoding="utf-8")
+
+
+def parameter_lines(result: Result, truth: Mapping[str, Any] | None) -> list[str]:
+    """Return a line for each parameter of the device. truth: the profile of the measured device."""
+    undecided = profile_text.unidentified(result)
+    lines = [
+        f"{'parameter':20} {'fitted':>12}  {'interval, or what fits as well':32}"
+        f"{'measured profile' if truth else ''}"
+    ]
+    for name in (*PLAIN, *TIMES):
+        value = result.candidate.value(name)
+        if not value and name not in result.intervals:
+            continue
+        shown = ""
+        if name in result.intervals:
+            shown = " to ".join(f"{bound:.0f}" for bound in result.intervals[name])
+        if name in result.alike:
+            shown = ", ".join(map(str, undecided[name]))
+        mark = " (not decided)" if name in undecided else ""
+        was = ({**truth["geometry"], **truth["timing"]}).get(name, "") if truth else ""
+        lines.append(f"{name:20} {value:12}  {shown + mark:32}{was}".rstrip())
+    if result.candidate.phase:
+        lines.append(profile_text.place(result) or f"phase {result.candidate.phase}")
+    return lines
+
+
+def prediction_lines(predicted: prediction.Prediction) -> list[str]:
+    """Return the error of each held-out sequence."""
+    lines = [f"{'held out':36} {'commands':>9} {'measured':>12} {'predicted':>12} {'error':>8}"]
+    for one in predicted.sequences:
+        lines.append(
+            f"{one.name:36} {one.commands:9} {one.measured / 1e6:9.1f} ms {one.predicted / 1e6:9.1f} ms "
+            f"{one.error:+8.1%}"
+        )
+    return [
+        *lines,
+        f"interruptions: {1000 * predicted.interrupted:.2f} in 1000 commands, of "
+        f"{predicted.interruption_ns / 1e6:.1f} ms; they are in the prediction, and in no profile",
+    ]

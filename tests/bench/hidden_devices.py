@@ -1,0 +1,112 @@
+"""Fit 20 devices with hidden parameters, and predict what no fit saw: `make bench-profile [SEED=… N=…]`.
+
+Each device is drawn within physical limits (hidden.py), measured on the flash model with the host's time and
+jitter, and fitted as by `make profile`. Then both devices, without jitter, get the sequences of a database:
+the error is the predicted time against the hidden device's. Exit code 1 if fewer than nine tenths are within
+5 % in all sequences.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+
+import hidden
+import numpy as np
+
+from base.errors import LabError
+from commitpath.fitting.candidate import Candidate
+from commitpath.fitting.device_fit import Result, fit
+from commitpath.fitting.held_out import sequences
+
+WITHIN = 0.05
+SHARE = 0.9
+STRUCTURE = (
+    *("read_bytes", "dies", "program_bytes", "cache_kib", "cache_reorder", "unit_kib", "open_units"),
+    *("log_kib", "pad_bytes", "map_kib", "slc_mib"),
+)
+EXTENSIONS = {"log_kib": "log", "write_command_ns": "write command", "slc_mib": "SLC", "map_kib": "map"}
+
+
+def number(given: Mapping[str, str], name: str, default: int) -> int:
+    """Return a variable that is a positive number."""
+    text = given.get(name, str(default))
+    if not text.isdecimal() or not int(text):
+        raise LabError(f"{name}={text}: not a positive number")
+    return int(text)
+
+
+def wrong(device: Candidate, result: Result) -> list[str]:
+    """Return what of the structure is not as hidden, and not given as undecided."""
+    return [
+        f"{name} {device.value(name)} not {result.candidate.value(name)}"
+        for name in STRUCTURE
+        if device.value(name) not in (result.candidate.value(name), *result.alike.get(name, ()))
+    ]
+
+
+def covered(device: Candidate, result: Result) -> tuple[int, int]:
+    """Return how many intervals have the hidden value, and how many intervals there are."""
+    has = [low <= device.value(name) <= high for name, (low, high) in result.intervals.items()]
+    return sum(has), len(has)
+
+
+def table(errors: np.ndarray, kinds: np.ndarray, names: list[str]) -> list[str]:
+    """Return the errors of each sequence, per cent: median, 90 % and largest, by kind of device."""
+    lines = [f"{'held out, % (median / p90 / max)':36} {'units':>18} {'pages':>18}"]
+    for at, name in enumerate(names):
+        columns = []
+        for kind in ("units", "pages"):
+            mine = 100 * np.abs(errors[kinds == kind, at])
+            shown = (np.median(mine), np.quantile(mine, 0.9), mine.max()) if mine.size else ()
+            columns.append(" / ".join(f"{value:.1f}" for value in shown))
+        lines.append(f"{name:36} {columns[0]:>18} {columns[1]:>18}")
+    return lines
+
+
+def main(words: list[str]) -> int:
+    """Fit the devices, and print a line for each and the table."""
+    given = dict(word.partition("=")[::2] for word in words)
+    first, count = number(given, "SEED", 1), number(given, "N", 20)
+    errors, kinds, names, shares = list[list[float]](), list[str](), list[str](), [0, 0]
+    for seed in range(first, first + count):
+        kind, device, draw = hidden.drawn(seed)
+        measurement = hidden.measured(device, draw)
+        begin = time.process_time()
+        result = fit(measurement)
+        seconds = time.process_time() - begin
+        found = []
+        for name, rows in sequences(measurement.facts).items():
+            truth = hidden.time_of(device, measurement.facts, rows)
+            found.append(hidden.time_of(result.candidate, measurement.facts, rows) / truth - 1)
+            names = names if name in names else [*names, name]
+        errors.append(found)
+        kinds.append(kind)
+        shares = [a + b for a, b in zip(shares, covered(device, result), strict=True)]
+        has = ", ".join(text for key, text in EXTENSIONS.items() if device.value(key)) or "plain"
+        amiss = "; ".join(wrong(device, result)) or "structure found"
+        worst = 100 * max(map(abs, found))
+        print(f"{seed:3} {kind} ({has}): worst {worst:.1f} %, cost {result.cost_of_a_cell:.2f}, {amiss}, "
+              f"{seconds:.1f} s of CPU", flush=True)  # fmt: skip
+        if "SHOW" in given:
+            values = {
+                n: (device.value(n), result.candidate.value(n)) for n in [*STRUCTURE, *result.intervals]
+            }
+            print(
+                "   ",
+                {n: v for n, v in values.items() if v != (0, 0)},
+                [round(100 * e, 1) for e in found],
+                result.alike,
+            )
+    together = np.array(errors)
+    print("\n".join(table(together, np.array(kinds), names)))
+    good = int((np.abs(together).max(axis=1) <= WITHIN).sum())
+    print(f"{good} of {count} devices are within {WITHIN:.0%} in all {len(names)} sequences")
+    print(f"{shares[0]} of {shares[1]} intervals of times have the hidden value (95 % expected)")
+    return 0 if good >= SHARE * count else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except LabError as error:
+        sys.exit(f"bench-profile: {error}")

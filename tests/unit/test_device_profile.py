@@ -1,0 +1,305 @@
+"""`make profile`: a measurement file, structure and fit of measurements that the model made, refusals."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from base.errors import BadInputError, LabError
+from commitpath.fitting import device_fit, joint_fit, measurement, prediction, profile_text, structure
+from commitpath.fitting.candidate import PLAIN, TIMES, Candidate, of_facts
+from commitpath.fitting.cells import divided
+from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
+from commitpath.fitting.held_out import sequences
+from commitpath.run import device_measurement, profile
+from images import cellrun
+from images.flash_model import parameter_names
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/bench"))
+import hidden  # noqa: E402
+
+UNITS = Candidate(
+    {
+        "dies": 2, "read_bytes": 16 * KIB, "program_bytes": 16 * KIB, "command_ns": 100000, "bus_mb_s": 80,
+        "read_ns": 80000, "program_ns": 900000, "open_units": 3, "unit_kib": 2048, "log_kib": 512,
+        "merge_ns": 9000000, "merge_spread_ns": 3000000, "erase_ns": 2000000, "discard": 1,
+        "discard_ns": 300000,
+    },
+    1 * MIB,
+)  # fmt: skip
+
+
+def measured(device: Candidate, *experiments: str) -> measurement.Measurement:
+    """A measurement by the model, of some experiments."""
+    made = hidden.measured(device, hidden.Draw(5))
+    return made.chosen(made.among(*experiments)) if experiments else made
+
+
+def test_parameters_are_those_of_the_model() -> None:
+    assert {*PLAIN, *TIMES} == set(parameter_names())
+
+
+@pytest.mark.parametrize("cache", [(False, False), (True, False), (True, True)])
+def test_each_command_is_within_the_span(cache: tuple[bool, bool]) -> None:
+    facts = Facts(SPAN, 512, *cache, True, 29000)
+    made = {**lists(facts), **sequences(facts)}
+    rows = [row for some in made.values() for row in some]
+    assert all(row.offset >= 0 and row.offset + row.size <= SPAN and row.offset % 512 == 0 for row in rows)
+    assert {row.op for row in rows} == {"r", "w", "d", *("f" * cache[1]), *("F" * cache[0])}
+    assert written_bytes(lists(facts)) < 400 * MIB
+
+
+def test_a_file_holds_a_measurement(tmp_path: Path) -> None:
+    made = measured(UNITS)
+    measurement.save(tmp_path / "measurement.json", made)
+    read = measurement.load(tmp_path / "measurement.json")
+    assert read.facts == made.facts and (read.latency_ns == made.latency_ns).all()
+    assert (read.cells == made.cells).all() and (read.gap_ns == made.gap_ns).all()
+
+
+FACTS = {
+    "size_bytes": SPAN,
+    "block_bytes": 512,
+    "write_cache": False,
+    "fua": False,
+    "discard": True,
+    "host_ns": 0,
+}
+ROW = ["log", "4k", "w", 0, 4096, False, 0, 1000]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"version": 2}, "version: 1 was expected"),
+        ({"facts": {**FACTS, "size_bytes": 1 << 20}}, "1048576 is less than the minimum of 1073741824"),
+        ({"facts": {**FACTS, "speed": 1}}, "Additional properties are not allowed"),
+        ({"commands": []}, "commands: a list with a row for each command is needed"),
+        ({"commands": [ROW, [*ROW[:2], "x", *ROW[3:]]]}, r"commands\.1: .* is not \[experiment, cell, op"),
+        ({"commands": [[*ROW[:7], 0]]}, r"commands\.0: "),
+        ({"commands": [[*ROW[:3], SPAN, *ROW[4:]]]}, r"commands\.0: beyond the device's 1073741824 bytes"),
+        ({"commands": [ROW]}, "commands: none of the experiment 'sustained'"),
+    ],
+)
+def test_a_file_that_is_no_measurement(change: dict[str, Any], says: str, tmp_path: Path) -> None:
+    path = tmp_path / "measurement.json"
+    path.write_text(json.dumps({"version": 1, "facts": FACTS, "commands": [ROW], **change}))
+    with pytest.raises(BadInputError, match=says):
+        measurement.load(path)
+    path.write_text("{")
+    with pytest.raises(BadInputError, match="not JSON"):
+        measurement.load(path)
+
+
+def test_times_of_other_commands_are_refused() -> None:
+    with pytest.raises(BadInputError, match="the measurement has 2 commands, not the"):
+        measurement.recorded(Facts(**FACTS), [0, 5], [1, 1])
+
+
+def test_page_and_dies() -> None:
+    found = structure.pages(measured(UNITS, "read pages"), Candidate())
+    assert (found.best.value("read_bytes"), found.best.value("dies")) == (16 * KIB, 2) and not found.alike
+
+
+def test_units_are_found_behind_a_log() -> None:
+    made = measured(UNITS, "log", "far and near", "march", "open units")
+    log = structure.log(made, of_facts(made.facts))
+    assert log.is_there and log.best.value("log_kib") == 512 and log.best.value("pad_bytes") == 4 * KIB
+    known = of_facts(made.facts).changed(log_kib=512)
+    units = structure.units(made, known)
+    assert units.is_there and units.best.value("unit_kib") == 2048 and units.best.phase == 1 * MIB
+    found = structure.open_units(made, known.changed(unit_kib=2048, phase=1 * MIB))
+    assert found.best.value("open_units") == 3
+
+
+def test_a_cache_is_no_unit() -> None:
+    """It drains after every so many writes, at no period in addresses."""
+    cache = Candidate({"write_cache": 1, "cache_kib": 256, "program_bytes": 32 * KIB, "command_ns": 50000,
+                       "bus_mb_s": 300, "program_ns": 1500000, "discard": 1})  # fmt: skip
+    made = measured(cache, "far and near", "march")
+    assert not structure.units(made, of_facts(made.facts)).is_there
+
+
+def test_a_fit_finds_a_wrong_parameter() -> None:
+    device = UNITS.changed(open_units=0, log_kib=0)
+    made = measured(device, "read sizes", "far and near", "write sizes")
+    posed = joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
+    true, wrong = device.changed(), device.changed(program_ns=400000)
+    assert (
+        posed.solve(true, ["command_ns"], 3).cost_of_a_cell
+        < 1
+        < posed.solve(wrong, ["command_ns"], 3).cost_of_a_cell
+    )
+    found = posed.solve(wrong, ["command_ns", "program_ns"], 8)
+    assert found.candidate.value("program_ns") == pytest.approx(900000, rel=0.03)
+    low, high = found.intervals["program_ns"]
+    assert low < 900000 < high < 1.1 * low
+
+
+def test_a_parameter_without_effect_has_no_number() -> None:
+    made = measured(UNITS.changed(open_units=0, log_kib=0), "read sizes")
+    posed = joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
+    found = posed.solve(UNITS.changed(open_units=0, log_kib=0), ["read_ns", "program_ns"], 5)
+    result = device_fit.Result(found.candidate, dict(found.intervals), {"cache_kib": (64,)}, 0.5, 0.05)
+    assert set(profile_text.unidentified(result)) == {"program_ns", "cache_kib"}
+    assert "not decided by the measurement: 0 to " in profile_text.origin("program_ns", result, made.facts)
+
+
+def test_prediction_of_the_device_itself_and_of_another() -> None:
+    made = measured(UNITS)
+    right, wrong = (prediction.predict(made, UNITS.changed(open_units=number)) for number in (3, 9))
+    assert max(abs(one.error) for one in right.sequences) < 0.05
+    assert 0.0001 < right.interrupted < 0.003 and 2e6 < right.interruption_ns < 20e6
+    assert max(abs(one.error) for one in wrong.sequences) > 0.2
+
+
+def test_written_profile_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = measured(UNITS)
+    result = device_fit.Result(UNITS, {"command_ns": (90000.0, 110000.0)}, {}, 0.5, 0.04)
+    profile.write(tmp_path / "mine.yml", "BOARD=pi", made, result)
+    content = yaml.safe_load((tmp_path / "mine.yml").read_text())
+    assert {**content["geometry"], **content["timing"]} == {
+        name: UNITS.value(name) for name in (*PLAIN, *TIMES)
+    }
+    assert {source["measure"] for source in content["sources"]} >= {
+        "write_random_4k_qd1",
+        "write_fdatasync_4k",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({}, "NAME=: a name of small letters"),
+        ({"NAME": "../x"}, r"NAME=\.\./x: a name of small letters"),
+        ({"NAME": "emmc-5.0"}, r"NAME=emmc-5.0: .*emmc-5\.0\.yml exists"),
+        ({"NAME": "mine"}, "takes BOARD=<a board> to measure, or FILE="),
+        ({"NAME": "mine", "BOARD": "pi", "FILE": "x"}, "takes BOARD=<a board> to measure, or FILE="),
+        ({"NAME": "mine", "FILE": "none.json"}, "FILE=none.json: No such file"),
+        ({"NAME": "mine", "FILE": "x", "DEVICE": "emmc-5.0"}, "BOARD=virtual needs DEVICE=<a profile>"),
+        ({"NAME": "mine", "BOARD": "virtual"}, "BOARD=virtual needs DEVICE=<a profile>; any other board has"),
+        (
+            {"NAME": "mine", "BOARD": "virtual", "DEVICE": "emmc-5.0", "HOST_NS": "x"},
+            "HOST_NS=x: HOST_NS is 0 to 1000000 ns",
+        ),
+    ],
+)
+def test_bad_call(variables: dict[str, str], says: str) -> None:
+    with pytest.raises(BadInputError, match=says):
+        profile.profile(variables)
+
+
+def test_a_partition_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        profile.ansible, "board", lambda _: {"board_kind": "lab", "board_device_bytes": 1 << 29}
+    )
+    with pytest.raises(BadInputError, match="its partition has 512 MiB, at least 1024 MiB are needed"):
+        profile.profile({"NAME": "mine", "BOARD": "pi"})
+
+
+def test_a_board_that_is_too_noisy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noisy = device_fit.Result(UNITS, {}, {}, 0.5, 0.4)
+    monkeypatch.setattr(profile.measurement, "load", lambda _: None)
+    monkeypatch.setattr(profile.device_fit, "fit", lambda _: noisy)
+    with pytest.raises(
+        LabError, match="too noisy: commands of one kind differ by 40%, at most 25% can be fitted"
+    ):
+        profile.profile({"NAME": "mine", "FILE": "x"})
+    assert not (ROOT / "experiments/device/mine.yml").exists()
+
+
+OF_A_DEVICE = (
+    "size_bytes=2147483648\nlogical_block_size=512\nwrite_cache=write back\nfua=1\ndiscard_max_bytes=0\n"
+)
+
+
+def test_facts_of_a_device() -> None:
+    text = (
+        "size_bytes=2147483648\nlogical_block_size=512\nwrite_cache=write back\nfua=1\ndiscard_max_bytes=0\n"
+    )
+    assert device_measurement.facts_of(text, 7) == Facts(2 << 30, 512, True, True, False, 7)
+    with pytest.raises(BadInputError, match="the device has 16 MiB, at least 1024 MiB are needed"):
+        device_measurement.facts_of(text.replace("2147483648", "16777216"), 7)
+
+
+def answer(**files: str) -> cellrun.RunOutput:
+    """What a board sends: a tar of these files."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, content in {"run-cell.status": "0\n", "run-cell.log": "why\n", **files}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content.encode()))
+    return cellrun.RunOutput(packed.getvalue())
+
+
+def test_a_board_sends_the_times_of_what_it_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "latencies").write_bytes(b"program")
+    monkeypatch.setattr(device_measurement.programs, "latencies", lambda static: tmp_path / "latencies")
+    sent = []
+
+    def send(files: Mapping[str, bytes]) -> cellrun.RunOutput:
+        facts = OF_A_DEVICE.replace("write back", "write through").replace("fua=1", "fua=0")
+        if not files:
+            return answer(**{"raw/facts": facts})
+        sent.extend(gzip.decompress(files["commands.gz"]).decode().splitlines())
+        times = "".join(f"{1000 * number} {10 + number}\n" for number in range(len(sent)))
+        return answer(**{"raw/facts": facts, "raw/latencies.txt": times})
+
+    made = device_measurement.measured(send, 7, static=True)
+    assert [line.split()[0] for line in sent] == [row.op for row in made.rows]
+    assert (made.latency_ns[:3] == [10, 11, 12]).all() and (made.gap_ns[:3] == [0, 990, 989]).all()
+    with pytest.raises(LabError, match="the device could not be measured: why"):
+        device_measurement.measured(lambda _: answer(**{"run-cell.status": "1\n"}), 7, static=True)
+    with pytest.raises(LabError, match="the board's conditions were not recorded"):
+        device_measurement.measured(send, 7, static=True, limits={})
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The measuring program, for this host."""
+    out = tmp_path_factory.mktemp("latencies") / "latencies"
+    folder = ROOT / "workloads/latencies"
+    subprocess.run(["make", "-s", "-C", str(folder), f"OUT={out}", "CC=cc"], check=True)
+    return out
+
+
+def test_the_program_times_each_command(program: Path, tmp_path: Path) -> None:
+    # a file stands for the device; O_DIRECT needs a filesystem that has it
+    image = tmp_path / "image"
+    image.write_bytes(bytes(1 << 20))
+    commands = "r 0 4096 0\nw 4096 4096 3000000\nf 8192 8192 0\nF 0 0 0\n"
+    done = subprocess.run([program, image], input=commands, capture_output=True, text=True, check=True)
+    times = np.array([line.split() for line in done.stdout.splitlines()], np.int64)
+    assert times.shape == (4, 2) and (times[:, 1] > 0).all()
+    gaps = np.diff(times[:, 0]) - times[:-1, 1]
+    assert (gaps >= 0).all() and gaps[0] >= 3000000
+    content = image.read_bytes()
+    assert content[:4096] == bytes(4096) and content[4096:8192] != bytes(4096)
+
+
+@pytest.mark.parametrize(
+    ("commands", "says"),
+    [
+        ("", "there are no commands"),
+        ("r 0 4096\n", "line 1 is not OP OFFSET BYTES IDLE_NS"),
+        ("r 0 4096 0\nx 0 4096 0\n", "line 2 is not OP OFFSET BYTES IDLE_NS"),
+        ("w 0 0 0\n", "line 1: 0 bytes are not 1 to 1048576"),
+        ("r 0 4096 0\n", "No such file"),
+    ],
+)
+def test_the_program_refuses(commands: str, says: str, program: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [program, tmp_path / "none"], input=commands, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and says in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
