@@ -37,7 +37,10 @@ def reasons(run: Run) -> list[str]:
 
 
 def main(folder: str) -> int:
-    """Print the faults of a run's folder. Return 0 for none, 1 for some, 3 if a file cannot be read."""
+    """Print the faults of a run's folder.
+
+    Return 0 for none, 1 for some, 3 if a file cannot be read or the run has no ledger.
+    """
     try:
         run = stages.build(Path(folder))
         faults = reasons(run)
@@ -46,6 +49,11 @@ def main(folder: str) -> int:
         return 3
     for fault in faults:
         print(printable(fault))
+    if not faults and not run.ledger:
+        print(
+            "commitpath: the run has no ledger to check: PROBES lacks what ties work to it", file=sys.stderr
+        )
+        return 3
     if not faults:
-        print("no fault" if run.ledger else "no fault; the run has no ledger to check")
+        print("no fault")
     return 1 if faults else 0

@@ -38,7 +38,15 @@ def check_engine(cell: Cell, only: list[str] | None) -> None:
             )
     for name, values in profile.get("only_with", {}).items():
         for other, fit in values.get(cell.value(name), {}).items():
-            if str(cell.value(other)) not in fit:
+            if str(cell.value(other)) in fit:
+                continue
+            if str(cell.value(name)) == str(axes()[name].spec["default"]):
+                # the user gave the other one
+                raise BadInputError(
+                    f"{other.upper()}={cell.value(other)}: ENGINE={engine} takes it with another "
+                    f"{name.upper()} than {cell.value(name)} (experiments/engine/{engine}.yml)"
+                )
+            else:
                 raise BadInputError(
                     f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes it with {other.upper()}="
                     f"{' or '.join(one or 'none' for one in fit)}, not {cell.value(other)} "

@@ -8,7 +8,8 @@ from base.paths import RESULTS, is_closed
 from commitpath.command_line import variables as variables_table
 
 RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
-NAMES = "a run is named by its folder, its id, its cell (the newest of its runs), or `latest`"
+CELL_ID = re.compile(r"v[0-9a-f]{17}")
+NAMES = "a run is named by its folder, its id, its cell's name or id (the newest of its runs), or `latest`"
 
 
 def check_utf8(name: str, path: str) -> None:
@@ -51,6 +52,8 @@ def find(name: str, run: str) -> Path | None:
         if len(found) > 1:
             raise BadInputError(f"{name}={run}: several runs have this id: {', '.join(map(str, found))}")
     else:
+        if CELL_ID.fullmatch(run):
+            run = next((path.name for path in RESULTS.glob(f"*-{run}")), run)
         cell = Path(run) if Path(run).is_dir() else RESULTS / Path(run).name
         found = sorted(
             path.parent for path in cell.glob("[!.]*/cell.json") if RUN_ID.fullmatch(path.parent.name)

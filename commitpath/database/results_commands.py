@@ -22,12 +22,13 @@ def results(options: dict[str, str]) -> int:
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
         near = "" if runs else select.nearest(select.load(connection), selector)
-    print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
+    if runs:
+        print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
     for folder in sync.running():
         print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
-    print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     if near:
         print(printable(f"WHERE={selector}: {near}"))
+    print(f"{len(runs)} runs; {changed} new or changed in all; {store.DATABASE}")
     return 0
 
 

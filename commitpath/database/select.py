@@ -225,8 +225,11 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
     for term in selector.split():
         name, equals, text = term.partition("=")
         name = own_name(name.lower())
-        if not equals or not text:
-            raise BadInputError(f"{term}: a selector's term is name=value, with | between values")
+        if not name or not equals or not text:
+            raise BadInputError(
+                f"{term}: a selector's term is name=value, with | between values, such as mode=wal|delete "
+                "(docs/reference/results-db.md)"
+            )
         if name not in (allowed := [*axes(), *FACTS]):
             near = did_you_mean(name, allowed)
             raise BadInputError(f"{term}: unknown name; {near}there are {', '.join(allowed)}")

@@ -106,7 +106,7 @@ def test_a_run_that_is_being_analysed_is_running(lab: Lab) -> None:
         (run / name).unlink()
     with analysing.marked(run):
         printed = lab.ok("results")
-    assert printed.splitlines()[1] == f"running  {run.relative_to(lab.results)}: it is being analysed"
+    assert printed.splitlines()[0] == f"running  {run.relative_to(lab.results)}: it is being analysed"
     assert "failed" not in printed and "0 runs" in printed
     # the analysis ended without a result
     assert "stored, but not analysed" in lab.ok("results")
@@ -182,8 +182,8 @@ def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
 
 def test_analysed_again_is_written_again_and_a_vanished_folder_keeps_its_row(lab: Lab) -> None:
     folder = lab.run(100.0)
-    assert "1 runs, 1 of them new" in lab.ok("results")
-    assert "1 runs, 0 of them new" in lab.ok("results")
+    assert "1 runs; 1 new" in lab.ok("results")
+    assert "1 runs; 0 new" in lab.ok("results")
     tps = json.loads((folder / "summary.json").read_text())["tps"]
     edit(folder / "summary.json", tps=tps | {"all": 55.5}, virtual_seconds=30 / 55.5)
     assert "55.50" in lab.ok("results")
@@ -212,8 +212,8 @@ def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None
     )
     out = lab.ok("results", WHERE="status=failed mode=wal")
     assert "the board died" in out
-    assert "1 runs, 1 of them new" in out
-    assert "0 of them new" in lab.ok("results")
+    assert "1 runs; 1 new" in out
+    assert "; 0 new" in lab.ok("results")
     record.unlink()
     assert "0 runs" in lab.ok("results")
 

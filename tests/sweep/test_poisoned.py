@@ -83,7 +83,7 @@ def test_a_damaged_database_lists_and_compares_and_is_repaired(labs: Labs, tmp_p
     listed = here.make("results")
     assert listed.returncode == 0, listed.stderr
     # two of the other lab, two of the own, of which one is written again from its folder
-    assert "4 runs, 1 of them new" in listed.stdout
+    assert "4 runs; 1 new" in listed.stdout
     assert len(named(listed.stderr)) == len(POISONED) + 2
     compared = here.make("compare", A="lab=local mode=delete", B="lab=kiel mode=wal")
     assert compared.returncode == 0, compared.stderr

@@ -28,7 +28,7 @@ def test_a_document_edited_by_hand_is_made_again(lab: Lab, stored: Path) -> None
     before = {path: path.read_bytes() for path in stored.glob("*.json")}
     edit(stored / "summary.json", analysed=False, tps={"all": 9999.0})
     out, said = lines(lab)
-    assert TPS in out and "1 of them new" in out
+    assert TPS in out and "; 1 new" in out
     assert len(said) == 1 and "analysed again" in said[0] and "summary.json" in said[0]
     assert {path: path.read_bytes() for path in stored.glob("*.json")} == before
     assert lines(lab)[1] == []

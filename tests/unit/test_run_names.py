@@ -34,6 +34,13 @@ def test_the_newest_of_a_cell_and_latest(results: Path, name: str) -> None:
     assert found is not None and found.resolve() == results / "wal-1" / SECOND
 
 
+def test_the_id_of_a_cell(results: Path) -> None:
+    cell = results / f"f2fs-v2{'0' * 16}" / FIRST
+    cell.mkdir(parents=True)
+    (cell / "cell.json").touch()
+    assert stored_run.find("RUN", f"v2{'0' * 16}") == cell
+
+
 @pytest.mark.parametrize("name", ["wal-2", "../wal", "20261126T191014Z-9", "*", "imported"])
 def test_no_such_run(results: Path, name: str) -> None:
     with pytest.raises(BadInputError, match=r"^RUN=.*: no such run; a run is named by its folder, its id, "):
