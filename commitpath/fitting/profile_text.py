@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from commitpath.fitting.candidate import PLAIN, TIMES
 from commitpath.fitting.device_fit import Result
 from commitpath.fitting.experiment_lists import KIB, MIB, Facts
+from model import devices
 
 WIDTH = 100
 # an interval as wide as this around a time decides nothing, unless all of it is small
@@ -108,12 +109,13 @@ def text(
     """Return the profile. described: its description; origin_of: the text of each source."""
     lines = [
         f"description: {quoted(described)}",
-        "driver: flashsim",
+        f"driver: {devices.with_model()}",
         f"size_mib: {min(MOST_MIB, facts.size_bytes // MIB)}",
     ]
     lines += comment(
-        f"Made by `make profile NAME={name}` from a measurement. images/devices/flashsim/README.md explains "
-        f"the parameters. A cell of the fit costs {result.cost_of_a_cell:.2f}; about 0.5 is expected of a "
+        f"Made by `make profile NAME={name}` from a measurement. "
+        f"images/devices/{devices.with_model()}/README.md explains the parameters. "
+        f"A cell of the fit costs {result.cost_of_a_cell:.2f}; about 0.5 is expected of a "
         f"device that behaves like the model. {place(result)}"
     )
     for part, names in (("geometry", PLAIN), ("timing", TIMES)):

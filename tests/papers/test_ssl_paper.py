@@ -13,6 +13,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id, stored
 from commitpath.database.select import Run
 from commitpath.papers import document, figure_data, judge, page, paper
+from commitpath.papers.readings import UNCHANGED
 from commitpath.results import metrics
 from commitpath.results.metrics import number
 from commitpath.results.query import Results
@@ -76,7 +77,9 @@ def test_a_claim_with_a_ratio_too_many_is_refused() -> None:
     sides = {"left": {"journal_mode": "wal"}, "right": {"engine": "ssl"}}
     study = cast(
         paper.Paper,
-        SimpleNamespace(words={}, builds=["3.46.1"], constants={}, overrides={}, most={}, artifact={}),
+        SimpleNamespace(
+            words={}, builds=["3.46.1"], constants={}, overrides={}, most={}, artifact={}, change=UNCHANGED
+        ),
     )
     for more in ({"each": {"n": [1, 2, 3]}}, {"each": {"n": [1, 2]}, "holds": "largest"}):
         ours = {"readings": [{"name": "each", **more, **sides}]}

@@ -18,6 +18,7 @@ from analysis import diff
 from analysis.diff import causes
 from analysis.run_files import derived, stored
 from base.errors import BadInputError, LabError
+from commitpath.command_line import stored_run
 from commitpath.commands import board_commands, table
 from commitpath.results import expectations, marks, metrics, references, run_folders
 from commitpath.run import experiment
@@ -291,25 +292,27 @@ def test_each_cell_of_a_sweep_is_named(
     delete: Path, wal: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = {"d": run_folders.read(delete).cell, "w": run_folders.read(wal).cell}
-    runs = {key: SimpleNamespace(key=key, cell=cell) for key, cell in cells.items()}
+    runs = {key: SimpleNamespace(key=key, cell=cell, grids=("two",)) for key, cell in cells.items()}
     folders = {"d": delete, "w": wal}
     failed = dict[str, str]()
     monkeypatch.setattr(drive, "planned", lambda *_: (runs, []))
     monkeypatch.setattr(drive, "carry_out", lambda *_: int(bool(failed)))
     monkeypatch.setattr(drive, "failure", lambda run: failed.get(run.key))
     monkeypatch.setattr(drive, "run_of", lambda key: str(folders[key]))
-    assert judged(capsys, "sweep", "EXPECT=tps>1") == (0, ["as expected: 2 runs"])
-    code, lines = judged(capsys, "sweep", "EXPECT=tps.insert>100")
+    code, lines = judged(capsys, "sweep", "GRID=two", "EXPECT=tps>1")
+    assert code == 0 and lines[-1] == "as expected: 2 runs"
+    assert "make figure GRID=two X=journal_mode draws their TPS" in lines
+    code, lines = judged(capsys, "sweep", "GRID=two", "EXPECT=tps.insert>100")
     assert code == 1
     assert lines == ["commitpath: journal_mode=delete: expected tps.insert>100, measured 33.2719"]
     failed["d"] = "it died"
-    code, lines = judged(capsys, "sweep", "EXPECT=tps.insert>100")
+    code, lines = judged(capsys, "sweep", "GRID=two", "EXPECT=tps.insert>100")
     assert (code, lines) == (EXIT_NO_VERDICT, ["commitpath: EXPECT: no verdict: 1 of 2 runs failed"])
-    assert judged(capsys, "sweep")[0] == 1
+    assert judged(capsys, "sweep", "GRID=two")[0] == 1
     # what does not hold in one run does not hold, whatever else failed
-    assert judged(capsys, "sweep", "EXPECT=tps.insert>200")[0] == 1
+    assert judged(capsys, "sweep", "GRID=two", "EXPECT=tps.insert>200")[0] == 1
     monkeypatch.setattr(drive, "carry_out", lambda *_: pytest.fail("it ran"))
-    assert judged(capsys, "sweep", "EXPECT=tps.read>1")[0] == EXIT_BAD_EXPECTED
+    assert judged(capsys, "sweep", "GRID=two", "EXPECT=tps.read>1")[0] == EXIT_BAD_EXPECTED
 
 
 def test_each_side_of_a_comparison_is_named(lab: Lab, delete: Path, wal: Path) -> None:
@@ -356,7 +359,7 @@ def test_a_reader_that_has_gone_makes_no_run_as_expected(
 def test_two_runs_with_one_id_are_no_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for cell in ("a", "b"):
         (tmp_path / cell / "20261126T191014Z-9747").mkdir(parents=True)
-    monkeypatch.setattr(references, "RESULTS", tmp_path)
+    monkeypatch.setattr(stored_run, "RESULTS", tmp_path)
     with pytest.raises(BadInputError, match=r"several runs have this id: .*/a/.*, .*/b/"):
         references.read("20261126T191014Z-9747", [])
 

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = ("option_table.c", "engines/sqlite/settings.c", "engines/sqlite/page_settings.h")
 SOURCE = "".join((ROOT / "workloads" / name).read_text().replace("\\\n", "\n") for name in FILES)
 CONSTANTS = {"INT32_MIN": -(2**31), "INT32_MAX": 2**31 - 1, "INT64_MAX": 2**63 - 1} | {
-    name: int(value) for name, value in re.findall(r"#define (\w+) ([0-9]+)", SOURCE)
+    name: int(value, 0)
+    for name, value in re.findall(r"(?:#define |enum \{.*)\b(\w+) (?:= )?(0x[0-9a-f]+|[0-9]+)", SOURCE)
 }
 
 
