@@ -183,7 +183,7 @@ def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
     ):
         assert says in lab.says("compare", **variables)
     listed = lab.ok("results", WHERE="status=okay")
-    assert listed.endswith("WHERE=status=okay: did you mean ok? no run has status=okay\n")
+    assert listed.startswith("WHERE=status=okay: did you mean ok? no run has status=okay\n0 runs; ")
 
 
 def test_cells_that_match_nowhere_say_what_differs(lab: Lab) -> None:
