@@ -22,7 +22,7 @@ from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS, ROOT
 from base.progress import step
-from images import given
+from images import given, snapshot
 from images.qemu import die_with_parent
 
 CACHE = paths.CACHE
@@ -61,8 +61,9 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def need_space(mib: int, what: str) -> None:
-    """Raise LabError unless the cache's disk has MIB free."""
+    """Raise LabError unless the cache's disk has MIB free, if need be without its oldest snapshots."""
     CACHE.mkdir(parents=True, exist_ok=True)
+    snapshot.make_room(CACHE / "snapshots", mib)
     free = shutil.disk_usage(CACHE).free // 2**20
     if free < mib:
         raise LabError(f"no disk space to {what}: it takes up to {mib} MiB in {CACHE}, {free} MiB are free")

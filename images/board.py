@@ -114,6 +114,7 @@ class VirtualBoard:
         self, saved: Path, machine: qemu.Machine
     ) -> Iterator[tuple[subprocess.Popen[bytes], qemu.Monitor]]:
         """Run QEMU from a snapshot's devices with the machine's memory."""
+        snapshot.mark_used(saved)
         with (
             qemu.running(machine, "-incoming", "defer") as process,
             qemu.Monitor(machine, process) as monitor,

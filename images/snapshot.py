@@ -9,6 +9,8 @@ import errno
 import json
 import os
 import shutil
+import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ WARP_TIMER_BYTES = 2 + len(WARP_TIMER) + 4 + 8 + 8
 # are slow in Python, larger ones read many zeros.
 BLOCK = 64 << 10
 ZEROS = bytes(BLOCK)
+# One used more lately may be about to be restored. From then on its files stay, as QEMU has them open.
+IN_USE_SECONDS = 300
 
 
 class SnapshotError(LabError):
@@ -136,6 +140,32 @@ def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:
         except (OSError, ValueError, KeyError, TypeError):
             found.append((saved, used, None))
     return found
+
+
+def mark_used(folder: Path) -> None:
+    """Record in the folder's time that its snapshot is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(folder)
+
+
+def make_room(folder: Path, mib: int) -> None:
+    """Remove the snapshots of FOLDER unused for longest until its disk has MIB free, with a line for each.
+
+    Those used in the last IN_USE_SECONDS stay. A removed one is made again when it is needed.
+    """
+    times: dict[Path, float] = {}
+    for saved, _, _ in stored(folder):
+        with contextlib.suppress(FileNotFoundError):
+            times[saved] = saved.stat().st_mtime
+    for saved, used in sorted(times.items(), key=lambda item: item[1]):
+        minutes = (time.time() - used) / 60
+        if shutil.disk_usage(folder).free >= mib << 20 or minutes * 60 < IN_USE_SECONDS:
+            return
+        print(
+            f"the disk is full: removed the snapshot {saved.name}, unused for {minutes:.0f} min",
+            file=sys.stderr,
+        )
+        remove(saved)
 
 
 def saved_by_another_qemu(folder: Path, inputs: Mapping[str, Any]) -> list[tuple[Path, str]]:

@@ -162,6 +162,7 @@ def ensure(folder: Path, inputs: Mapping[str, Any], what: str, build: Callable[[
     """Return a snapshot's folder, built if it is missing, not whole, or saved by another QEMU."""
     remove_unfit(folder, inputs)
     scratch.make_private(folder)
+    snapshot.mark_used(folder)
     return artifacts.ensure(folder, what, build, mib=inputs["memory_mib"])
 
 
