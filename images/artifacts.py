@@ -30,6 +30,10 @@ IMAGES = ROOT / "images"
 WORKLOADS = ROOT / "workloads"
 # Time for an interrupted build to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0
+# Between the version and the content of a user's own release.
+OWN = "+"
+# (engine, release) → its sources by file name, of a user's own releases that this process was given
+_OWN_SOURCES: dict[tuple[str, str], Mapping[str, bytes]] = {}
 # Lines of output in which apt, a compiler or make report an error.
 ERROR_LINE = re.compile(r"^(E|Err):|No space left|File too large|File size limit|\berror: |\bERROR: |\*\*\*")
 
@@ -272,14 +276,43 @@ def build_root() -> Path:
     return ensure_debian(path, "build the build root (compilers, libraries)", 2000, "build-root.sh", *more)
 
 
+def remember(engine: str, version: str, sources: Mapping[str, bytes]) -> str:
+    """Return the name of a user's own release, `version+content`, known to `release` in this process."""
+    digest = hashlib.sha256(b"".join(sources[name] for name in sorted(sources))).hexdigest()
+    name = f"{version}{OWN}{digest[:12]}"
+    _OWN_SOURCES[engine, name] = sources
+    return name
+
+
 def release(engine: str, version: str) -> Path:
-    """Return a folder with the sources of an engine's release, as its fetch.py makes them."""
+    """Return a folder with the sources of an engine's release, as its fetch.py makes them.
+
+    LabError if it is a user's own, which an earlier command was given and no cache has.
+    """
     fetch = WORKLOADS / "engines" / engine / "fetch.py"
     path = CACHE / engine / f"{version}-{hash_of(files=[fetch])}"
+    own = _OWN_SOURCES.get((engine, version))
+    if OWN in version and own is None and not path.exists():
+        raise LabError(
+            f"the sources of {engine} {version} are not in the cache, and this command does not know their "
+            f"folder; give {engine.upper()}= its path again"
+        )
 
     def build() -> None:
         with work_folder() as work:
-            command = ["env", f"TMPDIR={work}", sys.executable, str(fetch), version, str(path)]
+            command = [
+                "env",
+                f"TMPDIR={work}",
+                sys.executable,
+                str(fetch),
+                version.partition(OWN)[0],
+                str(path),
+            ]
+            if own is not None:
+                (work / "tree").mkdir()
+                for name, content in own.items():
+                    (work / "tree" / name).write_bytes(content)
+                command += ["--tree", str(work / "tree")]
             run(command, f"{engine}-{version}")
 
     # measured: 13 MB of source, 60 MB while it is merged into one file

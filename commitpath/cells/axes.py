@@ -35,8 +35,8 @@ def newest() -> str:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """Return '3.8.11.1' as (3, 8, 11, 1), a sort key."""
-    return tuple(int(part) for part in version.split("."))
+    """Return '3.8.11.1' as (3, 8, 11, 1), a sort key; a user's own release has its version's."""
+    return tuple(int(part) for part in version.partition("+")[0].split("."))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from base import identity
 from base.errors import BadInputError
 from base.text import did_you_mean
-from commitpath.cells import observers, persistent_memory, transaction_files
+from commitpath.cells import observers, persistent_memory, sqlite_tree, transaction_files
 from commitpath.cells.axes import axes, newest, own_name, parse_probes
 from commitpath.cells.profiles import device_profile, load_profile, logs_itself
 from images import given
@@ -58,8 +58,11 @@ def parsed(variables: Mapping[str, str]) -> dict[str, Any]:
     preset = load_profile("workload", values["workload"]).get("defaults", {})
     values |= {name: value for name, value in preset.items() if not axes()[name].among(variables)}
     values["probes"] = ",".join(parse_probes(values["probes"], BadInputError("PROBES")))
-    if load_profile("engine", values["engine"]).get("release") == "sqlite" and values["sqlite"] == "newest":
-        values["sqlite"] = newest()
+    if load_profile("engine", values["engine"]).get("release") == "sqlite":
+        if values["sqlite"] == "newest":
+            values["sqlite"] = newest()
+        elif values["sqlite"].startswith(sqlite_tree.PREFIX):
+            values["sqlite"] = sqlite_tree.look(values["sqlite"].removeprefix(sqlite_tree.PREFIX))
     return values
 
 

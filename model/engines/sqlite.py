@@ -185,8 +185,8 @@ def requested(cell: Cell) -> dict[str, Any]:
 
 
 def release(cell: Cell) -> str | None:
-    """Return the release that a cell requests; None: any."""
-    return cell.sqlite if cell.has("sqlite") else None
+    """Return the release that a cell requests, without the content of a user's own; None: any."""
+    return cell.sqlite.partition("+")[0] if cell.has("sqlite") else None
 
 
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fetch the sqlite3.c and sqlite3.h of one SQLite release, and the extensions of SQLite's shell, as ext/.
 
-usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE... | --all]
+usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE... | --all | --tree DIR]
 
 --only: fetch these source files instead of sqlite3.c and sqlite3.h, such as
-test/speedtest1.c; --all: all of them, as OUT_DIR. Both need Debian's source package.
+test/speedtest1.c; --all: all of them, as OUT_DIR. Both need Debian's source package. --tree: take
+sqlite3.c and sqlite3.h from DIR; only the extensions are fetched.
 
 releases.yml has the releases, their origins and hashes. The files appear in
 OUT_DIR only when complete and verified.
@@ -165,12 +166,12 @@ def place_all(source, out_dir):
     partial.rename(out_dir)
 
 
-def fetch(version, out_dir, mirror, only):
-    """Fetch one release."""
+def fetch(version, out_dir, mirror, only, tree):
+    """Fetch one release. tree: a folder with its sqlite3.c and sqlite3.h, or None."""
     releases = yaml.safe_load(RELEASES.read_text())
-    if version not in releases:
+    if version not in releases and tree is None:
         raise FetchError(f"SQLite {version} is not in {RELEASES.name}: {', '.join(releases)}")
-    release = releases[version]
+    release = {"npm": None} if tree else releases[version]
     what = f"SQLite {version} could not be fetched"
     with tempfile.TemporaryDirectory(prefix="commitpath-sqlite-") as name:
         folder = Path(name)
@@ -183,7 +184,9 @@ def fetch(version, out_dir, mirror, only):
             else:
                 place(source, out_dir, only)
             return
-        if "npm" in release:
+        if tree:
+            source = tree
+        elif "npm" in release:
             source = fetch_npm(release, folder, what)
         else:
             source = fetch_debian(release, folder, what, mirror, only)
@@ -205,10 +208,11 @@ def main():
     parser.add_argument("out_dir", type=Path, help="folder for sqlite3.c and sqlite3.h")
     parser.add_argument("--mirror", help="Debian mirror; default: the one this host's apt uses")
     parser.add_argument("--only", nargs="+", help="files of the sources, in the place of those two")
+    parser.add_argument("--tree", type=Path, help="folder with the sqlite3.c and sqlite3.h to take")
     parser.add_argument("--all", dest="only", action="store_const", const=ALL, help="all of the sources")
     arguments = parser.parse_args()
     try:
-        fetch(arguments.version, arguments.out_dir, arguments.mirror, arguments.only)
+        fetch(arguments.version, arguments.out_dir, arguments.mirror, arguments.only, arguments.tree)
     except FetchError as error:
         sys.exit(f"fetch: {error}")
 
