@@ -31,6 +31,9 @@ def section(axis: Axis) -> list[str]:
     ]
     for other, ones in axis.spec.get("x-unless", {}).items():
         lines += [f"Refused with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
+    if not values:
+        lines += [f"`{form}` is {meaning}." for form, meaning in axis.given().items()]
+        lines += [""] if axis.given() else []
     if values:
         others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
         lines += [f"- `{name}`{others.get(name, '')}: {meaning}" for name, meaning in values.items()] + [""]

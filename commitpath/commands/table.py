@@ -45,6 +45,7 @@ PLACES = {
             "host",
         )
     },
+    "hunt": "commitpath.commands.hunt:hunt",
     "trend": "commitpath.commands.axis_trend:trend",
     "bisect": "commitpath.commands.release_bisect:bisect",
     "profile": "commitpath.run.profile:profile",

@@ -109,6 +109,8 @@ def case(name: str) -> Case:
         raise BadInputError(f"CASE={name}: no such case; there are {', '.join(names()) or 'none'}")
     content = load(path, "crash_case")
     settings = {"crash": policies.POWER, "probes": "none", **content["cell"]}
+    if file := settings.get("file"):
+        settings["file"] = path.parent / file
     try:
         cell = make_cell({name.upper(): str(value) for name, value in settings.items()})
     except BadInputError as error:
