@@ -67,9 +67,11 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
 def check_history(cell: Cell, setting: str) -> None:
     """Refuse a device that cannot show its past states."""
     if devices.by_name(cell.profiles["device"]["driver"]).history is None:
-        fit = [name for name in axes()["device"].files() if keeps_history(name)]
+        # the shortest name has no variation
+        fit = next(name for name in sorted(axes()["device"].files(), key=len) if keeps_history(name))
         raise BadInputError(
-            f"{setting}: DEVICE={cell.device} keeps no past states; use DEVICE={' or '.join(fit)}"
+            f"{setting}: DEVICE={cell.device} keeps no past states; use a flash device, such as "
+            f"DEVICE={fit} (docs/reference/axes.md)"
         )
     device = cell.profiles["device"]
     if device["geometry"].get("meta_reliable"):

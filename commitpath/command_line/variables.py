@@ -1,7 +1,8 @@
 """The variables of each command, from variables.yml: their check and their help."""
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,15 @@ def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
         if name in first and first[name] in given:
             raise BadInputError(f"{name} and {first[name]} are one variable; give one of them")
     return {first.get(name, name): text for name, text in given.items()}
+
+
+def as_typed(message: str, words: Iterable[str]) -> str:
+    """Return a message about variables with each axis under the name by which it was given."""
+    given = {word.partition("=")[0] for word in words}
+    for axis in axes().values():
+        if axis.also in given:
+            message = re.sub(rf"(?<![\w=]){axis.variable}\b", axis.also, message)
+    return message
 
 
 def check(command: str, given: Mapping[str, str]) -> dict[str, str]:

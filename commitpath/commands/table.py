@@ -133,6 +133,8 @@ def run(words: list[str]) -> int:
     except LabError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             discard(sys.stdout)
+        if is_bad_input(error):
+            error = BadInputError(variables_table.as_typed(str(error), words))
         print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
         return bad_input_code(words) if is_bad_input(error) else error.exit_code
     except FileError as error:

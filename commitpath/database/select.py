@@ -230,9 +230,13 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
                 f"{term}: a selector's term is name=value, with | between values, such as mode=wal|delete "
                 "(docs/reference/results-db.md)"
             )
-        if name not in (allowed := [*axes(), *FACTS]):
-            near = did_you_mean(name, allowed)
-            raise BadInputError(f"{term}: unknown name; {near}there are {', '.join(allowed)}")
+        if name not in (*axes(), *FACTS):
+            also = [axis.also.lower() for axis in axes().values() if axis.also]
+            near = did_you_mean(name, [*axes(), *also, *FACTS])
+            raise BadInputError(
+                f"{term}: unknown name; {near}a name is an axis of a cell (docs/reference/axes.md) or "
+                f"{', '.join(FACTS)}"
+            )
         terms.append((name, [spelled(name, value) for value in text.split("|")]))
     return terms
 

@@ -139,14 +139,14 @@ def test_every_profile_satisfies_its_schema() -> None:
     ("variables", "says"),
     [
         ("FS=ext5", "FS is ext4-journal, ext4-nojournal, ext4-ordered (ext4), ext4-writeback, f2fs, xfs"),
-        ("MODE=wall", "JOURNAL_MODE is delete, truncate, persist, wal, memory, off"),
+        ("MODE=wall", "MODE=wall: did you mean wal? MODE is delete, truncate, persist, wal, memory, off"),
         ("N=abc", "a whole number from 1 to"),
         ("ROWS=1e9", "needs a device of 4882918 MiB"),
         ("SYNC=extra SQLITE=3.8.11.1", "has no synchronous=EXTRA"),
         ("HELD_READER=yes MODE=wal CHECKPOINT_EVERY=5", "takes it with CHECKPOINT_EVERY=-1, not 5"),
         ("SECURE_DELETE=fast SQLITE=3.15.0", "SQLite 3.15.0 has no secure_delete=FAST"),
         ("MMAP_SIZE=2147418113", "MMAP_SIZE is a whole number from 0 to 2147418112 bytes"),
-        ("HELD_READER=yes", "ENGINE=sqlite takes it with JOURNAL_MODE=wal, not delete"),
+        ("HELD_READER=yes", "takes it with JOURNAL_MODE=wal, not delete"),
         (
             "HELD_READER=yes MODE=wal LOCKING_MODE=exclusive",
             "takes it with LOCKING_MODE=normal, not exclusive",
