@@ -116,18 +116,18 @@ def lost(each: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> tuple[Any
 
 
 def limit_ms(text: str) -> float | None:
-    """Return the ms of a LOSS that is a time, such as 1s, 500ms or 2min; None for another."""
+    """Return the ms of a LOSE_AT_MOST that is a time, such as 1s, 500ms or 2min; None for another."""
     match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text)
     return float(match[1]) * {"ms": 1, "s": 1000, "min": 60_000}[match[2]] if match else None
 
 
 def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
-    """Return a note if LOSS is a time and transactions have no pace."""
+    """Return a note if LOSE_AT_MOST is a time and transactions have no pace."""
     if limit_ms(loss) is None or all(run.cell.pace != "none" for run in runs):
         return []
     return [
-        f"LOSS={loss} is time of the run, in which transactions follow one another at once; PACE gives them "
-        "the rate of an app"
+        f"LOSE_AT_MOST={loss} is time of the run, in which transactions follow one another at once; PACE "
+        "gives them the rate of an app"
     ]
 
 
