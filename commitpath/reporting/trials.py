@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.report.terminal import seconds
 from commitpath.database.select import Run
 from model.cell import SAMPLED
 
@@ -91,15 +90,6 @@ class Trials:
     def short(self) -> str:
         """Return the most transactions that a cut took, or `✗ 3`: cuts that left no usable database."""
         return str(self.worst) if self.usable else f"✗ {self.unusable}"
-
-    def text(self) -> str:
-        """Return what was measured, in words."""
-        if self.unusable:
-            return f"{self.unusable} of {self.cuts} cuts left no usable database"
-        spans = ""
-        if self.worst and self.worst_ms is not None and self.mean_ms is not None:
-            spans = f" ({seconds(self.worst_ms)} at most, {seconds(self.mean_ms)} on average)"
-        return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average{spans}"
 
 
 def lost(each: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> tuple[Any, float | None]:
