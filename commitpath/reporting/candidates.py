@@ -1,5 +1,6 @@
 """Select the measured settings that `make advise` compares, with the speed, wear and trials of each."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,68 +13,60 @@ from commitpath.cells.profiles import load_profile
 from commitpath.cells.transaction_files import is_of_file
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.reporting.choice import ANY, CHOSEN, POWER, Key, command, key, sweep
+from commitpath.reporting.choice import ANY, POWER, WITH_ANY, Key, key, text, words
+from commitpath.reporting.limits import Limits
 from commitpath.reporting.statistics import median
-from commitpath.reporting.trials import Trials, limit_ms, place
+from commitpath.reporting.trials import Trials, place
+from commitpath.results import metrics
 from commitpath.results.marks import left_out, transactions
 from commitpath.results.measurements import samples
-from model import durability, engines, userfile
+from model import durability, userfile
 from model.cell import SAMPLED
-from model.engines import survival
 from model.statements import sqlfile
 
-# LOSS → what may survive the failure named by SURVIVE.
-LOSSES = {
-    "none": (survival.ALL,),
-    "last": (survival.ALL, survival.LAST),
-    "recent": (survival.ALL, survival.LAST, survival.RECENT, survival.UNSYNCED),
-}
-# LOSS → the most transactions that trials may lose; None: any number.
-MOST = {"none": 0, "last": 1, "recent": None}
-# SURVIVE → the field of durability.Durability
-SURVIVE = {"process": "process", "os": "system", POWER: "power"}
 # The axes in which a cell differs from its trials.
 CUTS = ("crash", "cuts", "cut_seed")
-EVERY = ("ENGINE", ANY)
 
 
 @dataclass(frozen=True)
 class Setting:
     """One choice, measured: rates per second and bytes on the device per transaction.
 
-    survives: by what its settings promise; trials: what cuts took of it, None without any. lifetime:
-    transactions until the flash is worn out, None if that is unknown.
+    run: its newest. p99_ms: operation → latency, None if a run has none. survives: by what its settings
+    promise; trials: what failures of SURVIVE took of it, None without any; cuts: the same of power cuts.
+    lifetime: transactions until the flash is worn out, None if that is unknown.
     """
 
     key: Key
     text: str
+    run: Run
     tps: float
+    p99_ms: Mapping[str, float] | None
     bytes_per_transaction: float
     survives: durability.Durability
     trials: Trials | None
+    cuts: Trials | None
     lifetime: float | None = None
 
-    def beaten_by(self, other: "Setting") -> bool:
-        """Return whether another is better in speed or bytes, and worse in neither."""
-        mine = (-self.tps, self.bytes_per_transaction)
-        theirs = (-other.tps, other.bytes_per_transaction)
-        return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
+    @property
+    def slowest_p99(self) -> float | None:
+        """The largest p99 of an operation, in ms."""
+        return max(self.p99_ms.values()) if self.p99_ms else None
 
-    def keeps(self, failure: str, loss: str) -> bool:
-        """Return whether a failure loses no more than LOSS allows.
+    @property
+    def lost(self) -> float | None:
+        """The most transactions that a power cut took; infinite if a database was unusable."""
+        if self.cuts is None:
+            return None
+        return float(self.cuts.worst or 0) if self.cuts.usable else math.inf
 
-        A time without trials is kept by a promise to lose nothing: no other promise has a time.
-        """
-        ms = limit_ms(loss)
-        if self.trials is not None:
-            return self.trials.keeps(MOST[loss]) if ms is None else self.trials.beyond(ms) is None
-        promises = LOSSES[loss if ms is None else "none"]
-        return failure != POWER and getattr(self.survives, SURVIVE[failure]) in promises
+    def fits(self, limits: Limits) -> bool:
+        """Return whether it is within the limits. A p99 that was not measured is not."""
+        slow = limits.p99_ms is not None and (self.slowest_p99 is None or self.slowest_p99 > limits.p99_ms)
+        return not slow and limits.kept_by(self.trials, self.survives)
 
 
-def trials_like(
-    run: Run, runs: Sequence[Run], failure: str, names: Sequence[str] = CHOSEN
-) -> dict[Key, Trials]:
+def trials_like(run: Run, runs: Sequence[Run], failure: str, names: Sequence[str]) -> dict[Key, Trials]:
     """Return choice → its trials, of runs that are like `run` in all but the chosen axes and SIZES."""
     groups: dict[Key, list[Run]] = {}
     for other in runs:
@@ -90,20 +83,17 @@ def elsewhere(run: Run, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def comparable(
-    given: dict[str, str],
-    failure: str,
-    runs: Sequence[Run],
-    lab: str,
-    own: str,
-    names: Sequence[str] = CHOSEN,
+    given: dict[str, str], runs: Sequence[Run], lab: str, own: str, names: Sequence[str]
 ) -> list[Run]:
     """Return the ok runs of a lab with the given axes that differ only in what a developer chooses (names).
 
-    The largest such set. own: the label of this lab. Its marked runs are left out, unless the content of a
-    profile is named (DEVICE=constant#b1c1).
+    The largest such set, with a note on what is left out; empty without any. own: the label of this lab. Its
+    marked runs are left out, unless the content of a profile is named (DEVICE=constant#b1c1).
     """
     wanted = {
-        name.lower(): [value_of(name, text, given)] for name, text in given.items() if (name, text) != EVERY
+        name.lower(): [value_of(name, value, given)]
+        for name, value in given.items()
+        if name not in WITH_ANY or value != ANY
     }
     contents = [name for name, (value,) in wanted.items() if "#" in value]
     marked: list[Run] = []
@@ -121,23 +111,17 @@ def comparable(
             fixed = [name for name in select.names([run]) if name not in (*names, *CUTS, *SAMPLED)]
             alike = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(alike, []).append(run)
-    without = left_out(marked)
-    if not groups:
-        words = " ".join(f"{name}={text}" for name, text in given.items())
-        raise BadInputError(
-            f"no ok run of lab {lab} with {words}"
-            + (f"; RUN=yes makes them ({command(sweep(given, failure))})" if lab == own else "")
-            + (f"; {without}" if without else "")
-        )
-    if without:
+    if without := left_out(marked):
         print(printable(f"({without})"))
+    if not groups:
+        return []
     largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
     if number := sum(select.UNVERIFIED in run.marks for run in largest):
         print(f"({number} of {len(largest)} runs are {select.UNVERIFIED})")
     if len(groups) > 1:
         others = sum(len(runs) for runs in groups.values()) - len(largest)
         print(
-            f"({others} runs of other workloads, sizes, kernels or contents of a profile are left out; "
+            f"({others} runs of other workloads, sizes, kernels or contents of a profile are left out;\n"
             "name axes to choose them)"
         )
     return largest
@@ -154,30 +138,48 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
     return sqlfile.name(transaction_files.content(Path(text), userfile.kind_of(profile)))
 
 
-def settings(runs: Sequence[Run], trials: dict[Key, Trials], names: Sequence[str] = CHOSEN) -> list[Setting]:
-    """Return the runs by setting, medians over their samples.
+def settings(runs: Sequence[Run], every: Sequence[Run], failure: str, names: Sequence[str]) -> list[Setting]:
+    """Return the runs by setting, medians over their samples. every: the runs with the trials.
 
     A run without bytes or transactions does not count.
     """
-    always = {"journal_mode", "synchronous"} & {name for run in runs for name in run.settings}
-    shown = [name for name in names if name in always or name in select.varying(runs)]
+    trials = trials_like(runs[0], every, failure, names) if runs else {}
+    cuts = trials_like(runs[0], every, POWER, names) if runs else {}
     groups: dict[tuple[str, durability.Durability], list[Run]] = {}
     for run in runs:
         if bytes_of(run) and transactions(run):
             survives = durability.in_effect(run.document("manifest"))
-            unused = engines.unused_axes(str(run.cell.engine))
-            text = select.label(run, [name for name in shown if name not in unused])
-            groups.setdefault((text, survives), []).append(run)
+            groups.setdefault((text(words(run.cell, names)), survives), []).append(run)
     made = []
-    for (text, survives), several in groups.items():
+    for (label, survives), several in groups.items():
         taken = samples(several)
-        tps = median([run.summary["tps"]["all"] for run in taken])
-        written = median([bytes_of(run) / transactions(run) for run in taken])
-        chosen = key(taken[0].settings, names)
+        of_setting = key(taken[0].settings, names)
         lifetimes = [left["transactions"] for run in taken if (left := lifetime_of(run))]
-        lasts = median(lifetimes) if len(lifetimes) == len(taken) else None
-        made.append(Setting(chosen, text, tps, written, survives, trials.get(chosen), lasts))
+        made.append(
+            Setting(
+                key=of_setting,
+                text=label,
+                run=taken[-1],
+                tps=median([run.summary["tps"]["all"] for run in taken]),
+                p99_ms=p99_of(taken),
+                bytes_per_transaction=median([bytes_of(run) / transactions(run) for run in taken]),
+                survives=survives,
+                trials=trials.get(of_setting),
+                cuts=cuts.get(of_setting),
+                lifetime=median(lifetimes) if len(lifetimes) == len(taken) else None,
+            )
+        )
     return made
+
+
+def p99_of(runs: Sequence[Run]) -> dict[str, float] | None:
+    """Return the p99 of each operation in ms, medians over runs; None if one has none."""
+    ops = list(runs[0].summary.get("latency_us", {}))
+    values = {op: [metrics.value(run, "p99", op) for run in runs] for op in ops}
+    found = {op: [ms for ms in each if ms is not None] for op, each in values.items()}
+    if not found or any(len(each) < len(runs) for each in found.values()):
+        return None
+    return {op: median(each) for op, each in found.items()}
 
 
 def lifetime_of(run: Run) -> dict[str, float] | None:

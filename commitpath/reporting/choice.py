@@ -1,21 +1,23 @@
-"""The settings that `make advise` chooses among, and how many of them have trials."""
+"""The settings that `make advise` chooses among: their cells, and which of them are measured."""
 
-import shlex
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
-from commitpath.cells import transaction_files
-from commitpath.cells.axes import axes
+from commitpath.cells import crash_refusals, transaction_files
+from commitpath.cells.axes import axes, newest
 from commitpath.cells.data_files import load
 from commitpath.cells.profiles import load_profile
 from commitpath.database import select
 from commitpath.results.query import Results
-from commitpath.sweep.grid import expand
+from commitpath.sweep import sweep_plan
+from commitpath.sweep.grid import Excluded, expand
+from commitpath.sweep.sweep_plan import Planned
 from model import engines
+from model.cell import Cell
 
 # The axes that an app developer chooses; all others are where and with what it was measured.
 CHOSEN = (
@@ -27,10 +29,15 @@ CHOSEN = (
     "journal_size_limit",
     "checkpoint_every",
 )
-# ENGINE of a choice among all engines.
+# Chosen, too, with the value ANY.
+WITH_ANY = ("ENGINE", "FS")
 ANY = "any"
 # The failure that only trials answer.
 POWER = "power"
+# Axes that a setting is always named by, if they are chosen.
+NAMED = ("engine", "fs", "journal_mode", "synchronous")
+# Stands for a blank that is no place for a line's end.
+UNBROKEN = "\xa0"
 Key = tuple[str, ...]
 
 
@@ -39,9 +46,11 @@ def needs() -> dict[str, Any]:
     return load(EXPERIMENTS / "advice.yml", "advice")
 
 
-def chosen(any_engine: bool) -> tuple[str, ...]:
-    """Return the axes that a developer chooses: of one engine, or the engine and those of all engines."""
-    return tuple(dict.fromkeys(["engine", *CHOSEN, *sorted(engines.axes())])) if any_engine else CHOSEN
+def chosen(given: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the axes that a developer chooses; with ENGINE=any those of all engines."""
+    every = [name for name in WITH_ANY if given.get(name) == ANY]
+    of_engines = sorted(engines.axes()) if "ENGINE" in every else []
+    return tuple(dict.fromkeys([*map(str.lower, every), *CHOSEN, *of_engines]))
 
 
 def key(settings: Mapping[str, Any], names: Sequence[str]) -> Key:
@@ -50,76 +59,114 @@ def key(settings: Mapping[str, Any], names: Sequence[str]) -> Key:
     return tuple(select.NONE if name in lacks else str(settings.get(name, select.NONE)) for name in names)
 
 
-def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
-    """Return the variables of `make sweep` that measure the choice with the given axes, or ENGINE=any.
+def words(cell: Cell, names: Collection[str], named: Collection[str] = NAMED) -> dict[str, str]:
+    """Return make's variables that set these axes: those at a default only if they are `named`."""
+    lacks = engines.unused_axes(cell.engine)
+    values = {name: str(cell.value(name)) for name in axes() if name in names and name not in lacks}
+    return {
+        axes()[name].also or axes()[name].variable: value
+        for name, value in values.items()
+        if name in named or value not in defaults(name)
+    }
 
-    A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not among them. Raises
-    BadInputError for another engine than that of the grid.
+
+def defaults(name: str) -> set[str]:
+    """Return the default of an axis as in a command and as in a cell."""
+    return {str(axes()[name].spec["default"]), *([newest()] if name == "sqlite" else [])}
+
+
+def planned(given: Mapping[str, str], failure: str) -> tuple[dict[str, Planned], list[Excluded]]:
+    """Return the cells that measure the choice with the given axes, and those that are excluded.
+
+    A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not set. Raises BadInputError
+    for another engine than that of the grid.
     """
-    any_engine = given.get("ENGINE") == ANY
-    if not any_engine and select.spelled("engine", given.get("ENGINE", FIRST_ENGINE)) != FIRST_ENGINE:
-        every = command(sweep({**given, "ENGINE": ANY}, failure))
+    every = {name for name in WITH_ANY if given.get(name) == ANY}
+    if "ENGINE" not in every and select.spelled("engine", given.get("ENGINE", FIRST_ENGINE)) != FIRST_ENGINE:
         raise BadInputError(
             f"ENGINE={given['ENGINE']}: `make advise` measures ENGINE={FIRST_ENGINE} alone, or all engines: "
-            f"use ENGINE={ANY}, with RUN=yes for what is missing ({every})"
+            f"use ENGINE={ANY}, with RUN=yes for what is missing"
         )
-    sizes: dict[str, Any] = {"crash": failure, **needs()["trials"]} if failure == POWER else {}
     name = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
     workload = load_profile("workload", name)
+    sizes = {"crash": failure, **needs()["trials"]}
     fixed = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
-    sizes = {axis.upper(): str(value) for axis, value in sizes.items() if axis not in fixed}
-    axes_given = {name: text for name, text in given.items() if not (any_engine and name == "ENGINE")}
-    return {"GRID": needs()["any_engine" if any_engine else "grid"], **sizes, **axes_given}
+    if failure != POWER and not has_trials(given, failure):
+        fixed |= {"crash", "cuts"}
+    variables = {axis.upper(): str(value) for axis, value in sizes.items() if axis not in fixed}
+    variables |= {name: text for name, text in given.items() if name not in every}
+    places = [{"FS": fs} for fs in needs()["any_fs"]] if "FS" in every else [{}]
+    grid = needs()["any_engine" if "ENGINE" in every else "grid"]
+    return sweep_plan.merge(expand(grid, {**variables, **place}) for place in places)
 
 
-def command(variables: Mapping[str, str]) -> str:
-    """Return the command that starts a sweep, for a shell."""
-    return " ".join(["make sweep", *(f"{name}={shlex.quote(text)}" for name, text in variables.items())])
+def has_trials(given: Mapping[str, str], failure: str) -> bool:
+    """Return whether a failure can be tried: not on a real board or clock, or a device without history."""
+    device = given.get("DEVICE", str(axes()["device"].spec["default"])).partition("#")[0]
+    history = failure == "process" or crash_refusals.keeps_history(select.spelled("device", device))
+    return history and not {"BOARD", "CLOCK"} & given.keys()
 
 
 @dataclass(frozen=True)
 class Choice:
-    """measured: number of settings with trials; missing: the others → why; swept_by: the sweep of all."""
+    """The cells of the choice, and those that are to be run: label → reason, in `missing`."""
 
-    measured: int
-    missing: dict[str, str]
-    swept_by: dict[str, str]
+    cells: Mapping[str, Planned]
+    excluded: Sequence[Excluded]
+    missing: Mapping[str, str]
+    todo: dict[str, Planned] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """Return which settings are not measured, why, and how long a sweep of them takes."""
-        total = self.measured + len(self.missing)
-        lines = [f"{self.measured} of {total} settings of the choice have trials"]
-        lines += [f"  left out: {setting}: {why}" for setting, why in self.missing.items()]
-        if self.missing:
-            minutes = len(self.missing) * needs()["seconds"] / 60
+        """Return which settings are not measured, why, and how long that takes."""
+        lines = [self.measured]
+        for reason in dict.fromkeys(self.missing.values()):
+            labels = [label for label, why in self.missing.items() if why == reason]
+            lines.append(f"  missing, {reason}: {'; '.join(labels)}")
+        for reason in dict.fromkeys(entry.reason for entry in self.excluded):
+            number = sum(entry.reason == reason for entry in self.excluded)
+            lines.append(f"  left out, {number}: {reason}")
+        if self.todo:
+            boards = sweep_plan.with_bases(run.group for run in self.todo.values())
+            to_prepare = len(boards) * needs()["board_seconds"] / 60
+            minutes = len(self.todo) * needs()["seconds"] / 60 + to_prepare
             lines.append(
-                f"  {command(self.swept_by)} tries them: {len(self.missing)} cells, about "
-                f"{max(round(minutes), 1)} min on two CPUs, and 2 min for a board that is not prepared"
+                f"  RUN=yes runs {len(self.todo)} cells: about {minutes:.0f} min on two CPUs, "
+                f"{to_prepare:.0f} of them for {len(boards)} boards if none is prepared"
             )
         return lines
+
+    @property
+    def measured(self) -> str:
+        """The number of measured settings, in words."""
+        return f"{len(self.cells) - len(self.todo)} of {len(self.cells)} settings of the choice are measured"
 
     def check(self) -> None:
         """Raise BadInputError if too few settings are measured for advice."""
         share = needs()["least_share"]
-        if self.measured < share * (self.measured + len(self.missing)):
+        if len(self.cells) - len(self.todo) < share * len(self.cells):
             raise BadInputError(
-                f"{self.lines()[0]}, and advice is of {share:.0%} at least (experiments/advice.yml); RUN=yes "
+                f"{self.measured}, and advice is of {share:.0%} at least (experiments/advice.yml); RUN=yes "
                 "tries the others"
             )
 
 
 def choice(
-    swept_by: dict[str, str], results: Results, tried: Set[Key], names: Sequence[str] = CHOSEN
+    cells: Mapping[str, Planned],
+    excluded: Sequence[Excluded],
+    results: Results,
+    measured: Set[Key],
+    names: Sequence[str],
 ) -> Choice:
-    """Return which settings of a sweep are measured. tried: those that have trials; names: of the key."""
-    given = {name: text for name, text in swept_by.items() if name != "GRID"}
-    cells = {key(dict(run.cell.axes()), names): run.cell for run in expand(swept_by["GRID"], given).runs}
-    shown = [name for at, name in enumerate(names) if len({setting[at] for setting in cells}) > 1]
+    """Return which settings are measured. measured: their keys; names: of the key."""
+    todo = {name: run for name, run in cells.items() if key(dict(run.cell.axes()), names) not in measured}
     missing = {
-        " ".join(
-            f"{name}={cell.value(name)}" for name in shown if name not in engines.unused_axes(cell.engine)
-        ): results.find(cell).reason or "its trials are of another kernel"
-        for setting, cell in cells.items()
-        if setting not in tried
+        text(words(run.cell, names)).replace(" ", UNBROKEN): results.find(run.cell).reason
+        or "measured on another kernel"
+        for run in todo.values()
     }
-    return Choice(len(cells) - len(missing), missing, swept_by)
+    return Choice(cells, excluded, missing, todo)
+
+
+def text(variables: Mapping[str, str]) -> str:
+    """Return variables as `MODE=wal SYNC=full`."""
+    return " ".join(f"{name}={value}" for name, value in variables.items())

@@ -27,9 +27,9 @@ def durability(options: dict[str, str]) -> int:
     path = figure_path(options["FIGURE"])
     results = current()
     found = measured(grid, expand(grid), results)
-    if "LOSS" in options:
-        found = within(found, options["LOSS"])
-        for line in unpaced(options["LOSS"], [run for row in found.rows for run in row.runs]):
+    if "LOSE_AT_MOST" in options:
+        found = within(found, options["LOSE_AT_MOST"])
+        for line in unpaced(options["LOSE_AT_MOST"], [run for row in found.rows for run in row.runs]):
             print(line)
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.reporting import durability_bytes, durability_figure, durability_table
@@ -63,9 +63,9 @@ def sets_crash(name: str) -> bool:
 
 
 def within(found: Found, loss: str) -> Found:
-    """Return the cells that lost no more time than LOSS; the others become unmeasured, with the reason."""
+    """Return the cells within LOSE_AT_MOST; the others become unmeasured, with the reason."""
     if (ms := limit_ms(loss)) is None:
-        raise BadInputError(f"LOSS={loss}: LOSS is a time such as 1s, 500ms or 2min")
+        raise BadInputError(f"LOSE_AT_MOST={loss}: LOSE_AT_MOST is a time such as 1s, 500ms or 2min")
     kept, beyond = list[Row](), dict[str, list[Mapping[str, str]]]()
     for row in found.rows:
         if why := row.trials.beyond(ms):
@@ -75,7 +75,7 @@ def within(found: Found, loss: str) -> Found:
     if not kept:
         reasons = "; ".join(f"{len(cells)}: {why}" for why, cells in beyond.items())
         raise BadInputError(
-            f"LOSS={loss}: none of the {len(found.rows)} cells measured is within it: {reasons}"
+            f"LOSE_AT_MOST={loss}: none of the {len(found.rows)} cells measured is within it: {reasons}"
         )
     return dataclasses.replace(
         found,

@@ -48,7 +48,7 @@ class Found:
     """The measured cells of a grid. varied: axes that differ in it.
 
     unmeasured: reason → the settings of those cells, as of a row. beyond: how many of them are measured, and
-    lose more than LOSS.
+    lose more than LOSE_AT_MOST.
     """
 
     grid: str

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.report.terminal import seconds
 from commitpath.database.select import Run
 from model.cell import SAMPLED
 
@@ -92,15 +91,6 @@ class Trials:
         """Return the most transactions that a cut took, or `✗ 3`: cuts that left no usable database."""
         return str(self.worst) if self.usable else f"✗ {self.unusable}"
 
-    def text(self) -> str:
-        """Return what was measured, in words."""
-        if self.unusable:
-            return f"{self.unusable} of {self.cuts} cuts left no usable database"
-        spans = ""
-        if self.worst and self.worst_ms is not None and self.mean_ms is not None:
-            spans = f" ({seconds(self.worst_ms)} at most, {seconds(self.mean_ms)} on average)"
-        return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average{spans}"
-
 
 def lost(each: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> tuple[Any, float | None]:
     """Return (most, mean) of the losses of several runs; None without a usable database.
@@ -116,18 +106,18 @@ def lost(each: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> tuple[Any
 
 
 def limit_ms(text: str) -> float | None:
-    """Return the ms of a LOSS that is a time, such as 1s, 500ms or 2min; None for another."""
+    """Return the ms of a LOSE_AT_MOST that is a time, such as 1s, 500ms or 2min; None for another."""
     match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text)
     return float(match[1]) * {"ms": 1, "s": 1000, "min": 60_000}[match[2]] if match else None
 
 
 def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
-    """Return a note if LOSS is a time and transactions have no pace."""
+    """Return a note if LOSE_AT_MOST is a time and transactions have no pace."""
     if limit_ms(loss) is None or all(run.cell.pace != "none" for run in runs):
         return []
     return [
-        f"LOSS={loss} is time of the run, in which transactions follow one another at once; PACE gives them "
-        "the rate of an app"
+        f"LOSE_AT_MOST={loss} is time of the run, in which transactions follow one another at once; PACE "
+        "gives them the rate of an app"
     ]
 
 

@@ -152,6 +152,13 @@ def cells_of(
         if matching:
             excluded.append(Excluded(path.stem, settings, exclusions[matching[0]][1]))
             continue
+        # a grid that varies the engine does not know the workload of the command line
+        if "engine" in varied and "WORKLOAD" in overrides:
+            only = load_profile("workload", settings["workload"]).get("engines")
+            if only and settings["engine"] not in only:
+                reason = f"WORKLOAD={settings['workload']} is for {', '.join(only)} only"
+                excluded.append(Excluded(path.stem, settings, reason))
+                continue
         variables = {name.upper(): value for name, value in settings.items()}
         cells.append(samples.cells(variables, seeds, sampling.boards))
     for (where, _), hit in zip(exclusions, used, strict=True):

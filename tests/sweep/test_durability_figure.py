@@ -36,14 +36,16 @@ def test_cells_that_lose_more_time_than_allowed_are_not_drawn(lab: Lab, grid: st
     run(lab, 900, "wal", "normal", took={"worst": 19})  # 85.5 ms
     run(lab, 500, "wal", "full", took={"worst": 1})
     figure = str(tmp_path / "figure.svg")
-    out = lab.ok("durability", GRID=grid, FIGURE=figure, LOSS="50ms")
+    out = lab.ok("durability", GRID=grid, FIGURE=figure, LOSE_AT_MOST="50ms")
     assert "2 of 4 cells of grid four are measured" in out
     assert "not drawn: 1, as a cut took more than 50ms" in out
     assert [one["synchronous"] for one in csv.DictReader((tmp_path / "figure.csv").open())] == ["full"]
-    said = lab.says("durability", GRID=grid, FIGURE=figure, LOSS="1ms")
-    assert "LOSS=1ms: none of the 2 cells measured is within it: 2: a cut took more than 1ms" in said
+    said = lab.says("durability", GRID=grid, FIGURE=figure, LOSE_AT_MOST="1ms")
+    assert "LOSE_AT_MOST=1ms: none of the 2 cells measured is within it: 2: a cut took more than 1ms" in said
     for wrong in ("1", "s", "last", "-1s"):
-        assert "LOSS is a time such as 1s" in lab.says("durability", GRID=grid, FIGURE=figure, LOSS=wrong)
+        assert "LOSE_AT_MOST is a time such as 1s" in lab.says(
+            "durability", GRID=grid, FIGURE=figure, LOSE_AT_MOST=wrong
+        )
 
 
 def test_each_reason_why_a_cell_is_beyond_a_time_is_its_own() -> None:

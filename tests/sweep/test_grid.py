@@ -165,3 +165,16 @@ def test_what_a_board_depends_on_is_what_groups_runs(tmp_path: Path) -> None:
     assert len(groups) == 3
     assert len({group.partition("+")[0] for group in groups}) == 1
     assert sweep_plan.with_bases(groups) == groups
+
+
+def test_engines_that_cannot_run_a_given_workload_are_excluded(tmp_path: Path) -> None:
+    path = tmp_path / "mine.sql"
+    path.write_text("CREATE TABLE t(x);\n-- commitpath: transactions\nINSERT INTO t VALUES(1);\n")
+    given = {"WORKLOAD": "sql", "FILE": str(path)}
+    expanded = grid.expand("advise-engines", given)
+    assert {run.cell.engine for run in expanded.runs} == {"sqlite", "ssl", "ppl", "sqlitekv"}
+    (reason,) = {entry.reason for entry in expanded.excluded}
+    assert reason == "WORKLOAD=sql is for ppl, sqlite, sqlitekv, ssl only"
+    # an engine that was named is refused
+    with pytest.raises(BadInputError, match="ENGINE=lmdb: WORKLOAD=sql is for "):
+        grid.expand("advise", {**given, "ENGINE": "lmdb"})

@@ -10,7 +10,7 @@ import pytest
 from base import identity
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import stored
-from commitpath.command_line import help
+from commitpath.command_line import help, variables
 from commitpath.sweep import grid
 from model import filesystems
 
@@ -134,7 +134,7 @@ def answers() -> dict[str, str]:
     """The sections of the questions page that have an answer, by their title."""
     page = (ROOT / "docs/how-to/questions.md").read_text()
     sections = dict(section.split("\n", 1) for section in re.split(r"^## ", page, flags=re.M)[1:])
-    assert sections.pop("Not answered yet").count("\n- **") >= 1
+    assert sections.pop("Not answered yet").startswith("- **")
     assert len(sections) > 10
     return sections
 
@@ -163,4 +163,5 @@ def test_each_answer_has_one_form_and_the_numbers_of_its_source(title: str) -> N
         elif name == "make" and target == "sweep":
             assert given["GRID"] in grid.names()
         else:
-            assert target == "bisect"
+            assert target in ("bisect", "advise")
+            variables.check(target, given)

@@ -1,0 +1,199 @@
+"""The answer of `make advise`: a verdict, a table of the Pareto front, the reasons, and a command."""
+
+import shlex
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+
+from analysis.report.lifetime import gb_a_day, years
+from analysis.report.terminal import seconds
+from commitpath.cells import transaction_files
+from commitpath.cells.axes import axes
+from commitpath.reporting.candidates import CUTS, Setting
+from commitpath.reporting.choice import NAMED, POWER, UNBROKEN, needs, text, words
+from commitpath.reporting.limits import SURVIVE, Limits
+from commitpath.reporting.single_changes import FAILURES, buys_most, buys_nothing, pairs
+from commitpath.results.query import Results
+from model.engines import survival
+
+# What is compared; the least is best.
+DIMENSIONS: dict[str, Callable[[Setting], float | None]] = {
+    "TPS": lambda setting: -setting.tps,
+    "p99": lambda setting: setting.slowest_p99,
+    "KiB per transaction": lambda setting: setting.bytes_per_transaction,
+    "lost in a power cut": lambda setting: setting.lost,
+}
+COLUMNS = 80
+# At the end of a line that goes on, for a shell.
+CONTINUED = " \\"
+NOT_MEASURED = "-"
+
+
+def front(kept: Sequence[Setting]) -> tuple[list[Setting], list[str]]:
+    """Return the Pareto front, the fastest first, and the dimensions: those that all settings have."""
+    names = [name for name, read in DIMENSIONS.items() if all(read(setting) is not None for setting in kept)]
+    values = [tuple(DIMENSIONS[name](setting) or 0.0 for name in names) for setting in kept]
+
+    def beaten(mine: tuple[float, ...]) -> bool:
+        return any(
+            theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True)) for theirs in values
+        )
+
+    best = [setting for setting, mine in zip(kept, values, strict=True) if not beaten(mine)]
+    return sorted(best, key=lambda setting: -setting.tps), names
+
+
+def lines(
+    measured: Sequence[Setting],
+    kept: Sequence[Setting],
+    limits: Limits,
+    names: Sequence[str],
+    results: Results,
+    given: Mapping[str, str],
+) -> list[str]:
+    """Return the answer, each line at most COLUMNS wide."""
+    best, dimensions = front(kept)
+    rows = best[: needs()["rows"]]
+    more = f", without {len(best) - len(rows)} slower ones" if len(best) > len(rows) else ""
+    singles = pairs(measured, limits, names)
+    texts = [
+        *notes(rows, limits),
+        f"{len(kept)} of {len(measured)} measured settings are within the limits; above is the Pareto front "
+        f"in {', '.join(dimensions)}{more}.",
+        *buys_most(singles, results),
+        *buys_nothing(singles, limits.failure),
+        *broken(measured, limits.failure),
+    ]
+    return [
+        *filled(verdict(rows[0], limits.failure)),
+        "",
+        *table(rows, limits),
+        "",
+        *(line for paragraph in texts for line in filled(paragraph)),
+        "Check it:",
+        *command(rows[0], limits, given),
+    ]
+
+
+def filled(paragraph: str, more: str = "  ", width: int = COLUMNS) -> list[str]:
+    """Return a text in lines; those after the first begin with `more`. UNBROKEN becomes a blank."""
+    lines = textwrap.wrap(
+        paragraph, width, subsequent_indent=more, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(UNBROKEN, " ") for line in lines]
+
+
+def verdict(best: Setting, failure: str) -> str:
+    """Return which setting to use, its speed, and what the failure took of it."""
+    promise = getattr(best.survives, SURVIVE[failure])
+    if best.trials is None:
+        return f"Use {best.text}: {best.tps:.1f} TPS; not tried, its promise is: {promise}."
+    weaker = "" if promise == survival.ALL else f" Its promise is only: {promise}."
+    return (
+        f"Use {best.text}: {best.tps:.1f} TPS; {best.trials.cuts} {FAILURES[failure]} took "
+        f"{best.trials.worst} transactions at most.{weaker}"
+    )
+
+
+def table(rows: Sequence[Setting], limits: Limits) -> list[str]:
+    """Return the table; settings that are too long for a line go on in the next."""
+    weaker = weaker_promises(rows)
+    cuts = ["power cut", *(power_cut(row, limits) + weaker.get(row.survives.power, "") for row in rows)]
+    wide = max(map(len, cuts))
+    daily = f"{'GB/day':>7}  " if limits.per_second else ""
+    head = f"{'TPS':>7}  {'p99 ms':>7}  {'KiB/tx':>7}  {daily}{'years':>6}  {cuts[0]:>{wide}}  "
+    made = [f"{head}settings"]
+    for setting, cut in zip(rows, cuts[1:], strict=True):
+        p99, lasts = setting.slowest_p99, lifetime(setting, limits)
+        numbers = [
+            f"{setting.tps:>7.1f}",
+            f"{NOT_MEASURED if p99 is None else f'{p99:.2f}':>7}",
+            f"{setting.bytes_per_transaction / 1024:>7.1f}",
+            *([f"{written(setting, limits.per_second):>7.3f}"] if limits.per_second else []),
+            f"{NOT_MEASURED if lasts is None else f'{lasts:.3g}':>6}",
+            f"{cut:>{wide}}",
+        ]
+        made += filled(f"{'  '.join(numbers)}  {setting.text}", " " * len(head))
+    return made
+
+
+def written(setting: Setting, per_second: float) -> float:
+    """Return the GB that the host writes a day."""
+    return gb_a_day(setting.bytes_per_transaction, per_second)
+
+
+def lifetime(setting: Setting, limits: Limits) -> float | None:
+    """Return the years until the flash is worn out; None if they are unknown."""
+    if limits.per_second is None or setting.lifetime is None:
+        return None
+    return years(setting.lifetime, limits.per_second)
+
+
+def power_cut(setting: Setting, limits: Limits) -> str:
+    """Return what a power cut took at worst: transactions, and their time if LOSE_AT_MOST is one."""
+    if setting.cuts is None:
+        return NOT_MEASURED
+    timed = limits.ms is not None and setting.cuts.usable and setting.cuts.worst_ms
+    return f"{setting.cuts.short()}{f', {seconds(setting.cuts.worst_ms)}' if timed else ''}"
+
+
+def weaker_promises(rows: Sequence[Setting]) -> dict[str, str]:
+    """Return what less than everything settings promise after a power cut → its mark in the table."""
+    promises = dict.fromkeys(setting.survives.power for setting in rows)
+    weaker = [promise for promise in promises if promise != survival.ALL]
+    return {promise: "*" * place for place, promise in enumerate(weaker, 1)}
+
+
+def notes(rows: Sequence[Setting], limits: Limits) -> list[str]:
+    """Return what the columns are, and why a value is missing."""
+    sizes = sorted({int(setting.run.cell.n) for setting in rows})
+    counts = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    made = [f"p99: of the slowest operation, over {counts} transactions."]
+    if any(setting.slowest_p99 is None for setting in rows):
+        made = [f"p99 {NOT_MEASURED}: the run has no latencies."]
+    if limits.per_second is None:
+        made.append(f"years {NOT_MEASURED}: RATE=20/s gives the transactions of your app.")
+    elif any(setting.lifetime is None for setting in rows):
+        made.append(
+            f"years {NOT_MEASURED}: DEVICE={rows[0].run.cell.device} has no endurance in its profile, or a "
+            "run no count of what its flash programmed."
+        )
+    made += [f"{mark} promised only: {promise}." for promise, mark in weaker_promises(rows).items()]
+    if any(setting.cuts is None for setting in rows):
+        made.append(f"power cut {NOT_MEASURED}: not tried; SURVIVE={POWER} RUN=yes tries it.")
+    return made
+
+
+def broken(measured: Sequence[Setting], failure: str) -> list[str]:
+    """Return the promises that trials showed to be broken, of chosen and other settings."""
+    return [
+        f"AGAINST ITS PROMISE ({getattr(setting.survives, SURVIVE[failure])}): {setting.text}: "
+        f"{setting.trials.broken} of {setting.trials.cuts} cuts, the first {setting.trials.first_broken}"
+        for setting in measured
+        if setting.trials and setting.trials.broken
+    ]
+
+
+def command(best: Setting, limits: Limits, given: Mapping[str, str]) -> list[str]:
+    """Return the command that repeats the run of a setting, and expects what was measured.
+
+    Without PROBES=none, so that the run has a ledger.
+    """
+    cell = best.run.cell
+    workload = cell.profiles["workload"]
+    fixed = {*workload.get("fixed", {}), *(["n"] if transaction_files.is_of_file(workload) else [])}
+    apart = {*fixed, *CUTS, "file", "probes", "observers"}
+    named = [name for name in NAMED if name != "engine"]
+    variables = words(cell, [name for name in axes() if name not in apart], named)
+    # a path, in place of the name of its content
+    variables |= {name: given[name] for name in ("FILE", "KERNEL") if name in given}
+    expected = [f"tps>={int(best.tps)}"]
+    if best.p99_ms and limits.p99_ms:
+        expected += [f"p99.{op}<={limits.p99_ms:g}" for op in best.p99_ms]
+    if best.trials:
+        cuts = cell.cuts if cell.crash == limits.failure else needs()["trials"]["cuts"]
+        variables |= {"CRASH": limits.failure, "CUTS": str(cuts)}
+        expected.append(f"lost.max<={limits.most if limits.most is not None else best.trials.worst}")
+    variables["EXPECT"] = " ".join(expected)
+    quoted = {name: shlex.quote(value).replace(" ", UNBROKEN) for name, value in variables.items()}
+    first, *others = filled(f"  make experiment {text(quoted)}", "    ", COLUMNS - len(CONTINUED))
+    return f"{CONTINUED}\n".join([first, *others]).split("\n")
