@@ -20,6 +20,8 @@ DIMENSIONS: dict[str, Callable[[Setting], float | None]] = {
     "TPS": lambda setting: -setting.tps,
     "p99": lambda setting: setting.slowest_p99,
     "KiB per transaction": lambda setting: setting.bytes_per_transaction,
+    # also what the device writes of its own: fewer bytes of the host may wear it more
+    "years": lambda setting: -setting.lifetime if setting.lifetime else None,
     "lost in a power cut": lambda setting: setting.lost,
 }
 COLUMNS = 80

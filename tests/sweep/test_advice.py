@@ -301,11 +301,11 @@ def test_all_engines_are_compared(lab: Lab) -> None:
 
 
 def test_all_filesystems_are_compared(lab: Lab) -> None:
-    for fs, tps in zip(needs()["any_fs"], (100, 300, 200), strict=True):
+    for fs, tps in {"ext4-ordered": 100, "f2fs": 300}.items():
         for cell in SETTINGS:
             tried(lab, cell, tps, loses(cell), where={"FS": fs, "DEVICE": "emmc-5.0"})
     out = lab.ok("advise", **RUN_ALL, FS="any")
-    assert f"{3 * len(SETTINGS)} of {3 * len(SETTINGS)} settings of the choice are measured" in out
+    assert f"{2 * len(SETTINGS)} of {2 * len(SETTINGS)} settings of the choice are measured" in out
     assert {row[5] for row in rows(out)} == {"FS=f2fs"}
     assert "Buys most: FS=f2fs is 3.00 times as fast as FS=ext4-ordered (" in unfolded(out)
     assert command(out)["FS"] == "f2fs"
