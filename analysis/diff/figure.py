@@ -19,19 +19,20 @@ TIME_COLORS = {
     "other_wait_ns": "#C9CDD1",
 }
 TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
-SIDES = ("#59626c", "#D55E00")  # a, b
+SIDES = (("#59626c", "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey
 
 
 def render(diff: Diff, path: Path) -> None:
     """Draw `diff` to `path`."""
     ops = [op for op in diff.means if op != WHOLE]
     height = 0.5 + 0.5 * len(ops)
-    made = style.figure(2 * height + 2.6)
-    upper, middle, lower = made.subplots(3, 1, height_ratios=[height, height, 1.6])
+    made = style.figure(2 * height + 4.2)
+    upper, middle, lower, last = made.subplots(4, 1, height_ratios=[height, height, 1.6, 1.4])
     _bars(upper, diff, ops, LABELS, style.LABELS, 1 / 1024, "KiB written per transaction")
     named = {TIME_NAMES[name]: color for name, color in TIME_COLORS.items()}
     _bars(middle, diff, ops, TIMES, named, 1e-6, "ms per transaction, by what it waited for")
     _latencies(lower, diff)
+    _differences(last, diff)
     style.save(made, path)
 
 
@@ -61,12 +62,11 @@ def _bars(
 def _latencies(axes: Axes, diff: Diff) -> None:
     """Draw each transaction's latency in both runs, in order of execution."""
     style.grid(axes, "y")
-    for side, name, color in zip("ab", diff.names, SIDES, strict=True):
+    for side, name, (color, marker) in zip("ab", diff.names, SIDES, strict=True):
         values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
-        axes.plot(values, ".", color=color, markersize=2.2, label=style.clean(name))
-    changes = (diff.pairs["op"] != diff.pairs["op"].shift()).fill_null(False).arg_true()
-    for at in changes:
-        style.dotted(axes, at - 0.5)
+        size = 2.2 if marker == "." else 3
+        axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=style.clean(name))
+    _part_operations(axes, diff)
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
     if low > 0:
         axes.set_yscale("log")
@@ -75,6 +75,22 @@ def _latencies(axes: Axes, diff: Diff) -> None:
         top = diff.pairs.select(pl.max_horizontal("latency_ns_a", "latency_ns_b").max()).item()
         wide = top > 10 * low
         axes.yaxis.set_minor_formatter("" if wide else lambda value, _: f"{value:.2g}")
-    axes.set_xlabel("transaction")
     axes.set_ylabel("latency, ms")
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, markerscale=4)
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, markerscale=3)
+
+
+def _differences(axes: Axes, diff: Diff) -> None:
+    """Draw by how much each transaction of b took longer than its counterpart."""
+    style.grid(axes, "y")
+    longer = (diff.pairs["latency_ns_b"] - diff.pairs["latency_ns_a"]).to_numpy() / 1e6
+    axes.vlines(range(longer.size), 0, longer, color=style.INK, linewidth=0.8)
+    axes.axhline(0, color=style.INK, linewidth=0.6)
+    _part_operations(axes, diff)
+    axes.set_xlabel("transaction")
+    axes.set_ylabel("b − a, ms")
+
+
+def _part_operations(axes: Axes, diff: Diff) -> None:
+    """Draw a line where one operation's transactions end and another's begin."""
+    for at in (diff.pairs["op"] != diff.pairs["op"].shift()).fill_null(False).arg_true():
+        style.dotted(axes, at - 0.5)

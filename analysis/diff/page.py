@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 from markupsafe import Markup
 
-from analysis.diff import WHOLE, Diff, figure, terminal, words
+from analysis.diff import WHOLE, Diff, commands, figure, terminal, words
 from analysis.figures import style
 from analysis.report import html_page
 from analysis.run_files.stored import Stored
@@ -29,7 +30,8 @@ def write(diff: Diff) -> Path:
         figure.render(diff, fresh / "diff.svg")
         csv(diff.pairs, fresh / "transactions.csv")
         (fresh / "diff.json").write_text(json.dumps(_json(diff), indent=2) + "\n")
-        (fresh / "diff.html").write_text(_page(diff, fresh / "diff.svg"), encoding="utf-8", errors="replace")
+        page = _page(diff, fresh / "diff.svg", folder)
+        (fresh / "diff.html").write_text(page, encoding="utf-8", errors="replace")
         shutil.rmtree(folder, ignore_errors=True)
         fresh.replace(folder)
     return folder / "diff.html"
@@ -53,7 +55,8 @@ def _json(diff: Diff) -> dict[str, object]:
     }
 
 
-def _page(diff: Diff, svg: Path) -> str:
+def _page(diff: Diff, svg: Path, folder: Path) -> str:
+    """Return the page. folder: where it will be, from which the runs are linked."""
     template = html_page.environment().get_template("diff/diff.html.j2")
     tables = [
         ("Whole run, totals" if op == WHOLE else f"Per {op}", terminal.rows(means))
@@ -65,5 +68,7 @@ def _page(diff: Diff, svg: Path) -> str:
         parts=terminal.PARTS,
         tables=tables,
         count=diff.pairs.height,
+        pairs=commands.typical(diff),
+        runs=[os.path.relpath(run.folder.resolve(), folder) for run in (diff.a, diff.b)],
         svg=Markup(style.inline(svg)),
     )

@@ -10,6 +10,15 @@ from matplotlib.patches import Patch
 
 from analysis.figures import style
 
+# By the place of a kind among the colours, so that pieces are distinct in grey.
+_HATCHES = (None, "////", "....", "\\\\\\\\", "xxxx", "||||", "----")
+_HATCH_COLOR = (1, 1, 1, 0.35)
+
+
+def _look(colors: dict[str, str], kind: str) -> dict[str, Any]:
+    hatch = _HATCHES[list(colors).index(kind) % len(_HATCHES)]
+    return {"facecolor": colors[kind], "hatch": hatch, "edgecolor": _HATCH_COLOR, "linewidth": 0}
+
 
 def stacked(
     axes: Axes,
@@ -33,7 +42,7 @@ def stacked(
             amount = rows.get((op, kind), 0)
             if not amount:
                 continue
-            axes.barh(place, amount, left=left[op], color=color, height=0.62, linewidth=0)
+            axes.barh(place, amount, left=left[op], height=0.62, **_look(colors, kind))
             if amount > total * least:
                 text = f"{amount:.{digits}f}".removesuffix(".0")
                 style.centered(
@@ -53,6 +62,6 @@ def stacked(
 def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str], columns: int = 7) -> None:
     """Draw a legend above the bars, with the kinds in `table`."""
     present = set(table["kind"].to_list())
-    handles = [Patch(color=c, label=kind) for kind, c in colors.items() if kind in present]
+    handles = [Patch(label=kind, **_look(colors, kind)) for kind in colors if kind in present]
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderaxespad": 0.3}
     axes.legend(handles=handles, ncols=columns, columnspacing=1.4, **place)

@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from analysis.figures import style
 from analysis.stats.report_tables import Tables
 from model import operations
+
+# Points of an operation that a page gets, evenly spread, and those of its slowest transactions.
+_SPREAD, _SLOWEST = 1500, 500
+
+
+def points(tables: Tables) -> list[dict[str, Any]]:
+    """Return the points (ms, share) of each operation's line, for a page that can enlarge a part."""
+    lines = []
+    for op in tables.operations["op"]:
+        if not (times := _times(tables, op)).size:
+            continue
+        some = np.linspace(0, times.size - 1, min(_SPREAD, times.size)).astype(int)
+        kept = np.union1d(some, np.arange(max(0, times.size - _SLOWEST), times.size))
+        kind = operations.kinds()[operations.kind_name(op)]
+        lines.append(
+            {
+                "op": style.clean(op),
+                "color": kind.color,
+                "ms": times[kept].round(6).tolist(),
+                "share": ((kept + 1) / times.size).round(6).tolist(),
+            }
+        )
+    return lines
+
+
+def _times(tables: Tables, op: str) -> np.ndarray:
+    """Return the latencies of an operation in ms, ascending."""
+    of_op = tables.latencies.filter(tables.latencies["op"] == op)
+    return np.sort(of_op["latency_ns"].to_numpy()) / 1e6
 
 
 def render(tables: Tables, path: Path) -> bool:
@@ -20,8 +50,7 @@ def render(tables: Tables, path: Path) -> bool:
     style.grid(axes, "both")
     for row in tables.operations.iter_rows(named=True):
         op = row["op"]
-        of_op = tables.latencies.filter(tables.latencies["op"] == op)
-        times = np.sort(of_op["latency_ns"].to_numpy()) / 1e6
+        times = _times(tables, op)
         share = np.arange(1, times.size + 1) / times.size
         kind = operations.kinds()[operations.kind_name(op)]
         label = f"{op}: p50 {row['p50_ns'] / 1e6:.3g} ms, p99 {row['p99_ns'] / 1e6:.3g} ms"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.content import coverage
-from analysis.figures import style
+from analysis.figures import latency, style
 from analysis.instrument import cpu
 from analysis.ledger import attribution
 from analysis.report import headline, terminal
@@ -25,6 +26,8 @@ from model import engines
 from model.cell import unused
 
 HERE = Path(__file__).parent
+# The pages of docs/, from a run's folder in the results of a checkout.
+DOCS = "../../../docs/"
 CAPTIONS = {
     "zoom": (
         "From the statement to the device",
@@ -35,7 +38,8 @@ CAPTIONS = {
     ),
     "latency": (
         "Latency",
-        "The share of transactions that ended within a time, by operation.",
+        "The share of transactions that ended within a time, by operation. Drag over a stretch to enlarge "
+        "it.",
     ),
     "syncs": (
         "Syncs per transaction",
@@ -98,6 +102,8 @@ def render(
         manifest=manifest,
         engine=run.driver.engine,
         figures=figures,
+        latencies=latency.points(tables),
+        zoom=Markup((HERE / "latency.mjs").read_text(encoding="utf-8")),
         axes={key: axes[key] for key in order},
         profiles=run.cell.profiles,
         operations=list(tables.operations.iter_rows(named=True)),
@@ -120,10 +126,24 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
-    made.filters["number"] = number
-    made.globals |= {"between": terminal.between, "version": version(), "KIB": 1 / 1024, "MIB": 2**-20}
-    made.filters["percent"] = coverage.percent
+    made.filters |= {"number": number, "percent": coverage.percent, "with_contents": with_contents}
+    made.globals |= {
+        "between": terminal.between,
+        "version": version(),
+        "DOCS": DOCS,
+        "KIB": 1 / 1024,
+        "MIB": 2**-20,
+    }
     return made
+
+
+def with_contents(body: str) -> Markup:
+    """Return the sections of a page below a list of links to them."""
+    titles = re.findall("<h2>(.*?)</h2>", body)
+    links = "".join(f'<li><a href="#part-{at}">{title}</a></li>' for at, title in enumerate(titles))
+    numbers = itertools.count()
+    linked = re.sub("<h2>", lambda _: f'<h2 id="part-{next(numbers)}">', body)
+    return Markup(f'<nav aria-label="contents"><ul>{links}</ul></nav>\n{linked}')
 
 
 def data_uri(path: Path) -> str:

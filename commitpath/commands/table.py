@@ -61,6 +61,7 @@ PLACES = {
     "compare": "commitpath.reporting.compare:compare",
     "report-card": "commitpath.reporting.card:card",
     "artifact": "commitpath.reporting.artifact:artifact",
+    "table": "commitpath.reporting.sample_table:table",
     "setup-text": "commitpath.reporting.setup:setup",
     "reproduce": "commitpath.papers.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",

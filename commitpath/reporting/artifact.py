@@ -62,7 +62,7 @@ def artifact(options: Mapping[str, str]) -> int:
         keys = {(run.facts["cell"], run.facts["run"]) for run in here}
         exchange.export(place / "runs.tar.gz", label, files=True, only=keys)
         shutil.copy(path, place / "grid.yml")
-        (place / "setup.txt").write_text("\n".join(setup.text(here, runs)) + "\n")
+        (place / "setup.txt").write_text("\n".join(setup.text(here, runs, path.stem)) + "\n")
         (place / "README.txt").write_text(readme(path.stem, here, len(grid.expand(options["GRID"]).runs)))
         for name in figures.names():
             if load_data(figures.FIGURES / f"{name}.yml", "sweep_figure")["grid"] == path.stem:

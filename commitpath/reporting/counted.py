@@ -68,13 +68,12 @@ def changes(a: Mapping[str, Mapping[str, float]], b: Mapping[str, Mapping[str, f
     return differing
 
 
-def text(change: Change) -> str:
-    """Return a change as `filesystem journal 23.5 → 19.4 KiB`."""
-    a, b = (f"{value:.2f}" if value < 100 else f"{value:.1f}" for value in (change.a, change.b))
+def name(change: Change) -> str:
+    """Return what a change is of, with its unit: `filesystem journal, KiB`."""
     words = {
-        COMMANDS: f"{change.name} {a} → {b}",
-        BYTES: f"{change.name} {a} → {b} KiB",
-        FLUSHES: f"flushes for {change.name} {a} → {b}",
-        CPU: f"the CPU has {a} → {b} {change.name}",
+        COMMANDS: change.name,
+        BYTES: f"{change.name}, KiB",
+        FLUSHES: f"flushes for {change.name}",
+        CPU: f"the CPU's share, {change.name}",
     }
     return words[change.group]

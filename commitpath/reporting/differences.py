@@ -11,6 +11,9 @@ from commitpath.reporting import statistics
 from commitpath.reporting.matched import MOST_NAMED, Matched
 from commitpath.reporting.statistics import DIFFERENT, EQUAL, UNDECIDED, WITHIN, Difference, Sample
 
+# Begins a verdict over cells that give different answers.
+DEPENDS = "depends on"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -101,23 +104,29 @@ def numbers_of(row: Row) -> tuple[str, str]:
 
 
 def overall(rows: Sequence[Row]) -> str:
-    """Return the verdict over the cells of one metric, in words.
+    """Return the verdict over the cells of one metric, in words (answers)."""
+    head, *parts = answers(rows)
+    return f"{head}: {'; '.join(parts)}" if head.startswith(DEPENDS) else "; ".join([head, *parts])
+
+
+def answers(rows: Sequence[Row]) -> list[str]:
+    """Return the verdict over the cells of one metric, then its parts and the number of cells without any.
 
     Cells that give different answers are not pooled: the axes are named with which the answer changes.
     """
     decided = [row for row in rows if row.answer != UNDECIDED]
-    answers = dict.fromkeys(row.answer for row in decided)
-    if answers.keys() == {EQUAL, WITHIN}:
-        answers = {WITHIN: None}
+    found = dict.fromkeys(row.answer for row in decided)
+    if found.keys() == {EQUAL, WITHIN}:
+        found = {WITHIN: None}
     few = len(rows) - len(decided)
-    rest = f"; {UNDECIDED} in {few} of {len(rows)} cells" if few else ""
-    if not answers:
-        return f"{UNDECIDED} in any of {len(rows)} cells"
-    if len(answers) > 1:
-        return depends(decided) + rest
-    (answer,) = answers
+    rest = [f"{UNDECIDED} in {few} of {len(rows)} cells"] if few else []
+    if not found:
+        return [f"{UNDECIDED} in any of {len(rows)} cells"]
+    if len(found) > 1:
+        return [*depends(decided), *rest]
+    (answer,) = found
     span = f", B/A {ratio_span(decided)}" if answer != EQUAL else ""
-    return f"{answer}{span}{rest}"
+    return [f"{answer}{span}", *rest]
 
 
 def ratio_span(rows: Sequence[Row]) -> str:
@@ -127,16 +136,16 @@ def ratio_span(rows: Sequence[Row]) -> str:
     return " to ".join(ends)
 
 
-def depends(rows: Sequence[Row]) -> str:
-    """Return `depends on page_size: B higher with page_size=8192 (B/A 1.2); …` of rows."""
+def depends(rows: Sequence[Row]) -> list[str]:
+    """Return `depends on page_size`, and each `B higher with page_size=8192 (B/A 1.2)` of rows."""
     names = deciding(rows)
-    words = [f"depends on {' and '.join(names) or 'the cell'}"]
+    words = [f"{DEPENDS} {' and '.join(names) or 'the cell'}"]
     for answer in dict.fromkeys(same_in_total(row) for row in rows):
         alike = [row for row in rows if same_in_total(row) == answer]
         places = list(dict.fromkeys(place(row, names) for row in alike))
         more = f", … ({len(places)})" if len(places) > MOST_NAMED else ""
         words.append(f"{answer} with {', '.join(places[:MOST_NAMED])}{more} (B/A {ratio_span(alike)})")
-    return f"{words[0]}: {'; '.join(words[1:])}"
+    return words
 
 
 def same_in_total(row: Row) -> str:

@@ -52,14 +52,17 @@ def setup(options: dict[str, str]) -> int:
         if not chosen:
             near = select.nearest(runs, selector) or "no ok run is like that"
             raise BadInputError(f"{selector}: {near} (make results lists them)")
-    print("\n".join(text(chosen, runs)))
+    print("\n".join(text(chosen, runs, options.get("GRID", ""))))
     return 0
 
 
-def text(chosen: Sequence[Run], runs: Sequence[Run]) -> list[str]:
-    """Return the lines of the paragraph and the table of runs. runs: all, of which repeats are found."""
+def text(chosen: Sequence[Run], runs: Sequence[Run], grid: str = "") -> list[str]:
+    """Return the lines of the paragraph and the table of runs. runs: all, of which repeats are found.
+
+    grid: the name of the grid whose runs they are.
+    """
     reported = merged([(run.cell.engine, values(run, runs)) for run in chosen])
-    return [printable_lines([paragraph(reported, chosen), *footnotes(chosen)]), *latex(reported)]
+    return [printable_lines([paragraph(reported, chosen, grid), *footnotes(chosen)]), *latex(reported)]
 
 
 def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
@@ -88,7 +91,7 @@ def listed(texts: Sequence[str]) -> str:
     return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def paragraph(reported: Reported, runs: Sequence[Run]) -> str:
+def paragraph(reported: Reported, runs: Sequence[Run], grid: str = "") -> str:
     """Return the paragraph, in one line."""
     operations = dict.fromkeys(op for run in runs for op in run.summary["tps"] if op != "all")
     environment = Environment(
@@ -104,6 +107,7 @@ def paragraph(reported: Reported, runs: Sequence[Run]) -> str:
             engines=" ".join(engines),
             operations=listed(list(operations)),
             cells=cells(runs),
+            grid=f"{Path(grid).stem}, {len({run.cell_id for run in runs})} cells" if grid else "",
             cpu_share=cpu_share(runs),
             sql_files=listed(list(dict.fromkeys(run.cell.file for run in runs if run.cell.file))),
         )

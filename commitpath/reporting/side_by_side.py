@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,15 +16,17 @@ from matplotlib.patches import Patch
 from analysis.figures import bars, style
 from analysis.report import html_page
 from base import scratch
+from base.paths import RESULTS
 from base.text import printable
 from commitpath.charts import scatter
 from commitpath.charts.scatter import Mark
 from commitpath.reporting import counted, statistics
-from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
+from commitpath.reporting.differences import Row, answers, by_sample, numbers_of, rows_of
 from commitpath.reporting.matched import Matched
 from commitpath.results.metrics import WHOLE
 
-SIDES = {"A": "#4477AA", "B": "#D9634C"}
+# Dark and light, so distinct in grey.
+SIDES = {"A": "#2B5C8A", "B": "#E8A33D"}
 # Drawn in place of a bar without a watched run.
 UNKNOWN = "not watched"
 # Key, title, colors, digits, and the least part of a panel at which a piece has room for its number.
@@ -77,20 +80,24 @@ def changes(options: Mapping[str, str], matched: Sequence[Matched], path: Path) 
     style.save(scatter.render(content, [("", marks)]), path)
 
 
-def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
-    """Draw two bars for each cell: A's and B's, in three panels."""
+def figure(options: Mapping[str, str], matched: Sequence[Matched], rows: Sequence[Row], path: Path) -> None:
+    """Draw two bars for each cell, A's and B's, in three panels, and B/A in one.
+
+    rows: of each cell's rate.
+    """
     names = [f"{short(cell.label)}  {side}" for cell in matched for side in SIDES]
     values = [
         {"rate": {side: tps(runs)}, **counted.medians(runs)}
         for cell in matched
         for side, runs in zip("AB", (cell.a, cell.b), strict=True)
     ]
-    made = style.figure(_EDGES + _BAR * len(names), 12)
-    rates, *others = made.subplots(1, len(PANELS), width_ratios=(3, 4, 3))
+    made = style.figure(_EDGES + _BAR * len(names), 13)
+    rates, compared, *others = made.subplots(1, 1 + len(PANELS), width_ratios=(3, 2, 4, 3))
+    ratio_panel(compared, matched, rows)
     for axes, (key, title, colors, digits, least) in zip((rates, *others), PANELS, strict=True):
         panel(axes, names, [value.get(key) for value in values], colors, digits, least)
         axes.set_xlabel(title)
-    for axes in others:
+    for axes in (compared, *others):
         axes.set_yticklabels([])
     for place, cell in enumerate(matched):
         ratio = tps(cell.b) / tps(cell.a)
@@ -101,6 +108,34 @@ def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -
     handles = [Patch(color=color, label=labels[side]) for side, color in SIDES.items()]
     rates.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), borderaxespad=0.3)
     style.save(made, path)
+
+
+def ratios(cell: Matched) -> list[float]:
+    """Return B/A of each sample that both sides have; none on a real clock, where runs are not paired."""
+    a, b = (
+        by_sample(cell, runs, [float(run.summary["tps"]["all"]) for run in runs]) for runs in (cell.a, cell.b)
+    )
+    return [b[sample] / a[sample] for sample in a if sample in b] if cell.repeatable else []
+
+
+def ratio_panel(axes: Axes, matched: Sequence[Matched], rows: Sequence[Row]) -> None:
+    """Draw the ratio of each cell between its two bars, with its interval, its pairs and the margin."""
+    style.grid(axes, "x")
+    axes.axvline(1, color=style.INK, linewidth=0.8)
+    for place, (cell, row) in enumerate(zip(matched, rows, strict=True)):
+        y, found = 2 * place + 0.5, row.difference
+        least = 1 / (1 + found.margin)
+        axes.barh(y, 1 + found.margin - least, left=least, height=1.6, color=style.INK, alpha=0.1)
+        pairs = ratios(cell)
+        axes.plot(pairs, [y + 0.4] * len(pairs), "o", color=style.INK, mfc="none", markersize=3.5, mew=0.7)
+        if found.ratio is not None:
+            axes.plot(found.ratio, y, "D", color=style.INK, markersize=4)
+        if found.interval:
+            ends = (found.interval.low, found.interval.high)
+            axes.plot(ends, (y, y), "|-", color=style.INK, linewidth=1.4, markersize=7)
+    axes.set_yticks([])
+    axes.set_ylim(2 * len(matched) - 0.45, -0.55)
+    axes.set_xlabel("B/A: ◆ with interval,\n○ pairs, grey: the margin")
 
 
 def panel(
@@ -130,18 +165,22 @@ def panel(
         bars.legend(axes, table.filter(pl.col("value") > 0), colors, columns=2)
 
 
-def cells(matched: Sequence[Matched], rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows of the page. rows: of each cell's rate."""
+def cells(matched: Sequence[Matched], rows: Sequence[Row], folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of the page. rows: of each cell's rate; folder: the page's, which links to the runs."""
     sides = [(counted.medians(cell.a), counted.medians(cell.b)) for cell in matched]
     return [
         {
             "label": cell.label,
             "tps": (tps(cell.a), tps(cell.b)),
+            "runs": [
+                [os.path.relpath(RESULTS / run.path, folder) for run in runs if run.path]
+                for runs in (cell.a, cell.b)
+            ],
             "row": row,
             "numbers": numbers_of(row),
-            "changes": [counted.text(change) for change in counted.changes(a, b)],
+            "changes": [(counted.name(change), change.a, change.b) for change in counted.changes(a, b)],
             "known": counted.BYTES in a and counted.BYTES in b,
-            "marks": "; ".join(cell.marks().values()),
+            "marks": cell.marks(),
         }
         for cell, (a, b), row in zip(matched, sides, rows, strict=True)
     ]
@@ -167,12 +206,16 @@ def write(
     rows = [row for cell in ordered for row in rows_of(cell, "tps", margin) if row.metric == WHOLE]
     try:
         for path in figures:
-            (figure if len(ordered) <= MOST_ROWS else changes)(options, ordered, path)
+            if len(ordered) <= MOST_ROWS:
+                figure(options, ordered, rows, path)
+            else:
+                changes(options, ordered, path)
         text = environment.get_template("compare.html.j2").render(
+            notes=sorted({f"{mark} {text}" for cell in ordered for mark, text in cell.marks().items()}),
             sides=[printable(options[side]) for side in "AB"],
             kernels=kernels(ordered),
-            cells=cells(ordered, rows),
-            overall=overall(rows) if len(rows) > 1 else "",
+            cells=cells(ordered, rows, page.resolve().parent),
+            overall=answers(rows) if len(rows) > 1 else [],
             margin=100 * margin,
             figure=html_page.data_uri(figures[0]),
             changed=counted.CHANGED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import tiny
 from edited import edit
 
 from analysis import diff
-from analysis.diff import words
+from analysis.diff import commands, words
 from analysis.diff.__main__ import main
 from analysis.run_files import derived
 from base.errors import FileError
@@ -83,6 +84,28 @@ def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:
     derived.write(pair[0])
     with pytest.raises(FileError, match=r"latencies\.parquet: not the transactions"):
         diff.compare(*pair)
+
+
+def test_a_pair_is_shown_command_by_command(
+    pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines that differ in numbers alone are of one kind; a line that one run lacks stands alone."""
+    ledger = pair[1] / "tables/ledger.parquet"
+    table = pl.read_parquet(ledger)
+    moved = table.with_columns(pl.col("sector") + 8, bytes=pl.col("bytes") * 2)
+    no_flush = pl.when(pl.col("command") == 3).then(None).otherwise(pl.col("transaction"))
+    moved.with_columns(transaction=no_flush).write_parquet(ledger)
+    derived.write(pair[1])
+    insert, update = commands.typical(diff.compare(*pair))
+    assert (insert.op, insert.transactions) == ("insert", (0, 0)) and update.transactions == (2, 2)
+    texts = [[line.node.text if line else None for line in row] for row in insert.rows]
+    assert ["WS WAL at 800", "WS WAL at 808"] in texts
+    assert [row for row in texts if None in row] == [["FF flush (waited, driver)", None]]
+    assert main([*map(str, pair)]) == 0
+    page = Path(capsys.readouterr().out.rsplit("report: ")[1].strip())
+    links = re.findall(r'href="([^"#]+report.html)"', page.read_text())
+    assert [(page.parent / link).resolve() for link in links] == [run / "report.html" for run in pair]
+    assert page.read_text().count('class="one"') == 1
 
 
 REFUSALS = {

@@ -18,9 +18,11 @@ from analysis import pipeline
 from analysis.diff.__main__ import main as diff
 from analysis.export.__main__ import main as export
 from analysis.inspect.__main__ import main as inspect
+from analysis.report import html_page
 from analysis.run_files import derived
 from analysis.schemas import events
 from analysis.tree.__main__ import main as tree
+from base.paths import ROOT
 
 # the fixture of tests/conftest.py
 Undrawn = Callable[[], AbstractContextManager[None]]
@@ -58,10 +60,17 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run_dir.glob(".analysis-*"))
     rows = pl.read_parquet(run_dir / "tables/events.parquet")
     assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
-    # the page needs no other file
+    # the page needs no other file, and links to those of its run and to existing pages of docs/
     page = (run_dir / "report.html").read_text()
-    links = re.findall(r"(?:src|href)=\"([^\"#][^\"]*)\"", page)
-    assert not links and "@import" not in page and "url(http" not in page
+    assert "src=" not in page and "@import" not in page and "url(http" not in page
+    links = set(re.findall(r"href=\"([^\"#][^\"]*)\"", page))
+    docs = {link for link in links if link.startswith(html_page.DOCS)}
+    assert docs and all((ROOT / "docs" / link.removeprefix(html_page.DOCS)).is_file() for link in docs)
+    assert links - docs - {"inspect.html"} == {"tables/", "raw/", "summary.json", "manifest.json"}
+    assert all((run_dir / link).exists() for link in links - docs - {"inspect.html"})
+    sections = re.findall(r"<h2 id=\"([^\"]+)\">", page)
+    assert sections and sections == re.findall(r"<li><a href=\"#([^\"]+)\">", page)
+    assert page.index("<figure>") < page.index("<table")
     ids = re.findall(r"\bid=\"([^\"]+)\"", page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r"(?:xlink:href=\"#|url\(#)([^\")]+)", page)) <= set(ids)
@@ -153,7 +162,8 @@ def test_hostile_names_are_escaped(tmp_path: Path) -> None:
     synthetic.change_cell(folder, fs="<b>cell")
     assert command.main([str(folder)]) == 0
     page = (folder / "report.html").read_text()
-    assert "<script" not in page and "<b>cell" not in page and "&lt;b&gt;cell" in page
+    assert re.findall("<script.{0,6}", page) == ["<script type="] * 2
+    assert "<b>cell" not in page and "&lt;b&gt;cell" in page
     assert not re.search(r"[\x00-\x08\x0b-\x1f]", page)
     for path in (folder / "figures").iterdir():
         ElementTree.parse(path)

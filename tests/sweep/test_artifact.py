@@ -1,6 +1,7 @@
 """make artifact: an archive of a grid's runs that another lab can import."""
 
 import contextlib
+import csv
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -46,3 +47,28 @@ def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
     assert "1 runs: 1 new" in there.ok("import", FILE=str(place / "runs.tar.gz"))
     listed = there.ok("results", WHERE="grid=pages")
     assert run.name in listed and other.name not in listed
+
+
+def test_a_grids_samples_are_a_tidy_table(labs: Callable[[str], Lab], tmp_path: Path) -> None:
+    """A row for each seed, the newest of its repeats; other runs and rejected ones are not in it."""
+    here, path = labs("here"), tmp_path / "pages.yml"
+    path.write_text(GRID)
+    call = {"GRID": str(path), "METRIC": "tps kib"}
+    assert "no ok run of it is here; make sweep GRID=" in here.says("table", **call)
+    here.run(50, PAGE_SIZE="1024")
+    again = here.run(50, PAGE_SIZE="1024", repeat=2)
+    seed = here.run(60, PAGE_SIZE="1024", SEED="2")
+    here.run(70, status="rejected", SEED="3")
+    of_grid(here, "pages")
+    here.run(80, PAGE_SIZE="8192")
+    head, *rows = csv.reader(here.ok("table", OP="insert", **call).splitlines())
+    assert head == ["seed", "run", "tps", "kib"]
+    assert [row[:3] for row in rows] == [["1", again.name, "50.0"], ["2", seed.name, "60.0"]]
+    shown = here.ok("table", FORMAT="markdown", **call).splitlines()
+    assert shown[0] == "| seed | run | tps | kib |" and shown[1] == "| --- | --- | ---: | ---: |"
+    assert len(shown) == 4
+    latex = here.ok("table", FORMAT="latex", **call)
+    assert latex.startswith(r"\begin{tabular}{llrr}") and latex.count(r"\\") == 3
+    assert "OP=scan: the runs' operations are insert, " in here.says("table", OP="scan", **call)
+    assert "METRIC=tsp: did you mean tps" in here.says("table", GRID=str(path), METRIC="tsp")
+    assert "of the grid pages, 2 cells" in here.ok("setup-text", GRID="pages")

@@ -30,6 +30,7 @@ CALLS = {
     "report-card FILE=there.yml": "there.yml: ",
     "setup-text RUN=folder": "folder: ",
     "setup-text GRID=there.yml": "there.yml: ",
+    "table GRID=there.yml": "there.yml: ",
     "sweep GRID=there.yml": "there.yml: ",
     "durability GRID=there.yml FIGURE=folder/x.svg": "there.yml: ",
     "crash-replay RUN=folder TRIAL=1": "folder",

@@ -1,0 +1,95 @@
+"""`make table GRID=… FORMAT=csv|latex|markdown`: the numbers of a swept grid, a row for each sample."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Mapping, Sequence
+
+from base.errors import BadInputError
+from base.text import printable
+from commitpath.database import select
+from commitpath.database.select import Run
+from commitpath.reporting.setup import LATEX
+from commitpath.results import metrics, query
+from commitpath.results.measurements import samples
+from commitpath.results.metrics import METRICS, WHOLE
+from commitpath.sweep import grid
+
+FORMATS = ("csv", "latex", "markdown")
+# The digits of a number in a page; CSV has all.
+DIGITS = 4
+
+
+def table(options: Mapping[str, str]) -> int:
+    """Print the table."""
+    form = options.get("FORMAT", "csv")
+    if not options.get("GRID") or form not in FORMATS:
+        raise BadInputError(
+            f"make table takes GRID=<a grid that was swept>, FORMAT={'|'.join(FORMATS)}, OP=<an operation or "
+            f"all> and METRIC=<some of {', '.join(METRICS)}, separated by blanks>"
+        )
+    path, _ = grid.load(options["GRID"])
+    wanted = options.get("METRIC", "").split() or [name for name in METRICS if METRICS[name].quantity]
+    for name in wanted:
+        metrics.check(name)
+    runs = samples(select.selected(list(query.current().every), f"grid={path.stem} status=ok"))
+    if not runs:
+        raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}")
+    op = options.get("OP", WHOLE)
+    operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
+    if op not in operations:
+        raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
+    head, rows = numbers(runs, wanted, op)
+    print({"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[form](head, rows))
+    print(f"{len(rows)} samples of OP={op}", file=sys.stderr)
+    return 0
+
+
+def numbers(
+    runs: Sequence[Run], wanted: Sequence[str], op: str
+) -> tuple[list[str], list[list[str | float | None]]]:
+    """Return head and rows: the axes in which runs differ, run, and the metrics that any run has for `op`."""
+    axes = select.varying(runs)
+    found = {name: [metrics.value(run, name, op) for run in runs] for name in wanted}
+    found = {name: values for name, values in found.items() if any(value is not None for value in values)}
+    rows: list[list[str | float | None]] = [
+        [*(run.shown(name) for name in axes), run.facts["run"], *(values[at] for values in found.values())]
+        for at, run in enumerate(runs)
+    ]
+    return [*axes, "run", *found], rows
+
+
+def short(value: str | float | None) -> str:
+    """Return a value for a page."""
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.{DIGITS}g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def as_csv(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) -> str:
+    """Return CSV, with every digit; a missing number is empty."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *rows])
+    return text.getvalue().rstrip("\n")
+
+
+def as_latex(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) -> str:
+    """Return a tabular."""
+    lines = [
+        " & ".join("".join(LATEX.get(c, c) for c in printable(short(cell))) for cell in row) + r" \\"
+        for row in [head, *rows]
+    ]
+    columns = "".join("l" if isinstance(cell, str) else "r" for cell in rows[0])
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline",
+         r"\end{tabular}"]
+    )  # fmt: skip
+
+
+def as_markdown(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) -> str:
+    """Return a table of Markdown."""
+    rule = ["---" if isinstance(cell, str) else "---:" for cell in rows[0]]
+    lines = [[printable(short(cell)).replace("|", "\\|") for cell in row] for row in [head, rule, *rows]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
