@@ -151,6 +151,9 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("HELD_READER=yes MODE=wal CHECKPOINT_EVERY=5", "takes it with CHECKPOINT_EVERY=-1, not 5"),
         ("SECURE_DELETE=fast SQLITE=3.15.0", "SQLite 3.15.0 has no secure_delete=FAST"),
         ("MMAP_SIZE=2147418113", "MMAP_SIZE is a whole number from 0 to 2147418112 bytes"),
+        ("WRITERS=2 LOCKING_MODE=exclusive", "takes it with LOCKING_MODE=normal, not exclusive"),
+        ("WRITERS=2 WORKLOAD=synthetic-gmail", "WORKLOAD=synthetic-gmail has transactions of a file"),
+        ("WRITERS=2 MODE=wal CRASH=power DEVICE=emmc-5.0", "takes it with CRASH=none, not power"),
         ("HELD_READER=yes", "ENGINE=sqlite takes it with JOURNAL_MODE=wal, not delete"),
         (
             "HELD_READER=yes MODE=wal LOCKING_MODE=exclusive",
