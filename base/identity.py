@@ -21,7 +21,7 @@ PATTERN = f"{RULE}[0-9a-f]{{{DIGITS}}}"
 PROSE = ("aliases", "defaults", "description", "endurance", "no_modules", "sources")
 # Entries that limit requests, are checked after the run, or hold for every board: not part of a cell.
 NO_SETTINGS = (
-    *("atomic_writes", "engines", "least", "most", "options", "packages", "since"),
+    *("atomic_writes", "engines", "least", "most", "options", "own_board", "packages", "since"),
     *("transactions", "unwatched"),
 )
 # What a run measures: the driver's work on a database, or a command (`make watch`; its cell has `load`).

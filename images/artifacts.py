@@ -164,9 +164,9 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 def packages(*kinds: str) -> list[str]:
     """Return the Debian packages of all parts in these folders of experiments/, except those that only
-    boards with a user's script need."""
+    their own boards, or boards with a user's script, need."""
     profiles = [load_yaml(path) for kind in kinds for path in (EXPERIMENTS / kind).glob("*.yml")]
-    every = [profile for profile in profiles if "script" not in profile]
+    every = [profile for profile in profiles if not profile.keys() & {"script", "own_board"}]
     return sorted({package for profile in every for package in profile["packages"]})
 
 

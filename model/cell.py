@@ -47,6 +47,8 @@ class Cell:
     locking_mode: str
     cache_spill: str
     held_reader: str
+    writers: str
+    busy_timeout: int
     log_size: int
     log_full: int
     dirty_pages: int

@@ -116,7 +116,7 @@ static __always_inline struct record *begin_run(const struct record *bio, __u32 
 static struct walk {
 	struct place last;
 	__u64 vector, page, head;
-	__u32 vectors, pages, runs; /* left; of the vector left; begun */
+	__u32 bytes, pages, runs; /* left; of the vector left; begun */
 	/* by kprobe: places of the bio's record and of its last run's, or NONE */
 	__u32 bio, run, tid;
 } walks[CPUS];
@@ -133,16 +133,17 @@ static __always_inline int take_page(struct walk *walk, const struct record *bio
 {
 	if (!walk->pages) {
 		__u64 vector = walk->vector;
-		if (!walk->vectors)
+		if (!walk->bytes)
 			return 0;
 		__u64 extent = PAIR(struct bio_vec, vector, bv_len, bv_offset);
 		__u64 offset = extent >> 32, first = offset >> PAGE_SHIFT;
-		__u64 end = offset + (__u32)extent + PAGE_SIZE - 1;
+		__u32 length = (__u32)extent < walk->bytes ? (__u32)extent : walk->bytes;
+		__u64 end = offset + length + PAGE_SIZE - 1;
 		walk->pages = (end >> PAGE_SHIFT) - first;
 		walk->page = WORD(struct bio_vec, vector, bv_page) +
 			     first * bpf_core_type_size(struct page);
 		walk->vector = vector + bpf_core_type_size(struct bio_vec);
-		walk->vectors--;
+		walk->bytes -= length;
 	}
 	struct place next = place_of(walk->page);
 	walk->page += bpf_core_type_size(struct page);
@@ -187,7 +188,8 @@ static __always_inline __u32 emit_pages(const struct record *record, __u32 where
 	struct record *run = NULL;
 
 	walk->vector = (__u64)bio->bi_io_vec;
-	walk->vectors = bio->bi_vcnt;
+	/* a copy of a bio has its vectors, but not their number */
+	walk->bytes = record->n << 9;
 	walk->pages = 0;
 	walk->runs = 0;
 #ifdef BY_KPROBE

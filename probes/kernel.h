@@ -118,7 +118,6 @@ struct bio {
 	struct block_device *bi_bdev;
 	__u32 bi_opf;
 	struct bvec_iter bi_iter;
-	unsigned short bi_vcnt;
 	struct bio_vec *bi_io_vec;
 };
 

@@ -26,6 +26,11 @@
 #define NAME_BYTES 24 /* in one record */
 #define NAME_PARTS 11 /* NAME_MAX is 255 */
 
+/* The number of a filesystem's device; one with several devices defines another. */
+#ifndef FILESYSTEM_DEV
+#define FILESYSTEM_DEV(sb) GET(sb, s_dev)
+#endif
+
 enum caller { KERNEL, FSYNC, FDATASYNC, IO_URING };
 
 static struct begun syncs[THREADS];
@@ -107,7 +112,7 @@ static __always_inline int sync_end(void *ctx)
 		.end_ns = clock_ns(),
 		.flags = (datasync != 0) | is_directory << 1 | caller_of(task) << 4,
 		.tid = task->pid,
-		.dev = GET(GET(inode, i_sb), s_dev),
+		.dev = FILESYSTEM_DEV(GET(inode, i_sb)),
 		.n = (int)RESULT(ctx, 4),
 		.a = GET(inode, i_ino),
 		.b = GET(inode, i_generation),
@@ -131,7 +136,7 @@ static __always_inline int data_end(void *ctx)
 		.begin_ns = sync->ns,
 		.end_ns = clock_ns(),
 		.tid = task->pid,
-		.dev = GET(GET(inode, i_sb), s_dev),
+		.dev = FILESYSTEM_DEV(GET(inode, i_sb)),
 		.n = (int)RESULT(ctx, 3),
 		.a = GET(inode, i_ino),
 	});

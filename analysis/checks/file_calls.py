@@ -26,9 +26,9 @@ def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
 
 
 def unwritten(made: Ledger) -> pl.DataFrame:
-    """Return the pieces of SQLite's files with pages that no xWrite of the run wrote."""
+    """Return the pieces of SQLite's files with pages that no xWrite of the run wrote; none without a log."""
     of_file = pl.col("file").is_in(["database", "journal", *framed(made.vfs)])
-    return made.pieces.filter(of_file & pl.col("vfs_call").is_null())
+    return made.pieces.filter(of_file & pl.col("vfs_call").is_null() & pl.lit(made.given.calls))
 
 
 def files(made: Ledger) -> list[str]:
@@ -48,7 +48,7 @@ def files(made: Ledger) -> list[str]:
         *first(wrong, "pieces with another label than their file", "sector", "label", "file"),
         *first(called, "pieces last written by a call to another file", "sector", "file", "vfs_call"),
         *first(
-            unwritten(made).filter(~pl.col("moved") & pl.lit(made.given.calls)),
+            unwritten(made).filter(~pl.col("moved")),
             "pieces of SQLite's files that SQLite did not write",
             *("sector", "file", "offset"),
         ),

@@ -8,12 +8,14 @@ number of flushes is bounded, not exact (checks/disk.py).
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from analysis.adapters.known_sequence import KnownSequence, operation
 from analysis.adapters.proberecords import CALLERS, OWNERS
 from model.block_operations import FLUSH, PREFLUSH, READ, WRITE
+from model.filesystems import by_name
 
 _PAGE_SECTORS = 8
 _LOST = ("the ring was full", "the end of an event was not recorded")
@@ -38,7 +40,7 @@ def wrong(
         own: (_syncs, _names, _data_waits, *((_waits, _as_counted) if journalled else ())),
         "flush": (_flushes,) if known.cached else (),
         "wait": (_off_cpu,),
-        "writeback": (_written_back,),
+        "writeback": (partial(_written_back, dev=0 if by_name(own).anonymous else known.disk),),
     }
     differences = [
         f"{lost} records were lost: {why}" for lost, why in zip(known.lost, _LOST, strict=True) if lost
@@ -181,9 +183,9 @@ def _off_cpu(known: KnownSequence) -> Iterator[str]:
         yield f"the driver waited {waited} times, at least {least} expected"
 
 
-def _written_back(known: KnownSequence) -> Iterator[str]:
+def _written_back(known: KnownSequence, dev: int) -> Iterator[str]:
     least = sum(file.pages for file in known.files if not any(file.syncs.values()))
-    pages = int(known.records("writeback", known.disk)["n"].astype(np.int32).sum())
+    pages = int(known.records("writeback", dev)["n"].astype(np.int32).sum())
     if pages < least:
         yield f"{pages} pages were written back, at least {least} expected"
 

@@ -111,7 +111,11 @@ class Records:
 
     def few(self, dev: int) -> Few:
         """Return the records of one device, and those without a device, except the frequent types."""
-        return {name: rows if name in _NO_DEVICE else _of(rows, dev) for name, rows in self._few.items()}
+        few = {name: rows if name in _NO_DEVICE else _of(rows, dev) for name, rows in self._few.items()}
+        # a round of the flusher on a filesystem with a device number of its own (model/filesystems) has none
+        rounds = self._few["writeback"]
+        few["writeback"] = taken(rounds, np.isin(rounds["dev"], (dev, 0)))
+        return few
 
     def many(self, dev: int) -> Iterator[list[Chunk]]:
         """Yield the frequent records of one device, in lists that are efficient to correlate.

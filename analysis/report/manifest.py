@@ -66,6 +66,10 @@ def build(run: Run) -> dict[str, Any]:
     }
 
 
+# The engine's entries of config.json, or their beginnings.
+_OF_ENGINE = ("file_sizes", "databases", "writers")
+
+
 def _of_driver(run: Run) -> dict[str, Any]:
     config = run.driver.config
     engine, properties = engines.name_in(config), run.driver.engine.PROPERTIES
@@ -76,7 +80,7 @@ def _of_driver(run: Run) -> dict[str, Any]:
             "effective": config["effective"],
             **({"not_read_back": unread} if (unread := settings.not_read_back(run)) else {}),
             properties: config[properties],
-            **{key: value for key, value in config.items() if key.startswith(("file_sizes", "databases"))},
+            **{key: value for key, value in config.items() if key.startswith(_OF_ENGINE)},
         },
         "driver": config["driver"],
         "transactions": run.driver.planned,

@@ -19,7 +19,14 @@ from commitpath.boards import lab_board
 from commitpath.cells import observers, persistent_memory
 from commitpath.cells.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cells.from_variables import make_cell
-from commitpath.cells.profiles import board_modules, kernel_profile, load_profile, unlogged_by, watching
+from commitpath.cells.profiles import (
+    board_modules,
+    common_filesystems,
+    kernel_profile,
+    load_profile,
+    unlogged_by,
+    watching,
+)
 from commitpath.host import ansible
 from images import artifacts, given, programs
 from model import devices, engines, filesystems, pace, userfile, workloads
@@ -68,9 +75,9 @@ PREPARE_SCRIPTS = (
 PROGRAM = re.compile(r'^SEC\((?:"tp_btf/|ENTRY "|RETURN ")', re.M)
 
 
-def all_probes() -> list[str]:
-    """Return the files of all probes, of every filesystem."""
-    return sorted({*probe_names(), *filesystems.names()} - {FILESYSTEM})
+def all_probes(*kinds: str) -> list[str]:
+    """Return the files of all probes, with those of every board's filesystems and of these."""
+    return sorted({*probe_names(), *common_filesystems(), *kinds} - {FILESYSTEM})
 
 
 def expected_probes(names: Iterable[str]) -> int:
@@ -91,7 +98,8 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
     usable = scripted if any_cell else watching(cell)
     if kernel.get("unwatched") or kernel.get("no_modules"):
         usable = []
-    probes = all_probes() if any_cell else probe_files(cell.probes, fs["type"])
+    kinds = sorted({*common_filesystems(), fs["type"]}) if any_cell else [fs["type"]]
+    probes = all_probes(fs["type"]) if any_cell else probe_files(cell.probes, fs["type"])
     return {
         **board,
         "board": cell.board,
@@ -101,7 +109,7 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         "driver": str(driver),
         "trials": str(programs.trials(cell)) if has_trials(cell) else "",
         "probes": str(artifacts.probes()) if usable else "",
-        "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
+        "filesystems": " ".join(kinds),
         "observers": " ".join(usable),
         "scripted": scripted,
         "all_probes": ",".join(probes) if usable else "",

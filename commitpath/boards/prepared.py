@@ -30,7 +30,7 @@ from commitpath.boards.payload import (
 )
 from commitpath.cells import observers, persistent_memory
 from commitpath.cells.axes import probe_files
-from commitpath.cells.profiles import kernel_profile
+from commitpath.cells.profiles import kernel_profile, own_packages
 from commitpath.host import ansible
 from images import artifacts, emulator, qemu, snapshot
 from images.board import VirtualBoard
@@ -65,7 +65,7 @@ def virtual_board(cell: Cell) -> VirtualBoard:
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    packages = [*observers.packages(cell.probes.split(",")), *cell.packages]
+    packages = [*observers.packages(cell.probes.split(",")), *own_packages(cell), *cell.packages]
     return VirtualBoard(
         artifacts.image(kernel_profile(cell), packages),
         keys,

@@ -127,6 +127,11 @@ def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
             f"PACE={cell.pace}: WORKLOAD={cell.workload} has no recorded times; use WORKLOAD=trace, or "
             "a rate such as PACE=1/s"
         )
+    if cell.writers != "1" and profile.get("file"):
+        raise BadInputError(
+            f"WRITERS={cell.writers}: WORKLOAD={cell.workload} has transactions of a file, which may begin "
+            "their own; use another, such as apsys17"
+        )
     if "mix" not in profile:
         for axis in axes().values():
             if axis.spec["x-of"] == MIX and cell.value(axis.name) != axis.spec["default"]:

@@ -41,6 +41,18 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
     return loaded
 
 
+def common_filesystems() -> set[str]:
+    """Return the types of filesystems that every virtual board can make."""
+    profiles = [load_profile("fs", name) for name in axes()["fs"].files()]
+    return {profile["type"] for profile in profiles if "own_board" not in profile}
+
+
+def own_packages(cell: Cell) -> list[str]:
+    """Return the Debian packages of a cell's filesystem that other virtual boards lack."""
+    profile = load_profile("fs", cell.fs)
+    return list(profile["packages"]) if "own_board" in profile else []
+
+
 def device_profile(device: str, state: str) -> dict[str, Any]:
     """Return the profile of a device in a state. Raises BadInputError for a device that has no such state."""
     profile = load_profile("device", device)

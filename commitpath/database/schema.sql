@@ -44,6 +44,8 @@ CREATE TABLE run (
   locking_mode TEXT AS (iif(engine = 'sqlite', cell ->> '$.locking_mode', NULL)),
   cache_spill TEXT AS (iif(engine = 'sqlite', cell ->> '$.cache_spill', NULL)),
   held_reader TEXT AS (iif(engine = 'sqlite', cell ->> '$.held_reader', NULL)),
+  writers TEXT AS (iif(engine = 'sqlite', cell ->> '$.writers', NULL)),
+  busy_timeout INTEGER AS (iif(engine = 'sqlite', cell ->> '$.busy_timeout', NULL)),
   sync_every INTEGER AS (iif(engine = 'leveldb', cell ->> '$.sync_every', NULL)),
   background TEXT AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.background', NULL)),
   write_buffer_size INTEGER AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.write_buffer_size', NULL)),

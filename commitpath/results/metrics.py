@@ -180,6 +180,16 @@ def wal_kib(run: Run) -> float | None:
     return None if size is None or run.settings.get("journal_mode") != "wal" else size / 1024
 
 
+def of_writers(total: Callable[[dict[str, dict[str, int]]], float]) -> Callable[[Run], float | None]:
+    """Return the reader of a number of two writers of a database; None for a run with one."""
+
+    def read(run: Run) -> float | None:
+        writers = run.document("manifest").get(str(run.cell.engine), {}).get("writers")
+        return None if writers is None else total(writers)
+
+    return read
+
+
 def lost(run: Run, statistic: str) -> float | None:
     """Return the largest number of acknowledged transactions that a cut took, or the mean over the cuts."""
     acknowledged: dict[str, float] = (run.summary.get("crash") or {}).get("lost_acknowledged") or {}
@@ -254,6 +264,23 @@ METRICS: dict[str, Metric] = {
         "share of the bytes written without a label", unattributed, most=UNATTRIBUTED_LIMIT
     ),
     "wal_kib": of_whole("KiB of the WAL before the close", wal_kib, timed=True),
+    "busy": of_whole(
+        "SQLITE_BUSY, of both writers",
+        of_writers(lambda of: of["first"]["busy"] + of["second"]["busy"]),
+        timed=True,
+    ),
+    "longest_wait": of_whole(
+        "longest wait for the lock, of both writers (ms)",
+        of_writers(lambda of: max(one["longest_wait_ns"] for one in of.values()) / 1e6),
+        timed=True,
+        quantity="time",
+    ),
+    "second_tps": of_whole(
+        "transactions per second of the second writer",
+        of_writers(lambda of: 1e9 * of["second"]["transactions"] / max(of["second"]["ns"], 1)),
+        timed=True,
+        quantity="time",
+    ),
     "rss": of_whole("resident memory (MiB)", memory("resident"), timed=True),
     "rss_anonymous": of_whole("resident anonymous memory (MiB)", memory("anonymous"), timed=True),
     "rss_mapped": of_whole("resident mapped files (MiB)", memory("mapped"), timed=True),

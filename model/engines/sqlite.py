@@ -34,6 +34,7 @@ _SETTINGS = (
     *("journal_mode", "synchronous", "page_size", "cache_size"),
     *("wal_autocheckpoint", "journal_size_limit", "mmap_size", "auto_vacuum"),
     *("secure_delete", "temp_store", "locking_mode", "cache_spill", "held_reader"),
+    *("writers", "busy_timeout"),
 )
 FILES = {
     "database": ("database page", "#0072B2"),
@@ -52,6 +53,7 @@ HEADS = {
 }
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
+JOBS = {"writer": "engine job"}  # of writers=2 (workloads/engines/sqlite/writers.c)
 OF_ANY_SQLITE = True
 UNASKED = {"checkpoint_fullfsync": "0", "fullfsync": "0"}
 
@@ -145,6 +147,11 @@ _LOGGED = {
 }
 # frames that no checkpoint wrote to the database; without readers, a passive checkpoint writes all
 UNFINISHED = re.compile("w[^d]*$")
+
+
+def logs_calls(config: Mapping[str, Any]) -> bool:
+    """Return whether the calls are logged; those of two writers are not. Older runs had one."""
+    return bool(config["effective"].get("writers", "1") == "1")
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:

@@ -87,6 +87,8 @@ class Filesystem:
     collects: bool = False
     # names of the bits of a checkpoint's reason
     checkpoint_reasons: tuple[str, ...] = ()
+    # whether it has a device number of its own, so that a round of the flusher on it has no device
+    anonymous: bool = False
     # (options of /proc/mounts, superblock) → its data mode, None if unknown
     data_mode: Callable[[tuple[str, ...], Superblock], str | None] | None = None
     # name in a paper's figure → colour

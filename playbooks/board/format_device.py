@@ -30,7 +30,7 @@ from devices import Device, RefusedError, resolve
 FOLDER = Path(__file__).resolve().parent
 # Contains the superblock: without it the filesystem is no longer one of ours. Most mkfs programs refuse to
 # overwrite anything that they recognise, unless forced.
-SUPERBLOCK_BYTES = 65536
+SUPERBLOCK_BYTES = 131072
 
 
 def checked(program: str, words: list[str], allowed: str) -> list[str]:
@@ -79,12 +79,23 @@ def make_mountpoint(folder: Path) -> None:
         (FOLDER / "made-mountpoint").touch()
 
 
-def mount(device: Device, kind: str, options: str, folder: Path) -> None:
+def mounted_from(device: Device, kind: str, uuid: str, folder: Path) -> bool:
+    """Return whether a folder is the root of the device's filesystem.
+
+    One that may have several devices has a number of its own; the kernel lists its devices by its UUID.
+    """
+    if folder.stat().st_dev == device.rdev:
+        return True
+    members = [file.read_text().strip() for file in Path("/sys/fs", kind, uuid, "devices").glob("*/dev")]
+    return os.path.ismount(folder) and members == [device.number]
+
+
+def mount(device: Device, kind: str, uuid: str, options: str, folder: Path) -> None:
     """Mount, and check that it is the device."""
     # not canonicalized, which would resolve the name to a node, to be resolved again
     command = ["mount", "--internal-only", "--no-canonicalize", "--types", kind]
     run(device, *command, *(["--options", options] if options else []), device.path, str(folder))
-    if folder.stat().st_dev != device.rdev:
+    if not mounted_from(device, kind, uuid, folder):
         subprocess.run(["umount", str(folder)], check=True)
         raise RefusedError(f"mount -o {options} mounted another device")
 
@@ -131,7 +142,7 @@ def format_device(asked: Mapping[str, str]) -> None:
         unused(device)
         if not proof.ours(device, mark, kinds):
             raise RefusedError(f"mkfs.{kind} left no filesystem on it")
-    mount(device, kind, ",".join(options), mountpoint)
+    mount(device, kind, mark, ",".join(options), mountpoint)
 
 
 def main() -> int:

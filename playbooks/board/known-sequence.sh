@@ -48,13 +48,16 @@ mkdir "$at"
 # bin: the only place of /run from which programs run
 mkdir bin/known
 cp "$(command -v dd)" bin/known/driver
-{ cat "$disk/dev" && stat -c '%Hd:%Ld' "$at"; } > "$known/devices"
+cat "$disk/dev" "$own/dev" > "$known/devices"
 edge begin
 
 write of="$at/fsync" count=4 conv=fsync
 note fsync 4 1 0 0
 for _ in 1 2 3; do write of="$at/fdatasync" count=1 oflag=append conv=notrunc,fdatasync; done
 note fdatasync 3 0 3 0
+# of data with checksums a filesystem may write direct I/O through the page cache
+: > "$at/direct"
+chattr +C "$at/direct" 2> /dev/null || :
 # by direct I/O, after which a sync has nothing to write and flushes the device's cache
 dd if=/dev/zero of="$at/direct" bs=64k count=1 conv=fsync 2> /dev/null
 dd if=/dev/zero of="$at/direct" bs=64k count=1 oflag=direct conv=notrunc 2> /dev/null

@@ -169,7 +169,7 @@ def mounts(number: str, node: str) -> Iterator[str]:
         except OSError:
             continue
         for fields in (line.split(" ") for line in lines):
-            # a filesystem of several devices (btrfs) has a number of its own
+            # a filesystem of several devices has a number of its own
             if (fields[2] == number or node in fields[6:]) and fields[4] not in seen:
                 seen.add(fields[4])
                 yield f"{node} is mounted on {fields[4]} (process {table.parent.name})"

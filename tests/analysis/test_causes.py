@@ -120,6 +120,12 @@ def by_the_flusher(trace: Trace) -> None:
     write(trace, 15, 400, [(FILE, 12, 0, 1)], FLUSHER)
 
 
+def by_the_flusher_without_a_device(trace: Trace) -> None:
+    """On a filesystem with a device number of its own."""
+    trace.add("writeback", 10, 30, tid=FLUSHER, flags=3, dev=0)
+    write(trace, 15, 400, [(FILE, 12, 0, 1)], FLUSHER)
+
+
 def by_nobody(trace: Trace) -> None:
     write(trace, 15, 400, [(FILE, 12, 0, 1)], FLUSHER)
 
@@ -166,6 +172,7 @@ REASONS: list[tuple[Callable[[Trace], None], str]] = [
     (moved, "garbage collection"),
     (collector, "garbage collection"),
     (by_the_flusher, "write back"),
+    (by_the_flusher_without_a_device, "write back"),
     (a_commit_for_nobody, "journal"),
     (engine_thread, "engine job"),
     (by_nobody, "unknown"),

@@ -119,6 +119,48 @@ def test_xfs(tmp_path: Path) -> None:
     assert changes(found, [0, 4, 8]) == [False] * 3
 
 
+CHUNKS = """chunk tree
+	item 0 key (DEV_ITEMS DEV_ITEM 1) itemoff 16185 itemsize 98
+		devid 1 total_bytes 2147483648 bytes_used 457965568
+	item 1 key (FIRST_CHUNK_TREE CHUNK_ITEM 13631488) itemoff 16105 itemsize 80
+		length 8388608 owner 2 stripe_len 65536 type DATA|single
+			stripe 0 devid 1 offset 13631488
+	item 2 key (FIRST_CHUNK_TREE CHUNK_ITEM 22020096) itemoff 15993 itemsize 112
+		length 8388608 owner 2 stripe_len 65536 type SYSTEM|DUP
+			stripe 0 devid 1 offset 22020096
+			stripe 1 devid 1 offset 30408704
+	item 3 key (FIRST_CHUNK_TREE CHUNK_ITEM 30408704) itemoff 15881 itemsize 112
+		length 107347968 owner 2 stripe_len 65536 type METADATA|DUP
+			stripe 0 devid 1 offset 38797312
+			stripe 1 devid 1 offset 146145280
+"""
+
+
+def test_btrfs(tmp_path: Path) -> None:
+    (tmp_path / "chunks.txt").write_text(CHUNKS)
+    found = layouts.layout("btrfs", tmp_path, {"total_bytes": "2147483648"})
+    meta, node = "bitmap/SIT/NAT/superblock", "inode/node"
+    # reserved; data, outside all chunks; both copies of the system's chunk
+    assert labels(found, [0, 16, 255, 256, 3328, 5376, 9471]) == [meta] * 3 + [None] * 2 + [meta] * 2
+    # both copies of the nodes, without the second superblock's stripe in the first
+    assert labels(found, [9472, 16383, 16384, 16399, 16400]) == [node, node, meta, meta, node]
+    assert labels(found, [35679, 35680, 61887, 61888]) == [node, node, node, None]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "wrong"),
+    [
+        ("chunk tree\n", "chunks.txt: no chunk of metadata"),
+        (CHUNKS.replace("DATA|single", "DATA|METADATA|single"), "chunks.txt: line 5: DATA.METADATA"),
+        (CHUNKS.replace("offset 146145280", "offset 38797312"), "two regions of btrfs contain block"),
+    ],
+)
+def test_bad_chunks(tmp_path: Path, chunks: str, wrong: str) -> None:
+    (tmp_path / "chunks.txt").write_text(chunks)
+    with pytest.raises(FileError, match=wrong):
+        layouts.layout("btrfs", tmp_path, {"total_bytes": "2147483648"})
+
+
 @pytest.mark.parametrize(
     ("groups", "inodes", "wrong"),
     [

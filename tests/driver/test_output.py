@@ -108,6 +108,8 @@ def test_config(driver):
         "locking_mode": "normal",
         "cache_spill": "on",
         "held_reader": "no",
+        "writers": "1",
+        "busy_timeout": 0,
     }
     assert config["effective"] == config["requested"]
     assert config["engine"] == "sqlite"

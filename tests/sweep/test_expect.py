@@ -92,6 +92,17 @@ def test_the_size_of_a_wal(delete: Path, wal: Path) -> None:
     assert metrics.value(run_folders.read(delete), "wal_kib", metrics.WHOLE) is None
 
 
+def test_numbers_of_two_writers() -> None:
+    first = {"transactions": 90, "busy": 2, "longest_wait_ns": 5_000_000, "ns": 10**9}
+    second = {"transactions": 30, "busy": 1, "longest_wait_ns": 8_000_000, "ns": 2 * 10**9}
+    for writers, expected in (({"first": first, "second": second}, (3, 8, 15)), (None, (None,) * 3)):
+        of_engine = {} if writers is None else {"writers": writers}
+        cell = SimpleNamespace(engine="sqlite")
+        run: Any = SimpleNamespace(document=lambda _, made={"sqlite": of_engine}: made, cell=cell)
+        values = [metrics.value(run, name, metrics.WHOLE) for name in ("busy", "longest_wait", "second_tps")]
+        assert tuple(values) == expected
+
+
 def test_each_number_that_is_not_has_a_line_with_its_cause(
     ran: Any, delete: Path, wal: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

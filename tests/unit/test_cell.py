@@ -23,6 +23,7 @@ from commitpath.boards.payload import (
 from commitpath.cells import axes, combinations, identities, profiles
 from commitpath.cells import from_variables as cells
 from commitpath.commands.axes_doc import page
+from images import artifacts
 from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,7 +139,11 @@ def test_every_profile_satisfies_its_schema() -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ("FS=ext5", "FS is ext4-journal, ext4-nojournal, ext4-ordered (ext4), ext4-writeback, f2fs, xfs"),
+        (
+            "FS=ext5",
+            "FS is btrfs-nocow, btrfs, ext4-journal, ext4-nojournal, ext4-ordered (ext4), ext4-writeback, "
+            "f2fs, xfs",
+        ),
         ("MODE=wall", "MODE=wall: did you mean wal? MODE is delete, truncate, persist, wal, memory, off"),
         ("N=abc", "a whole number from 1 to"),
         ("ROWS=1e9", "needs a device of 4882918 MiB"),
@@ -146,6 +151,9 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("HELD_READER=yes MODE=wal CHECKPOINT_EVERY=5", "takes it with CHECKPOINT_EVERY=-1, not 5"),
         ("SECURE_DELETE=fast SQLITE=3.15.0", "SQLite 3.15.0 has no secure_delete=FAST"),
         ("MMAP_SIZE=2147418113", "MMAP_SIZE is a whole number from 0 to 2147418112 bytes"),
+        ("WRITERS=2 LOCKING_MODE=exclusive", "takes it with LOCKING_MODE=normal, not exclusive"),
+        ("WRITERS=2 WORKLOAD=synthetic-gmail", "WORKLOAD=synthetic-gmail has transactions of a file"),
+        ("WRITERS=2 MODE=wal CRASH=power DEVICE=emmc-5.0", "takes it with CRASH=none, not power"),
         ("HELD_READER=yes", "takes it with JOURNAL_MODE=wal, not delete"),
         (
             "HELD_READER=yes MODE=wal LOCKING_MODE=exclusive",
@@ -207,7 +215,7 @@ def test_an_unknown_target_is_refused_before_anything_runs() -> None:
 
 
 def test_expected_probes_counts_attach_points() -> None:
-    """What the recorder attached of each file on the board: 34 of all."""
+    """What the recorder attached of each file on the board: 34 of all that each board has."""
     alone = {
         **{"bio": 1, "block": 2, "flush": 2, "wait": 1, "writeback": 2},
         **{"ext4": 10, "f2fs": 7, "xfs": 9},
@@ -216,6 +224,7 @@ def test_expected_probes_counts_attach_points() -> None:
         assert expected_probes([name]) == number, name
     assert set(all_probes()) == set(alone)
     assert expected_probes(alone) == 34
+    assert set(all_probes("btrfs")) == {*alone, "btrfs"} and expected_probes(["btrfs"]) == 9
     assert expected_probes([]) == 0
 
 
@@ -247,6 +256,14 @@ def test_a_cell_has_the_probe_of_its_filesystem() -> None:
     assert {"PROBES=block,xfs", "EXPECTED_PROBES=11", "FS_TYPE=xfs"} <= set(environment)
 
 
+def test_only_its_own_board_has_a_rare_filesystem() -> None:
+    """Another board has neither its packages nor its module: its image and snapshots stay as they are."""
+    rare, common = (cells.make_cell({"FS": fs, "PROBES": "none"}) for fs in ("btrfs", "ext4"))
+    assert profiles.own_packages(rare) == ["btrfs-progs"] and profiles.own_packages(common) == []
+    assert "btrfs-progs" not in artifacts.on_every_board()
+    assert profiles.common_filesystems() == {"ext4", "f2fs", "xfs"}
+
+
 def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each type has a file in every stage; a profile of another is refused in one line."""
     for name in filesystems.names():
@@ -255,7 +272,7 @@ def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     profile = (ROOT / "experiments/fs/f2fs.yml").read_text().replace("type: f2fs", "type: zfs")
     (tmp_path / "zfs.yml").write_text(profile)
     monkeypatch.setattr(axes.Axis, "files", lambda axis: {"zfs": tmp_path / "zfs.yml"})
-    with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is unknown; there are ext4, f2fs, xfs"):
+    with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is unknown; there are btrfs, ext4, f"):
         profiles.load_profile("fs", "zfs")
 
 

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "settings.h"
 #include "sql.h"
+#include "writers.h"
 
 const struct log_engine log_engine = {NULL, NULL, false};
 
@@ -37,7 +38,8 @@ static bool set_up(struct database *database, struct error *error)
 		    !settings_of_file(database->db, database->options, error))
 			return false;
 		return settings_apply(database->db, database->options, error) &&
-		       settings_hold_reader(database, error) && render_open(database, error);
+		       settings_hold_reader(database, error) && writers_open(database, error) &&
+		       render_open(database, error);
 	case ENGINE_VERIFY:
 		/* Not measured: a mapping avoids copies. The size is SQLite's maximum. */
 		return sql_run(database->db, "PRAGMA mmap_size=2147418112", error) &&
@@ -48,6 +50,9 @@ static bool set_up(struct database *database, struct error *error)
 
 static void drop(struct database *database)
 {
+	struct error ignored;
+
+	writers_close(database, &ignored);
 	sqlite3_close(database->reader);
 	sqlite3_close(database->db);
 	database_free(database);
@@ -124,7 +129,8 @@ static bool close_database(struct database *database, struct error *error)
 	if (database->use == ENGINE_CREATE)
 		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
 	else if (database->use == ENGINE_RUN)
-		closed = release_reader(database, error) && maintain(database, error);
+		closed = writers_close(database, error) && release_reader(database, error) &&
+			 maintain(database, error);
 	closed = closed && database_close(database, error);
 	drop(database);
 	return closed;
@@ -139,7 +145,8 @@ static bool commit(struct database *database, struct outcome *outcome, struct er
 {
 	int before = sqlite3_total_changes(database->db);
 
-	if (!sql_execute(database, sql_execute_one, outcome, error))
+	if (database->writers != NULL ? !writers_commit(database, outcome, error)
+				      : !sql_execute(database, sql_execute_one, outcome, error))
 		return false;
 	outcome->changes = sqlite3_total_changes(database->db) - before;
 	return true;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "hooks.h"
 #include "sql.h"
 
@@ -80,5 +81,12 @@ bool sqlite_count(struct database *database, int64_t *rows, struct error *error)
 
 bool sqlite_last_key(struct database *database, int64_t *key, struct error *error)
 {
-	return sql_number(database->db, database->workload->table->last_key, key, error);
+	while (!sql_number(database->db, database->workload->table->last_key, key, error)) {
+		/* a second writer has the lock */
+		if (database->writers == NULL ||
+		    (sqlite3_errcode(database->db) & 0xff) != SQLITE_BUSY)
+			return false;
+		clock_wait_until(clock_now() + NANOSECONDS_PER_SECOND / 1000);
+	}
+	return true;
 }

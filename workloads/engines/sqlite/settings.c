@@ -8,6 +8,7 @@
 #include "hooks.h"
 #include "page_settings.h"
 #include "sql.h"
+#include "writers.h"
 
 /* SQLITE_MAX_MMAP_SIZE; SQLite takes a larger size for it. */
 enum { ANSWER_SIZE = 64, MOST_MAPPED = 0x7fff0000 };
@@ -29,6 +30,8 @@ static const char *const locking_modes[] = {"normal", "exclusive", NULL};
 static const char *const switches[] = {"off", "on", NULL};
 
 static const char *const no_yes[] = {"no", "yes", NULL};
+
+static const char *const counts[] = {"1", "2", NULL};
 
 const struct option sqlite_settings[] = {
 	{SETTING("journal-mode", "journal_mode", JOURNAL_MODE), WORD("MODE", journal_modes),
@@ -57,6 +60,10 @@ const struct option sqlite_settings[] = {
 	 .preset = "on", .help = "PRAGMA cache_spill"},
 	{SETTING("held-reader", "held_reader", HELD_READER), WORD("SWITCH", no_yes), .preset = "no",
 	 .help = "a second connection in a read transaction during the run"},
+	{SETTING("writers", "writers", WRITERS), WORD("COUNT", counts), .preset = "1",
+	 .help = "2: a thread with a connection of its own writes, too"},
+	{SETTING("busy-timeout", "busy_timeout", BUSY_TIMEOUT), INTEGER("MS", 0, INT32_MAX),
+	 .preset = "0", .help = "PRAGMA busy_timeout"},
 	{.name = NULL},
 };
 
@@ -80,9 +87,15 @@ bool sqlite_read_setting(struct database *database, size_t index, char *answer, 
 	char sql[ANSWER_SIZE];
 	bool found;
 
+	/* after the last transaction; a pragma would find the database locked */
+	writers_stop(database);
 	if (index == HELD_READER) {
 		found = database->reader != NULL && !sqlite3_get_autocommit(database->reader);
 		snprintf(answer, size, "%s", no_yes[found]);
+		return true;
+	}
+	if (index == WRITERS) {
+		snprintf(answer, size, "%s", counts[database->writers != NULL]);
 		return true;
 	}
 	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
@@ -136,7 +149,7 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	for (size_t i = 0; i < engine_setting_count(); i++) {
 		if (i == PAGE_SIZE || i == AUTO_VACUUM || i == LOCKING_MODE)
 			continue;
-		if (i == HELD_READER)
+		if (i == HELD_READER || i == WRITERS)
 			continue;
 		/* so that a default run makes no statement more than one of an older driver */
 		if (i >= MMAP_SIZE && at_default(options, i))
@@ -168,4 +181,6 @@ void sqlite_write_properties(struct json *json, size_t number)
 	json_begin(json, "pragmas", '{');
 	sqlite_write_pragmas(json, number);
 	json_end(json, '}');
+	if (number == ALL_DATABASES)
+		writers_write(json);
 }

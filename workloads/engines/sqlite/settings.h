@@ -20,6 +20,8 @@ enum {
 	LOCKING_MODE,
 	CACHE_SPILL,
 	HELD_READER,
+	WRITERS,
+	BUSY_TIMEOUT,
 };
 
 extern const struct option sqlite_settings[];

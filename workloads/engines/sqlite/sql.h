@@ -19,8 +19,9 @@ enum { MAX_SQL_PIECES = 4 };
 
 struct database {
 	sqlite3 *db;
-	void *own;	 /* state of an engine made from SQLite */
-	sqlite3 *reader; /* a second connection, in a read transaction; NULL: none */
+	void *own;		 /* state of an engine made from SQLite */
+	sqlite3 *reader;	 /* a second connection, in a read transaction; NULL: none */
+	struct writers *writers; /* with a second writer; NULL: there is none */
 	const char *path;
 	size_t number;
 	const struct options *options;

@@ -1,0 +1,22 @@
+/* Two writers of one database: the driver, and a thread with a connection of its own. */
+#ifndef COMMITPATH_SQLITE_WRITERS_H
+#define COMMITPATH_SQLITE_WRITERS_H
+
+#include "engine.h"
+
+/* Makes the second writer's table and connection. Its thread begins with the first commit. */
+bool writers_open(struct database *database, struct error *error);
+
+/* Executes what was rendered last, with the lock of a writer from its beginning on. */
+bool writers_commit(struct database *database, struct outcome *outcome, struct error *error);
+
+/* Stops the second writer, if there is one, after the transaction that it is in. */
+void writers_stop(struct database *database);
+
+/* The same, and closes its connection. Returns false if it failed. */
+bool writers_close(struct database *database, struct error *error);
+
+/* Writes what both did as a member of config.json; nothing without a second writer. */
+void writers_write(struct json *json);
+
+#endif
