@@ -68,7 +68,8 @@ class Recorded:
     events: pl.DataFrame  # events.SCHEMA
     missing: Sequence[str]  # raw files that are not there
     twin: Twin | None  # None if none was run
-    kills: pl.DataFrame | None  # the results of kills (crash/kills.py); None without any
+    # the results of trials that did the run again (crash/kills.py); None without any
+    kills: pl.DataFrame | None
     trials: Sequence[Board]  # that repeated the run for its crash trials
     trial_boards: Mapping[str, OwnBoard]  # boards of trials or kills, by name
     known: KnownSequence | None  # raw/known: the self-test of a partition's probes
@@ -193,7 +194,7 @@ def read(folder: Path) -> Recorded:
     run_events = events.merge([driver.to_events(ran), *events_of_observers])
     twin = read_twin(folder / "twin/raw", reader, of_command) if (folder / "twin").is_dir() else None
     plan = _read_plan(raw / "plan.json", stored_cell)
-    killed = cell.crash == policies.PROCESS
+    killed = cell.crash in policies.RERUN
     return Recorded(
         folder=folder,
         cell=cell,
@@ -209,7 +210,7 @@ def read(folder: Path) -> Recorded:
         events=run_events,
         missing=[*_missing(cell, ran, seen), *(["raw/plan.json"] if plan is None else [])],
         twin=twin,
-        kills=trials.read_kills(folder) if killed else None,
+        kills=trials.read_kills(folder, cell.crash) if killed else None,
         trials=[] if killed else trials.read(folder, reader),
         trial_boards={
             place.parent.name: board.read(place, _mounted(ran)) for place in trials.raw_folders(folder)

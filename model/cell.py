@@ -95,6 +95,7 @@ class Cell:
     crash: str
     cuts: int
     cut_seed: int
+    device_faults: str
     probes: str
     observers: str
     # content of the profiles that axes name, by axis

@@ -11,7 +11,7 @@ from analysis.adapters import devicelog, driver
 from analysis.adapters.device_logs import Reader
 from analysis.run_files.reading import Columns, read_csv
 from base.errors import BadInputError, FileError
-from model.crash_points.policies import FOLDER
+from model.crash_points.policies import FAULT, FOLDER
 
 TRIALS: Columns = {
     **{"trial": pl.Int64, "plan": pl.String},
@@ -30,6 +30,15 @@ KILLS: Columns = {
     **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
     **dict.fromkeys(["begin_ns", "shown_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
     "said": pl.String,
+}
+# A board's record of a fault of its device (workloads/trials/device_fault.c).
+FAULTS: Columns = {
+    **{"trial": pl.Int64, "plan": pl.String},
+    **dict.fromkeys(["acknowledged", "begun", "failed", "exit_status", "fired", "seen", "sector"], pl.Int64),
+    **dict.fromkeys(["mount_error", "opened", "is_read", "is_whole", "signal"], pl.Int64),
+    **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
+    **dict.fromkeys(["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
+    **{"answer": pl.String, "said": pl.String},
 }
 # Sectors of files (crash/sectors.py) and the time to read them; null if a file could not be read.
 _SECTORS = ("zero", "stale", "looked_ns")
@@ -71,10 +80,14 @@ def read(folder: Path, reader: Reader | None) -> list[Board]:
     return boards
 
 
-def read_kills(folder: Path) -> pl.DataFrame | None:
-    """Return the kills (KILLS) of the run in `folder`; None without kills. Raises FileError."""
+def read_kills(folder: Path, crash: str) -> pl.DataFrame | None:
+    """Return the kills (KILLS) or faults (FAULTS) of the run in `folder`; None without any.
+
+    Raises FileError.
+    """
     paths = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
-    return pl.concat([read_table(path, KILLS) for path in paths]) if paths else None
+    columns = FAULTS if crash == FAULT else KILLS
+    return pl.concat([read_table(path, columns) for path in paths]) if paths else None
 
 
 def raw_folders(folder: Path) -> list[Path]:
@@ -84,7 +97,7 @@ def raw_folders(folder: Path) -> list[Path]:
 
 def read_table(path: Path, schema: Columns) -> pl.DataFrame:
     """Return a board's trials.csv with the columns of `schema` and RECOVERY. Raises FileError."""
-    table = read_csv(path, schema | RECOVERY, optional=("said", *_SECTORS, *RECOVERY))
+    table = read_csv(path, schema | RECOVERY, optional=("answer", "said", *_SECTORS, *RECOVERY))
     for name in ("plan", "hash"):
         if wrong := [text for text in table[name] if not re.fullmatch("[0-9a-f]{16}", text)]:
             raise FileError(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")

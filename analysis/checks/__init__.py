@@ -85,6 +85,7 @@ OF_DRIVER: tuple[Check, ...] = (
     crash.complete,
     crash.as_planned,
     crash.ends,
+    crash.faults_fired,
     crash_trials.boards,
     crash_trials.outcomes,
     crash_trials.sampled_databases,

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import align, kills, prefixes, sectors, verdicts
+from analysis.crash import align, fault_trials, kills, prefixes, sectors, verdicts
 from analysis.run import Run
 from model.crash_points import policies
 
@@ -24,7 +24,7 @@ def complete(run: Run) -> list[str]:
     if not requested:
         return ["there are crash trials, but the cell requests none"] if run.trials else []
     # a process has few crash points; there may be fewer than `cuts`
-    wanted = len(kills.planned(run)) if run.cell.crash == policies.PROCESS else run.cell.cuts
+    wanted = len(kills.planned(run)) if run.cell.crash in policies.RERUN else run.cell.cuts
     if tried == list(range(wanted)):
         return []
     missing = sorted(set(range(wanted)) - set(tried))
@@ -89,13 +89,18 @@ def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:
     return [f"trial {other[0]} showed another state than the cell's plan"] if other else []
 
 
+def faults_fired(run: Run) -> list[str]:
+    """Check that each fault fired, at the command of the run that it was planned for."""
+    return fault_trials.fired(run) if run.cell.crash == policies.FAULT else []
+
+
 def ends(run: Run) -> list[str]:
     """Check the first and the last trial, which must hold no transaction and all of them.
 
     A failure points to the hash, the device model or the oracle.
     """
     judged = run.judged
-    if judged is None or judged.is_empty():
+    if judged is None or judged.is_empty() or run.cell.crash == policies.FAULT:
         return []
     last, phases = run.driver.transactions.height, verdicts.phases_of(run.driver)
     # transactions that change nothing may precede the first command

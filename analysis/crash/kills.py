@@ -1,4 +1,5 @@
-"""Trials that kill only the driver process, at the crash points of crash_points/kill_points.py."""
+"""Trials that do the run again until it fails: the driver is killed at the crash points of
+crash_points/kill_points.py, or the device has a fault (fault_trials.py)."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis.crash import context
+from analysis.crash import context, fault_trials
+from analysis.ledger.build import Ledger
 from analysis.recorded import Recorded
 from base.errors import FileError
+from model.crash_points.faults import Fault
 from model.crash_points.kill_points import ACKNOWLEDGED, BEGUN, DURING, Kill, plan
-from model.crash_points.policies import FOLDER
+from model.crash_points.policies import FAULT, FOLDER
 
 # Columns of a crash point.
 POINTS: dict[str, type[pl.DataType]] = {
@@ -24,25 +27,30 @@ POINTS: dict[str, type[pl.DataType]] = {
 }
 
 
-def planned(run: Recorded) -> list[Kill]:
+def planned(run: Recorded) -> list[Kill] | list[Fault]:
     """Return the planned trials of a run, from its own log."""
-    return plan(run.cell, run.timing)
+    return fault_trials.planned(run) if run.cell.crash == FAULT else plan(run.cell, run.timing)
 
 
-def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the kills with their boards' results, and the kills that ended their board.
-
-    Raises FileError.
-    """
+def _points(run: Recorded) -> pl.DataFrame:
+    """Return the kills that are planned."""
     calls = context.call_names(run.timing.vfs)
-    points = pl.DataFrame(
+    return pl.DataFrame(
         [
             (kill.number, kill.where, kill.moment, kill.call, kill.kept, calls.get(kill.call))
-            for kill in planned(run)
+            for kill in plan(run.cell, run.timing)
         ],
         schema=POINTS,
         orient="row",
     )
+
+
+def rows(run: Recorded, died: Set[int], ledger: Ledger | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the trials with their boards' results, and the trials that ended their board.
+
+    Raises FileError.
+    """
+    points = fault_trials.points(run, ledger) if run.cell.crash == FAULT else _points(run)
     assert run.kills is not None
     most = run.timing.transactions.height
     for trial, acknowledged, begun in run.kills.select("trial", "acknowledged", "begun").rows():
@@ -56,7 +64,9 @@ def rows(run: Recorded, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return in words where a trial's process was killed."""
+    """Return in words where a trial's process was killed, or which fault its device had."""
+    if row.get("fault") is not None:
+        return fault_trials.describe(row)
     if row["where"] == BEGUN:
         return "killed before the first transaction"
     if row["where"] == ACKNOWLEDGED:

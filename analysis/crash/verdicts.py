@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import RECOVERY, TRIALS, Board, count_recoveries
-from analysis.crash import align, context, holes, kills, prefixes, sectors
+from analysis.crash import align, context, fault_trials, holes, kills, prefixes, sectors
 from analysis.crash.context import Watched
 from analysis.crash.prefixes import ExpectedStates
 from analysis.ledger.build import Ledger
@@ -23,7 +23,7 @@ from base.errors import FileError
 from model import durability
 from model.cell import Cell
 from model.crash_points.cuts import Trial
-from model.crash_points.policies import POWER, PROCESS
+from model.crash_points.policies import FAULT, POWER, PROCESS
 from model.engines.survival import MOST_LOST
 
 # Verdicts on the database, worst first.
@@ -54,7 +54,7 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
         return None
     died = {int(number): reason for number, reason in run.host.get("trials_died", {}).items()}
     if run.kills is not None:
-        tried, ended = kills.rows(run, died.keys())
+        tried, ended = kills.rows(run, died.keys(), ledger)
         # columns of a device failure are empty
         every = {**CUT, **context.BOARD, **context.LEDGER, **TRIALS, **RECOVERY}
         of_device = {name: kind for name, kind in every.items() if name not in tried.columns}
@@ -189,7 +189,9 @@ def _verdict() -> pl.Expr:
 def promised(cell: Cell) -> str:
     """Return in words what the cell's settings promise for its failure (model/engines/survival.py)."""
     survives = durability.promised(cell)
-    return {PROCESS: survives.process, POWER: survives.power}.get(cell.crash, survives.system)
+    if cell.crash in (POWER, FAULT):
+        return survives.power
+    return survives.process if cell.crash == PROCESS else survives.system
 
 
 def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
@@ -238,6 +240,7 @@ def summary(run: Run) -> dict[str, Any] | None:
         "promised": promised(cell),
         "broken": against.height,
         "first_broken": describe(against.row(0, named=True)) if against.height else None,
+        **({"faults": fault_trials.summary(judged, against)} if cell.crash == FAULT else {}),
     }
 
 

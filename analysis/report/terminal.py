@@ -122,6 +122,8 @@ def crash(results: dict[str, Any] | None, paced: dict[str, Any] | None = None) -
     """Return the results of the crash trials. paced: of a run with PACE."""
     if results is None:
         return []
+    if faults := results.get("faults"):
+        return ["", *_faults(faults), *wrapped(f"the settings promise: {results['promised']}")]
     died = f"{results['died']} ended the board, " if results["died"] else ""
     lost, work, recovery = results["lost_acknowledged"], results["lost_ms"], results["recovery_ms"]
     holes = f", {count} of them with a hole" if (count := results.get("holes")) else ""
@@ -145,6 +147,16 @@ def crash(results: dict[str, Any] | None, paced: dict[str, Any] | None = None) -
         first = f"first {results['first_broken']}"
         promise = f"{BROKEN} by {results['broken']} cuts: {results['promised']}; {first}"
     return ["", *wrapped(text), *wrapped(promise)]
+
+
+def _faults(faults: dict[str, dict[str, str]]) -> list[str]:
+    """Return what came of each fault of the device."""
+    lines = [f"{len(faults)} faults of the device, each with a power cut after it:"]
+    for name, fault in faults.items():
+        error = f"; {fault['error']}" if fault["error"] else ""
+        text = f"{name} ({fault['command']}): {fault['outcome']}; the database is {fault['verdict']}{error}"
+        lines += wrapped(text)
+    return lines
 
 
 def seconds(ms: float | None) -> str:

@@ -89,6 +89,8 @@ class Axis:
         if "x-glob-list" in self.spec:
             others = " or ".join(observers.optional())
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {others}"
+        if "x-counted" in self.spec:
+            return f"none, or some of {', '.join(self.values())}, each once, with a number from 1: a:5,b:12"
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
@@ -107,6 +109,14 @@ class Axis:
             unknown = next((name for name in text.split(",") if name not in names), "")
             near = did_you_mean(unknown, names)
             return ",".join(parse_probes(text, bad(near)))
+        if "x-counted" in self.spec:
+            faults = text.split(",")
+            form = rf"({'|'.join(self.values())}):[1-9][0-9]{{0,5}}"
+            if text != "none" and (
+                len(set(faults)) < len(faults) or not all(re.fullmatch(form, fault) for fault in faults)
+            ):
+                raise bad()
+            return text
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):

@@ -13,6 +13,7 @@ from commitpath.cells.profiles import driver_folder, has_module, kernel_profile,
 from images import given
 from model import devices, engines, pace, workloads
 from model.cell import MIX, Cell
+from model.crash_points.policies import FAULT
 
 # LEAST_SIZE of workloads/workloads/mix.c
 LEAST_ZIPFIAN_SIZE = 64
@@ -245,10 +246,10 @@ def check_combination(cell: Cell) -> None:
 
 
 def check_cache(cell: Cell) -> None:
-    """Refuse a cold cache with crash trials, and where nothing knows how many rows a run changes."""
+    """Refuse a cold cache with cuts and kills, and where nothing knows how many rows a run changes."""
     if cell.cache != "cold":
         return
-    if cell.crash != "none":
+    if cell.crash not in ("none", FAULT):
         raise BadInputError(
             f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
             "the cache would drop these; use CRASH=none"

@@ -3,24 +3,28 @@
 from collections.abc import Mapping
 
 from base.errors import BadInputError
+from commitpath.cells import persistent_memory
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile, unlogged_by
 from images import programs
 from model import devices, userfile
 from model.cell import Cell
-from model.crash_points.policies import PROCESS
+from model.crash_points.policies import FAULT, PROCESS
 from model.expected_state import oracle
 from model.requested import mkfs
 
 
 def check(cell: Cell, variables: Mapping[str, str]) -> None:
     """Refuse a cell with impossible crash trials. Raises BadInputError."""
+    for name in ("cuts", "cut_seed", "device_faults"):
+        without = axes()[name].spec["x-unless"]["crash"]
+        if (variable := axes()[name].among(variables)) and cell.crash in without:
+            fit = [word for word in axes()["crash"].choices() if word not in without]
+            raise BadInputError(
+                f"{variable}={cell.value(name)}: without effect with CRASH={cell.crash}; "
+                f"use CRASH={' or '.join(fit)}"
+            )
     if cell.crash == "none":
-        for name in ("cuts", "cut_seed"):
-            if variable := axes()[name].among(variables):
-                raise BadInputError(
-                    f"{variable}={cell.value(name)}: CRASH=none cuts nothing; use CRASH=power"
-                )
         return
     setting = f"CRASH={cell.crash}"
     if (several := userfile.databases(cell.profiles.get("file", {}))) > 1:
@@ -39,6 +43,8 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
             f"{setting}: {axis.upper()}={cell.value(axis)} does not do a run again to the bit; "
             f"use its default, {axes()[axis].spec['default']}"
         )
+    if cell.crash == FAULT:
+        check_faults(cell, setting)
     if cell.crash != PROCESS:
         check_history(cell, setting)
         check_ticks(cell, setting)
@@ -64,14 +70,26 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
         ) from None
 
 
+def check_faults(cell: Cell, setting: str) -> None:
+    """Refuse faults of a board whose device or memory does not lose what a power cut takes."""
+    if cell.device_faults == axes()["device_faults"].spec["default"]:
+        raise BadInputError(f"{setting}: DEVICE_FAULTS is {axes()['device_faults'].allowed()}; it has none")
+    if in_memory := persistent_memory.use(cell):
+        raise BadInputError(f"{setting}: {in_memory[0]} is in memory that no fault of the device touches")
+    if cell.profiles["device"].get("ignores"):
+        raise BadInputError(
+            f"{setting}: DEVICE={cell.device} ignores commands in CRASH=power only; use another profile"
+        )
+
+
 def check_history(cell: Cell, setting: str) -> None:
-    """Refuse a device that cannot show its past states."""
+    """Refuse a device that neither shows its past states nor makes faults."""
     if devices.by_name(cell.profiles["device"]["driver"]).history is None:
         # the shortest name has no variation
         fit = next(name for name in sorted(axes()["device"].files(), key=len) if keeps_history(name))
         raise BadInputError(
-            f"{setting}: DEVICE={cell.device} keeps no past states; use a flash device, such as "
-            f"DEVICE={fit} (docs/reference/axes.md)"
+            f"{setting}: DEVICE={cell.device} keeps no past states and makes no faults; use a flash device, "
+            f"such as DEVICE={fit} (docs/reference/axes.md)"
         )
     device = cell.profiles["device"]
     if device["geometry"].get("meta_reliable"):

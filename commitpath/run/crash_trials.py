@@ -19,7 +19,7 @@ from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput, pack_cell
 from model.cell import Cell
-from model.crash_points import cuts, kill_points, moments, policies
+from model.crash_points import cuts, faults, kill_points, moments, policies
 
 if TYPE_CHECKING:
     from analysis.recorded import Twin
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PLAN = "trials.gz"
 # Printed by a board before each trial (workloads/trials/trials.c).
 ANNOUNCED = "trials: "
-Planned = cuts.Trial | kill_points.Kill
+Planned = cuts.Trial | kill_points.Kill | faults.Fault
 # Trials that may end their board: each repeats the run, and many are a fault of the instrument.
 MOST_DEATHS = 20
 
@@ -61,11 +61,19 @@ def read_unwatched(cell: Cell, ran: RunOutput) -> "Twin":
 
 
 def trials(cell: Cell, ran: RunOutput) -> list[Planned]:
-    """Return the trials of an unwatched run."""
+    """Return the trials of an unwatched run. LabError for a fault of a command that it did not send."""
     records = read_unwatched(cell, ran)
     if cell.crash == policies.PROCESS:
         return [*kill_points.plan(cell, records.driver)]
     assert records.log is not None
+    if cell.crash == policies.FAULT:
+        planned = faults.plan(cell, records.log.entries, records.driver)
+        there = {fault.fault for fault in planned}
+        for fault in faults.requested(cell):
+            if fault not in there:
+                count = faults.commands(fault, records.log.entries, records.driver.window).size
+                raise LabError(f"DEVICE_FAULTS={fault}: the run sent the device {count} such commands")
+        return [*planned]
     return [*moments.plan(cell, records.log.entries, records.driver)]
 
 
@@ -75,8 +83,12 @@ def boards() -> int:
 
 
 def shares(planned: list[Planned], boards: int) -> list[list[Planned]]:
-    """Return the trials of each board: successive ones, as a device goes from one state to the next."""
-    size = max(1, -(-len(planned) // boards))
+    """Return the trials of each board: successive ones, as a device goes from one state to the next.
+
+    A board whose device had a fault is of no further use.
+    """
+    alone = any(isinstance(trial, faults.Fault) for trial in planned)
+    size = 1 if alone else max(1, -(-len(planned) // boards))
     return [planned[begin : begin + size] for begin in range(0, len(planned), size)]
 
 

@@ -124,7 +124,7 @@ def as_here(cell: Cell) -> Cell:
 def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     """Return the trials of a stored run, by its log. Raises BadInputError without trials."""
     if run.kills is not None:
-        raise BadInputError(f"RUN={folder}: its driver was killed; only power cuts can be replayed")
+        raise BadInputError(f"RUN={folder}: only power cuts can be replayed")
     if not run.trials or run.timed_log is None:
         raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
     return align.plan(run)

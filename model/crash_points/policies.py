@@ -6,7 +6,9 @@ TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
 # reorders may lose any.
 IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
 REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
-POWER, SYSTEM, PROCESS = "power", "os", "process"
+POWER, SYSTEM, PROCESS, FAULT = "power", "os", "process", "fault"
+# Failures whose trials do the run again themselves, each until it fails.
+RERUN = (PROCESS, FAULT)
 # fsck checks the first of a board's trials, and every tenth after it.
 FSCK_EVERY = 10
 # Folder of a run that has the files of each board of trials.

@@ -15,6 +15,7 @@ from base import scratch
 from base.errors import FileError
 from model import engines
 from model.cell import Cell
+from model.crash_points.policies import FAULT
 from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Held
 
@@ -35,9 +36,10 @@ _MOST_BYTES = 1 << 30
 def numbers(cell: Cell, count: int) -> list[int]:
     """Return the numbers of the sampled ones of COUNT trials of a cell.
 
-    None of an engine with packages of the board's, which this host may not have.
+    None of an engine with packages of the board's, which this host may not have, or of a device with a fault,
+    which may damage the copies.
     """
-    if engines.packages(cell.engine):
+    if engines.packages(cell.engine) or cell.crash == FAULT:
         return []
     most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]

@@ -7,16 +7,17 @@ from base.data import load_yaml
 from base.paths import EXPERIMENTS
 from model import devices, engines, pace, workloads
 from model.cell import Cell, Profile
-from model.crash_points.policies import PROCESS
+from model.crash_points.policies import FAULT, PROCESS
 from model.requested import mkfs
 from model.requested.values import AXES, word
 
 # The steps of a run in order (playbooks/board/run-cell.sh).
 _STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
-# The further step of boards of trials, and the steps if the driver is killed
+# The further step of boards of trials, and the steps if the driver is killed, or the device has a fault
 # (docs/explanation/durability.md).
 TRIALS = "trials"
 _KILLS = ("watch", "settle", "kills", "stop-watching")
+_FAULTS = ("watch", "set-timing", "settle", "fault", "stop-watching")
 
 # Mount options that are always in effect, or have no effect.
 _ALWAYS = {"", "defaults", "rw", "async"}
@@ -42,7 +43,7 @@ def steps(cell: Cell, trials: bool = False) -> dict[str, str]:
     """Return step → `ok`, its planned end, in order; trials: of a board of trials."""
     names: tuple[str, ...] = _STEPS
     if trials:
-        names = _KILLS if cell.crash == PROCESS else (*_STEPS, TRIALS)
+        names = {PROCESS: _KILLS, FAULT: _FAULTS}.get(cell.crash, (*_STEPS, TRIALS))
     return {step.format(load=cell.load): "ok" for step in names}
 
 

@@ -51,6 +51,7 @@ perform() {
     record-board) record_board ;;
     trials) perform_trials ;;
     kills) perform_kills ;;
+    fault) perform_fault ;;
     rehearse-trials) rehearse_trials ;;
     hold) hold ;;
     *) echo "unknown step $1"; return 2 ;;
@@ -123,6 +124,15 @@ perform_kills() {
   # shellcheck disable=SC2086  # a list of options
   bin/trials kill trials "$raw/trials.csv" "$raw/files" "$SAMPLED" run $DRIVER_OPTIONS \
     --output-dir "$folder/killed" --announce /dev/console
+}
+
+# the trial of a fault of the device
+perform_fault() {
+  gzip -d trials.gz || return
+  echo 'run-cell: driver starts' > /dev/console
+  # shellcheck disable=SC2086  # a list of options
+  bin/trials fault trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
+    "$MOUNT_OPTIONS" run $DRIVER_OPTIONS --output-dir "$folder/faulty" --announce /dev/console
 }
 
 # show the state of the first trial again, mounted if possible, for inspection

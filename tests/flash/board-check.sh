@@ -2,12 +2,12 @@
 # The flashsim module's checks, on the board. Prints a line per check; exit 1 if one failed.
 # usage: board-check.sh FLASHSIM.KO POWER_CUT.PY [CHECK...]
 #   CHECK: parameters verify unaligned filesystems discard accounting log timing determinism
-#          unload power_cut history; without any, all of them
+#          unload power_cut history fault; without any, all of them
 # Destroys what is in a flashsim device named target, touches no other.
 set -uo pipefail
 module=$1 power_cut=$2
 shift 2
-checks=${*:-parameters verify unaligned filesystems discard accounting log timing determinism unload power_cut history}
+checks=${*:-parameters verify unaligned filesystems discard accounting log timing determinism unload power_cut history fault}
 root=/sys/kernel/config/flashsim
 folder=$root/target
 flash=/sys/block/target/flashsim
@@ -425,6 +425,43 @@ check_history() {
   python3 "${power_cut%/*}/history.py"
   report $? "history: all of it"
   quiet history
+}
+
+# A write of eight sectors of the letter a, the second from when the fault is set: whether it succeeds, and how
+# many letters of it are then there.
+check_fault() {
+  local kind ends letters result
+  head -c 4096 /dev/zero | tr '\0' a > "$work/letters"
+  while read -r kind ends letters; do
+    on 65536
+    echo "$kind:2" > $flash/fault
+    dd if="$work/letters" of=/dev/target bs=4k seek=1 oflag=direct status=none
+    result=succeeds
+    dd if="$work/letters" of=/dev/target bs=4k oflag=direct status=none 2> /dev/null || result=fails
+    is "fault: $kind" "$result" = "$ends"
+    is "fault: $kind stores" "$(dd if=/dev/target bs=4k count=1 iflag=direct status=none | tr -cd a | wc -c)" = "$letters"
+    dd if="$work/letters" of=/dev/target bs=4k seek=2 oflag=direct status=none
+    report $? "fault: $kind is of one write"
+    is "fault: $kind was" "$(cat $flash/fault)" = 'fired=1 seen=3 sector=0'
+  done << KINDS
+eio-write fails 0
+short-write succeeds 2048
+torn fails 3584
+corrupt succeeds 4095
+KINDS
+  on 65536
+  echo eio-read:1 > $flash/fault
+  fails dd if=/dev/target of=/dev/null bs=4k count=1 iflag=direct status=none
+  report $? "fault: a read fails"
+  echo eio-flush:1 > $flash/fault
+  fails dd if="$work/letters" of=/dev/target bs=4k oflag=direct conv=fsync status=none
+  report $? "fault: a FLUSH fails"
+  is "fault: and makes nothing durable" "$(counter unflushed)" = 1
+  refused 'Invalid argument' $flash/fault eio-write:0
+  report $? "fault: the first is number 1"
+  refused 'Invalid argument' $flash/fault eio:1
+  report $? "fault: its kind is one of those"
+  quiet fault 'I/O error, dev target\|Buffer I/O error on dev target'
 }
 
 modprobe configfs

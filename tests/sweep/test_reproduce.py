@@ -15,6 +15,7 @@ from commitpath.database.select import Run
 from commitpath.papers import document, judge, page, paper, request, verdict
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
+from model import cell as cells
 from model import engines
 from model.cell import Cell
 
@@ -212,11 +213,10 @@ def wanted(pair: Any) -> list[tuple[Cell, str]]:
 
 
 def variables(cell: Cell) -> dict[str, str]:
-    """make's variables for a cell: those of a virtual board's machine where it has one, of cuts where it has
-    any, and of settings those that its engine has."""
+    """make's variables for a cell: those of a virtual board's machine where it has one, and of settings those
+    that have an effect."""
     machine = () if cell.clock == "virtual" else ("cpu_ns", "kernel")
-    cuts = ("cuts", "cut_seed") if cell.crash == "none" else ()
-    without = {*machine, *cuts, *engines.unused_axes(cell.engine)}
+    without = {*machine, *cells.unused(cell), *engines.unused_axes(cell.engine)}
     found = {name.upper(): str(value) for name, value in cell.axes() if name not in without}
     return {**found, "PROBES": cell.probes or "none"}
 

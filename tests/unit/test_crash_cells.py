@@ -32,7 +32,7 @@ KILLED = {"CRASH": "process"}
     [
         (
             {"CRASH": "power"},
-            "CRASH=power: DEVICE=constant keeps no past states; use a flash device, such as DEVICE=",
+            "DEVICE=constant keeps no past states and makes no faults; use a flash device, such as DEVICE=",
         ),
         (FLASH | {"WORKLOAD": "rlbench"}, "which rows WORKLOAD=rlbench leaves is not known beforehand"),
         *(
@@ -44,7 +44,7 @@ KILLED = {"CRASH": "process"}
         ),
         (FLASH | {"CLOCK": "real"}, "CLOCK=real does not do a run again to the bit"),
         (FLASH | {"CUTS": "2"}, "CUTS=2: CUTS is a whole number from 3"),
-        ({"CUTS": "9"}, "CUTS=9: CRASH=none cuts nothing"),
+        ({"CUTS": "9"}, "CUTS=9: without effect with CRASH=none; use CRASH=power or os or process"),
         (KILLED | {"CLOCK": "real"}, "CRASH=process: CLOCK=real does not do a run again to the bit"),
     ],
 )

@@ -22,7 +22,6 @@
 #include "options.h"
 #include "output.h"
 #include "plan.h"
-#include "record.h"
 #include "run.h"
 
 void __wrap_file_calls_add(const struct file_call *call);
@@ -30,8 +29,6 @@ void __wrap_commitpath_tx_begin(uint64_t number, const char *phase);
 void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
 size_t __wrap_engine_files_room(size_t size);
 
-/* The header of acknowledged.bin (docs/reference/formats.md). */
-enum { RECORD_HEADER = 16 };
 enum { NO_NUMBER = -1 };
 
 /* When the process kills itself; NO_NUMBER: not for this reason. */
@@ -137,21 +134,6 @@ static void run_until(const struct moment *moment, const struct trial *trial)
 		fail("trial %s: the run ended by itself, and was to be killed", trial->number);
 }
 
-/* Reads what the driver had acknowledged. */
-static void count(struct trial *trial)
-{
-	struct transaction_record one;
-	FILE *file = fopen(given.record, "rb");
-
-	if (file == NULL || fseek(file, RECORD_HEADER, SEEK_SET) != 0)
-		fail("%s: %s", given.record, strerror(errno));
-	while (fread(&one, sizeof(one), 1, file) == 1) {
-		trial->begun += one.begin_ns != 0;
-		trial->acknowledged += one.end_ns != 0;
-	}
-	fclose(file);
-}
-
 static void run_trial(char *line, FILE *output)
 {
 	struct trial trial = {0};
@@ -162,7 +144,7 @@ static void run_trial(char *line, FILE *output)
 	kept_restore();
 	run_until(&moment, &trial);
 	trial.ended_ns = clock_now();
-	count(&trial);
+	plan_count(given.record, &trial.begun, &trial.acknowledged);
 	if (plan_samples(&given.plan, line))
 		plan_keep(&given.plan, line, &given.driver);
 	trial.signal = look(looked, &given.driver, NULL);

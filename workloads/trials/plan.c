@@ -17,6 +17,10 @@
 #include "clock.h"
 #include "fail.h"
 #include "output.h"
+#include "record.h"
+
+/* The header of acknowledged.bin (docs/reference/formats.md). */
+enum { RECORD_HEADER = 16 };
 
 void plan_take(struct plan *plan, char **argv)
 {
@@ -165,4 +169,19 @@ void plan_keep(const struct plan *plan, const char *line, const struct options *
 		if (dprintf(fd, "%s\n", strerror(error)) < 0 || close(fd) != 0)
 			fail("%s: %s", folder, strerror(errno));
 	}
+}
+
+void plan_count(const char *record, int64_t *begun, int64_t *acknowledged)
+{
+	struct transaction_record one;
+	FILE *file = fopen(record, "rb");
+
+	if (file == NULL || fseek(file, RECORD_HEADER, SEEK_SET) != 0)
+		fail("%s: %s", record, strerror(errno));
+	*begun = *acknowledged = 0;
+	while (fread(&one, sizeof(one), 1, file) == 1) {
+		*begun += one.begin_ns != 0;
+		*acknowledged += one.end_ns != 0;
+	}
+	fclose(file);
 }

@@ -34,4 +34,7 @@ bool plan_samples(const struct plan *plan, const char *line);
  * `unread` has the reason. */
 void plan_keep(const struct plan *plan, const char *line, const struct options *driver);
 
+/* Counts the transactions that a run had begun and acknowledged, from its RECORD_FILE. */
+void plan_count(const char *record, int64_t *begun, int64_t *acknowledged);
+
 #endif

@@ -12,6 +12,9 @@
  * usage: trials kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS
  *   trials of another kind: kill.h
  *
+ * usage: trials fault PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS run DRIVER-OPTIONS
+ *   trials on a device with a fault: device_fault.h
+ *
  * usage: trials look run DRIVER-OPTIONS
  *   opens and reads one database, and prints the result
  */
@@ -25,6 +28,7 @@
 #include "board.h"
 #include "bytes.h"
 #include "clock.h"
+#include "device_fault.h"
 #include "fail.h"
 #include "kill.h"
 #include "look.h"
@@ -212,7 +216,9 @@ int main(int argc, char **argv)
 		return cut_trials(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "kill") == 0)
 		return kill_trials(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "fault") == 0)
+		return fault_trials(argc - 1, argv + 1);
 	if (argc > 2 && strcmp(argv[1], "look") == 0)
 		return look_at(argc - 1, argv + 1);
-	fail_usage("usage: trials cut|kill|look ...");
+	fail_usage("usage: trials cut|kill|fault|look ...");
 }

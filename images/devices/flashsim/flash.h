@@ -59,6 +59,32 @@ struct flash_log_entry {
 	u32 operation;
 };
 
+/* What a command with a fault stores of what it was given. */
+enum flash_stores {
+	STORES_NOTHING,
+	/* the first half of its sectors, at least one */
+	STORES_HALF,
+	/* all, but garbage in the last sector */
+	STORES_GARBAGE,
+	/* all, but for a bit of the last sector */
+	STORES_FLIPPED,
+};
+
+struct flash_fault_kind {
+	const char *name;
+	unsigned int op;
+	/* the command is reported as failed */
+	bool fails;
+	enum flash_stores stores;
+};
+
+struct flash_fault {
+	const struct flash_fault_kind *kind; /* NULL: none */
+	u64 number;			     /* the command that has it, from 1 */
+	u64 seen;			     /* commands so far; from `number` on it has fired */
+	sector_t sector;		     /* of the command that had it */
+};
+
 struct flash_device {
 	struct config_group group;
 	/* for configfs' attributes: parameters and power */
@@ -99,6 +125,7 @@ struct flash_device {
 	struct xarray log;
 	u64 nr_log;
 	u64 log_lost;
+	struct flash_fault fault;
 
 	/* for what completions change, in interrupts */
 	spinlock_t done_lock;
@@ -114,6 +141,8 @@ struct flash_command {
 	struct flash_change *change;
 	/* its completion makes the change durable */
 	bool forced;
+	/* it has a fault and fails */
+	bool fails;
 	u64 epoch;
 	/* a FLUSH's number */
 	u64 flush;
@@ -122,7 +151,7 @@ struct flash_command {
 /* store.c: the memory of the device */
 struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, sector_t sectors,
 				   bool discard);
-void flash_copy(struct flash_device *dev, struct request *rq);
+void flash_copy(struct flash_device *dev, struct request *rq, sector_t sectors);
 void flash_swap(struct flash_device *dev, struct flash_change *change);
 void flash_swap_sectors(struct flash_device *dev, struct flash_change *change, sector_t sector,
 			sector_t end);
@@ -142,6 +171,12 @@ void flash_restore(struct flash_device *dev);
 void flash_history_init(struct flash_device *dev);
 void flash_history_clear(struct flash_device *dev);
 int flash_history_command(struct flash_device *dev, char *words);
+
+/* fault.c: a fault of one command */
+int flash_fault_set(struct flash_device *dev, char *words);
+const struct flash_fault_kind *flash_fault_of(struct flash_device *dev, struct request *rq);
+void flash_fault_spoil(struct flash_device *dev, const struct flash_fault_kind *kind,
+		       sector_t sector);
 
 /* log.c: log of all commands */
 void flash_log(struct flash_device *dev, const struct flash_log_entry *entry);

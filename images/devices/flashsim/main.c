@@ -12,6 +12,7 @@
  *   cache.c   writes a power cut may lose  sysfs.c  counters and switches
  *   history.c past states                  log.c    log of all commands
  *   map.c     page map and its garbage     map_cache.c  held part of the map
+ *   fault.c   a fault of one command
  */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -12,7 +12,7 @@
 static void end_command(struct flash_command *cmd)
 {
 	struct flash_device *dev = cmd->dev;
-	blk_status_t status = BLK_STS_OK;
+	blk_status_t status = cmd->fails ? BLK_STS_IOERR : BLK_STS_OK;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->done_lock, flags);
@@ -42,20 +42,31 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 	sector_t sector = blk_rq_pos(rq), sectors = blk_rq_sectors(rq);
 	bool fua = rq->cmd_flags & REQ_FUA;
 	bool reliable = fua || (dev->p.meta_reliable && rq->cmd_flags & REQ_META);
+	const struct flash_fault_kind *fault = flash_fault_of(dev, rq);
+	sector_t stored = sectors;
 	struct flash_change *change;
+
+	cmd->fails = fault && fault->fails;
+	if (fault && fault->stores == STORES_HALF)
+		stored = max_t(sector_t, sectors / 2, 1);
 
 	switch (req_op(rq)) {
 	case REQ_OP_FLUSH:
-		cmd->flush = flash_number_flush(dev);
+		if (!fault)
+			cmd->flush = flash_number_flush(dev);
 		return flash_flush(dev->model, now);
 	case REQ_OP_READ:
-		flash_copy(dev, rq);
+		flash_copy(dev, rq, sectors);
 		return flash_read(dev->model, now, sector, sectors);
 	case REQ_OP_WRITE:
-		change = flash_replace(dev, sector, sectors, false);
+		if (fault && fault->stores == STORES_NOTHING)
+			return flash_write(dev->model, now, sector, sectors, reliable);
+		change = flash_replace(dev, sector, stored, false);
 		if (!change)
 			return 0;
-		flash_copy(dev, rq);
+		flash_copy(dev, rq, stored);
+		if (fault)
+			flash_fault_spoil(dev, fault, sector + stored - 1);
 		cmd->change = change;
 		cmd->forced = reliable || !dev->p.cache_kib;
 		flash_remember(dev, change);
@@ -90,7 +101,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	blk_mq_start_request(bd->rq);
 	cmd->dev = dev;
 	cmd->change = NULL;
-	cmd->forced = false;
+	cmd->forced = cmd->fails = false;
 	cmd->flush = 0;
 
 	mutex_lock(&dev->lock);

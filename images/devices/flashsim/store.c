@@ -174,10 +174,11 @@ struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, se
 	return change;
 }
 
-/* Copy a request's data in or out; a write's pages exist. */
-void flash_copy(struct flash_device *dev, struct request *rq)
+/* Copy the data of a request's first sectors in or out; a write's pages exist. */
+void flash_copy(struct flash_device *dev, struct request *rq, sector_t sectors)
 {
 	loff_t at = (loff_t)blk_rq_pos(rq) << SECTOR_SHIFT;
+	loff_t end = at + ((loff_t)sectors << SECTOR_SHIFT);
 	struct req_iterator iter;
 	struct bio_vec bv;
 
@@ -186,9 +187,11 @@ void flash_copy(struct flash_device *dev, struct request *rq)
 		void *buffer = bvec_kmap_local(&bv), *data = buffer;
 		unsigned int left = bv.bv_len;
 
-		while (left) {
+		while (left && at < end) {
 			struct page *page = xa_load(&dev->pages, at >> PAGE_SHIFT);
 			unsigned int n = min_t(unsigned int, left, PAGE_SIZE - offset_in_page(at));
+
+			n = min_t(loff_t, n, end - at);
 
 			if (req_op(rq) == REQ_OP_WRITE)
 				memcpy(page_address(page) + offset_in_page(at), data, n);

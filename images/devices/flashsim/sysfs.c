@@ -5,6 +5,7 @@
  *   reset      1: counters zero, cache clean, units closed, generator at its seed, log empty
  *   log        log of all commands since the last reset (log.c)
  *   power_cut  0: power is on; other values: flash_cut
+ *   fault      a fault: flash_fault_set; read: whether and where it fired
  *   history    0, 1: whether past states can be shown; other values: flash_history_command
  */
 #include <linux/device.h>
@@ -117,6 +118,37 @@ static ssize_t history_store(struct device *device, struct device_attribute *att
 }
 static DEVICE_ATTR_RW(history);
 
+static ssize_t fault_show(struct device *device, struct device_attribute *attribute, char *buffer)
+{
+	struct flash_device *dev = device_of(device);
+	const struct flash_fault *fault = &dev->fault;
+	int n;
+
+	mutex_lock(&dev->lock);
+	n = sysfs_emit(buffer, "fired=%d seen=%llu sector=%llu\n",
+		       fault->kind && fault->seen >= fault->number, fault->seen,
+		       (u64)fault->sector);
+	mutex_unlock(&dev->lock);
+	return n;
+}
+
+static ssize_t fault_store(struct device *device, struct device_attribute *attribute,
+			   const char *buffer, size_t count)
+{
+	struct flash_device *dev = device_of(device);
+	char *copy = kstrndup(buffer, count, GFP_KERNEL);
+	int error;
+
+	if (!copy)
+		return -ENOMEM;
+	mutex_lock(&dev->lock);
+	error = flash_fault_set(dev, strim(copy));
+	mutex_unlock(&dev->lock);
+	kfree(copy);
+	return error ?: count;
+}
+static DEVICE_ATTR_RW(fault);
+
 static ssize_t log_read(struct file *file, struct kobject *kobj, flash_file *attribute,
 			char *buffer, loff_t offset, size_t count)
 {
@@ -130,11 +162,8 @@ static flash_file_list flash_files[] = {
 };
 
 static struct attribute *flash_attributes[] = {
-	&dev_attr_stats.attr,
-	&dev_attr_reset.attr,
-	&dev_attr_power_cut.attr,
-	&dev_attr_history.attr,
-	NULL,
+	&dev_attr_stats.attr,	&dev_attr_reset.attr, &dev_attr_power_cut.attr,
+	&dev_attr_history.attr, &dev_attr_fault.attr, NULL,
 };
 
 static const struct attribute_group flash_group = {
