@@ -203,10 +203,10 @@ def neighbours(here: Candidate) -> Iterator[Candidate]:
 
 
 def descend(posed: Problem, best: Fit) -> tuple[Fit, list[Fit]]:
-    """Go to the neighbour that costs least until none costs less; return it, and its neighbours."""
+    """Go to the neighbour that costs least until none is better; return it, and its neighbours."""
     while True:
         tried = by_cost(posed.solve(one, parameters(one), FEW) for one in neighbours(best.candidate))
-        if not tried or tried[0].cost >= best.cost:
+        if not tried or tried[0].cost > best.cost - ALIKE:
             return best, tried
         best = posed.solve(tried[0].candidate, parameters(tried[0].candidate), MANY)
 
