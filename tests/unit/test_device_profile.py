@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from images.flash_model import parameter_names
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
 import hidden  # noqa: E402
+import recorded_cells  # noqa: E402
 
 UNITS = Candidate(
     {
@@ -210,6 +212,21 @@ def test_prediction_of_the_device_itself_and_of_another() -> None:
     assert max(abs(one.error) for one in right.sequences) < 0.05
     assert 0.0001 < right.interrupted < 0.003 and 2e6 < right.interruption_ns < 20e6
     assert max(abs(one.error) for one in wrong.sequences) > 0.2
+
+
+def test_tps_of_recorded_cells() -> None:
+    """Commands change with what the kernel reports; a slower device and the host's time make fewer TPS."""
+    cells = recorded_cells.cells()
+    assert len(cells) == 6 and {cell.transactions for cell in cells.values()} == {24}
+    facts = Facts(SPAN, 512, True, True, True, 29000)
+    for cell in cells.values():
+        with_fua = [row.op for row in cell.rows(facts)]
+        without = [row.op for row in cell.rows(replace(facts, fua=False))]
+        bare = [row.op for row in cell.rows(replace(facts, fua=False, write_cache=False))]
+        assert "f" in with_fua and without.count("F") == with_fua.count("F") + with_fua.count("f")
+        assert not {"f", "F"} & {*bare} and bare.count("w") == without.count("w")
+        slow, fast = (cell.tps(UNITS.changed(program_ns=ns), facts) for ns in (900000, 90000))
+        assert slow < fast < cell.transactions * 1e9 / sum(cell.idle_ns)
 
 
 def test_written_profile_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
