@@ -80,11 +80,20 @@ def with_program(start: Candidate, kib: int, cached: bool, median: Medians) -> l
         # what is programmed after the SLC takes as long as a full unit, small or not
         return [unit.changed(program_ns=max(start.value("program_ns"), round(full)))]
     found = [unit.changed(program_kib_ns=max(0, round((full - start.value("program_ns")) / kib)))]
-    durable = "f" if median.has("write sizes: f 4k") else "w"
-    if kib > 4 and (durable == "f" or not cached):
-        rise = (median(f"write sizes: {durable} {kib}k") - median(f"write sizes: {durable} 4k")) / (kib - 4)
-        found.append(unit.changed(program_kib_ns=max(0, round(rise - KIB * 1000 / start.value("bus_mb_s")))))
+    if kib > 4:
+        found.append(unit.changed(program_kib_ns=max(0, round(within_unit(unit, kib, cached, median)))))
     return found
+
+
+def within_unit(start: Candidate, kib: int, cached: bool, median: Medians) -> float:
+    """Return the time per KiB in which a program grows up to a unit: by FLUSH, where only it is durable."""
+    if cached and not start.value("fua"):
+        number = min(kib // 4, 16)
+        few, many = (median(f"flushes: {n} of 4k flush idle") for n in (1, number))
+        return (many - few) / (4 * number - 4)
+    durable = "f" if start.value("fua") else "w"
+    rise = median(f"write sizes: {durable} {kib}k") - median(f"write sizes: {durable} 4k")
+    return rise / (kib - 4) - KIB * 1000 / start.value("bus_mb_s")
 
 
 def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> list[Fit]:
@@ -101,19 +110,21 @@ def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> li
             continue
         units = with_program(start, kib, cached, median)
         if cached:
-            one = units[-1].changed(cache_kib=max(first_cache(median), 2 * kib))
-            units = [one, one.changed(cache_reorder=1)]
+            # a size far from the true one draws all times with it
+            at = units[-1]
+            units = [
+                min((at.changed(cache_kib=size, cache_reorder=order) for size in sizes(kib)), key=posed.cost)
+                for order in (0, 1)
+            ]
         starts += units
     fits = by_cost(posed.solve(one, names, FEW) for one in starts)
     fits = by_cost(posed.solve(fit.candidate, names, FEW) for fit in fits[:6])
     return caches(posed, fits[:3], names)[:3] if cached else fits[:3]
 
 
-def first_cache(median: Medians) -> int:
-    """Return about how many KiB a burst writes before it waits for the flash."""
-    times = np.array([median(f"bursts: 256k {number}") for number in range(24)])
-    slow = np.flatnonzero(times > 1.3 * times[:2].min())
-    return int(slow[0] + 1) * 128 if slow.size else 1024
+def sizes(program_kib: int) -> list[int]:
+    """Return the sizes that a cache behind this program unit may have."""
+    return [kib for kib in CACHE_KIB if program_kib <= kib <= 2048 * program_kib]
 
 
 def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fit]:
@@ -124,8 +135,9 @@ def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fi
 
     tried = list(fits)
     for fit in fits:
-        least = fit.candidate.value("program_bytes") // KIB
-        others = [fit.candidate.changed(cache_kib=kib) for kib in CACHE_KIB if least <= kib <= 2048 * least]
+        others = [
+            fit.candidate.changed(cache_kib=kib) for kib in sizes(fit.candidate.value("program_bytes") // KIB)
+        ]
         tried += [posed.solve(other, names, FEW) for other in sorted(others, key=cost)[:3]]
     return by_cost(tried)
 
@@ -156,7 +168,7 @@ def slc_sizes(posed: Problem, fit: Fit) -> Fit:
 def same_caches(posed: Problem, best: Fit) -> tuple[int, ...]:
     """Return the other cache sizes that fit as well: where the bus is slower than the flash, several."""
     least, cache = best.candidate.value("program_bytes") // KIB, best.candidate.value("cache_kib")
-    others = [kib for kib in CACHE_KIB if cache and least <= kib <= 2048 * least and kib != cache]
+    others = [kib for kib in sizes(least) if cache and kib != cache]
     costs = {kib: posed.cost(best.candidate.changed(cache_kib=kib)) for kib in others}
     return tuple(kib for kib in others if costs[kib] < best.cost + ALIKE)
 
@@ -196,8 +208,8 @@ def neighbours(here: Candidate) -> Iterator[Candidate]:
     if cache:
         yield here.changed(cache_reorder=1 - here.value("cache_reorder"))
         near = CACHE_KIB.index(cache) if cache in CACHE_KIB else 0
-        sizes = {*CACHE_KIB[max(0, near - 1) : near + 2]} - {cache}
-        yield from (here.changed(cache_kib=kib) for kib in sizes if unit <= kib <= 2048 * unit)
+        others = {*CACHE_KIB[max(0, near - 1) : near + 2]} - {cache}
+        yield from (here.changed(cache_kib=kib) for kib in sizes(unit) if kib in others)
     if here.value("slc_mib"):
         yield here.changed(slc_mib=0)
 

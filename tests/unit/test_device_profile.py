@@ -20,6 +20,7 @@ from commitpath.fitting import device_fit, joint_fit, measurement, prediction, p
 from commitpath.fitting.candidate import PLAIN, TIMES, Candidate, of_facts
 from commitpath.fitting.cells import divided
 from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
+from commitpath.fitting.first_values import Medians
 from commitpath.fitting.held_out import sequences
 from commitpath.run import device_measurement, profile
 from images import cellrun
@@ -163,6 +164,13 @@ def test_the_search_leaves_a_wrong_cache_or_program_unit(wrong: dict[str, int]) 
     assert {name: best.candidate.value(name) for name in wrong} == {
         name: CACHED.value(name) for name in wrong
     }
+
+
+def test_the_time_per_kib_is_seen_in_a_flush() -> None:
+    """Behind a cache without FUA no write waits for its program."""
+    made = measured(CACHED.changed(program_kib_ns=30000), "flushes")
+    each = device_fit.within_unit(CACHED, 16, True, Medians(made))
+    assert each == pytest.approx(30000, rel=0.2)
 
 
 def test_one_merge_counts_as_uncertain_as_merges_are() -> None:
