@@ -23,6 +23,7 @@ class Cells:
     begin: np.ndarray  # of each cell among the sorted
     count: np.ndarray
     kept: np.ndarray  # of the mean; 0: the median
+    merged: np.ndarray  # whether its commands merge by copying
 
     def statistics(self, latency: np.ndarray) -> np.ndarray:
         """Return the median or mean of each cell."""
@@ -37,15 +38,22 @@ class Cells:
 
     def sigmas(self, latency: np.ndarray) -> np.ndarray:
         """Return the standard deviation of the logarithm of each cell's statistic."""
-        level = self.jitter(latency)
+        level, merging = self.jitter(latency), self.merging(latency)
         sigmas = []
-        for begin, count, kept in zip(self.begin, self.count, self.kept, strict=True):
+        for cell, (begin, count, kept) in enumerate(zip(self.begin, self.count, self.kept, strict=True)):
             values = latency[self.used[begin : begin + count]]
-            sd = level
+            sd = merging if self.merged[cell] else level
             if count >= ENOUGH:
                 sd = values.std() / values.mean() if kept else deviation(values)
             sigmas.append(max(sd, level / 2) * (1 if kept else OF_MEDIAN) / np.sqrt(count))
         return np.hypot(sigmas, LEAST_SIGMA)
+
+    def merging(self, latency: np.ndarray) -> float:
+        """Return the relative deviation of one command that merges, in the median of the cells with many."""
+        places = zip(self.begin[self.merged], self.count[self.merged], strict=True)
+        values = [latency[self.used[begin : begin + count]] for begin, count in places]
+        many = [float(one.std() / one.mean()) for one in values if one.size >= ENOUGH]
+        return max(self.jitter(latency), float(np.median(many)) if many else 0.0)
 
     def jitter(self, latency: np.ndarray, least_ns: float = 0) -> float:
         """Return the relative deviation of one command, in the median of the cells of the median.
@@ -79,4 +87,4 @@ def divided(measurement: Measurement, events: np.ndarray, *without: str) -> Cell
     means = np.array([measurement.rows[number].mean for number in used[begin]])
     event = events[used[begin]] > 0
     kept = np.where(event, count, np.where(means, count - count // 25, 0))
-    return Cells(tuple(map(str, names)), used, cell, begin, count, kept)
+    return Cells(tuple(map(str, names)), used, cell, begin, count, kept, events[used[begin]] % 4 == 2)

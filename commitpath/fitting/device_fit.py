@@ -1,6 +1,6 @@
 """Fit a device to a measurement: structure, program unit and cache, then all times together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +20,11 @@ BEHIND = ("sustained", "far and near", "write sizes", "flushes", "bursts")
 # commands of the sustained write that do, where there is no SLC
 EARLY = 100
 # times that the first values have near enough
-KNOWN_FIRST = ("command_ns", "read_ns", "flush_clean_ns", "discard_ns")
+KNOWN_FIRST = ("command_ns", "bus_mb_s", "read_ns", "flush_clean_ns", "discard_ns")
+# steps of a fit from near its end, and of one to its end
+FEW, MANY = 4, 24
 # structure experiments: single commands matter there, not cells
-NOT_FITTED = ("read pages", "log")
+NOT_FITTED = ("read pages", "full log")
 # fits that cost this much more than the best are no worse: two standard deviations
 ALIKE = 2.0
 # the relative deviation of the variance of an even distribution, times the root of the number of values
@@ -63,18 +65,35 @@ def events(measurement: Measurement, start: Candidate) -> np.ndarray:
     return np.asarray(merged + 4 * (counts[:, MAP] > 0))
 
 
-def with_program(start: Candidate, kib: int, cached: bool, median: Medians) -> Candidate:
-    """Return a program unit, with the time per KiB that a full one leaves; 0 where the bus is slower."""
+def with_program(start: Candidate, kib: int, cached: bool, median: Medians) -> list[Candidate]:
+    """Return a program unit, with times that a full one leaves, and with the time per KiB within a unit."""
     bus = 512 * KIB * 1000 / start.value("bus_mb_s") + start.value("command_ns")
     rounds = 512 / (kib * start.value("dies"))
     if cached:
-        # a sustained write
+        # a sustained write; the bus may be slower
         large = median("sustained: 14")
         full = large / rounds if large > 1.15 * bus else 0.0
     else:
         full = (median("write sizes: w 512k") - bus) / max(1.0, rounds)
-    each = max(0, round((full - start.value("program_ns")) / kib))
-    return start.changed(program_bytes=kib * KIB, program_kib_ns=each)
+    unit = start.changed(program_bytes=kib * KIB)
+    if start.value("slc_mib"):
+        # what is programmed after the SLC takes as long as a full unit, small or not
+        return [unit.changed(program_ns=max(start.value("program_ns"), round(full)))]
+    found = [unit.changed(program_kib_ns=max(0, round((full - start.value("program_ns")) / kib)))]
+    if kib > 4:
+        found.append(unit.changed(program_kib_ns=max(0, round(within_unit(unit, kib, cached, median)))))
+    return found
+
+
+def within_unit(start: Candidate, kib: int, cached: bool, median: Medians) -> float:
+    """Return the time per KiB in which a program grows up to a unit: by FLUSH, where only it is durable."""
+    if cached and not start.value("fua"):
+        number = min(kib // 4, 16)
+        few, many = (median(f"flushes: {n} of 4k flush idle") for n in (1, number))
+        return (many - few) / (4 * number - 4)
+    durable = "f" if start.value("fua") else "w"
+    rise = median(f"write sizes: {durable} {kib}k") - median(f"write sizes: {durable} 4k")
+    return rise / (kib - 4) - KIB * 1000 / start.value("bus_mb_s")
 
 
 def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> list[Fit]:
@@ -89,24 +108,23 @@ def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> li
     for kib in PROGRAM_KIB:
         if start.value("pad_bytes") > kib * KIB:
             continue
-        one = with_program(start, kib, cached, median)
+        units = with_program(start, kib, cached, median)
         if cached:
-            one = one.changed(cache_kib=max(first_cache(median), 2 * kib))
-            starts += [one, one.changed(cache_reorder=1)]
-        else:
-            starts += [one, one.changed(program_kib_ns=0)]
-    fits = by_cost(posed.solve(one, names, 4) for one in starts)
-    if not cached:
-        return fits[:6]
-    fits = by_cost(posed.solve(fit.candidate, names, 4) for fit in fits[:6])
-    return caches(posed, fits[:3], names)[:3]
+            # a size far from the true one draws all times with it
+            at = units[-1]
+            units = [
+                min((at.changed(cache_kib=size, cache_reorder=order) for size in sizes(kib)), key=posed.cost)
+                for order in (0, 1)
+            ]
+        starts += units
+    fits = by_cost(posed.solve(one, names, FEW) for one in starts)
+    fits = by_cost(posed.solve(fit.candidate, names, FEW) for fit in fits[:6])
+    return caches(posed, fits[:3], names)[:3] if cached else fits[:3]
 
 
-def first_cache(median: Medians) -> int:
-    """Return about how many KiB a burst writes before it waits for the flash."""
-    times = np.array([median(f"bursts: 256k {number}") for number in range(24)])
-    slow = np.flatnonzero(times > 1.3 * times[:2].min())
-    return int(slow[0] + 1) * 128 if slow.size else 1024
+def sizes(program_kib: int) -> list[int]:
+    """Return the sizes that a cache behind this program unit may have."""
+    return [kib for kib in CACHE_KIB if program_kib <= kib <= 2048 * program_kib]
 
 
 def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fit]:
@@ -117,9 +135,10 @@ def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fi
 
     tried = list(fits)
     for fit in fits:
-        least = fit.candidate.value("program_bytes") // KIB
-        others = [fit.candidate.changed(cache_kib=kib) for kib in CACHE_KIB if least <= kib <= 2048 * least]
-        tried += [posed.solve(other, names, 3) for other in sorted(others, key=cost)[:3]]
+        others = [
+            fit.candidate.changed(cache_kib=kib) for kib in sizes(fit.candidate.value("program_bytes") // KIB)
+        ]
+        tried += [posed.solve(other, names, FEW) for other in sorted(others, key=cost)[:3]]
     return by_cost(tried)
 
 
@@ -149,7 +168,7 @@ def slc_sizes(posed: Problem, fit: Fit) -> Fit:
 def same_caches(posed: Problem, best: Fit) -> tuple[int, ...]:
     """Return the other cache sizes that fit as well: where the bus is slower than the flash, several."""
     least, cache = best.candidate.value("program_bytes") // KIB, best.candidate.value("cache_kib")
-    others = [kib for kib in CACHE_KIB if cache and least <= kib <= 2048 * least and kib != cache]
+    others = [kib for kib in sizes(least) if cache and kib != cache]
     costs = {kib: posed.cost(best.candidate.changed(cache_kib=kib)) for kib in others}
     return tuple(kib for kib in others if costs[kib] < best.cost + ALIKE)
 
@@ -179,25 +198,64 @@ def spread(measurement: Measurement, best: Fit, jitter: float) -> tuple[Candidat
     return best.candidate.changed(merge_ns=least, merge_spread_ns=round(width(0))), intervals
 
 
+def neighbours(here: Candidate) -> Iterator[Candidate]:
+    """Yield devices with another program unit, cache or order of draining, or without SLC."""
+    unit, cache = here.value("program_bytes") // KIB, here.value("cache_kib")
+    least, log = max(min(PROGRAM_KIB), here.value("pad_bytes") // KIB), here.value("log_kib")
+    for kib in (unit // 2, unit * 2):
+        if least <= kib <= max(PROGRAM_KIB) and (kib <= log or not log):
+            yield here.changed(program_bytes=kib * KIB, cache_kib=max(cache, kib) if cache else 0)
+    if cache:
+        yield here.changed(cache_reorder=1 - here.value("cache_reorder"))
+        near = CACHE_KIB.index(cache) if cache in CACHE_KIB else 0
+        others = {*CACHE_KIB[max(0, near - 1) : near + 2]} - {cache}
+        yield from (here.changed(cache_kib=kib) for kib in sizes(unit) if kib in others)
+    if here.value("slc_mib"):
+        yield here.changed(slc_mib=0)
+
+
+def descend(posed: Problem, best: Fit) -> tuple[Fit, list[Fit]]:
+    """Go to the neighbour that costs least until none is better; return it, and its neighbours."""
+    while True:
+        tried = by_cost(posed.solve(one, parameters(one), FEW) for one in neighbours(best.candidate))
+        if not tried or tried[0].cost > best.cost - ALIKE:
+            return best, tried
+        best = posed.solve(tried[0].candidate, parameters(tried[0].candidate), MANY)
+
+
+def of_reads(measurement: Measurement, start: Candidate) -> Candidate:
+    """Return the times of a read, which nothing else decides."""
+    part = measurement.chosen(measurement.among("read sizes"))
+    posed = problem(part, divided(part, events(part, start)))
+    return posed.solve(start, ("command_ns", "bus_mb_s", "read_ns"), 2 * FEW).candidate
+
+
 def fit(measurement: Measurement) -> Result:
     """Fit a device."""
     measurement = measurement.chosen(measurement.among(*EXPERIMENTS))
     found = structure.find(measurement, of_facts(measurement.facts))
     cached = measurement.facts.write_cache and is_cached(Medians(measurement))
-    start = first_values(measurement, found.candidate, cached)
+    start = of_reads(measurement, first_values(measurement, found.candidate, cached))
     rough = behind_cache(measurement, start, cached)
-    posed = problem(measurement, divided(measurement, events(measurement, rough[0].candidate), *NOT_FITTED))
+
+    def posed_by(one: Candidate) -> Problem:
+        return problem(measurement, divided(measurement, events(measurement, one), *NOT_FITTED))
+
+    posed = posed_by(rough[0].candidate)
     tried = by_cost(
-        posed.solve(slc_sizes(posed, one).candidate, parameters(one.candidate), 8) for one in rough
+        posed.solve(slc_sizes(posed, one).candidate, parameters(one.candidate), 2 * FEW) for one in rough
     )
-    best = tried[0]
+    best = posed.solve(tried[0].candidate, parameters(tried[0].candidate), MANY)
+    # which commands merge, or read the map, hangs on what was found
+    posed = posed_by(best.candidate)
+    best, tried = descend(posed, posed.solve(best.candidate, parameters(best.candidate), MANY))
     alike = dict(found.alike)
     if caches_alike := same_caches(posed, best):
         alike["cache_kib"] = caches_alike
     for name in ("program_bytes", "cache_reorder"):
-        others = {one.candidate.value(name) for one in tried if one.cost < tried[0].cost + ALIKE}
-        if len(others | {best.candidate.value(name)}) > 1:
-            alike[name] = tuple(sorted(others - {best.candidate.value(name)}))
+        others = {one.candidate.value(name) for one in tried if one.cost < best.cost + ALIKE}
+        if others := others - {best.candidate.value(name)}:
+            alike[name] = tuple(sorted(others))
     jitter = posed.cells.jitter(measurement.latency_ns.astype(float))
     candidate, intervals = best.candidate, best.intervals
     if candidate.value("open_units"):

@@ -105,13 +105,18 @@ def read_pages(facts: Facts, draw: random.Random) -> Iterator[Row]:
             yield Row(f"back {distance // KIB}k", "r", place, 4 * KIB)
 
 
-def log(facts: Facts, draw: random.Random) -> Iterator[Row]:
-    """Writes out of order in one unit: its log, and what a small write takes of it."""
-    region = 320 * MIB
-    for size, count in ((4 * KIB, 1200), (64 * KIB, 96)):
+def full_log(facts: Facts, draw: random.Random) -> Iterator[Row]:
+    """Writes out of order in one unit: large ones fill its log many times, small ones show what they take.
+
+    No place is the begin of a unit, as a write there is in order.
+    """
+    region = 320 * MIB + 64 * KIB
+    for size, count in ((64 * KIB, 300), (4 * KIB, 1200)):
         for _ in range(count):
-            place = region + draw.randrange(MIB // size) * size
+            place = region + draw.randrange(448 * KIB // size) * size
             yield from durable(facts, f"{size // KIB}k", place, size)
+    # SLC is empty again
+    yield from empty_cache(facts, 10 * SECOND)
 
 
 def far_and_near(facts: Facts, _: random.Random) -> Iterator[Row]:
@@ -170,8 +175,9 @@ def flushes(facts: Facts, _: random.Random) -> Iterator[Row]:
     for _turn in range(20):
         yield Row("clean", "F", 0, 0, MS)
     for kib, number, turns in ((4, 1, 12), (4, 2, 6), (4, 4, 6), (4, 8, 5), (4, 16, 5), (4, 64, 2),
-                               (64, 4, 5), (64, 16, 3), (64, 64, 2)):  # fmt: skip
-        for idle in (0, 50 * MS):
+                               *((64, number, 3) for number in (4, 8, 12, 16)),
+                               *((64, number, 2) for number in (24, 32, 48, 64))):  # fmt: skip
+        for idle in (0, 50 * MS) if number in (1, 2, 4, 8, 16, 64) else (0,):
             for _turn in range(turns):
                 yield Row("", "r", 0, 4 * KIB, 50 * MS)
                 for n in range(number):
@@ -181,7 +187,7 @@ def flushes(facts: Facts, _: random.Random) -> Iterator[Row]:
 
 
 def bursts(facts: Facts, draw: random.Random) -> Iterator[Row]:
-    """Writes after idle until they wait for the flash: cache size, and the rate behind it."""
+    """Writes after idle until they wait for the flash: cache size, the rate behind it, the map it reads."""
     for _ in range(4):
         yield from empty_cache(facts, 300 * MS)
         for number in range(24):
@@ -190,6 +196,13 @@ def bursts(facts: Facts, draw: random.Random) -> Iterator[Row]:
     for number in range(1400):
         place = 420 * MIB + draw.randrange(256) * 4 * KIB
         yield Row(f"4k {number // 50}", "w", place, 4 * KIB, mean=True)
+    yield from empty_cache(facts, 300 * MS)
+    # without a cache the map is read before each write, which the march shows
+    for mib in (8, 32, 128, 512) if facts.write_cache else ():
+        for number in range(150):
+            place = draw.randrange(mib * MIB // (4 * KIB)) * 4 * KIB
+            yield Row(f"over {mib} MiB {number // 50}", "w", place, 4 * KIB, mean=True)
+        yield Row(f"over {mib} MiB flush", "F", 0, 0)
     yield from empty_cache(facts, 300 * MS)
 
 
@@ -204,7 +217,7 @@ EXPERIMENTS: dict[str, Callable[[Facts, random.Random], Iterator[Row]]] = {
     "map reads": map_reads,
     "read sizes": read_sizes,
     "read pages": read_pages,
-    "log": log,
+    "full log": full_log,
     "far and near": far_and_near,
     "march": march,
     "open units": open_units,

@@ -27,6 +27,8 @@ STEP, LEAST_STEP = 0.02, 0.01
 OF_A_CELL = 0.5
 # residuals beyond this many standard deviations count less
 FAR = 3.0
+# a step that makes the cost smaller by less is the last
+FTOL = 1e-4
 
 
 def to_number(name: str, value: float) -> float:
@@ -106,7 +108,7 @@ class Problem:
         high = [to_number(name, 1) if name == BUS else np.inf for name in names]
         found = least_squares(
             lambda numbers: self.residuals(candidate(numbers)), np.clip(first, low, high), jac=jacobian,
-            bounds=(low, high), loss="soft_l1", f_scale=FAR, max_nfev=most,
+            bounds=(low, high), loss="soft_l1", f_scale=FAR, max_nfev=most, ftol=FTOL,
         )  # fmt: skip
         # a misfit makes the intervals wider
         wider = max(1.0, float(np.sqrt(found.cost / len(self.cells.names) / OF_A_CELL)))

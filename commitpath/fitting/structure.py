@@ -6,7 +6,7 @@ from the medians of its groups. So durations need not be known, and outliers cou
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,8 +17,13 @@ from commitpath.fitting.measurement import Measurement
 # an event that is there makes the deviations this much smaller, and its commands this much slower
 LEAST_GAIN = 0.15
 LEAST_RATIO = 1.25
+LEAST_HITS = 0.5
+# reads without the event are of the same kind and as many
+LEAST_MAP_RATIO = 1.08
 # hypotheses within this of the best are not distinguished
 ALIKE = 0.01
+# a log that was full less often is not distinguished from interruptions of the host
+LEAST_MERGES = 4
 MOST_DIES = 16
 MOST_OPEN = 16
 UNITS_KIB = sorted([512 << n for n in range(8)] + [1536 << n for n in range(6)])
@@ -33,6 +38,7 @@ class Found:
     alike: tuple[Candidate, ...]
     gain: float  # of the deviations, against no event at all
     ratio: float  # of the commands with the event to those without
+    hits: float  # commands that are slow and have the event, of those that are or have one
 
     @property
     def is_there(self) -> bool:
@@ -67,8 +73,20 @@ def best_of(
     null = deviations(logs, kind)
     alike = tuple(other for cost, other, _ in tried if cost <= least + ALIKE * null and other != best)
     pays = event == event.max()
-    ratio = np.exp(np.median(logs[pays]) - np.median(logs[~pays])) if pays.any() and not pays.all() else 1.0
-    return Found(best, alike, 1 - least / null, float(ratio))
+    if pays.all():
+        return Found(best, alike, 1 - least / null, 1.0, 0.0)
+    ratio = np.exp(np.median(logs[pays]) - np.median(logs[~pays]))
+    return Found(best, alike, 1 - least / null, float(ratio), hits(logs, kind, pays))
+
+
+def hits(logs: np.ndarray, kind: np.ndarray, pays: np.ndarray) -> float:
+    """Return how many commands are slow for their kind and pay, of those that are or do."""
+    beyond = logs.copy()
+    for one in np.unique(kind):
+        rest = (kind == one) & ~pays
+        beyond[kind == one] -= np.median(logs[rest if rest.any() else kind == one])
+    slow = beyond > np.median(beyond[pays]) / 2
+    return float((slow & pays).sum() / (slow | pays).sum())
 
 
 def pages(measurement: Measurement, known: Candidate) -> Found:
@@ -113,27 +131,27 @@ def merged(part: Measurement) -> Callable[[Candidate], np.ndarray]:
 
 
 def log(measurement: Measurement, known: Candidate) -> Found:
-    """Find the log of a unit: after how many writes of 4 and of 64 KiB in one unit it is merged."""
+    """Find the log of a unit: after how many writes of 64 and of 4 KiB in one unit it is merged."""
 
-    def logged(number: int, pad: int, phase: int) -> Candidate:
-        values = {"log_kib": number * pad, "program_bytes": pad * KIB, "pad_bytes": pad * KIB}
-        return with_units(known).changed(phase=phase, unit_kib=4096, **values)
+    def logged(kib: int, pad: int) -> Candidate:
+        values = {"log_kib": kib, "program_bytes": pad * KIB, "pad_bytes": pad * KIB}
+        return with_units(known).changed(unit_kib=4096, phase=0, **values)
 
-    part = measurement.chosen(measurement.among("log"))
-    small = part.chosen(np.array([row.size <= 4 * KIB for row in part.rows]))
-    # a write at the begin of a unit is in order; the region may begin with one or not
-    numbers = (logged(number, 4, MIB) for number in range(2, 1200))
-    by_number = best_of(small, np.ones(len(small.rows), bool), numbers, merged(small))
-    number = by_number.best.value("log_kib") // 4
-    hypotheses = [
-        logged(near, pad, phase)
-        for pad in (4, 8, 16, 32, 64, 128)
-        for near in (number, number - 1, number + 1)
-        for phase in (0, MIB)
-        if near * pad >= 64
-    ]
-    found = best_of(part, np.ones(len(part.rows), bool), hypotheses, merged(part))
-    return replace(found, gain=by_number.gain, ratio=by_number.ratio)
+    part = measurement.chosen(measurement.among("full log"))
+    large = part.chosen(np.cumsum([row.size == 4 * KIB for row in part.rows]) == 0)
+    everywhere = np.ones(len(large.rows), bool)
+    numbers = (logged(number * 64, 64) for number in range(1, everywhere.sum() // LEAST_MERGES))
+    least = best_of(large, everywhere, numbers, merged(large)).best.value("log_kib")
+    return best_of(
+        part,
+        np.ones(len(part.rows), bool),
+        (
+            logged(kib, pad)
+            for pad in (4, 8, 16, 32, 64, 128)
+            for kib in range(max(least, pad), least + 64, pad)
+        ),
+        merged(part),
+    )
 
 
 def units(measurement: Measurement, known: Candidate) -> Found:
@@ -189,12 +207,14 @@ def find(measurement: Measurement, known: Candidate) -> Structure:
                 alike[name] = tuple(sorted(others))
 
     keep(pages(measurement, known), "read_bytes", "dies")
-    if (found := map_cache(measurement, known)).is_there:
+    found = map_cache(measurement, known)
+    if found.gain > LEAST_GAIN and found.ratio > LEAST_MAP_RATIO:
         keep(found, "map_kib")
         # in the model a device with such a map has no units
         return Structure(known.changed(slc_mib=slc_mib(measurement)), alike)
     found = log(measurement, known)
-    logged = found if found.is_there else None
+    # merges are rare here: they make few deviations
+    logged = found if found.ratio > LEAST_RATIO and found.hits > LEAST_HITS else None
     if logged:
         keep(logged, "log_kib", "pad_bytes")
         known = known.changed(program_bytes=max(known.value("program_bytes"), known.value("pad_bytes")))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from commitpath.fitting import device_fit, joint_fit, measurement, prediction, p
 from commitpath.fitting.candidate import PLAIN, TIMES, Candidate, of_facts
 from commitpath.fitting.cells import divided
 from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
+from commitpath.fitting.first_values import Medians
 from commitpath.fitting.held_out import sequences
 from commitpath.run import device_measurement, profile
 from images import cellrun
@@ -27,6 +29,7 @@ from images.flash_model import parameter_names
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
 import hidden  # noqa: E402
+import recorded_cells  # noqa: E402
 
 UNITS = Candidate(
     {
@@ -112,14 +115,70 @@ def test_page_and_dies() -> None:
 
 
 def test_units_are_found_behind_a_log() -> None:
-    made = measured(UNITS, "log", "far and near", "march", "open units")
+    made = measured(UNITS, "full log", "far and near", "march", "open units")
     log = structure.log(made, of_facts(made.facts))
-    assert log.is_there and log.best.value("log_kib") == 512 and log.best.value("pad_bytes") == 4 * KIB
+    assert log.hits > structure.LEAST_HITS
+    assert log.best.value("log_kib") == 512 and log.best.value("pad_bytes") == 4 * KIB
     known = of_facts(made.facts).changed(log_kib=512)
     units = structure.units(made, known)
     assert units.is_there and units.best.value("unit_kib") == 2048 and units.best.phase == 1 * MIB
     found = structure.open_units(made, known.changed(unit_kib=2048, phase=1 * MIB))
     assert found.best.value("open_units") == 3
+
+
+@pytest.mark.parametrize(("log_kib", "pad_kib"), [(0, 0), (2048, 0), (256, 32)])
+def test_a_log_is_found_by_few_merges_too(log_kib: int, pad_kib: int) -> None:
+    """2 MiB are full after 512 writes of 4 KiB; without a log only the host's interruptions are slow."""
+    device = UNITS.changed(log_kib=log_kib, pad_bytes=pad_kib * KIB, program_bytes=32 * KIB)
+    made = measured(device, "full log")
+    log = structure.log(made, of_facts(made.facts))
+    assert (log.hits > structure.LEAST_HITS) == (log_kib > 0)
+    if log_kib:
+        assert log.best.value("log_kib") == log_kib and log.best.value("pad_bytes") == max(4, pad_kib) * KIB
+
+
+def test_a_map_cache_is_found_where_its_reads_are_short() -> None:
+    device = Candidate({"command_ns": 200000, "bus_mb_s": 20, "read_ns": 45000, "map_kib": 64})
+    made = measured(device, "sustained", "map reads", "read pages")
+    found = structure.map_cache(made, of_facts(made.facts).changed(read_bytes=4 * KIB))
+    assert found.best.value("map_kib") in (64, *[one.value("map_kib") for one in found.alike])
+    assert found.gain > structure.LEAST_GAIN and found.ratio > structure.LEAST_MAP_RATIO
+
+
+CACHED = Candidate(
+    {
+        "write_cache": 1, "cache_kib": 1024, "cache_reorder": 1, "program_bytes": 16 * KIB, "dies": 2,
+        "command_ns": 50000, "bus_mb_s": 40, "read_ns": 80000, "program_ns": 600000, "flush_clean_ns": 50000,
+        "flush_dirty_ns": 100000, "discard": 1, "discard_ns": 100000,
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [{"cache_kib": 512}, {"program_bytes": 8 * KIB}, {"cache_reorder": 0}])
+def test_the_search_leaves_a_wrong_cache_or_program_unit(wrong: dict[str, int]) -> None:
+    """The bus is slower than the flash, so no write waits: only a FLUSH shows the cache."""
+    made = measured(CACHED, "flushes")
+    posed = joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
+    start = posed.solve(CACHED.changed(**wrong), ["program_ns", "flush_dirty_ns"], 4)
+    best, _ = device_fit.descend(posed, start)
+    assert {name: best.candidate.value(name) for name in wrong} == {
+        name: CACHED.value(name) for name in wrong
+    }
+
+
+def test_the_time_per_kib_is_seen_in_a_flush() -> None:
+    """Behind a cache without FUA no write waits for its program."""
+    made = measured(CACHED.changed(program_kib_ns=30000), "flushes")
+    each = device_fit.within_unit(CACHED, 16, True, Medians(made))
+    assert each == pytest.approx(30000, rel=0.2)
+
+
+def test_one_merge_counts_as_uncertain_as_merges_are() -> None:
+    made = measured(UNITS, "far and near", "merges")
+    latency = made.latency_ns.astype(float)
+    cells = divided(made, device_fit.events(made, UNITS))
+    single = cells.merged & (cells.count == 1)
+    assert single.any() and (cells.sigmas(latency)[single] > 1.5 * cells.jitter(latency)).all()
 
 
 def test_a_cache_is_no_unit() -> None:
@@ -161,6 +220,21 @@ def test_prediction_of_the_device_itself_and_of_another() -> None:
     assert max(abs(one.error) for one in right.sequences) < 0.05
     assert 0.0001 < right.interrupted < 0.003 and 2e6 < right.interruption_ns < 20e6
     assert max(abs(one.error) for one in wrong.sequences) > 0.2
+
+
+def test_tps_of_recorded_cells() -> None:
+    """Commands change with what the kernel reports; a slower device and the host's time make fewer TPS."""
+    cells = recorded_cells.cells()
+    assert len(cells) == 6 and {cell.transactions for cell in cells.values()} == {24}
+    facts = Facts(SPAN, 512, True, True, True, 29000)
+    for cell in cells.values():
+        with_fua = [row.op for row in cell.rows(facts)]
+        without = [row.op for row in cell.rows(replace(facts, fua=False))]
+        bare = [row.op for row in cell.rows(replace(facts, fua=False, write_cache=False))]
+        assert "f" in with_fua and without.count("F") == with_fua.count("F") + with_fua.count("f")
+        assert not {"f", "F"} & {*bare} and bare.count("w") == without.count("w")
+        slow, fast = (cell.tps(UNITS.changed(program_ns=ns), facts) for ns in (900000, 90000))
+        assert slow < fast < cell.transactions * 1e9 / sum(cell.idle_ns)
 
 
 def test_written_profile_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
