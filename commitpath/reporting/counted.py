@@ -77,3 +77,10 @@ def name(change: Change) -> str:
         CPU: f"the CPU's share, {change.name}",
     }
     return words[change.group]
+
+
+def text(change: Change) -> str:
+    """Return a change in words, such as `filesystem journal 23.50 → 19.40 KiB`."""
+    a, b = (f"{value:.2f}" if value < 100 else f"{value:.1f}" for value in (change.a, change.b))
+    what, _, unit = name(change).partition(", ")
+    return f"{what} {a} → {b} {unit}".rstrip()
