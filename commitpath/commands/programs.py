@@ -21,6 +21,7 @@ PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
     "bench-programs": ("tests/bench/programs.py", [], True),
     "bench-cuts": ("tests/bench/cuts.py", [], False),
     "bench-profile": ("tests/bench/hidden_devices.py", [], False),
+    "bench-sensitivity": ("tests/bench/sensitivity.py", [], False),
     "mutations": ("tests/mutations/mutations.py", [], False),
 }
 
