@@ -6,7 +6,7 @@ from pathlib import Path
 from commitpath.cells.profiles import load_profile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/bench"))
-import sensitivity  # noqa: E402
+import sensitivity
 
 
 def test_a_slower_program_is_a_lower_rate() -> None:
