@@ -15,7 +15,7 @@ import numpy as np
 from analysis.adapters.known_sequence import KnownSequence, operation
 from analysis.adapters.proberecords import CALLERS, OWNERS
 from model.block_operations import FLUSH, PREFLUSH, READ, WRITE
-from model.filesystems import by_name
+from model.filesystems import by_name, names
 
 _PAGE_SECTORS = 8
 _LOST = ("the ring was full", "the end of an event was not recorded")
@@ -34,13 +34,14 @@ def wrong(
     journals_data: file pages are written to a journal first, without an owner, on some kernels one by one.
     journalled: a sync may wait for a journal, a log or nodes; these waits are counted.
     """
+    anonymous = own in names() and by_name(own).anonymous
     checks: dict[str, Sequence[_Check]] = {
         "block": (_commands,),
         "bio": (_bios, *(() if journals_data else (_pages, _of_several_pages))),
         own: (_syncs, _names, _data_waits, *((_waits, _as_counted) if journalled else ())),
         "flush": (_flushes,) if known.cached else (),
         "wait": (_off_cpu,),
-        "writeback": (partial(_written_back, dev=0 if by_name(own).anonymous else known.disk),),
+        "writeback": (partial(_written_back, dev=0 if anonymous else known.disk),),
     }
     differences = [
         f"{lost} records were lost: {why}" for lost, why in zip(known.lost, _LOST, strict=True) if lost

@@ -90,7 +90,7 @@ def test_the_values_are_the_axis() -> None:
         (["AXIS=mode", "VALUES=delete"], "VALUES=delete: one value; give several, with | between them"),
         (["AXIS=mode", "VALUES=delete|DELETE"], "VALUES=delete|DELETE: delete is given twice"),
         (["AXIS=mode", "VALUES=delete|wall"], "VALUES=wall: did you mean wal? JOURNAL_MODE is delete"),
-        (["AXIS=mode", "VALUES=delete|wal", "MODE=wal"], "JOURNAL_MODE with AXIS=journal_mode: VALUES has"),
+        (["AXIS=mode", "VALUES=delete|wal", "MODE=wal"], "MODE with AXIS=journal_mode: VALUES has"),
         (["AXIS=mode", "VALUES=delete|wal", "METRICS=sync"], "METRICS, character 1: unknown metric sync"),
         (["AXIS=mode", "VALUES=delete|wal", "METRICS= "], "METRICS= : no metric; e.g. syncs"),
         (["AXIS=mode", "VALUES=delete|wal", "METRICS=kib kib.all"], "METRICS=kib kib.all: a metric is given"),

@@ -93,7 +93,7 @@ def test_excluded_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("axes: {fs: [ext5]}", "FS=ext5: did you mean ext4? FS is ext4-journal"),
+        ("axes: {fs: [ext5]}", "FS=ext5: did you mean ext4? FS is btrfs-nocow, btrfs, ext4-journal"),
         ("axes: {mode: [wal, wal]}", "has non-unique elements"),
         ("{}", "not a grid"),
         ("axes: {sync: [off, full]}", "False is neither text nor a whole number"),

@@ -111,7 +111,7 @@ def test_the_release_and_its_cause(
         (["GOOD=3.8.9", "BAD=newest", "PROBES=none"], 2, "METRIC=syncs.insert: SQLITE=3.8.9: PROBES=none"),
         (["GOOD=3.8.9", "BAD=newest", "METRIC=sync"], 2, "METRIC, character 1: unknown metric sync; "),
         (["GOOD=3.8.9", "BAD=newest", "METRIC=syncs<2"], 2, "METRIC, character 6: expected the end"),
-        (["GOOD=3.8.9", "BAD=newest", "SYNC=extra"], 2, "SYNCHRONOUS=extra"),
+        (["GOOD=3.8.9", "BAD=newest", "SYNC=extra"], 2, "SYNC=extra"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_bisected(
