@@ -15,6 +15,8 @@ from base.text import did_you_mean
 from commitpath.cells import observers
 from model import filesystems
 
+# Each is tried on a board of its own.
+MOST_COUNTED = 200
 # Another way to write a whole number.
 POWERS = "; 1e3 is 1000"
 # Name in `probes` of the probe of the cell's filesystem, probes/<type>.bpf.c.
@@ -90,7 +92,10 @@ class Axis:
             others = " or ".join(observers.optional())
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {others}"
         if "x-counted" in self.spec:
-            return f"none, or some of {', '.join(self.values())}, each once, with a number from 1: a:5,b:12"
+            return (
+                f"none, or some of {', '.join(self.values())}, each with a number from 1 to 999999, "
+                f"at most {MOST_COUNTED}: {next(iter(self.values()))}:5,{list(self.values())[-1]}:12"
+            )
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
@@ -113,7 +118,9 @@ class Axis:
             faults = text.split(",")
             form = rf"({'|'.join(self.values())}):[1-9][0-9]{{0,5}}"
             if text != "none" and (
-                len(set(faults)) < len(faults) or not all(re.fullmatch(form, fault) for fault in faults)
+                len(set(faults)) < len(faults)
+                or len(faults) > MOST_COUNTED
+                or not all(re.fullmatch(form, fault) for fault in faults)
             ):
                 raise bad()
             return text

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from base.errors import BadInputError
+from commitpath.cells.axes import releases, version_key
 from images import artifacts
 
 PREFIX = "tree:"
@@ -19,6 +20,8 @@ VERSION = re.compile(rb'^#define SQLITE_VERSION\s+"([0-9]+(?:\.[0-9]+)+)"', re.M
 @functools.cache
 def look(path: str) -> str:
     """Return the name in a cell of the SQLite in a folder. Raises BadInputError."""
+    if not path:
+        raise BadInputError(f"SQLITE={PREFIX}: no folder; the current one is SQLITE={PREFIX}.")
     folder, where = Path(path).expanduser().absolute(), f"SQLITE={PREFIX}{path}"
     if not folder.is_dir():
         raise BadInputError(f"{where}: no such folder; it must have SQLite's {' and '.join(FILES)}")
@@ -35,4 +38,7 @@ def look(path: str) -> str:
         raise BadInputError(f"{where}: its sqlite3.h defines no SQLITE_VERSION")
     if versions["sqlite3.c"] != version:
         raise BadInputError(f"{where}: its sqlite3.c and sqlite3.h are of different versions")
+    oldest = min(releases(), key=version_key)
+    if version_key(version.decode()) < version_key(oldest):
+        raise BadInputError(f"{where}: it is {version.decode()}; the oldest that runs here is {oldest}")
     return artifacts.remember("sqlite", version.decode(), sources)

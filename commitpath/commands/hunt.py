@@ -37,7 +37,7 @@ from model.crash_points.policies import EVERYTHING, NOTHING
 DRAWN = EXPERIMENTS / "hunt.yml"
 FOUND = RESULTS / "hunt"
 # Draws that no cell allows before the call ends.
-MOST_REFUSED = 1000
+MOST_REFUSED = 100
 
 
 def hunt(variables: dict[str, str]) -> int:
@@ -46,6 +46,8 @@ def hunt(variables: dict[str, str]) -> int:
     minutes = whole_number(variables, "MINUTES", 10, 1)
     given = {name: text for name, text in variables.items() if name not in ("SEED", "MINUTES")}
     drawn, draws = load(DRAWN, "hunt"), random.Random(seed)
+    for variable, text in given.items():
+        axes()[variable.lower()].parse(text, variable)
     cases, tried, unjudged, end = 0, 0, 0, time.monotonic() + 60 * minutes
     of_board: dict[str, str] = {}
     while time.monotonic() < end:

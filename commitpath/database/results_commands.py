@@ -131,6 +131,16 @@ def witnesses(run: Run) -> str:
     return f"{len(counters)} {'agree' if agree else 'differ'}" if counters else "-"
 
 
+def lost_most(summary: Mapping[str, Any]) -> str:
+    """Return the most that a cut took, and after ✗ how many left no usable database."""
+    values = dict(zip(_CUTS, losses(summary), strict=True))
+    crash = summary.get("crash") or {}
+    unusable = sum(crash.get(name, 0) for name in ("cuts", "corrupt", "not_a_prefix")) - crash.get(
+        "opened", 0
+    )
+    return f"{values['lost worst']} ✗{unusable}" if unusable else values["lost worst"]
+
+
 def narrow(runs: list[Run]) -> list[str]:
     """Return each run in 80 columns: its results, then the settings in which runs differ, and its reasons."""
     names = select.varying(runs) if runs else []
@@ -140,7 +150,7 @@ def narrow(runs: list[Run]) -> list[str]:
     lines = [place.format("run", "status", "TPS", "KiB/tx", *(["lost most"] if cuts else []))] if runs else []
     for run in runs:
         values = dict(zip(_MEASURED, measured(run.summary), strict=True))
-        lost = [losses(run.summary)[_CUTS.index("lost worst")]] if cuts else []
+        lost = [lost_most(run.summary)] if cuts else []
         results = [run.facts["status"], values["TPS"], values["KiB/transaction"], *lost]
         shown = {**({"lab": run.facts["lab"]} if labs else {}), **{name: run.shown(name) for name in names}}
         settings = " ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", "-"))

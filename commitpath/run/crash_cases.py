@@ -110,6 +110,9 @@ def case(name: str) -> Case:
     content = load(path, "crash_case")
     settings = {"crash": policies.POWER, "probes": "none", **content["cell"]}
     if file := settings.get("file"):
+        # cases are shared
+        if Path(file).name != file:
+            raise BadInputError(f"{path}: cell.file: {file}: it must be in the case's folder")
         settings["file"] = path.parent / file
     try:
         cell = make_cell({name.upper(): str(value) for name, value in settings.items()})

@@ -9,7 +9,7 @@ from model.filesystems import Filesystem, Mkfs, number
 FILESYSTEM = Filesystem(
     signatures=("btrfs",),
     mkfs=Mkfs(
-        allowed={"-q": "", "-n": "[0-9]+"},
+        allowed={"-q": "", "-n": "4096|8192|16384|32768|65536"},
         read_back={"-n": number("nodesize")},
         flags=frozenset(("-q",)),
     ),

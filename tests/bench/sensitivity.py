@@ -10,7 +10,7 @@ from typing import Any
 
 import recorded_cells
 
-from base.errors import BadInputError
+from base.errors import EXIT_BAD_INPUT, BadInputError
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from commitpath.fitting.candidate import PLAIN, TIMES, Candidate
@@ -80,7 +80,7 @@ def main(words: list[str]) -> int:
     given = dict(word.partition("=")[::2] for word in words)
     device = axes()["device"].parse(given.get("DEVICE", "emmc-5.0"), "DEVICE")
     if (profile := load_profile("device", device))["driver"] != DRIVER:
-        raise BadInputError(f"DEVICE={device}: only a device of {DRIVER} has a model")
+        raise BadInputError(f"DEVICE={device}: it has no flash model; use one that has, such as emmc-5.0")
     print("\n".join(table(profile)))
     return 0
 
@@ -89,4 +89,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except BadInputError as error:
-        sys.exit(f"commitpath: {error}")
+        print(f"commitpath: {error}", file=sys.stderr)
+        sys.exit(EXIT_BAD_INPUT)

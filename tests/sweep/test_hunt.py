@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from base.errors import LabError
+from base.errors import BadInputError, LabError
 from commitpath.cells.data_files import load
 from commitpath.commands import hunt, hunt_load
 from commitpath.commands.hunt_load import Load
@@ -29,6 +29,12 @@ def test_a_seed_draws_the_same_cells_and_loads() -> None:
         assert settings["JOURNAL_MODE"] == "wal" and settings["FS"] == "f2fs"
         sqlite3.connect(":memory:").executescript(statements.text())
     assert len({statements.text() for _, statements in first}) == 5
+
+
+def test_a_given_value_is_checked_before_any_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hunt, "draw", lambda *_: pytest.fail("drawn"))
+    with pytest.raises(BadInputError, match=r"^PAGE_SIZE=3: PAGE_SIZE is 512, "):
+        hunt.hunt({"PAGE_SIZE": "3"})
 
 
 def test_a_load_without_some_transactions() -> None:

@@ -38,6 +38,7 @@ def test_it_is_named_by_its_content(tmp_path: Path) -> None:
         ({}, "there is no sqlite3.c"),
         ({"code": "int main;"}, "are of different versions"),
         ({"header": "int main;"}, "its sqlite3.h defines no SQLITE_VERSION"),
+        (dict.fromkeys(("code", "header"), HEADER.replace("3.99", "3.6")), "the oldest that runs here is 3"),
     ],
 )
 def test_what_is_no_sqlite_is_refused(tmp_path: Path, files: dict[str, str], fault: str) -> None:
@@ -46,8 +47,9 @@ def test_what_is_no_sqlite_is_refused(tmp_path: Path, files: dict[str, str], fau
         (tmp_path / "tree/sqlite3.c").unlink()
     with pytest.raises(BadInputError, match=f"^SQLITE={value}: .*{fault}"):
         make_cell({"SQLITE": value})
-    with pytest.raises(BadInputError, match="no such folder"):
-        make_cell({"SQLITE": "tree:nowhere"})
+    for other, says in (("tree:nowhere", "no such folder"), ("tree:", "SQLITE=tree:: no folder")):
+        with pytest.raises(BadInputError, match=says):
+            make_cell({"SQLITE": other})
 
 
 def test_one_of_an_earlier_command_is_in_the_cache_or_refused(
