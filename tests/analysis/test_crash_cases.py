@@ -81,3 +81,18 @@ def test_what_came_of_it_is_compared(good: crash_cases.Case) -> None:
     assert good.compared(row).endswith("lost, 0 are there; as the case has it")
     with pytest.raises(LabError, match="came out another way: verdict is 'whole', and was 'lost'"):
         good.compared({**row, "verdict": "whole"})
+
+
+def test_a_file_of_a_case_is_in_its_folder(tmp_path: Path) -> None:
+    """Cases are shared: one of another lab reads no other file."""
+    path = tmp_path / "case.yml"
+    (tmp_path / "load.sql").write_text(
+        "CREATE TABLE t(a);\n-- commitpath: transactions\nINSERT INTO t VALUES(1);\n"
+    )
+    cell = {"device": "emmc-5.0", "workload": "sql"}
+    path.write_text(yaml.safe_dump({**GOOD, "cell": {**cell, "file": "load.sql"}}))
+    assert crash_cases.case(str(path)).cell.workload == "sql"
+    for file in ("/etc/passwd", "../load.sql"):
+        path.write_text(yaml.safe_dump({**GOOD, "cell": {**cell, "file": file}}))
+        with pytest.raises(BadInputError, match=f"cell.file: {file}: it must be in the case's folder"):
+            crash_cases.case(str(path))

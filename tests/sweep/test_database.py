@@ -19,7 +19,7 @@ from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
 from commitpath.database import store
-from commitpath.database.results_commands import measured
+from commitpath.database.results_commands import lost_most, measured
 from model import engines
 
 Labs = Callable[[str], Lab]
@@ -168,6 +168,14 @@ def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -
     columns = axes().keys() & set(row.keys()) - {"kernel", "mount_options"}
     assert {"engine", "journal_mode", "synchronous", "sqlite"} <= columns
     assert {name for name in columns if row[name] is None} == engines.unused_axes(engine) & columns
+
+
+def test_what_no_cut_left_usable_is_counted_with_what_was_lost() -> None:
+    lost = {"lost_acknowledged": {"max": 0, "mean": 0.0}, "broken": 0}
+    crash = {"cuts": 30, "opened": 24, "corrupt": 0, "not_a_prefix": 2, **lost}
+    assert lost_most({"crash": crash}) == "0 ✗8"
+    assert lost_most({"crash": {**crash, "opened": 30, "not_a_prefix": 0}}) == "0"
+    assert lost_most({}) == "-"
 
 
 def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
