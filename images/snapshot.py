@@ -153,6 +153,8 @@ def make_room(folder: Path, mib: int) -> None:
 
     Those used in the last IN_USE_SECONDS stay. A removed one is made again when it is needed.
     """
+    if shutil.disk_usage(folder.parent).free >= mib << 20:
+        return
     times: dict[Path, float] = {}
     for saved, _, _ in stored(folder):
         with contextlib.suppress(FileNotFoundError):
@@ -162,7 +164,7 @@ def make_room(folder: Path, mib: int) -> None:
         if shutil.disk_usage(folder).free >= mib << 20 or minutes * 60 < IN_USE_SECONDS:
             return
         print(
-            f"the disk is full: removed the snapshot {saved.name}, unused for {minutes:.0f} min",
+            f"for room on the disk: removed the snapshot {saved.name}, unused for {minutes:.0f} min",
             file=sys.stderr,
         )
         remove(saved)

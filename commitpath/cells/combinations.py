@@ -252,7 +252,7 @@ def check_cache(cell: Cell) -> None:
     if cell.crash not in ("none", FAULT):
         raise BadInputError(
             f"CACHE=cold: the boards of CRASH={cell.crash} have their programs in memory, and dropping "
-            "the cache would drop these; use CRASH=none"
+            "the cache would drop these; use CRASH=none or fault"
         )
     ran = str(cell.profiles["workload"]["driver_workload"])
     if engines.by_name(cell.engine).ADDS_MISSING and workloads.by_name(ran) is None:

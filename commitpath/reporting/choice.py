@@ -36,7 +36,7 @@ ANY = "any"
 POWER = "power"
 # Axes that a setting is always named by, if they are chosen.
 NAMED = ("engine", "fs", "journal_mode", "synchronous")
-# Stands for a blank that is no place for a line's end.
+# Stands for a blank at which no line ends.
 UNBROKEN = "\xa0"
 Key = tuple[str, ...]
 

@@ -60,7 +60,7 @@ def table(profile: Mapping[str, Any]) -> list[str]:
             changes = [
                 [cell.tps(other, facts) / base[of] - 1 for other in devices] for of, cell in cells.items()
             ]
-        except ValueError:
+        except BadInputError:
             lines.append(f"| `{name}` |{' no such device |' * len(cells)}")
             continue
         for cell, pair in zip(cells, changes, strict=True):

@@ -31,8 +31,8 @@ def test_the_oldest_snapshots_make_room(
     artifacts.need_space(300, "save a snapshot")
     assert sorted(path.name for path in folder.iterdir()) == ["in-use", "old"]
     assert capsys.readouterr().err.splitlines() == [
-        "the disk is full: removed the snapshot oldest, unused for 120 min",
-        "the disk is full: removed the snapshot older, unused for 90 min",
+        "for room on the disk: removed the snapshot oldest, unused for 120 min",
+        "for room on the disk: removed the snapshot older, unused for 90 min",
     ]
     snapshot.mark_used(folder / "old")
     with pytest.raises(LabError, match=r"it takes up to 400 MiB in .*, 300 MiB are free"):

@@ -1,5 +1,6 @@
-/* Two writers of one database: the driver, and a thread with a connection of its own, which commits
- * as many transactions as the driver, of a row each, at the same pace.
+/* Two writers of one database: the driver, and a thread with a connection of its own. The thread
+ * commits transactions of a row each at the same pace, at most as many as the driver, and stops
+ * when the driver does.
  *
  * Both begin with BEGIN IMMEDIATE. A call that returns SQLITE_BUSY is made again after a
  * millisecond, until it succeeds: SQLite has then waited for busy_timeout already. */
