@@ -86,6 +86,38 @@ static void largest(void)
 	}
 }
 
+/* A DEFAULT's function is found behind a parenthesis of a string, and by its quoted name; the name
+ * of a time zone is found as a word alone. */
+static void defaults(void)
+{
+	static const struct {
+		const char *table;
+		bool repeats;
+	} tables[] = {
+		{"CREATE TABLE a(outcome, utc_time, d DEFAULT (abs(-1)))", true},
+		{"CREATE TABLE a(v, d DEFAULT (')' || total_changes()))", false},
+		{"CREATE TABLE a(v, d DEFAULT (\"total_changes\"()))", false},
+		{"CREATE TABLE a(v, d DEFAULT (datetime(0, 'utc')))", false},
+	};
+
+	struct target ours = {0};
+	struct error error;
+
+	open_target(&ours, false);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		int64_t before;
+
+		check(ssl_exec(ours.ssl, tables[i].table) == SQLITE_OK, tables[i].table);
+		before = ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE];
+		check(ssl_exec(ours.ssl, "INSERT INTO a DEFAULT VALUES") == SQLITE_OK, "inserted");
+		check((ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] == before) ==
+			      tables[i].repeats,
+		      tables[i].table);
+		check(ssl_exec(ours.ssl, "DROP TABLE a") == SQLITE_OK, "dropped");
+	}
+	check(ssl_close(ours.ssl, &error), "closed");
+}
+
 /* last_insert_rowid() of what a record does not have: another transaction, one that was rolled
  * back, and the largest and smallest that there are. */
 static void rowid(void)
@@ -175,7 +207,9 @@ static void temporary(void)
 }
 
 const struct scene own_scenes[] = {
-	{"release", release}, {"inspected", inspected},	  {"sizes", sizes},
-	{"largest", largest}, {"authorizer", authorizer}, {"temporary", temporary},
-	{"rowid", rowid},     {"beside", beside},	  {NULL, NULL},
+	{"release", release},	  {"inspected", inspected},
+	{"sizes", sizes},	  {"largest", largest},
+	{"defaults", defaults},	  {"authorizer", authorizer},
+	{"temporary", temporary}, {"rowid", rowid},
+	{"beside", beside},	  {NULL, NULL},
 };

@@ -77,7 +77,7 @@ bool classify_repeats(const char *function)
 
 void taint(struct ssl *ssl, enum ssl_reason reason)
 {
-	if (ssl->transaction.taint == SSL_LOGGED)
+	if (ssl->transaction.taint == SSL_NO_REASON)
 		ssl->transaction.taint = reason;
 }
 
@@ -88,10 +88,10 @@ static void taint_statement(struct ssl *ssl, enum ssl_reason reason)
 	if (statement == NULL) {
 		/* not compiled by us, so it may be executed at any time; a program whose
 		 * connection was adopted has only such, and commits by checkpoints */
-		if (!ssl->adopted && ssl->always == SSL_LOGGED)
+		if (!ssl->adopted && ssl->always == SSL_NO_REASON)
 			ssl->always = SSL_NOT_CAPTURED;
 	} else {
-		if (statement->taint == SSL_LOGGED)
+		if (statement->taint == SSL_NO_REASON)
 			statement->taint = reason;
 		statement->schema |= reason == SSL_SCHEMA;
 		if (statement == ssl->stepping)
@@ -180,12 +180,19 @@ static int authorize(void *argument, int action, const char *first, const char *
 	return SQLITE_OK;
 }
 
+static bool in_word(char c)
+{
+	return isalnum((uint8_t)c) || c == '_';
+}
+
 bool has_word(const char *text, size_t size, const char *word)
 {
 	size_t length = strlen(word);
 
 	for (size_t i = 0; i + length <= size; i++)
-		if (sqlite3_strnicmp(text + i, word, (int)length) == 0)
+		if (sqlite3_strnicmp(text + i, word, (int)length) == 0 &&
+		    (i == 0 || !in_word(text[i - 1])) &&
+		    (i + length == size || !in_word(text[i + length])))
 			return true;
 	return false;
 }
@@ -194,7 +201,7 @@ enum ssl_reason classify_text(const char *text, size_t size)
 {
 	/* the time zone is the machine's */
 	return has_word(text, size, "localtime") || has_word(text, size, "utc") ? SSL_NOT_REPEATABLE
-										: SSL_LOGGED;
+										: SSL_NO_REASON;
 }
 
 const char *skip_blanks(const char *text)
@@ -217,8 +224,7 @@ bool begins_with(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 
-	return sqlite3_strnicmp(text, word, (int)length) == 0 && !isalnum((uint8_t)text[length]) &&
-	       text[length] != '_';
+	return sqlite3_strnicmp(text, word, (int)length) == 0 && !in_word(text[length]);
 }
 
 bool classify_writes(const char *sql, bool readonly)

@@ -6,6 +6,14 @@
 
 #include "state.h"
 
+/* Returns the last character of a string literal: its closing quote, or what precedes the end. */
+static const char *text_end(const char *at)
+{
+	const char *end = strchr(at + 1, '\'');
+
+	return end != NULL ? end : at + strlen(at) - 1;
+}
+
 /* Returns whether a table's DEFAULT uses a function that the authorizer would reject. */
 static bool default_taints(const char *sql)
 {
@@ -20,18 +28,25 @@ static bool default_taints(const char *sql)
 			continue;
 		for (; *at != '\0'; at++) {
 			char name[64];
-			size_t length = 0;
+			size_t length = 0, quotes;
 
 			depth += *at == '(';
 			depth -= *at == ')';
 			if (depth == 0)
 				break;
-			while (isalnum((uint8_t)at[length]) || at[length] == '_')
+			if (*at == '\'') {
+				at = text_end(at);
+				continue;
+			}
+			/* a function's name may be quoted */
+			quotes = strspn(at, "\"`[");
+			while (isalnum((uint8_t)at[quotes + length]) || at[quotes + length] == '_')
 				length++;
 			if (length == 0)
 				continue;
-			snprintf(name, sizeof(name), "%.*s", (int)length, at);
-			at += length - 1;
+			snprintf(name, sizeof(name), "%.*s", (int)length, at + quotes);
+			at += quotes + length - 1;
+			at += strspn(at + 1, "\"`]");
 			if (*skip_blanks(at + 1) == '(' && !classify_repeats(name))
 				return true;
 		}
@@ -96,7 +111,7 @@ static void row_changed(void *argument, int operation, const char *database, con
 	(void)table;
 	if (rowid == INT64_MAX)
 		ssl->always = SSL_NOT_REPEATABLE;
-	/* the hook is still ours: it reports the largest rowid */
+	/* a program's statement changed a row, so its record is needed */
 	if (ssl->plain != NULL)
 		ssl->transaction.any = true;
 }
@@ -120,7 +135,7 @@ static int read_schema_row(struct ssl *ssl, sqlite3_stmt *row)
 
 	if (name == NULL || sql == NULL)
 		return SQLITE_OK;
-	if (classify_text(sql, strlen(sql)) != SSL_LOGGED || default_taints(sql))
+	if (classify_text(sql, strlen(sql)) != SSL_NO_REASON || default_taints(sql))
 		ssl->schema_taint = SSL_NOT_REPEATABLE;
 	if (!begins_with(sql, "CREATE TABLE") && !begins_with(sql, "CREATE VIEW"))
 		return SQLITE_OK;
@@ -134,7 +149,7 @@ int classify_schema(struct ssl *ssl)
 
 	ssl->internal = true;
 	free_tables(ssl);
-	ssl->schema_taint = SSL_LOGGED;
+	ssl->schema_taint = SSL_NO_REASON;
 	result = sqlite3_prepare_v2(ssl->db, "SELECT name, sql FROM main.sqlite_master", -1, &row,
 				    NULL);
 	while (result == SQLITE_OK && (result = sqlite3_step(row)) == SQLITE_ROW)
