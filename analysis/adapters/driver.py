@@ -25,7 +25,7 @@ class Driver:
 
     config: dict[str, Any]  # with sql_sha256 and rendered_bytes, of rendered.gz
     transactions: pl.DataFrame  # drivertables.TRANSACTIONS
-    phases: pl.DataFrame  # drivertables.PHASES; of a driver USAGE, too
+    phases: pl.DataFrame  # drivertables.PHASES, and USAGE unless a command ran
     device_stat: pl.DataFrame  # drivertables.STAT
     vfs: pl.DataFrame | None  # drivertables.CALLS; None: not recorded
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone

@@ -25,7 +25,8 @@ def document(path: Path) -> dict[str, Any]:
     if missing := [name for name in _REQUIRED if name not in stored]:
         raise FileError(path, missing[0], "it is missing", "see docs/reference/formats.md")
     if identity.document(stored) != path.name:
-        raise FileError(path, "load", repr(stored.get("load"))[:SHOWN], f"that of {path.name}")
+        kind = identity.document(stored)
+        raise FileError(path, "load", repr(stored.get("load"))[:SHOWN], f"a load of {path.name}, not of {kind}")
     cell = parse(path, stored)
     if cell.engine not in engines.names():
         raise FileError(path, "engine", repr(cell.engine)[:SHOWN], ", ".join(engines.names()))

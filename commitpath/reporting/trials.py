@@ -8,8 +8,8 @@ from typing import Any
 from commitpath.database.select import Run
 from model.cell import SAMPLED
 
-# Axes of a run's size and observers, which do not change what a cut takes.
-SIZES = ("rows", "n", *SAMPLED, "probes", "observers", "crash", "cuts", "cut_seed")
+# Axes that do not change what a cut takes: a run's size and its observers.
+IRRELEVANT_TO_LOSS = ("rows", "n", *SAMPLED, "probes", "observers", "crash", "cuts", "cut_seed")
 
 # The reason of a cell in which a cut took more time than allowed.
 MORE = "a cut took more"
@@ -19,9 +19,9 @@ MORE = "a cut took more"
 class Trials:
     """The cuts of one kind of failure.
 
-    worst, mean: lost acknowledged transactions, over the databases that hold the first so many; None if there
-    are none. worst_ms, mean_ms: the same of lost work; None also if an analysis did not count it. unusable:
-    cuts after which the database is corrupt, holds no first so many transactions or does not open. zero,
+    worst, mean: lost acknowledged transactions, over the cuts after which the database holds exactly the first k
+    transactions; None if there are none. broken: cuts that broke a promise; first_broken: the first of them. worst_ms, mean_ms: the same of lost work; None also if an analysis did not count it. unusable:
+    cuts after which the database is corrupt, holds other transactions than the first k, or does not open. zero,
     stale: cuts after which files had such sectors; None unless all runs counted them.
     """
 

@@ -26,8 +26,8 @@ struct flash_change {
 	struct list_head list;
 	/* its command's number in the log */
 	u64 number;
-	/* with a history, if applied on top of a shown state: its sectors applied, none if equal */
-	sector_t there, there_end;
+	/* with a history: its sectors that are now swapped into the shown state; equal if none */
+	sector_t applied, applied_end;
 	/* its command is complete, which alone made it durable */
 	bool durable;
 	/* its command is in progress and points here */

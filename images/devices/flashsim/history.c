@@ -40,8 +40,8 @@ static void rewind(struct flash_device *dev)
 	}
 	for (; dev->looked != dev->shown; dev->looked = dev->looked->prev) {
 		change = change_at(dev->looked);
-		flash_swap_sectors(dev, change, change->there, change->there_end);
-		change->there = change->there_end = 0;
+		flash_swap_sectors(dev, change, change->applied, change->applied_end);
+		change->applied = change->applied_end = 0;
 	}
 }
 
@@ -120,10 +120,10 @@ static int keep(struct flash_device *dev, char *word)
 		dev->looked = &change->list;
 		if (change->number < first || !change->nr)
 			continue;
-		change->there = (sector_t)change->piece[0].index * PAGE_SECTORS +
+		change->applied = (sector_t)change->piece[0].index * PAGE_SECTORS +
 				change->piece[0].first + from;
-		change->there_end = change->there + count;
-		flash_swap_sectors(dev, change, change->there, change->there_end);
+		change->applied_end = change->applied + count;
+		flash_swap_sectors(dev, change, change->applied, change->applied_end);
 	}
 	return 0;
 }

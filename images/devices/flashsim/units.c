@@ -20,7 +20,8 @@ static u64 merge_ns(struct flash_model *m)
 	return ns;
 }
 
-static u64 close_ns(struct flash_model *m, const struct flash_unit *unit)
+/* Counts what closing a unit takes and returns its ns. */
+static u64 close_unit(struct flash_model *m, const struct flash_unit *unit)
 {
 	u64 size = m->p.unit_kib * 2, erase = m->p.erase_ns, ns;
 
@@ -56,7 +57,7 @@ static u64 append_log(struct flash_model *m, struct flash_unit *unit, u64 offset
 	u64 taken = padded_bytes(m, sectors * 512), ns = 0;
 
 	if (unit->log_bytes + taken > m->p.log_kib * 1024) {
-		ns = close_ns(m, unit);
+		ns = close_unit(m, unit);
 		open_unit(m, unit, unit->number);
 		if (in_order(unit, offset))
 			return ns;
@@ -81,7 +82,7 @@ static u64 touch_unit(struct flash_model *m, u64 sector, u64 sectors)
 		if (m->open_units < m->p.open_units)
 			unit = &m->unit[m->open_units++];
 		else
-			ns = close_ns(m, unit);
+			ns = close_unit(m, unit);
 		open_unit(m, unit, number);
 	}
 	if (m->p.log_kib && !in_order(unit, offset))

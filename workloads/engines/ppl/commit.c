@@ -104,7 +104,7 @@ static int shrinks(struct ssl *ssl, bool *does)
 static enum ssl_reason why_not(const struct ssl *ssl, const struct change *change)
 {
 	const struct page_log *pages = ssl->pages;
-	enum ssl_reason reason = SSL_LOGGED;
+	enum ssl_reason reason = SSL_NO_REASON;
 	uint32_t new = 0;
 
 	for (uint32_t i = 0; i < change->made.count; i++) {
@@ -117,7 +117,7 @@ static enum ssl_reason why_not(const struct ssl *ssl, const struct change *chang
 			reason = SSL_SECTOR_FULL;
 		new += at == 0;
 	}
-	if (reason == SSL_LOGGED && new > pages->free_count)
+	if (reason == SSL_NO_REASON && new > pages->free_count)
 		reason = SSL_LOG_FULL;
 	return reason;
 }
@@ -166,7 +166,7 @@ int commit_write(struct ssl *ssl)
 		if (result == SQLITE_OK)
 			reason = less ? SSL_SHRUNK : why_not(ssl, &change);
 	}
-	if (result == SQLITE_OK && reason == SSL_LOGGED)
+	if (result == SQLITE_OK && reason == SSL_NO_REASON)
 		result = log_change(ssl, &change);
 	else if (result == SQLITE_OK && (reason == SSL_SECTOR_FULL || reason == SSL_SECTOR_SMALL))
 		result = merge(ssl, reason, &change);
@@ -186,7 +186,8 @@ enum ssl_reason checkpoint_due(const struct ssl *ssl)
 {
 	int64_t held = ssl->memory.bytes / ssl->page_size;
 
-	return ssl->options.dirty > 0 && held > ssl->options.dirty ? SSL_DIRTY_PAGES : SSL_LOGGED;
+	return ssl->options.dirty > 0 && held > ssl->options.dirty ? SSL_DIRTY_PAGES
+								   : SSL_NO_REASON;
 }
 
 bool options_own(const struct ssl_options *options, struct error *error)

@@ -182,5 +182,5 @@ void sqlite_write_properties(struct json *json, size_t number)
 	sqlite_write_pragmas(json, number);
 	json_end(json, '}');
 	if (number == ALL_DATABASES)
-		writers_write(json);
+		writers_report(json);
 }

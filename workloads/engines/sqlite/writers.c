@@ -228,7 +228,7 @@ static void write_tally(struct json *json, const char *key, const struct tally *
 	json_end(json, '}');
 }
 
-void writers_write(struct json *json)
+void writers_report(struct json *json)
 {
 	if (first.begin_ns == 0)
 		return;

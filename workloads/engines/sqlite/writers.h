@@ -17,6 +17,6 @@ void writers_stop(struct database *database);
 bool writers_close(struct database *database, struct error *error);
 
 /* Writes what both did as a member of config.json; nothing without a second writer. */
-void writers_write(struct json *json);
+void writers_report(struct json *json);
 
 #endif

@@ -42,7 +42,7 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 		made->writes = classify_writes(text, sqlite3_stmt_readonly(made->statement));
 		if (made->writes && ssl->authorized == authorized)
 			classify_unasked(made);
-		if (made->writes && made->taint == SSL_LOGGED)
+		if (made->writes && made->taint == SSL_NO_REASON)
 			made->taint = classify_text(text, strlen(text));
 		if (!grow_values(made))
 			result = SQLITE_NOMEM;
@@ -132,7 +132,8 @@ static bool value_taints(const struct ssl_stmt *statement)
 		const struct value *value = &statement->values[i];
 
 		if (value->type == VALUE_TEXT && value->bytes.size < 16 &&
-		    classify_text((const char *)value->bytes.data, value->bytes.size) != SSL_LOGGED)
+		    classify_text((const char *)value->bytes.data, value->bytes.size) !=
+			    SSL_NO_REASON)
 			return true;
 	}
 	return false;
@@ -147,7 +148,7 @@ static void begin(struct ssl_stmt *statement)
 		transaction_clear(ssl);
 	if (!statement->writes)
 		return;
-	if (statement->taint != SSL_LOGGED)
+	if (statement->taint != SSL_NO_REASON)
 		taint(ssl, statement->taint);
 	if (ssl->depth > 1)
 		taint(ssl, SSL_NOT_CAPTURED);

@@ -12,7 +12,7 @@
 #include "state.h"
 
 const char *const ssl_reasons[SSL_REASONS] = {
-	[SSL_LOGGED] = "logged",
+	[SSL_NO_REASON] = "logged",
 	[SSL_LOG_FULL] = "log full",
 	[SSL_DIRTY_PAGES] = "dirty pages",
 	[SSL_REQUESTED] = "requested",
@@ -79,7 +79,7 @@ static int go_on(struct ssl *ssl)
 		for (uint32_t i = 0; i < ssl->walfile.count; i++)
 			memory_merged(&ssl->memory, ssl->walfile.pages[i].number, ssl->due_frames);
 	ssl->restart_due |= whole;
-	ssl->due = SSL_LOGGED;
+	ssl->due = SSL_NO_REASON;
 	/* If it were found again, recovery would only take longer. */
 	if (!ssl->database_ahead)
 		walfile_reset(ssl);
@@ -195,7 +195,7 @@ int commit_durable(struct ssl *ssl)
 	int result = SQLITE_OK;
 
 	if (memory->ends <= memory->committed || ssl->replaying || ssl->log.appended != 0 ||
-	    (ssl->due != SSL_LOGGED && ssl->due_frames == memory->ends))
+	    (ssl->due != SSL_NO_REASON && ssl->due_frames == memory->ends))
 		return SQLITE_OK;
 	/* after the WAL's file, only the log that was reset to it has records */
 	if (ahead(ssl))
@@ -227,7 +227,7 @@ int commit_confirm(struct ssl *ssl)
 	if (begun(ssl))
 		go_on(ssl);
 	reason = checkpoint_due(ssl);
-	if (!begun(ssl) && reason != SSL_LOGGED)
+	if (!begun(ssl) && reason != SSL_NO_REASON)
 		checkpoint(ssl, reason);
 	return SQLITE_OK;
 }
@@ -240,7 +240,7 @@ void commit_cancel(struct ssl *ssl)
 		ssl->wal->pMethods->xTruncate(ssl->wal, 0);
 		walfile_free(&ssl->walfile);
 		ssl->walfile.state = WAL_TORN;
-		ssl->due = SSL_LOGGED;
+		ssl->due = SSL_NO_REASON;
 	}
 	log_cancel(ssl);
 	ssl->memory.ends = ssl->memory.committed;

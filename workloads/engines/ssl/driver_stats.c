@@ -63,7 +63,7 @@ void driver_write_properties(struct json *json, size_t number)
 
 	json_begin(json, "properties", '{');
 	sqlite_write_pragmas(json, number);
-	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++)
+	for (int i = SSL_NO_REASON + 1; i < SSL_REASONS; i++)
 		if (stats.checkpoints[i] > 0) {
 			char key[64];
 

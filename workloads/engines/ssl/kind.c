@@ -9,17 +9,17 @@ static enum ssl_reason why_not(struct ssl *ssl, struct bytes *payload)
 
 	if (ssl->log.suspect)
 		return SSL_LOG_ERROR;
-	if (ssl->always != SSL_LOGGED)
+	if (ssl->always != SSL_NO_REASON)
 		return ssl->always;
-	if (transaction->taint != SSL_LOGGED)
+	if (transaction->taint != SSL_NO_REASON)
 		return transaction->taint;
-	if (ssl->schema_taint != SSL_LOGGED)
+	if (ssl->schema_taint != SSL_NO_REASON)
 		return ssl->schema_taint;
 	if (!transaction->any)
 		return SSL_NOT_CAPTURED;
 	if (!record_payload(ssl, payload) || !log_fits(&ssl->log, payload->size))
 		return SSL_TOO_LARGE;
-	return SSL_LOGGED;
+	return SSL_NO_REASON;
 }
 
 int commit_write(struct ssl *ssl)
@@ -30,8 +30,8 @@ int commit_write(struct ssl *ssl)
 
 	record_statement(ssl);
 	reason = why_not(ssl, &payload);
-	result = reason == SSL_LOGGED ? log_append(ssl, &payload)
-				      : checkpoint_write(ssl, reason, ssl->memory.ends);
+	result = reason == SSL_NO_REASON ? log_append(ssl, &payload)
+					 : checkpoint_write(ssl, reason, ssl->memory.ends);
 	bytes_free(&payload);
 	return result;
 }
@@ -49,7 +49,7 @@ enum ssl_reason checkpoint_due(const struct ssl *ssl)
 		return SSL_LOG_FULL;
 	if (ssl->options.dirty > 0 && ssl->memory.dirty > ssl->options.dirty)
 		return SSL_DIRTY_PAGES;
-	return SSL_LOGGED;
+	return SSL_NO_REASON;
 }
 
 bool options_own(const struct ssl_options *options, struct error *error)

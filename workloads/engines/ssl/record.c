@@ -33,7 +33,7 @@ void transaction_clear(struct ssl *ssl)
 	transaction->executing = NULL;
 	transaction->templates = 0;
 	transaction->any = false;
-	transaction->taint = SSL_LOGGED;
+	transaction->taint = SSL_NO_REASON;
 	bytes_clear(&transaction->head);
 	bytes_clear(&transaction->body);
 	bytes_clear(&transaction->statement);

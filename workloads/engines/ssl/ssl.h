@@ -88,7 +88,7 @@ struct ssl_options {
 
 /* Why a checkpoint was made. */
 enum ssl_reason {
-	SSL_LOGGED, /* none: the transaction was logged */
+	SSL_NO_REASON, /* no checkpoint: the transaction was logged */
 	SSL_LOG_FULL,
 	SSL_DIRTY_PAGES,
 	SSL_REQUESTED,

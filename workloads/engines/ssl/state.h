@@ -93,7 +93,7 @@ struct transaction_log {
 	struct bytes statement;	    /* that is executing; written to the body by record_statement */
 	struct ssl_stmt *executing; /* its statement; NULL: none */
 	uint64_t templates;
-	bool any;
+	bool any; /* a statement was recorded; of an adopted program: it changed a row */
 	enum ssl_reason taint;
 	bool used_time, used_random; /* by the statement that is executing */
 	int64_t time;
@@ -143,7 +143,7 @@ struct ssl {
 	int unrepeated[UNREPEATED_SETTINGS]; /* as they were when it was opened */
 	struct prng random;
 	char *pragmas[REPEATED_PRAGMAS];
-	char **tables; /* ordinary ones */
+	char **tables; /* and views of main; not virtual tables */
 	size_t table_count;
 	struct ssl_stats stats;
 };
@@ -285,7 +285,7 @@ int log_reset(struct ssl *ssl, uint64_t base);
 int commit_write(struct ssl *ssl);
 /* SQLite completed it, or rolled it back. */
 void commit_over(struct ssl *ssl);
-/* Returns why a checkpoint must follow it; SSL_LOGGED: none. */
+/* Returns why a checkpoint must follow it; SSL_NO_REASON: none. */
 enum ssl_reason checkpoint_due(const struct ssl *ssl);
 bool options_own(const struct ssl_options *options, struct error *error);
 int connection_own(struct ssl *ssl);

@@ -35,7 +35,7 @@ static void stats_function(sqlite3_context *context, int count, sqlite3_value **
 	sqlite3_str_appendall(text, "{");
 	add_count(text, "transactions", stats->transactions);
 	add_count(text, "logged", stats->logged);
-	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++) {
+	for (int i = SSL_NO_REASON + 1; i < SSL_REASONS; i++) {
 		char name[64];
 
 		sqlite3_snprintf(sizeof(name), name, "checkpoints: %s", ssl_reasons[i]);

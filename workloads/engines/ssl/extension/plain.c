@@ -83,7 +83,7 @@ static bool is_fit(struct ssl *ssl, sqlite3_stmt *statement, const char *sql)
 		is_change |= begins_with(skip_blanks(sql), words[i]);
 	for (int i = 0; i < UNREPEATED_SETTINGS; i++)
 		is_change &= setting(ssl, i) == ssl->unrepeated[i];
-	return is_change && ssl->always == SSL_LOGGED && is_plain(ssl, sql);
+	return is_change && ssl->always == SSL_NO_REASON && is_plain(ssl, sql);
 }
 
 /* The program's statement ends: it is in the log, or cannot be a record. */
@@ -118,7 +118,7 @@ static void begins(struct ssl *ssl, sqlite3_stmt *statement)
 	ssl->schema_stale = true;
 	if (ssl_prepare(ssl, sql, -1, &copy, NULL) != SQLITE_OK || copy == NULL)
 		return;
-	if (!copy->writes || copy->schema || copy->pragma >= 0 || copy->taint != SSL_LOGGED) {
+	if (!copy->writes || copy->schema || copy->pragma >= 0 || copy->taint != SSL_NO_REASON) {
 		ssl_finalize(copy);
 		return;
 	}
