@@ -41,10 +41,9 @@ def lines(records: np.ndarray) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
-def test_every_field_equals_blkparse(fs: str) -> None:
-    records, _ = blkrecords.read_file(HERE / f"blktrace-{fs}" / "nullb0.blktrace.0")
-    golden = blkparsed.events((HERE / f"blktrace-{fs}" / "blkparse.txt").read_text())
+def test_every_field_equals_blkparse() -> None:
+    records, _ = blkrecords.read_file(HERE / "blktrace-ext4/nullb0.blktrace.0")
+    golden = blkparsed.events((HERE / "blktrace-ext4/blkparse.txt").read_text())
     # blkparse counts sequences itself and pads its device: compare all else
     ours = [line.split() for line in lines(records)]
     theirs = [line.split() for line in golden]
