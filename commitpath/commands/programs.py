@@ -15,6 +15,7 @@ PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
     "test-long": ("tests/run-tests", ["--long"], True),
     "lint": ("tests/lint", [], True),
     "bench": ("tests/bench/bench.py", [], True),
+    "bench-waiting": ("tests/bench/waiting.py", [], True),
     "bench-repeat": ("tests/bench/repeat.py", [], True),
     "bench-analysis": ("tests/bench/bench_analysis.py", [], True),
     "bench-emulator": ("tests/bench/emulator.py", [], True),

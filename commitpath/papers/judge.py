@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from base.errors import LabError
@@ -11,12 +11,14 @@ from commitpath.database.select import Run
 from commitpath.papers import verdict
 from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side, of_engine
-from commitpath.reporting.statistics import median
+from commitpath.reporting import statistics
+from commitpath.reporting.statistics import Sample, median
 from commitpath.results.marks import marks
 from commitpath.results.metrics import METRICS
+from commitpath.results.metrics import number as metric_of
 from commitpath.results.query import Results
 from commitpath.sweep.grid import at_most
-from model.cell import Cell
+from model.cell import Cell, sample
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Value:
     """The value of one side with its cell, or the reason for its absence.
 
     interval: 95 % interval of the mean of its runs. gap: the verdict of a comparison without the value.
+    samples: the value of each seed and board.
     """
 
     cell: Cell
@@ -34,11 +37,12 @@ class Value:
     runs: int = 1
     interval: tuple[float, float] | None = None
     gap: str = verdict.MISSING
+    samples: Mapping[Sample, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class PairResult:
-    """One comparison. ratio: left over right."""
+    """One comparison. ratio: left over right; interval: its ends and its confidence, as of make compare."""
 
     label: str
     left: Value
@@ -46,6 +50,7 @@ class PairResult:
     ratio: float | None
     verdict: str
     marks: Mapping[str, str]
+    interval: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,20 @@ def judge_pair(
         verdict.NOT_MEASURED if unmeasured else verdict.judge(claim.kind, left.value, right.value, expected)
     )
     unequal = marks(left.run, right.run) if left.run and right.run else {}
-    return PairResult(pair.label, left, right, left.value / right.value, result, unequal)
+    ratio = left.value / right.value
+    return PairResult(pair.label, left, right, ratio, result, unequal, interval_of(left, right))
+
+
+def interval_of(left: Value, right: Value) -> tuple[float, float, float] | None:
+    """Return the interval of left over right; None without several samples of both."""
+    if min(len(left.samples), len(right.samples)) < 2:
+        return None
+    if left.cell.clock == "virtual":
+        found = statistics.paired(right.samples, left.samples, verdict.EQUAL).interval
+    else:
+        sides = [list(value.samples.values()) for value in (right, left)]
+        found = statistics.unpaired(sides[0], sides[1], verdict.EQUAL).interval
+    return (found.low, found.high, found.confidence) if found else None
 
 
 def measure(side: Side, metric: str, results: Results) -> Value:
@@ -150,15 +168,16 @@ def measure(side: Side, metric: str, results: Results) -> Value:
 def value_of(results: Results, cell: Cell, metric: str, op: str) -> Value:
     """Return a cell's value, or why its runs have none, such as a recovery that did not end."""
     found = results.find(cell)
-    value, interval, reason = None, None, found.reason
+    value, interval, reason, values = None, None, found.reason, dict[Sample, float]()
     try:
         number = found.number(metric, op)
         value, interval = number.value, number.interval
+        values = {sample(one.cell, one.facts["run"]): metric_of(one, metric, op) for one in found.runs}
     except LabError as error:
         reason = str(error)
     gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
     run = found.runs[-1] if found.runs else None
-    return Value(cell, op, value, reason, run, len(found.runs), interval, gap)
+    return Value(cell, op, value, reason, run, len(found.runs), interval, gap, values)
 
 
 def artifact_ratio(paper: Paper, cells: tuple[str, str]) -> dict[str, Any]:

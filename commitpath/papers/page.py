@@ -10,12 +10,15 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from analysis.report import html_page
 from commitpath.charts.model import VIRTUAL
 from commitpath.papers import predicted, two_boards, verdict
+from commitpath.papers.strips import Strips
 from commitpath.papers.texts import number
 
 Content = Mapping[str, Any]
 
 # Settings that every timed cell shares, or that are in the head of its column.
 OMITTED = ("device", "probes", "sqlite")
+# Before a number, so that its verdict is also seen without colors.
+SIGNS = {verdict.REPRODUCED: "✓ ", verdict.DIRECTION: "~ ", verdict.CONTRADICTED: "✗ "}
 # Key of a claim → the qualification of its verdict.
 QUALIFIED = {"circular": "circular", "by_equality": "by equality"}
 TIMES = {
@@ -41,6 +44,8 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         predicted={path.stem: predicted.of_file(path) for path in figures if path.suffix == ".json"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),
+        strip=Strips(content).strip,
+        signs=SIGNS,
         colors={
             verdict.REPRODUCED: "good",
             verdict.DIRECTION: "warn",

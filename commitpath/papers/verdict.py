@@ -1,5 +1,6 @@
 """The rules for verdicts on a paper's claims; docs/measurements/apsys17.md describes them."""
 
+import math
 from collections.abc import Sequence
 
 REPRODUCED = "reproduced"
@@ -65,29 +66,37 @@ def judge(kind: str, left: float, right: float, expected: str) -> str:
         return of_counts(left, right, expected)
     if kind == "limit":
         return REPRODUCED if left < float(expected.removeprefix("<")) else CONTRADICTED
-    return (
-        of_direction(left / right, expected)
-        if kind == "direction"
-        else of_ratio(left / right, float(expected))
-    )
+    return (of_direction if kind == "direction" else of_ratio)(left / right, expected)
 
 
-def of_ratio(ratio: float, expected: float) -> str:
+def span(kind: str, expected: str) -> tuple[float, float]:
+    """Return the lowest and the highest ratio that reproduce the paper's, of a kind ratio or direction.
+
+    A direction is >1, <1, or >=1, which also accepts equality.
+    """
+    if kind == "direction":
+        ends = {">1": (1 + EQUAL, math.inf), ">=1": (1 - EQUAL, math.inf), "<1": (0.0, 1 - EQUAL)}
+        return ends[expected]
+    ratio = float(expected)
+    if abs(ratio - 1) <= CLAIMS_NO_CHANGE:
+        return 1 - NO_CHANGE, 1 + NO_CHANGE
+    low, high = ratio / FACTOR, ratio * FACTOR
+    return (max(low, 1 + NO_CHANGE), high) if ratio > 1 else (low, min(high, 1 - NO_CHANGE))
+
+
+def of_ratio(ratio: float, expected: str) -> str:
     """Judge a measured ratio by the paper's."""
-    if abs(expected - 1) <= CLAIMS_NO_CHANGE:
-        return REPRODUCED if abs(ratio - 1) <= NO_CHANGE else CONTRADICTED
-    if side(ratio) != side(expected):
-        return CONTRADICTED
-    near = max(ratio / expected, expected / ratio) <= FACTOR
-    return REPRODUCED if near and abs(ratio - 1) > NO_CHANGE else DIRECTION
+    low, high = span("ratio", expected)
+    if low <= ratio <= high:
+        return REPRODUCED
+    changes = abs(float(expected) - 1) > CLAIMS_NO_CHANGE
+    return DIRECTION if changes and side(ratio) == side(float(expected)) else CONTRADICTED
 
 
 def of_direction(ratio: float, expected: str) -> str:
-    """Judge a direction: >1, <1, or >=1, which also accepts equality."""
-    if expected == "<1":
-        return REPRODUCED if side(ratio) < 0 else CONTRADICTED
-    least = {">1": 1, ">=1": 0}[expected]
-    return REPRODUCED if side(ratio) >= least else CONTRADICTED
+    """Judge a direction."""
+    low, high = span("direction", expected)
+    return REPRODUCED if low <= ratio <= high else CONTRADICTED
 
 
 def of_counts(left: float, right: float, expected: str) -> str:

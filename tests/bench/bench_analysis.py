@@ -146,6 +146,12 @@ def verdicts(events: dict[int, int], found: dict[int, dict[str, Best]]) -> list[
     return verdict
 
 
+def longer(recording: Path, folder: Path, size: int) -> int:
+    """Make a recording longer, in a folder of its own; return its block events."""
+    *_, told = run([sys.executable, str(HERE / "scale.py"), str(recording), str(folder), str(size)], ROOT)
+    return int(told)
+
+
 def recorded(work: Path) -> Path:
     """The run to make longer."""
     given = dict(word.partition("=")[::2] for word in sys.argv[1:])
@@ -161,8 +167,7 @@ def main() -> int:
         run_ = recorded(Path(name) / "sample")
         for size in SIZES:
             folder = Path(name) / str(size)
-            *_, told = run([sys.executable, str(HERE / "scale.py"), str(run_), str(folder), str(size)], ROOT)
-            events[size] = int(told)
+            events[size] = longer(run_, folder, size)
             found[size] = measure(folder)
     print(table(events, found), flush=True)
     results = verdicts(events, found)

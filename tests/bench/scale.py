@@ -9,6 +9,7 @@ and after the window is there once. Cells, board and settings are the recorded r
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from dataclasses import dataclass
@@ -135,6 +136,10 @@ def _driver(folder: Path, to: Path, window: Window) -> None:
     before = phases.filter(pl.col("begin_ns") < window.begin)
     rest = phases.filter(pl.col("begin_ns") >= window.begin)
     pl.concat([before, *(_later(rest, window, n) for n in range(window.times))]).write_csv(to / "phases.csv")
+    config = json.loads((folder / "config.json").read_text())
+    planned = config["transactions"]
+    numbered = {f"{phase}-{n}": of for n in range(window.times - 1) for phase, of in planned.items()}
+    (to / "config.json").write_text(json.dumps({**config, "transactions": {**numbered, **planned}}))
     stat = pl.read_csv(folder / "device_stat.csv", infer_schema_length=None)
     gauges = ("label", "inflight_reads", "inflight_writes", "in_flight")
     grew = {

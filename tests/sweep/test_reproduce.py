@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from math import exp, log
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lab import Lab, manifest
 
+from analysis.stats import spread
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id, stored
 from commitpath.database.select import Run
 from commitpath.papers import document, judge, page, paper, request, verdict
+from commitpath.papers.strips import Strips
 from commitpath.results.query import Results
 from commitpath.sweep.grid import expand
 from model import cell as cells
@@ -101,7 +105,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
     ],
 )
 def test_the_rule_of_ratios(ratio: float, expected: float, says: str) -> None:
-    assert verdict.of_ratio(ratio, expected) == says
+    assert verdict.of_ratio(ratio, str(expected)) == says
 
 
 def test_the_rule_of_directions_and_counts() -> None:
@@ -130,8 +134,45 @@ def test_both_readings_of_a_word_and_the_headline(judged: Judge) -> None:
     # TRUNCATE's commit lasts, as WAL's; DELETE's may be rolled back
     assert [list(result.pairs[0].marks) for result in found.readings] == [[], ["‡"]]
     text = page.render(content)
-    assert "10.0×" in text
-    assert "2.00× ‡" in text
+    # a sign, as colors do not print
+    assert ">✓ 10.0×" in text
+    assert ">~ 2.00× ‡" in text
+
+
+def test_two_seeds_give_a_ratio_its_interval_and_the_page_draws_it(judged: Judge) -> None:
+    rates = {"wal": (100, 110), "truncate": (10, 10.5)}
+    runs = [
+        run(tps, MODE=mode, SEED=str(1 + at)) for mode, both in rates.items() for at, tps in enumerate(both)
+    ]
+    judged(CLAIM, "tps,10,ratio")
+    chosen = paper.load("p")
+    seeds = {
+        cell_id(one.cell): [other.cell for other in runs if other.cell.journal_mode == one.cell.journal_mode]
+        for one in runs
+        if one.cell.seed == 1
+    }
+    results = Results(runs, "local", samples=seeds)
+    found = judge.judge(chosen, results)
+    (pair,) = found[0].readings[0].pairs
+    logs = [log(100 / 10), log(110 / 10.5)]
+    wanted = map(exp, spread.interval(logs, [(1, 0), (2, 0)]) or ())
+    assert pair.interval and pair.interval == pytest.approx((*wanted, 0.95))
+    content = document.document(chosen, found, results)
+    strips = Strips(content)
+    picture = strips.strip(content["claims"][0], content["claims"][0]["readings"][0]["pairs"])
+    assert picture in page.render(content)
+    low, high = map(strips.x, pair.interval[:2])
+    assert f'd="M{low} 10.0H{high}' in picture and low < strips.x(pair.ratio or 0) < high
+
+
+def test_the_page_links_each_value_to_its_run(judged: Judge) -> None:
+    runs = [
+        replace(run(tps, MODE=mode), path=f"cell/{mode}") for mode, tps in (("wal", 100), ("truncate", 10))
+    ]
+    _, content = judged(CLAIM, "tps,10,ratio", *runs)
+    text = page.render(content)
+    assert '<a href="../../cell/wal/report.html">100</a>' in text
+    assert '<a href="../../cell/truncate/report.html">10.0</a>' in text
 
 
 def test_a_missing_cell_is_said_and_gives_no_verdict(judged: Judge) -> None:
