@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
-from base.text import printable_lines
+from base.text import did_you_mean, printable_lines
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
@@ -77,6 +77,10 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     """Return what the database has of the choice."""
     stored = query.current()
     names = chosen(given)
+    labs = sorted({stored.lab, *(run.facts["lab"] for run in stored.every)})
+    if lab is not None and lab not in labs:
+        near = did_you_mean(lab, labs)
+        raise BadInputError(f"LAB={lab}: {near}no run is of it; there are {', '.join(labs)}")
     lab = lab or stored.lab
     alike = comparable(given, stored.every, lab, stored.lab, names)
     found = settings(alike, stored.every, failure, names)

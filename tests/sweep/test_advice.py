@@ -341,3 +341,18 @@ def test_an_engine_without_a_grid_has_the_next_command(lab: Lab, given: dict[str
 def test_what_is_missing_is_named(lab: Lab) -> None:
     assert "FS and SURVIVE: missing; make advise takes FS=<filesystem>|any, " in lab.says("advise")
     assert "SURVIVE is process, os, power" in lab.says("advise", FS="f2fs", SURVIVE="luck")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"MOUNT_OPTIONS": "foo"}, "MOUNT_OPTIONS=foo: f2fs may not be mounted with foo; "),
+        ({"FS": "ext4-nojournal"}, "SURVIVE=power: FS=ext4-nojournal has no journal, "),
+        ({"KERNEL": "tree:"}, "KERNEL=tree:: a path must follow the colon"),
+        ({"LAB": "locale"}, "LAB=locale: did you mean local? no run is of it; there are local"),
+    ],
+)
+def test_a_value_of_the_user_is_refused_by_the_name_of_its_variable(
+    lab: Lab, given: dict[str, str], says: str
+) -> None:
+    assert lab.says("advise", **{**POWER, **given}).startswith(f"commitpath: {says}")
