@@ -54,6 +54,8 @@ def advise(options: dict[str, str]) -> int:
         show(found.choice.lines())
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
+    if not found.results.every:
+        raise BadInputError(f"{query.NO_RUNS}; RUN=yes runs these cells")
     if not found.settings:
         raise BadInputError(f"{found.choice.measured}, and no run is like them; RUN=yes runs them")
     if wanted.failure == POWER:
