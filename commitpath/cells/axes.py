@@ -122,7 +122,9 @@ class Axis:
                 or len(faults) > MOST_COUNTED
                 or not all(re.fullmatch(form, fault) for fault in faults)
             ):
-                raise bad()
+                words = [fault.partition(":")[0] for fault in faults]
+                unknown = next((word for word in words if word not in self.values()), "")
+                raise bad(did_you_mean(unknown, self.values()))
             return text
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])

@@ -237,20 +237,24 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
                 f"{term}: unknown name; {near}a name is an axis of a cell (docs/reference/axes.md) or "
                 f"{', '.join(FACTS)}"
             )
-        terms.append((name, [spelled(name, value) for value in text.split("|")]))
+        typed = term.partition("=")[0]
+        terms.append((name, [spelled(name, value, typed) for value in text.split("|")]))
     return terms
 
 
-def spelled(name: str, value: str) -> str:
-    """Return a value as in a cell, from aliases, 1e5 or newest. Raises BadInputError."""
+def spelled(name: str, value: str, typed: str | None = None) -> str:
+    """Return a value as in a cell, from aliases, 1e5 or newest. Raises BadInputError.
+
+    typed: the name as the user gave it, for the error.
+    """
     profile, several, content = value.partition("#")
     if several and name in axes() and axes()[name].files():
-        return f"{spelled(name, profile)}#{content}*"
+        return f"{spelled(name, profile, typed)}#{content}*"
     if name in FACTS or "*" in value or "?" in value:
         return value
     if name == "sqlite" and value == "newest":
         return newest()
-    return str(axes()[name].parse(value, name.upper()))
+    return str(axes()[name].parse(value, typed or name.upper()))
 
 
 def names(runs: Iterable[Run]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
-from base.text import printable_lines
+from base.text import did_you_mean, printable_lines
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
@@ -54,6 +54,8 @@ def advise(options: dict[str, str]) -> int:
         show(found.choice.lines())
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
+    if not found.results.every:
+        raise BadInputError(f"{query.NO_RUNS}; RUN=yes runs these cells")
     if not found.settings:
         raise BadInputError(f"{found.choice.measured}, and no run is like them; RUN=yes runs them")
     if wanted.failure == POWER:
@@ -77,6 +79,10 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     """Return what the database has of the choice."""
     stored = query.current()
     names = chosen(given)
+    labs = sorted({stored.lab, *(run.facts["lab"] for run in stored.every)})
+    if lab is not None and lab not in labs:
+        near = did_you_mean(lab, labs)
+        raise BadInputError(f"LAB={lab}: {near}no run is of it; there are {', '.join(labs)}")
     lab = lab or stored.lab
     alike = comparable(given, stored.every, lab, stored.lab, names)
     found = settings(alike, stored.every, failure, names)

@@ -1,5 +1,6 @@
 """The settings that `make advise` chooses among: their cells, and which of them are measured."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +98,12 @@ def planned(given: Mapping[str, str], failure: str) -> tuple[dict[str, Planned],
     variables |= {name: text for name, text in given.items() if name not in every}
     places = [{"FS": fs} for fs in needs()["any_fs"]] if "FS" in every else [{}]
     grid = needs()["any_engine" if "ENGINE" in every else "grid"]
-    return sweep_plan.merge(expand(grid, {**variables, **place}) for place in places)
+    try:
+        return sweep_plan.merge(expand(grid, {**variables, **place}) for place in places)
+    except BadInputError as error:
+        # the user named it SURVIVE
+        text = re.sub("CRASH=(process|os|power)", r"SURVIVE=\1", str(error))
+        raise BadInputError(text) from error
 
 
 def has_trials(given: Mapping[str, str], failure: str) -> bool:

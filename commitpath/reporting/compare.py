@@ -41,6 +41,8 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     files = new_page(options["PAGE"]) if "PAGE" in options else []
     runs = list(query.current().every)
     a, b = (select.selected(runs, options[side]) for side in "AB")
+    if not runs:
+        raise BadInputError(query.NO_RUNS)
     matched = match(options, a, b, runs)
     check(run.cell for cell in matched for run in (*cell.a, *cell.b))
     metric = options.get("METRIC", "tps")

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +116,9 @@ def expand(
         cells, excluded = cells_of(path, content, overrides or {}, sampling, most or {})
     except BadInputError as error:
         text = str(error)
-        raise BadInputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+        # a value of the command line is not the grid's
+        named = text.startswith(str(path)) or re.split("[=:]", text)[0] in (overrides or {})
+        raise BadInputError(text if named else f"{path}: {text}") from error
     runs = [
         GridRun(path.stem, cell, repeat + 1, of_cell[0])
         for of_cell in cells
@@ -135,7 +138,7 @@ def cells_of(
     most: Mapping[str, int],
 ) -> tuple[list[list[Cell]], list[Excluded]]:
     """Return the cells of one grid, each as the list of its samples, and the excluded ones."""
-    constants = {**checked(content.get("constants", {})), **checked_overrides(content, overrides)}
+    constants = {**checked(content.get("constants", {})), **checked_overrides(path, content, overrides)}
     exclusions = [(checked_lists(entry["where"]), entry["reason"]) for entry in content.get("exclude", [])]
     used = [False] * len(exclusions)
     seeds = content.get("seeds", [1])
@@ -159,7 +162,9 @@ def cells_of(
                 reason = f"WORKLOAD={settings['workload']} is for {', '.join(only)} only"
                 excluded.append(Excluded(path.stem, settings, reason))
                 continue
-        variables = {name.upper(): value for name, value in settings.items()}
+        # a name of the command line as it is there
+        typed = {own_name(variable.lower()): variable for variable in overrides}
+        variables = {typed.get(name, name.upper()): value for name, value in settings.items()}
         cells.append(samples.cells(variables, seeds, sampling.boards))
     for (where, _), hit in zip(exclusions, used, strict=True):
         if not hit:
@@ -207,18 +212,18 @@ def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, 
                     "off or on as true or false: quote it)"
                 )
             # canonical: without aliases or 1e3
-            result[name].append(str(axis.parse(str(value), axis.variable)))
+            result[name].append(str(axis.parse(str(value), written.upper())))
     return result
 
 
-def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
+def checked_overrides(path: Path, content: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
     """Return the constants of the command line, none of which the grid may vary."""
     varied = {
         own_name(name) for names in [content.get("axes", {}), *content.get("variants", [])] for name in names
     }
     for variable in overrides:
         if variable.lower() in varied:
-            raise BadInputError(f"{variable}: this grid varies it")
+            raise BadInputError(f"{variable}: grid {path.stem} varies it")
     return checked({variable.lower(): text for variable, text in overrides.items()})
 
 

@@ -68,6 +68,8 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     """Return (name in a cell, profile). BadInputError if it cannot be booted."""
     place = Path(path).expanduser().absolute()
     try:
+        if not path:
+            raise BadInputError("a path must follow the colon")
         found: Found = importlib.import_module(f"{__name__}.{kind}").look(place)
         if missing := _missing(found, load_yaml(OPTIONS)["board"]):
             shown = OPTIONS.relative_to(ROOT)

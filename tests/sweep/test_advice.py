@@ -12,7 +12,7 @@ from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.reporting import advise, limits
-from commitpath.reporting.choice import CHOSEN, choice, chosen, key, needs, planned
+from commitpath.reporting.choice import CHOSEN, choice, chosen, key, needs, planned, words
 from commitpath.results.query import Results
 from commitpath.sweep import drive
 from commitpath.sweep.grid import expand
@@ -251,7 +251,7 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     path = tmp_path / "mine with a blank.sql"
     path.write_text(STATEMENTS)
     mine = {"WORKLOAD": "sql", "FILE": str(path)}
-    assert f"0 of {len(SETTINGS)} settings of the choice are measured" in lab.says("advise", **POWER, **mine)
+    assert "no run is here; `make sweep GRID=reference`" in lab.says("advise", **POWER, **mine)
     for place, cell in enumerate(SETTINGS):
         given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
         lab.run(
@@ -341,3 +341,37 @@ def test_an_engine_without_a_grid_has_the_next_command(lab: Lab, given: dict[str
 def test_what_is_missing_is_named(lab: Lab) -> None:
     assert "FS and SURVIVE: missing; make advise takes FS=<filesystem>|any, " in lab.says("advise")
     assert "SURVIVE is process, os, power" in lab.says("advise", FS="f2fs", SURVIVE="luck")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"MOUNT_OPTIONS": "foo"}, "MOUNT_OPTIONS=foo: f2fs may not be mounted with foo; "),
+        ({"FS": "ext4-nojournal"}, "SURVIVE=power: FS=ext4-nojournal has no journal, "),
+        ({"KERNEL": "tree:"}, "KERNEL=tree:: a path must follow the colon"),
+        ({"LAB": "locale"}, "LAB=locale: did you mean local? no run is of it; there are local"),
+    ],
+)
+def test_a_value_of_the_user_is_refused_by_the_name_of_its_variable(
+    lab: Lab, given: dict[str, str], says: str
+) -> None:
+    assert lab.says("advise", **{**POWER, **given}).startswith(f"commitpath: {says}")
+
+
+def test_the_reference_runs_answer_a_newcomer(lab: Lab) -> None:
+    """Until they are made, one line names the command that makes them."""
+    line = "commitpath: no run is here; `make sweep GRID=reference` makes the first ones in about ten minutes"
+    newcomer = {"FS": "ext4-ordered", "SURVIVE": "power"}
+    assert lab.says("advise", **newcomer, DEVICE="emmc-5.0") == f"{line}; RUN=yes runs these cells"
+    assert lab.says("compare", A="mode=wal", B="mode=delete") == line
+    for place, run in enumerate(expand("reference").runs):
+        lab.run(100 + place, **words(run.cell, axes()))
+    assert f"{len(SETTINGS)} of {len(SETTINGS)} settings of the choice" in lab.ok("advise", **newcomer)
+    first = "fs=ext4-ordered device=emmc-5.0 engine=sqlite sync=full autocheckpoint=1000"
+    for a, b in (
+        (f"mode=wal {first}", f"mode=delete {first}"),
+        ("fs=f2fs", "fs=ext4-ordered"),
+        ("device=microsd-class10", "device=emmc-5.0"),
+        ("engine=leveldb", f"mode=wal {first}"),
+    ):
+        assert " matched cell" in lab.ok("compare", A=a, B=b)

@@ -141,7 +141,9 @@ def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None
             "BOARDS=2: with CLOCK=real each run prepares",
         ),
         ({"GRID": "quick", "EXECUTOR": "cloud"}, "EXECUTOR is local, slurm"),
-        ({"GRID": "quick", "MODE": "wal"}, "MODE: this grid varies it"),
+        ({"GRID": "quick", "MODE": "wal"}, "commitpath: MODE: grid quick varies it"),
+        ({"GRID": "quick", "SYNC": "ful"}, "commitpath: SYNC=ful: did you mean full? "),
+        ({"GRID": "quick", "MOUNT_OPTIONS": "atgc"}, "commitpath: MOUNT_OPTIONS=atgc: ext4 may not be "),
         ({"GRID": "quick", "BOARD": "nowhere"}, "BOARD=nowhere: not in playbooks/inventory"),
     ],
 )

@@ -182,6 +182,8 @@ def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
         ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
     ):
         assert says in lab.says("compare", **variables)
+    for term, near in (("mode=wall", "wal"), ("device_faults=EIO-WRITE:3", "eio-write")):
+        assert f"commitpath: {term}: did you mean {near}? " in lab.says("results", WHERE=term)
     listed = lab.ok("results", WHERE="status=okay")
     assert listed.startswith("WHERE=status=okay: did you mean ok? no run has status=okay\n0 runs; ")
 

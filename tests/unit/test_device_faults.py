@@ -40,6 +40,13 @@ def test_other_words_are_refused(text: str) -> None:
     assert len(str(error.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize(("word", "near"), [("EIO-WRITE", "eio-write"), ("eio-wirte", "eio-write")])
+def test_a_word_that_is_nearly_one_has_a_hint(word: str, near: str) -> None:
+    text = f"torn:1,{word}:3"
+    with pytest.raises(BadInputError, match=f"^DEVICE_FAULTS={text}: did you mean {near}[?] DEVICE_FAULTS"):
+        make_cell(FAULTY | {"DEVICE_FAULTS": text})
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

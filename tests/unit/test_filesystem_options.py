@@ -77,6 +77,16 @@ def test_a_contradiction_is_refused(given: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "given", [f"MOUNT_OPTIONS={text}" for text in ("noatime,", ",noatime", "noatime,,commit=30")]
+    + [f"MKFS_OPTIONS={text}" for text in ("-b 1024 ", " -b 1024", "-b  1024")],
+)  # fmt: skip
+def test_one_cell_has_one_spelling(given: str) -> None:
+    name, _, text = given.partition("=")
+    with pytest.raises(BadInputError, match=f"^{given}: {name} is options of the list in .* with one "):
+        make_cell({name: text})
+
+
+@pytest.mark.parametrize(
     "variables",
     [
         {"MOUNT_OPTIONS": "noatime,commit=30,nobarrier"},

@@ -93,6 +93,12 @@ def test_a_tree_is_told_by_its_content(built: Path, tmp_path: Path) -> None:
     assert identities.cell_id(make(moved)) != identities.cell_id(cell)
 
 
+@pytest.mark.parametrize("kind", given.kinds())
+def test_a_kind_without_a_path_is_refused(kind: str) -> None:
+    with pytest.raises(BadInputError, match=f"^KERNEL={kind}:: a path must follow the colon$"):
+        cells.make_cell({**NULL_BLK, "KERNEL": f"{kind}:"})
+
+
 @pytest.mark.parametrize("name", [".config", *tree.BUILT, "fs/one/one.ko"])
 def test_what_an_unbuilt_tree_lacks_is_named(built: Path, name: str) -> None:
     (built / name).unlink()
