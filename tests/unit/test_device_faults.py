@@ -33,7 +33,8 @@ TORN = FAULTY | {"DEVICE_FAULTS": "torn:1"}
 )
 def test_other_words_are_refused(text: str) -> None:
     allowed = (
-        "DEVICE_FAULTS is none, or some of eio-write, eio-flush, eio-read, short-write, torn, corrupt, each"
+        "DEVICE_FAULTS is none, or some of eio-write, eio-flush, eio-read, enospc, short-write, torn, "
+        "corrupt, each"
     )
     with pytest.raises(BadInputError, match=re.escape(f"DEVICE_FAULTS={text}: {allowed}")) as error:
         make_cell(FAULTY | {"DEVICE_FAULTS": text})
