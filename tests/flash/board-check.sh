@@ -427,27 +427,27 @@ check_history() {
   quiet history
 }
 
-# A write of eight sectors of the letter a, the second from when the fault is set: whether it succeeds, and how
-# many letters of it are then there.
+# A write of eight sectors of the letter a, the second from when the fault is set: how many letters of it are then
+# there, and its error.
 check_fault() {
-  local kind ends letters result
+  local kind letters error result
   head -c 4096 /dev/zero | tr '\0' a > "$work/letters"
-  while read -r kind ends letters; do
+  while read -r kind letters error; do
     on 65536
     echo "$kind:2" > $flash/fault
     dd if="$work/letters" of=/dev/target bs=4k seek=1 oflag=direct status=none
-    result=succeeds
-    dd if="$work/letters" of=/dev/target bs=4k oflag=direct status=none 2> /dev/null || result=fails
-    is "fault: $kind" "$result" = "$ends"
+    result=$(dd if="$work/letters" of=/dev/target bs=4k oflag=direct status=none 2>&1)
+    is "fault: $kind" "${result##*: }" = "$error"
     is "fault: $kind stores" "$(dd if=/dev/target bs=4k count=1 iflag=direct status=none | tr -cd a | wc -c)" = "$letters"
     dd if="$work/letters" of=/dev/target bs=4k seek=2 oflag=direct status=none
     report $? "fault: $kind is of one write"
     is "fault: $kind was" "$(cat $flash/fault)" = 'fired=1 seen=3 sector=0'
   done << KINDS
-eio-write fails 0
-short-write succeeds 2048
-torn fails 3584
-corrupt succeeds 4095
+eio-write 0 Input/output error
+enospc 0 No space left on device
+short-write 2048
+torn 3584 Input/output error
+corrupt 4095
 KINDS
   on 65536
   echo eio-read:1 > $flash/fault
@@ -461,7 +461,7 @@ KINDS
   report $? "fault: the first is number 1"
   refused 'Invalid argument' $flash/fault eio:1
   report $? "fault: its kind is one of those"
-  quiet fault 'I/O error, dev target\|Buffer I/O error on dev target'
+  quiet fault 'I/O error, dev target\|Buffer I/O error on dev target\|critical space allocation error, dev target'
 }
 
 modprobe configfs

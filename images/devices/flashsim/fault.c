@@ -11,12 +11,13 @@
 #include "flash.h"
 
 static const struct flash_fault_kind kinds[] = {
-	{"eio-write", REQ_OP_WRITE, true, STORES_NOTHING},
-	{"eio-flush", REQ_OP_FLUSH, true, STORES_NOTHING},
-	{"eio-read", REQ_OP_READ, true, STORES_NOTHING},
-	{"short-write", REQ_OP_WRITE, false, STORES_HALF},
-	{"torn", REQ_OP_WRITE, true, STORES_GARBAGE},
-	{"corrupt", REQ_OP_WRITE, false, STORES_FLIPPED},
+	{"eio-write", REQ_OP_WRITE, BLK_STS_IOERR, STORES_NOTHING},
+	{"eio-flush", REQ_OP_FLUSH, BLK_STS_IOERR, STORES_NOTHING},
+	{"eio-read", REQ_OP_READ, BLK_STS_IOERR, STORES_NOTHING},
+	{"enospc", REQ_OP_WRITE, BLK_STS_NOSPC, STORES_NOTHING},
+	{"short-write", REQ_OP_WRITE, BLK_STS_OK, STORES_HALF},
+	{"torn", REQ_OP_WRITE, BLK_STS_IOERR, STORES_GARBAGE},
+	{"corrupt", REQ_OP_WRITE, BLK_STS_OK, STORES_FLIPPED},
 };
 
 /* "KIND:N": the Nth such command from now on. Called with dev->lock held. */

@@ -73,8 +73,8 @@ enum flash_stores {
 struct flash_fault_kind {
 	const char *name;
 	unsigned int op;
-	/* the command is reported as failed */
-	bool fails;
+	/* what the command is reported with */
+	blk_status_t status;
 	enum flash_stores stores;
 };
 
@@ -141,8 +141,8 @@ struct flash_command {
 	struct flash_change *change;
 	/* its completion makes the change durable */
 	bool forced;
-	/* it has a fault and fails */
-	bool fails;
+	/* BLK_STS_OK, or that of its fault */
+	blk_status_t status;
 	u64 epoch;
 	/* a FLUSH's number */
 	u64 flush;

@@ -12,7 +12,7 @@
 static void end_command(struct flash_command *cmd)
 {
 	struct flash_device *dev = cmd->dev;
-	blk_status_t status = cmd->fails ? BLK_STS_IOERR : BLK_STS_OK;
+	blk_status_t status = cmd->status;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->done_lock, flags);
@@ -46,7 +46,8 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 	sector_t stored = sectors;
 	struct flash_change *change;
 
-	cmd->fails = fault && fault->fails;
+	if (fault)
+		cmd->status = fault->status;
 	if (fault && fault->stores == STORES_HALF)
 		stored = max_t(sector_t, sectors / 2, 1);
 
@@ -101,7 +102,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	blk_mq_start_request(bd->rq);
 	cmd->dev = dev;
 	cmd->change = NULL;
-	cmd->forced = cmd->fails = false;
+	cmd->forced = false;
+	cmd->status = BLK_STS_OK;
 	cmd->flush = 0;
 
 	mutex_lock(&dev->lock);
