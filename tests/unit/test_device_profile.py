@@ -403,7 +403,7 @@ def test_the_conditions_of_a_measurement(end: dict[str, str], says: str) -> None
 
 def test_a_fit_holds_with_as_many_interruptions_as_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hidden, "INTERRUPTED", profile.MOST_INTERRUPTED)
-    _, device, draw = hidden.drawn(103)
+    _, device, draw = hidden.drawn(101)
     made = hidden.measured(device, draw)
     fitted = device_fit.fit(made).candidate
     for rows in sequences(made.facts).values():
