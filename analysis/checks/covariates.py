@@ -29,7 +29,12 @@ def unchanged(run: Run) -> list[str]:
     covariates = run.board.covariates
     if covariates is None:
         return [] if run.is_virtual else ["raw/board/covariates.json is missing"]
-    return [*_changed(covariates), *grown(covariates), *_firmware(covariates), *_counters(covariates)]
+    return changed(covariates)
+
+
+def changed(covariates: Covariates) -> list[str]:
+    """Return reboots, changed clocks or limits, throttling and card errors, in words."""
+    return [*_settings(covariates), *_grown(covariates), *_firmware(covariates), *_counters(covariates)]
 
 
 def around(run: Run) -> list[str]:
@@ -56,7 +61,7 @@ def around(run: Run) -> list[str]:
     return reasons
 
 
-def _changed(covariates: Covariates) -> Iterator[str]:
+def _settings(covariates: Covariates) -> Iterator[str]:
     for prefix, what in _SAME.items():
         names = [name for name in {**covariates.begin, **covariates.end} if name.startswith(prefix)]
         for name in names or [prefix]:
@@ -69,7 +74,7 @@ def _changed(covariates: Covariates) -> Iterator[str]:
             yield f"the board does not report its {name}: {covariates.begin.get(name)}"
 
 
-def grown(covariates: Covariates) -> Iterator[str]:
+def _grown(covariates: Covariates) -> Iterator[str]:
     for prefix, what in _STILL.items():
         for name, grew in covariates.growths(prefix).items():
             if name != FIRMWARE and grew:

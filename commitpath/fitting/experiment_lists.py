@@ -6,7 +6,7 @@ Places are fixed: a region of 1 MiB lies in one allocation unit, as units are mu
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -234,6 +234,6 @@ def lists(facts: Facts) -> dict[str, list[Row]]:
     return {name: list(make(facts, random.Random(name))) for name, make in EXPERIMENTS.items()}
 
 
-def written_bytes(made: dict[str, list[Row]]) -> int:
-    """Return the bytes that these experiments write."""
-    return sum(row.size for rows in made.values() for row in rows if row.op in "wf")
+def written_bytes(rows: Iterable[Row]) -> int:
+    """Return the bytes that these commands write."""
+    return sum(row.size for row in rows if row.op in "wf")

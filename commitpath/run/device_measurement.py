@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.adapters import covariates
-from analysis.checks.covariates import grown, limited
+from analysis.checks.covariates import changed, limited
 from base.errors import BadInputError, LabError
 from base.progress import step
 from commitpath.boards import lab_board
@@ -111,11 +111,11 @@ def facts_of(text: str, host_ns: int) -> Facts:
 
 
 def check_conditions(output: RunOutput, limits: Mapping[str, float]) -> None:
-    """Refuse a measurement of a board that throttled, ran hot, or shared its disk."""
+    """Refuse a measurement of a board that changed, throttled, ran hot, or shared its disk."""
     with artifacts.work_folder() as work:
         output.extract(work)
         readings = covariates.read(Path(work) / "raw")
     if readings is None:
         raise LabError("the measurement does not count: the board's conditions were not recorded")
-    if reasons := [*grown(readings), *limited(readings, limits)]:
+    if reasons := [*changed(readings), *limited(readings, limits)]:
         raise LabError(f"the measurement does not count: {'; '.join(reasons)}")

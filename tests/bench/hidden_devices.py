@@ -1,9 +1,10 @@
 """Fit 20 devices with hidden parameters, and predict what no fit saw: `make bench-profile [SEED=… N=…]`.
 
 Each device is drawn within physical limits (hidden.py), measured on the flash model with the host's time and
-jitter, and fitted as by `make profile`. Then both devices, without jitter, get the sequences of a database
-and the commands of six recorded cells of SQLite: the error is the predicted time, or TPS, against the hidden
-device's. Exit code 1 if fewer than nine tenths are within 5 % in all of them.
+jitter, or with BOARD=virtual on the virtual board (hidden_board.py), and fitted as by `make profile`. Then
+both devices, without jitter, get the sequences of a database and the commands of six recorded cells of
+SQLite: the error is the predicted time, or TPS, against the hidden device's. Exit code 1 if fewer than nine
+tenths are within 5 % in all of them.
 """
 
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Mapping
 
 import hidden
+import hidden_board
 import numpy as np
 import recorded_cells
 
@@ -68,11 +70,14 @@ def main(words: list[str]) -> int:
     """Fit the devices, and print a line for each and the table."""
     given = dict(word.partition("=")[::2] for word in words)
     first, count = number(given, "SEED", 1), number(given, "N", 20)
+    on_board = "BOARD" in given
     errors, kinds, names, shares = list[list[float]](), list[str](), list[str](), [0, 0]
     cells = recorded_cells.cells()
     for seed in range(first, first + count):
         kind, device, draw = hidden.drawn(seed)
-        measurement = hidden.measured(device, draw)
+        if on_board:
+            device = hidden_board.on_board(device)
+        measurement = hidden_board.measured(device) if on_board else hidden.measured(device, draw)
         begin = time.process_time()
         result = fit(measurement)
         seconds = time.process_time() - begin

@@ -17,8 +17,10 @@ from analysis.__main__ import main as analyse
 from base.errors import LabError
 from commitpath.boards.payload import MOUNTPOINT
 from commitpath.cells.from_variables import make_cell
+from commitpath.fitting import measurement
+from commitpath.fitting.experiment_lists import MIB, Row
 from commitpath.host import ansible
-from commitpath.run import experiment
+from commitpath.run import device_measurement, experiment
 from commitpath.run.watch import command_cell
 from images.ssh import Login
 
@@ -70,6 +72,18 @@ def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
 
 def test_a_command_is_watched_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
     assert sum(run_command(bench, tmp_path, "all")["labels"].values()) >= 256 << 10
+
+
+def test_a_device_is_measured(bench: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `make profile`, with few of its commands: the partition is a small one."""
+    rows = [Row("", op, 4096 * n, 4096 * (op != "F")) for n in range(20) for op in "wFr"]
+    monkeypatch.setattr(device_measurement, "SPAN", 512 * MIB)
+    for module in (device_measurement, measurement):
+        monkeypatch.setattr(module, "planned", lambda _: (["some"] * len(rows), rows))
+    made = device_measurement.measure("bench", "", ansible.board("bench"), 0)
+    assert made.facts.size_bytes == 512 * MIB
+    assert made.latency_ns.size == len(rows) and made.latency_ns.min() > 0
+    hold_left(bench)
 
 
 def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login) -> None:

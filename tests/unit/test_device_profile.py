@@ -59,7 +59,7 @@ def test_each_command_is_within_the_span(cache: tuple[bool, bool]) -> None:
     rows = [row for some in made.values() for row in some]
     assert all(row.offset >= 0 and row.offset + row.size <= SPAN and row.offset % 512 == 0 for row in rows)
     assert {row.op for row in rows} == {"r", "w", "d", *("f" * cache[1]), *("F" * cache[0])}
-    assert written_bytes(lists(facts)) < 400 * MIB
+    assert written_bytes(rows) < 400 * MIB
 
 
 def test_a_file_holds_a_measurement(tmp_path: Path) -> None:
@@ -281,15 +281,40 @@ def test_a_partition_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
         profile.profile({"NAME": "mine", "BOARD": "pi"})
 
 
-def test_a_board_that_is_too_noisy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    noisy = device_fit.Result(UNITS, {}, {}, 0.5, 0.4)
+@pytest.mark.parametrize(
+    ("jitter", "interrupted", "says"),
+    [
+        (0.4, 0.0, "x is too noisy: commands of one kind differ by 40%, at most 25% can be fitted"),
+        (0.02, 0.117, "x is too noisy: 117 of 1000 reads end over 1 ms late, at most 10 can be fitted"),
+    ],
+)
+def test_a_board_that_is_too_noisy(
+    jitter: float, interrupted: float, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy = device_fit.Result(UNITS, {}, {}, 0.5, jitter)
+    late = prediction.Prediction((), interrupted, 3e6)
     monkeypatch.setattr(profile.measurement, "load", lambda _: None)
     monkeypatch.setattr(profile.device_fit, "fit", lambda _: noisy)
-    with pytest.raises(
-        LabError, match="too noisy: commands of one kind differ by 40%, at most 25% can be fitted"
-    ):
+    monkeypatch.setattr(profile.prediction, "predict", lambda *_: late)
+    with pytest.raises(LabError, match=says):
         profile.profile({"NAME": "mine", "FILE": "x"})
     assert not (ROOT / "experiments/device/mine.yml").exists()
+
+
+def test_what_is_written_is_said_beforehand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(profile.ansible, "board", lambda _: {"board_kind": "lab", "board_device_bytes": SPAN})
+
+    def unreachable(*_: object) -> None:
+        raise LabError("unreachable")
+
+    monkeypatch.setattr(profile.device_measurement, "measure", unreachable)
+    with pytest.raises(LabError, match="unreachable"):
+        profile.profile({"NAME": "mine", "BOARD": "pi"})
+    assert capsys.readouterr().out == (
+        "up to 16213 commands follow, with up to 397 MiB of writes; all that the partition holds is lost\n"
+    )
 
 
 OF_A_DEVICE = (
@@ -337,6 +362,53 @@ def test_a_board_sends_the_times_of_what_it_was_sent(tmp_path: Path, monkeypatch
         device_measurement.measured(lambda _: answer(**{"run-cell.status": "1\n"}), 7, static=True)
     with pytest.raises(LabError, match="the board's conditions were not recorded"):
         device_measurement.measured(send, 7, static=True, limits={})
+
+
+QUIET = {
+    "time_ns": "0", "boot_id": "one", "clocksource": "arch_sys_counter", "mounts": "",
+    "throttle/get_throttled": "0x0", "throttle/cooling_device0/cur_state": "0",
+    "temperature/thermal_zone0 cpu-thermal": "51121", "pressure/others/system.slice": "0",
+    **{f"{whose}/{op}_{what}": "0" for whose in ("disk", "partition")
+       for op in ("read", "write", "discard") for what in ("ios", "sectors")},
+}  # fmt: skip
+AFTER = {
+    **QUIET,
+    "time_ns": "1000000000",
+    **{f"{whose}/write_{what}": "1000" for whose in ("disk", "partition") for what in ("ios", "sectors")},
+}
+
+
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [
+        ({}, ""),
+        ({"throttle/get_throttled": "0x40000"}, "its CPU was throttled: throttle/get_throttled changed from"),
+        ({"throttle/cooling_device0/cur_state": "1"}, "its CPU was throttled: throttle/cooling_device0"),
+        ({"temperature/thermal_zone0 cpu-thermal": "85000"}, "celsius is 85, limit 80"),
+        ({"disk/write_ios": "1200"}, "foreign_commands is 0.2, limit 0.05"),
+        ({"pressure/others/system.slice": "100000"}, "others_pressure is 0.1, limit 0.05"),
+        ({"boot_id": "two"}, "the board was rebooted"),
+    ],
+)
+def test_the_conditions_of_a_measurement(end: dict[str, str], says: str) -> None:
+    readings = json.dumps({"begin": QUIET, "end": {**AFTER, **end}, "board": {}})
+    sent = answer(**{"raw/board/covariates.json": readings})
+    limits = profile.ansible.limits("pi", {})
+    if not says:
+        device_measurement.check_conditions(sent, limits)
+        return
+    with pytest.raises(LabError, match=f"the measurement does not count: {says}"):
+        device_measurement.check_conditions(sent, limits)
+
+
+def test_a_fit_holds_with_as_many_interruptions_as_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden, "INTERRUPTED", profile.MOST_INTERRUPTED)
+    _, device, draw = hidden.drawn(101)
+    made = hidden.measured(device, draw)
+    fitted = device_fit.fit(made).candidate
+    for rows in sequences(made.facts).values():
+        truth = hidden.time_of(device, made.facts, rows)
+        assert hidden.time_of(fitted, made.facts, rows) == pytest.approx(truth, rel=0.05)
 
 
 @pytest.fixture(scope="module")
