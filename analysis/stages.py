@@ -59,18 +59,14 @@ def attribute(run: Recorded) -> Ledger | None:
             slower=max(1, run.cell.cpu_ns // _CPU_NS),
             counted=run.counted,
             listed=run.board.names,
-            role=None if of_driver else _of_a_command,
+            # the name of a command's file does not identify its content
+            role=None if of_driver else lambda _name: "other",
             jobs=ran.engine.JOBS,
             moved=ran.moved,
             reads=run.cell.has("cache") if of_driver else None,
             lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
         )
     )
-
-
-def _of_a_command(_name: str) -> str:
-    """Return the role of any file of a command: its name does not identify its content."""
-    return "other"
 
 
 def confirm(run: Recorded, ledger: Ledger | None) -> tuple[Ledger | None, content.Content | None]:

@@ -69,7 +69,7 @@ def read(lines: pl.Series, form: blklines.Reader) -> Read:
     """Return the events of lines without their newlines."""
     action_of: Callable[[str], int | None] = blklines.ACTIONS.get
     if isinstance(form, blkformat.Format):
-        text, action_of = _groups(lines, form.pattern), blkformat.ACTIONS.get
+        text, action_of = lines.str.extract_groups(form.pattern).struct.unnest(), blkformat.ACTIONS.get
     elif form is blklines.traced:
         text, action_of = _traced(lines), _traced_action
     else:
@@ -118,11 +118,6 @@ def read(lines: pl.Series, form: blklines.Reader) -> Read:
     words = text[others].select(pl.coalesce("event", "action")).to_series()
     is_skipped = _coded(words, lambda word: None if action_of(word) else 1).is_not_null()
     return Read(table.filter(is_event), is_event.arg_true().to_numpy(), others.filter(~is_skipped).to_numpy())
-
-
-def _groups(lines: pl.Series, pattern: str) -> pl.DataFrame:
-    """Return the groups of a pattern in each line, null where it does not match."""
-    return lines.str.extract_groups(pattern).struct.unnest()
 
 
 def _traced(lines: pl.Series) -> pl.DataFrame:

@@ -168,17 +168,13 @@ def find_mount(text: str, path: str) -> Mount | None:
     best: Mount | None = None
     parents = [str(parent) for parent in PurePosixPath(path).parents]
     for line in text.splitlines():
-        fields = [_unescape(part) for part in line.split(" ")]
+        # with octal escapes
+        fields = [re.sub(r"\\([0-7]{3})", lambda at: chr(int(at[1], 8)), part) for part in line.split(" ")]
         if len(fields) < 4 or fields[1] not in parents or fields[1] == "/":
             continue
         if best is None or len(fields[1]) >= len(best.point):
             best = Mount(fields[0], fields[1], fields[2], tuple(fields[3].split(",")))
     return best
-
-
-def _unescape(text: str) -> str:
-    """Undo the octal escapes of /proc/mounts."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def parse_superblock(text: str) -> dict[str, str]:

@@ -180,7 +180,8 @@ def in_calls(made: Ledger) -> list[str]:
 def _waits_of(run: Run) -> list[str]:
     """Return the faults of the waits of a run on one CPU that counts instructions."""
     made = run.ledger
-    if made is None or not virtual_board.one_cpu(run) or not made.given.counted:
+    one_cpu = run.is_virtual or virtual_board.cpus(run) == 1
+    if made is None or not one_cpu or not made.given.counted:
         return []
     return [f"ledger: {text}" for check in (asleep, explained, for_writes, in_calls) for text in check(made)]
 

@@ -165,15 +165,14 @@ def probes_attached(run: Run) -> list[str]:
         left = observers.find_files(run.folder / "raw")
         return reasons + [f"the cell requests no probes, but the run has {name}" for name in left]
     begin, end = run.driver.window
-    for event, time, wrong in (("attached", begin, "after"), ("detached", end, "before")):
+    for event, time, wrong, edge in (
+        ("attached", begin, "after", "begin"),
+        ("detached", end, "before", "end"),
+    ):
         rows = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == event))
         if not rows.is_empty() and (rows["begin_ns"][0] > time) == (wrong == "after"):
-            reasons.append(f"the probes were {event} {wrong} the window's {_edge(event)}")
+            reasons.append(f"the probes were {event} {wrong} the window's {edge}")
     return reasons
-
-
-def _edge(event: str) -> str:
-    return "begin" if event == "attached" else "end"
 
 
 def observers_watched(run: Run) -> list[str]:

@@ -45,11 +45,6 @@ def cpus(run: Run) -> int:
     return len(re.findall(r"^processor\s*:", run.board.texts.get("cpuinfo", ""), re.MULTILINE))
 
 
-def one_cpu(run: Run) -> bool:
-    """Return whether two threads can never have run at the same time."""
-    return run.is_virtual or cpus(run) == 1
-
-
 def has_one_cpu(run: Run) -> list[str]:
     """Check that a virtual board has exactly one CPU, as images/qemu.py builds it.
 

@@ -32,10 +32,6 @@ class Named:
     names: list[str]
     kinds: Ints  # index in schema.FILES, -1 for a name of no engine's file
 
-    def last_names(self, inode: Ints, time: Ints) -> Ints:
-        """Return the index of the last name of each inode up to a time, or -1."""
-        return LastBefore(self.inode, self.time).event(inode, time)
-
 
 def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
     """Return the names, joined from their parts.

@@ -13,7 +13,7 @@ from analysis.ledger.records import Few
 from analysis.ledger.timeline import Timeline
 from analysis.schemas import ledger as schema
 from analysis.schemas.ledger import CALLERS, FILES
-from base.arrays import Ints, ints, pairs, unique
+from base.arrays import Ints, LastBefore, ints, pairs, unique
 from model import block_operations
 
 _LETTERS = ((block_operations.FUA, "F"), (1 << 19, "A"), (1 << 11, "S"), (1 << 12, "M"))
@@ -60,7 +60,7 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
     directory = (sync["flags"] & 2) > 0
     kind = np.where(directory, FILES.index("directory"), inodes.kind(inode, begin))
     # a name is recorded within the inode's first sync
-    called = names.last_names(inode, ints(sync["end_ns"]))
+    called = LastBefore(names.inode, names.time).event(inode, ints(sync["end_ns"]))
     columns = {
         "sync": np.arange(sync.size),
         "begin_ns": begin,

@@ -59,19 +59,17 @@ def device_profile(device: str, state: str) -> dict[str, Any]:
     if state == axes()["device_state"].spec["default"]:
         return profile
     if not profile["geometry"].get("gc_blocks"):
+        maps = [
+            name
+            for name in axes()["device"].files()
+            if load_profile("device", name)["geometry"].get("gc_blocks")
+        ]
         raise BadInputError(
             f"DEVICE_STATE={state}: DEVICE={device} has no page map to fill and overwrite; "
-            f"use DEVICE={' or '.join(mapping_devices())}"
+            f"use DEVICE={' or '.join(maps)}"
         )
     parameters = {name: n for name, n in load_profile("device_state", state).items() if name != "description"}
     return {**profile, "geometry": {**profile["geometry"], **parameters}}
-
-
-def mapping_devices() -> list[str]:
-    """Return the device profiles with a page map and garbage collection."""
-    return [
-        name for name in axes()["device"].files() if load_profile("device", name)["geometry"].get("gc_blocks")
-    ]
 
 
 def kernel_profile(cell: Cell) -> Profile:

@@ -49,17 +49,8 @@ class Measurement:
 
     def up_to(self, experiment: str) -> "Measurement":
         """Return the commands up to the end of an experiment."""
-        return self.first(int(np.flatnonzero(self.experiment == experiment)[-1]) + 1)
-
-    def first(self, number: int) -> "Measurement":
-        """Return the first commands."""
-        return replace(
-            self,
-            experiment=self.experiment[:number],
-            rows=self.rows[:number],
-            gap_ns=self.gap_ns[:number],
-            latency_ns=self.latency_ns[:number],
-        )
+        last = np.flatnonzero(self.experiment == experiment)[-1]
+        return self.chosen(np.arange(len(self.rows)) <= last)
 
     def chosen(self, which: np.ndarray) -> "Measurement":
         """Return some of the commands."""

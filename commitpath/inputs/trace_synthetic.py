@@ -17,8 +17,7 @@ from model import synthetic, workloads
 from model.statements import tracefile
 from model.statements.sqlfile import SqlFileError
 from model.synthetic import measure
-from model.synthetic import requests as of_options
-from model.workloads import requests
+from model.workloads import Operation, Phase, Random, mix, requests
 
 
 def names() -> dict[str, dict[str, Any]]:
@@ -83,7 +82,9 @@ def of_mix(name: str, variables: dict[str, str], file: str) -> int:
         f"SYNTHETIC: made by commitpath, WORKLOAD={name} {given}; no program did this",
         f"the operations of that workload: {options.mix}",
     ]
-    trace = of_options.trace(options)
+    phase = Phase(mix.PHASES[0], options, options.rows, Random(options.seed, 0))
+    rows = (Operation("insert", key, value) for key, value in mix.filled(options))
+    trace = requests.Requests(tuple(rows), tuple(mix.transactions(phase)))
     text = requests.write(trace, notes)
     if len(text) > MOST_BYTES:
         raise BadInputError(

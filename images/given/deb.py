@@ -4,6 +4,7 @@ The packages needed to build modules are looked for in the same folder: linux-he
 Debian's, its dependencies, each with the same version.
 """
 
+import glob
 import hashlib
 import io
 import re
@@ -120,7 +121,7 @@ def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
         name = wanted.pop()
         # kbuild's programs run on this host
         architectures = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
-        for other in sorted(path.parent.glob(f"{glob_of(name)}_*.deb")):
+        for other in sorted(path.parent.glob(f"{glob.escape(name)}_*.deb")):
             fields = control(other)
             if fields["Version"] == version and fields["Architecture"] in architectures:
                 found[name] = other
@@ -130,11 +131,6 @@ def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
         else:
             return [], f"{name}_{version}_*.deb is not in the same folder"
     return list(found.values()), None
-
-
-def glob_of(name: str) -> str:
-    """Escape a name for glob."""
-    return re.sub(r"([*?\[])", r"[\1]", name)
 
 
 def host() -> str:

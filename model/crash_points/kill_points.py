@@ -86,7 +86,8 @@ def _of_call(call: Mapping[str, Any], random: Random) -> list[Kill]:
     if call["op"] not in _CHANGING and not made:
         return []
     found = [_after(call)]
-    if call["op"] == "write" and (pages := _boundaries(call["offset"], call["bytes"])):
+    if call["op"] == "write" and (pages := range(_PAGE - call["offset"] % _PAGE, call["bytes"], _PAGE)):
+        # where another page begins
         kept = pages[random.below(len(pages))]
         within = (call["begin_ns"] + call["end_ns"]) // 2
         found.append(replace(found[0], where=DURING, moment=within, kept=kept))
@@ -96,8 +97,3 @@ def _of_call(call: Mapping[str, Any], random: Random) -> list[Kill]:
 def _after(call: Mapping[str, Any]) -> Kill:
     of_call = {name: call[name] for name in ("call", "offset", "bytes")}
     return Kill(0, AFTER, call["end_ns"], **of_call)
-
-
-def _boundaries(offset: int, size: int) -> list[int]:
-    """Return the offsets in a write at which another page begins."""
-    return list(range(_PAGE - offset % _PAGE, size, _PAGE))
