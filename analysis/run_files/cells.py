@@ -26,7 +26,8 @@ def document(path: Path) -> dict[str, Any]:
         raise FileError(path, missing[0], "it is missing", "see docs/reference/formats.md")
     if identity.document(stored) != path.name:
         kind = identity.document(stored)
-        raise FileError(path, "load", repr(stored.get("load"))[:SHOWN], f"a load of {path.name}, not of {kind}")
+        found = repr(stored.get("load"))[:SHOWN]
+        raise FileError(path, "load", found, f"a load of {path.name}, not of {kind}")
     cell = parse(path, stored)
     if cell.engine not in engines.names():
         raise FileError(path, "engine", repr(cell.engine)[:SHOWN], ", ".join(engines.names()))

@@ -214,7 +214,7 @@ def fits_any_kernel(device: str) -> bool:
 
 
 def check_combination(cell: Cell) -> None:
-    """Refuse settings that the SQLite release, filesystem, cache or device does not have. Raises BadInputError."""
+    """Refuse settings that the release, filesystem, cache or device lacks. Raises BadInputError."""
     if cell.synchronous == "extra" and version_key(cell.sqlite) < (3, 12):
         raise BadInputError(
             f"SYNCHRONOUS=extra: SQLite {cell.sqlite} has no synchronous=EXTRA (it came with 3.12); "

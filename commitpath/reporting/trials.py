@@ -19,10 +19,11 @@ MORE = "a cut took more"
 class Trials:
     """The cuts of one kind of failure.
 
-    worst, mean: lost acknowledged transactions, over the cuts after which the database holds exactly the first k
-    transactions; None if there are none. broken: cuts that broke a promise; first_broken: the first of them. worst_ms, mean_ms: the same of lost work; None also if an analysis did not count it. unusable:
-    cuts after which the database is corrupt, holds other transactions than the first k, or does not open. zero,
-    stale: cuts after which files had such sectors; None unless all runs counted them.
+    worst, mean: lost acknowledged transactions, over the cuts after which the database holds exactly the
+    first k transactions; None if there are none. worst_ms, mean_ms: the same of lost work; None also if an
+    analysis did not count it. unusable: cuts after which the database is corrupt, holds other transactions
+    than the first k, or does not open. broken: cuts that broke a promise. zero, stale: cuts after which
+    files had such sectors; None unless all runs counted them.
     """
 
     cuts: int
@@ -122,6 +123,6 @@ def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
 
 
 def place(run: Run) -> tuple[str, ...]:
-    """Return what the outcome of a run's cuts depends on: its settings but SIZES, and the kernel."""
-    fixed = sorted(set(run.settings) - set(SIZES))
+    """Return what the outcome of a run's cuts depends on: its settings but IRRELEVANT_TO_LOSS, and the kernel."""
+    fixed = sorted(set(run.settings) - set(IRRELEVANT_TO_LOSS))
     return (*(f"{name}={run.settings[name]}" for name in fixed), run.facts["uname"])
