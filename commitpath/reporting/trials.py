@@ -123,6 +123,6 @@ def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
 
 
 def place(run: Run) -> tuple[str, ...]:
-    """Return what the outcome of a run's cuts depends on: its settings but IRRELEVANT_TO_LOSS, and the kernel."""
+    """Return what the outcome of cuts depends on: the settings but IRRELEVANT_TO_LOSS, and the kernel."""
     fixed = sorted(set(run.settings) - set(IRRELEVANT_TO_LOSS))
     return (*(f"{name}={run.settings[name]}" for name in fixed), run.facts["uname"])
