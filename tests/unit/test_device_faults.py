@@ -13,13 +13,15 @@ import pytest
 from some_cell import some_cell
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog
-from analysis.crash import fault_trials
+from analysis.crash import fault_trials, verdicts
 from base.errors import BadInputError
 from base.schema import schema
 from commitpath.cells.from_variables import make_cell
 from commitpath.run import crash_trials
+from model import engines
 from model.block_operations import FLUSH, FUA, READ, WRITE
 from model.crash_points import faults
+from model.engines.survival import MOST_LOST
 from model.expected_state import sampled
 from model.requested import expected
 
@@ -58,6 +60,13 @@ def test_other_words_are_refused(text: str) -> None:
 def test_cells_without_such_faults_are_refused(variables: dict[str, str], message: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(message)):
         make_cell(variables)
+
+
+@pytest.mark.parametrize("engine", engines.names())
+def test_each_engine_has_faults(engine: str) -> None:
+    log = {"LOG_MEDIUM": "fdatasync"} if engine in ("ssl", "ppl") else {}
+    cell = make_cell(TORN | {"ENGINE": engine} | log)
+    assert verdicts.promised(cell) in MOST_LOST
 
 
 def test_a_board_does_the_run_once_with_the_fault() -> None:
