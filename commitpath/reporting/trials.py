@@ -1,4 +1,4 @@
-"""Sum up the crash trials of a setting's runs: how many cuts, what was lost, what broke a promise."""
+"""Sum up the crash trials of a setting's runs, for `make advise` and `make durability`."""
 
 import re
 from collections.abc import Mapping, Sequence

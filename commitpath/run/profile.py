@@ -1,4 +1,5 @@
-"""`make profile BOARD=… NAME=…`: measure a device, fit the flash model to it, write its profile."""
+"""`make profile BOARD=… NAME=…`: measure a device by timed lists of commands, fit the flash
+model to them, write its profile."""
 
 import re
 from collections.abc import Mapping

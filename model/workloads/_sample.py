@@ -1,4 +1,4 @@
-"""The table `sample`, which several workloads share (workloads/workloads/sample.c)."""
+"""SQL texts and rows of the table `sample`, which several workloads share (workloads/workloads/sample.c)."""
 
 from collections.abc import Iterator
 from typing import Any

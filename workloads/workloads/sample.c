@@ -1,4 +1,4 @@
-/* The table of the apsys17 study: sample(id, value), every value one letter repeated. */
+/* SQL texts of the apsys17 study's table, sample(id, value), and an insert of a value of one letter. */
 #include "sample.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* RocksDB through its C interface: opening, closing and removing a database, and its files. */
+/* RocksDB through its C interface: the engine's hooks, from opening a database to its compactions. */
 #include "engine.h"
 
 #include <errno.h>

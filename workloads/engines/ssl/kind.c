@@ -1,5 +1,5 @@
-/* The statement log's kind (state.h): a commit is a record or a checkpoint, and the connection's
- * statements are watched. */
+/* What a log of statements does at open, commit and close (struct log_kind, log.c): a commit is a
+ * record or a checkpoint, and the connection's statements are watched. */
 #include "state.h"
 
 /* Returns why the committing transaction cannot be a record; otherwise sets `payload`. */

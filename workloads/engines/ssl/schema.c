@@ -1,5 +1,6 @@
-/* Schema checks in addition to the authorizer: which tables are ordinary, and functions in a
- * DEFAULT.
+/* What the schema and the changed rows say of repeating a statement, in addition to the authorizer:
+ * a DEFAULT's function, a time zone, the largest rowid. Where it may not repeat, commits are
+ * checkpoints.
  */
 #include <ctype.h>
 #include <string.h>
