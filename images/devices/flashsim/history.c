@@ -121,7 +121,7 @@ static int keep(struct flash_device *dev, char *word)
 		if (change->number < first || !change->nr)
 			continue;
 		change->applied = (sector_t)change->piece[0].index * PAGE_SECTORS +
-				change->piece[0].first + from;
+				  change->piece[0].first + from;
 		change->applied_end = change->applied + count;
 		flash_swap_sectors(dev, change, change->applied, change->applied_end);
 	}
