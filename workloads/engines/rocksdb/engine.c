@@ -1,4 +1,5 @@
-/* RocksDB through its C interface: the engine's hooks, from opening a database to its compactions. */
+/* RocksDB through its C interface: the engine's hooks, from opening a database to its compactions.
+ */
 #include "engine.h"
 
 #include <errno.h>
