@@ -97,6 +97,8 @@ static void defaults(void)
 		{"CREATE TABLE a(outcome, utc_time, d DEFAULT (abs(-1)))", true},
 		{"CREATE TABLE a(v, d DEFAULT (')' || total_changes()))", false},
 		{"CREATE TABLE a(v, d DEFAULT (\"total_changes\"()))", false},
+		{"CREATE TABLE a(v, d DEFAULT (/* don't */ total_changes()))", false},
+		{"CREATE TABLE a(v, d DEFAULT (/* ) */ total_changes()))", false},
 		{"CREATE TABLE a(v, d DEFAULT (datetime(0, 'utc')))", false},
 	};
 

@@ -1,4 +1,4 @@
-/* SQL texts of the apsys17 study's table, sample(id, value), and an insert of a value of one letter. */
+/* SQL texts of the apsys17 study's table, sample(id, value), and inserts of one letter's value. */
 #include "sample.h"
 
 #include <string.h>

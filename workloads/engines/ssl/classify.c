@@ -191,8 +191,9 @@ bool has_word(const char *text, size_t size, const char *word)
 
 	for (size_t i = 0; i + length <= size; i++)
 		if (sqlite3_strnicmp(text + i, word, (int)length) == 0 &&
-		    (i == 0 || !in_word(text[i - 1])) &&
-		    (i + length == size || !in_word(text[i + length])))
+		    (i == 0 || !in_word(word[0]) || !in_word(text[i - 1])) &&
+		    (i + length == size || !in_word(word[length - 1]) ||
+		     !in_word(text[i + length])))
 			return true;
 	return false;
 }

@@ -27,7 +27,7 @@ static bool default_taints(const char *sql)
 		at = skip_blanks(sql + strlen("DEFAULT"));
 		if (*at != '(')
 			continue;
-		for (; *at != '\0'; at++) {
+		for (; *(at = skip_blanks(at)) != '\0'; at++) {
 			char name[64];
 			size_t length = 0, quotes;
 

@@ -143,7 +143,7 @@ struct ssl {
 	int unrepeated[UNREPEATED_SETTINGS]; /* as they were when it was opened */
 	struct prng random;
 	char *pragmas[REPEATED_PRAGMAS];
-	char **tables; /* and views of main; not virtual tables */
+	char **tables; /* names of main's ordinary tables and views */
 	size_t table_count;
 	struct ssl_stats stats;
 };

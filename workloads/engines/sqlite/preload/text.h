@@ -17,7 +17,7 @@ void text_print(struct text *text, const char *format, ...) __attribute__((forma
 void text_clear(struct text *text);
 void text_free(struct text *text);
 
-/* These do nothing if `text` is NULL. Each appends, for example: " null", " 5", " 0x1.8p+1", " zeros:5". */
+/* These append, for example, " null", " 5", " 0x1.8p+1", " zeros:5"; nothing if `text` is NULL. */
 void text_null(struct text *text);
 void text_integer(struct text *text, int64_t value);
 void text_real(struct text *text, double value);
