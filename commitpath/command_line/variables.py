@@ -51,7 +51,11 @@ def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
 def as_typed(message: str, words: Iterable[str]) -> str:
     """Return a message about variables with each axis under the name by which it was given."""
     given = {word.partition("=")[0] for word in words}
-    for axis in axes().values():
+    try:
+        every = axes().values()
+    except BadInputError:  # the message is about the schema itself
+        return message
+    for axis in every:
         if axis.also in given:
             message = re.sub(rf"(?<![\w=]){axis.variable}\b", axis.also, message)
     return message

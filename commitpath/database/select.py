@@ -223,8 +223,8 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
     """Return (name, patterns) of each term of a selector. Raises BadInputError."""
     terms = []
     for term in selector.split():
-        name, equals, text = term.partition("=")
-        name = own_name(name.lower())
+        typed, equals, text = term.partition("=")
+        name = own_name(typed.lower())
         if not name or not equals or not text:
             raise BadInputError(
                 f"{term}: a selector's term is name=value, with | between values, such as mode=wal|delete "
@@ -237,7 +237,6 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
                 f"{term}: unknown name; {near}a name is an axis of a cell (docs/reference/axes.md) or "
                 f"{', '.join(FACTS)}"
             )
-        typed = term.partition("=")[0]
         terms.append((name, [spelled(name, value, typed) for value in text.split("|")]))
     return terms
 

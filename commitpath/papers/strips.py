@@ -27,7 +27,7 @@ class Strips:
             if claim["paper"]["kind"] in DRAWN:
                 pairs = [pair for reading in claim["readings"] for pair in reading["pairs"]]
                 values += [pair["ratio"] for pair in pairs if pair["ratio"]]
-                values += [end for pair in pairs for end in (pair["interval"] or ())[:2] if end > 0]
+                values += [end for pair in pairs for end in (pair["interval"] or ()) if end > 0]
         self.low, self.high = min(values), max(values)
 
     def x(self, ratio: float) -> float:
@@ -66,7 +66,7 @@ class Strips:
         """Yield the interval of a pair's ratio, and the ratio: filled if it reproduces the paper's."""
         middle = HEIGHT / 2
         if pair["interval"]:
-            low, high = map(self.x, pair["interval"][:2])
+            low, high = map(self.x, pair["interval"])
             yield Markup(
                 '<path d="M{} {y}H{}m0 -4v8M{} {top}v8" stroke="currentColor" stroke-width="1.5" '
                 'fill="none"/>'

@@ -55,7 +55,7 @@ def advise(options: dict[str, str]) -> int:
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
     if not found.results.every:
-        raise BadInputError(f"{query.NO_RUNS}; RUN=yes runs these cells")
+        raise BadInputError(f"RUN=yes runs these cells; {query.NO_RUNS}")
     if not found.settings:
         raise BadInputError(f"{found.choice.measured}, and no run is like them; RUN=yes runs them")
     if wanted.failure == POWER:
@@ -82,7 +82,7 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     labs = sorted({stored.lab, *(run.facts["lab"] for run in stored.every)})
     if lab is not None and lab not in labs:
         near = did_you_mean(lab, labs)
-        raise BadInputError(f"LAB={lab}: {near}no run is of it; there are {', '.join(labs)}")
+        raise BadInputError(f"LAB={lab}: {near}it has no runs; there are {', '.join(labs)}")
     lab = lab or stored.lab
     alike = comparable(given, stored.every, lab, stored.lab, names)
     found = settings(alike, stored.every, failure, names)

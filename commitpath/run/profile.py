@@ -111,8 +111,8 @@ def check_noise(where: str, result: Result, predicted: prediction.Prediction) ->
         )
     if predicted.interrupted > MOST_INTERRUPTED:
         raise LabError(
-            f"{where} is too noisy: {1000 * predicted.interrupted:.0f} of 1000 reads end over 1 ms late, at "
-            f"most {1000 * MOST_INTERRUPTED:.0f} can be fitted"
+            f"{where}: {1000 * predicted.interrupted:.0f} of 1000 reads end over 1 ms later than the fit "
+            f"predicts, at most {1000 * MOST_INTERRUPTED:.0f} may: other work, or a device unlike the model"
         )
 
 

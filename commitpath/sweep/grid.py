@@ -117,7 +117,8 @@ def expand(
     except BadInputError as error:
         text = str(error)
         # a value of the command line is not the grid's
-        named = text.startswith(str(path)) or re.split("[=:]", text)[0] in (overrides or {})
+        given = {own_name(name.lower()) for name in overrides or {}}
+        named = text.startswith(str(path)) or own_name(re.split("[=:]", text)[0].lower()) in given
         raise BadInputError(text if named else f"{path}: {text}") from error
     runs = [
         GridRun(path.stem, cell, repeat + 1, of_cell[0])

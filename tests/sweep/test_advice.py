@@ -349,7 +349,7 @@ def test_what_is_missing_is_named(lab: Lab) -> None:
         ({"MOUNT_OPTIONS": "foo"}, "MOUNT_OPTIONS=foo: f2fs may not be mounted with foo; "),
         ({"FS": "ext4-nojournal"}, "SURVIVE=power: FS=ext4-nojournal has no journal, "),
         ({"KERNEL": "tree:"}, "KERNEL=tree:: a path must follow the colon"),
-        ({"LAB": "locale"}, "LAB=locale: did you mean local? no run is of it; there are local"),
+        ({"LAB": "locale"}, "LAB=locale: did you mean local? it has no runs; there are local"),
     ],
 )
 def test_a_value_of_the_user_is_refused_by_the_name_of_its_variable(
@@ -360,10 +360,12 @@ def test_a_value_of_the_user_is_refused_by_the_name_of_its_variable(
 
 def test_the_reference_runs_answer_a_newcomer(lab: Lab) -> None:
     """Until they are made, one line names the command that makes them."""
-    line = "commitpath: no run is here; `make sweep GRID=reference` makes the first ones in about ten minutes"
+    line = "no run is here; `make sweep GRID=reference` makes the first 19"
     newcomer = {"FS": "ext4-ordered", "SURVIVE": "power"}
-    assert lab.says("advise", **newcomer, DEVICE="emmc-5.0") == f"{line}; RUN=yes runs these cells"
-    assert lab.says("compare", A="mode=wal", B="mode=delete") == line
+    assert (
+        lab.says("advise", **newcomer, DEVICE="emmc-5.0") == f"commitpath: RUN=yes runs these cells; {line}"
+    )
+    assert lab.says("compare", A="mode=wal", B="mode=delete") == f"commitpath: {line}"
     for place, run in enumerate(expand("reference").runs):
         lab.run(100 + place, **words(run.cell, axes()))
     assert f"{len(SETTINGS)} of {len(SETTINGS)} settings of the choice" in lab.ok("advise", **newcomer)

@@ -211,3 +211,15 @@ def test_a_commands_own_words_may_be_in_any_case() -> None:
 def test_a_slip_is_asked_about_wherever_a_name_is_given(call: Callable[[], object], said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         call()
+
+
+def test_a_schema_that_cannot_be_read_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise BadInputError("schema.yml:3: mapping values are not allowed here")
+
+    for module in (variables, table.variables_table):
+        monkeypatch.setattr(module, "axes", broken)
+    assert table.run(["results"]) == 2
+    assert capsys.readouterr().err == "commitpath: schema.yml:3: mapping values are not allowed here\n"
