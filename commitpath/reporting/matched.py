@@ -1,5 +1,6 @@
 """Match the cells of two selections of runs: equal in every axis that no selector names."""
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,7 +116,10 @@ def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
     """Return a line for each side with cells that the other lacks."""
     named = named_by(options, *sides)
     groups = [by_signature(runs, named) for runs in sides]
-    shown = [name for name in select.varying([*sides[0], *sides[1]]) if name not in SAMPLED]
+    # another engine has other axes, which say no more than its name
+    engines = itertools.groupby(sorted([*sides[0], *sides[1]], key=engine_of), engine_of)
+    varied = {name for _, runs in engines for name in select.varying([*runs])} | {"engine"}
+    shown = [name for name in select.varying([*sides[0], *sides[1]]) if name in varied - {*SAMPLED}]
     lines = []
     for side, cells, others in (("A", groups[0], groups[1]), ("B", groups[1], groups[0])):
         if missing := [runs[0] for signature, runs in cells.items() if signature not in others]:
@@ -126,6 +130,11 @@ def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
                 f"{names}{more}"
             )
     return lines
+
+
+def engine_of(run: Run) -> str:
+    """Return the engine of a run."""
+    return run.shown("engine")
 
 
 def named_by(options: dict[str, str], *sides: list[Run]) -> set[str]:
