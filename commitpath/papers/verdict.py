@@ -75,13 +75,16 @@ def span(kind: str, expected: str) -> tuple[float, float]:
     A direction is >1, <1, or >=1, which also accepts equality.
     """
     if kind == "direction":
-        ends = {">1": (1 + EQUAL, math.inf), ">=1": (1 - EQUAL, math.inf), "<1": (0.0, 1 - EQUAL)}
+        above, below = math.nextafter(1 + EQUAL, math.inf), math.nextafter(1 - EQUAL, 0)
+        ends = {">1": (above, math.inf), ">=1": (1 - EQUAL, math.inf), "<1": (0.0, below)}
         return ends[expected]
     ratio = float(expected)
     if abs(ratio - 1) <= CLAIMS_NO_CHANGE:
         return 1 - NO_CHANGE, 1 + NO_CHANGE
     low, high = ratio / FACTOR, ratio * FACTOR
-    return (max(low, 1 + NO_CHANGE), high) if ratio > 1 else (low, min(high, 1 - NO_CHANGE))
+    # the rule is: more than NO_CHANGE from 1
+    above, below = math.nextafter(1 + NO_CHANGE, math.inf), math.nextafter(1 - NO_CHANGE, 0)
+    return (max(low, above), high) if ratio > 1 else (low, min(high, below))
 
 
 def of_ratio(ratio: float, expected: str) -> str:

@@ -111,6 +111,10 @@ def test_the_rule_of_ratios(ratio: float, expected: float, says: str) -> None:
 def test_the_rule_of_directions_and_counts() -> None:
     assert verdict.of_direction(1.02, ">1") == "reproduced"
     assert verdict.of_direction(1.005, ">1") == "contradicted"
+    # exactly at the limit, as the rule says
+    assert verdict.of_direction(1 + verdict.EQUAL, ">1") == "contradicted"
+    assert verdict.of_ratio(1 + verdict.NO_CHANGE, "1.2") == "direction only"
+    assert verdict.of_ratio(1 - verdict.NO_CHANGE, "0.8") == "direction only"
     assert verdict.of_direction(0.995, ">=1") == "reproduced"
     assert verdict.of_direction(0.9, ">=1") == "contradicted"
     assert verdict.of_counts(4.99, 1.012, "5000/1000") == "reproduced"
