@@ -30,7 +30,7 @@ def section(axis: Axis) -> list[str]:
         "",
     ]
     for other, ones in axis.spec.get("x-unless", {}).items():
-        lines += [f"Refused with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
+        lines += [f"Refused with {other.upper()}={'|'.join(ones)}.", ""]
     if not values:
         lines += [f"`{form}` is {meaning}." for form, meaning in axis.given().items()]
         lines += [""] if axis.given() else []
