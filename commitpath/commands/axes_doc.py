@@ -7,26 +7,26 @@ from commitpath.cells.axes import POWERS, Axis, aliases, axes, run_axes
 
 INTRODUCTION = (
     "Written by `make docs` from `experiments/schema.yml`; edit that. "
-    "Numbers are whole and may be written as 1e3."
+    "Each has its [default] and its allowed values. Numbers are whole and may be written as 1e3."
 )
 
 
 def allowed(axis: Axis) -> str:
     """Return the allowed values of an axis without a list of its own; empty for any text."""
     words = axis.allowed().removeprefix("a whole number from ").removesuffix(POWERS)
-    return "" if words == "text" else f" Allowed: {words}."
+    return "" if words == "text" else f": {words}"
 
 
 def section(axis: Axis) -> list[str]:
     """Return one axis as Markdown: meaning, default, allowed values with their descriptions."""
     also = f", or {axis.also}" if axis.also else ""
-    default = f" Default: `{axis.spec['default']}`." if axis.spec["default"] != "" else ""
+    default = f" [`{axis.spec['default']}`]" if axis.spec["default"] != "" else ""
     values = axis.values()
     if "x-glob" in axis.spec:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()} | axis.given()
     lines = [
         f"### {axis.variable}{also}",
-        f"{axis.spec['description']}.{default}{'' if values else allowed(axis)}",
+        f"{axis.spec['description']}{default}{'' if values else allowed(axis)}",
         "",
     ]
     for other, ones in axis.spec.get("x-unless", {}).items():
