@@ -96,14 +96,33 @@ def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
     axes.grid(axis=axis, color=INK, alpha=0.14, linewidth=0.6)
 
 
+# LaTeX that typesets `_` as \_, where Matplotlib measures texts.
+_UNDERSCORE = (
+    r"\begingroup\catcode`\_=\active\gdef_{\textunderscore}\endgroup"
+    r"\AtBeginDocument{\catcode`\_=\active}"
+)
+
+
 def save(made: Figure, path: Path) -> None:
-    """Write the figure as SVG, PNG or PDF, by the suffix of `path`. The same data gives the same bytes."""
+    """Write the figure as SVG, PNG, PDF or PGF, by the suffix of `path`. The same data gives the same bytes.
+
+    PGF needs pdflatex, which Matplotlib asks for the size of each text.
+    """
     kind = path.suffix.removeprefix(".")
     # compute the layout once; savefig would compute it twice
     if engine := made.get_layout_engine():
         engine.execute(made)
         made.set_layout_engine(None)
     with scratch.whole(path) as part:
+        if kind == "pgf":
+            # in the paper's own fonts
+            given = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False, "pgf.preamble": _UNDERSCORE}
+            with mpl.rc_context(given):
+                made.savefig(part, format="pgf")
+            # Matplotlib leaves `_` as it is, which begins a subscript
+            text = re.sub(r"(?m)^\\pgftext.*$", lambda line: line[0].replace("_", r"\_"), part.read_text())
+            part.write_text(text)
+            return
         if kind != "svg":
             dated = {"pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
             metadata = dated.get(kind, {"Software": None})

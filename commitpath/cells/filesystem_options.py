@@ -43,6 +43,9 @@ def check(cell: Cell) -> None:
     for pattern, why in filesystems.by_name(kind).unmountable.items():
         for part, source in _like(pattern, parts):
             raise BadInputError(f"{source}: {part}: {why}; otherwise the board cannot mount it")
+    for pattern, why in filesystems.by_name(kind).unwatched.items() if cell.probes else ():
+        for part, source in _like(pattern, parts):
+            raise BadInputError(f"{source}: {part} cannot be watched: {why}; use PROBES=none")
 
 
 def _parts(cell: Cell, name: str, fs: Mapping[str, Any]) -> list[Part]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from commitpath.host import places
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUFFIXES = (".pdf", ".svg", ".png")
+SUFFIXES = (".pdf", ".svg", ".png", ".pgf")
 
 
 def figure_path(text: str) -> Path:
@@ -22,6 +23,10 @@ def figure_path(text: str) -> Path:
     path = Path(text)
     if path.suffix not in SUFFIXES:
         raise BadInputError(f"FIGURE={text}: unsupported suffix; FIGURE is a file{' or '.join(SUFFIXES)}")
+    if path.suffix == ".pgf" and not shutil.which("pdflatex"):
+        raise BadInputError(
+            f"FIGURE={text}: needs pdflatex (Debian's texlive-pictures); .pdf and .svg do not"
+        )
     if not path.parent.is_dir():
         raise BadInputError(f"FIGURE={text}: there is no folder {path.parent}")
     for file in (path, path.with_suffix(".csv")):

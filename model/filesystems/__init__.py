@@ -67,6 +67,8 @@ class Filesystem:
     each_mib: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     # pattern of a part of mkfs's options → why no board can mount the result
     unmountable: Mapping[str, str] = field(default_factory=dict)
+    # pattern of a mount option → why no run with it can be watched
+    unwatched: Mapping[str, str] = field(default_factory=dict)
     # further files of its layout (analysis/adapters/layouts/)
     files: tuple[str, ...] = ()
     # default mount option that /proc/mounts may omit → beginning of the shown options that contradict it

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from lab import Lab, edit
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts import command, look
+from commitpath.charts.files import figure_path
 from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
 from commitpath.results.metrics import METRICS, rate
@@ -118,6 +120,18 @@ def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path
     for options, says in cases:
         assert says in swept.says("figure", GRID=grid, FIGURE=str(tmp_path / "x.svg"), **options)
         assert not list(tmp_path.glob("x.*"))
+
+
+def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInputError, match=r"^FIGURE=a\.pgf: needs pdflatex"):
+        figure_path("a.pgf")
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex is installed")
+def test_pgf_has_the_texts_as_latex(swept: Lab, grid: str, tmp_path: Path) -> None:
+    drawn(swept, tmp_path / "x.pgf", GRID=grid, OP="insert", **P99)
+    assert r"page\_size (bytes)" in (tmp_path / "x.pgf").read_text()
 
 
 def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -> None:

@@ -41,6 +41,11 @@ from commitpath.cells.from_variables import make_cell
             "MOUNT_OPTIONS: delalloc cannot be with data=journal of FS",
         ),
         ("MOUNT_OPTIONS=mode=lfs,atgc FS=f2fs", "mode=lfs cannot be with atgc of MOUNT_OPTIONS"),
+        (
+            "MOUNT_OPTIONS=compress=lzo FS=btrfs-nocow PROBES=none",
+            "compress=lzo cannot be with nodatacow of FS",
+        ),
+        ("MOUNT_OPTIONS=compress=lzo FS=btrfs", "compress=lzo cannot be watched: a compressed page does"),
         # what mkfs refuses, or forgets
         ("MKFS_OPTIONS=-O_^extent", "MKFS_OPTIONS: -O ^extent needs -O ^64bit"),
         ("MKFS_OPTIONS=-C_65536", "-C 65536 needs -O bigalloc"),
@@ -102,6 +107,7 @@ def test_one_cell_has_one_spelling(given: str) -> None:
         {"FS": "f2fs", "MOUNT_OPTIONS": "fsync_mode=nobarrier,checkpoint_merge,lazytime"},
         {"FS": "f2fs", "MOUNT_OPTIONS": "fsync_mode=strict,nocheckpoint_merge"},
         {"FS": "xfs", "MKFS_OPTIONS": "-m crc=0,reflink=0 -i size=256", "MOUNT_OPTIONS": "logbufs=2"},
+        {"FS": "btrfs", "MOUNT_OPTIONS": "compress-force=zstd:3", "PROBES": "none"},
     ],
 )
 def test_what_fits_together_is_taken(variables: dict[str, str]) -> None:
