@@ -107,7 +107,7 @@ class Axis:
 
         def bad(near: str = "") -> BadInputError:
             shown = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
-            return BadInputError(f"{where}={shown}: {near}{self.variable} is {self.allowed()}")
+            return BadInputError(f"{where}={shown}: {near}{where} is {self.allowed()}")
 
         if "x-glob-list" in self.spec:
             names = {"all", "none", *probe_names(), *observers.optional()}

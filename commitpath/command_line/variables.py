@@ -73,8 +73,10 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
     also = [axis.also for axis in axes().values() if axis.also and axis.variable in cell]
     for name, text in given.items():
         if name not in (*known, *cell, *also):
-            takes = ", ".join([*known, *cell]) or "none"
             near = did_you_mean(name, [*known, *cell, *also])
+            # a cell has about a hundred
+            others = [f"{'and ' if known else ''}those of a cell (make help {command} lists them)"]
+            takes = ", ".join([*known, *(others if cell else [])]) or "none"
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
         if not (values := known.get(name, {}).get("values")):
             continue

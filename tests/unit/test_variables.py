@@ -68,8 +68,11 @@ def test_an_unknown_variable_is_refused(command: str) -> None:
         BadInputError, match=rf"DRY_RUN: unknown variable; {NEAR}make {command} takes "
     ) as error:
         variables.check(command, {"DRY_RUN": "yes"})
-    for name in (*variables.without_axes(command), *variables.axes_of(command)):
+    for name in variables.without_axes(command):
         assert name in str(error.value)
+    assert (f"those of a cell (make help {command} lists them)" in str(error.value)) == bool(
+        variables.axes_of(command)
+    )
 
 
 def test_help_has_every_variable() -> None:
