@@ -7,7 +7,7 @@ import { aroundCut } from "./cut.mjs";
 import { byId } from "./dom.mjs";
 import { Filter } from "./filter.mjs";
 import { makeLanes } from "./lanes.mjs";
-import { Light } from "./light.mjs";
+import { Light } from "./highlight.mjs";
 import { Chain, CHOOSABLE } from "./run.mjs";
 import { setScale } from "./sectors.mjs";
 import { Stage } from "./stage.mjs";

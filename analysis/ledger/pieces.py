@@ -14,8 +14,8 @@ import numpy as np
 from analysis.adapters.layout import DATA, Layout
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import Parts
+from analysis.ledger.page_runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.ledger.records import Columns
-from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Bools, Ints, expand
 from model import engines, filesystems

@@ -13,9 +13,9 @@ import polars as pl
 
 from analysis.ledger import reads
 from analysis.ledger.background_io import thread_names
-from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
+from analysis.ledger.small_tables import named, nullable, rwbs, words
 from analysis.schemas import ledger as schema
 from base.arrays import Ints, ascending, at, inside, ints
 

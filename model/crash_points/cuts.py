@@ -13,7 +13,7 @@ import numpy as np
 
 from model.cell import Cell
 from model.crash_points.durable import SECTOR, Cache, Commands
-from model.crash_points.lines import State
+from model.crash_points.pmem_lines import State
 from model.crash_points.policies import EVERYTHING, IN_ORDER, NOTHING, REORDERED, SUBSET, SUFFIX, SYSTEM, TORN
 from model.crash_points.unsynced import Unsynced
 from model.workloads import Random
