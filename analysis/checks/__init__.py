@@ -1,4 +1,4 @@
-"""The checks that accept or reject a run; analysis/report/consistency.py compares its documents, too.
+"""List the checks that accept or reject a run, by load; analysis/report/consistency.py compares documents.
 
 Each check is a function that takes a Run and returns the reasons to reject it. To add one, list it in the
 tuple of the loads that it applies to. Self-checks of the correlator are in analysis/audit/.

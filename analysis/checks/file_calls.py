@@ -1,4 +1,4 @@
-"""Compare the ledger with the log of SQLite's file calls."""
+"""Compare pages and syncs in the ledger with SQLite's logged file calls (xWrite, xSync)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check that writes to persistent memory were counted, cleaned and charged to transactions."""
+"""Check that stores to persistent memory were counted, cleaned from CPU caches, and charged with time."""
 
 from __future__ import annotations
 

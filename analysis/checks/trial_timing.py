@@ -1,4 +1,4 @@
-"""Check that transactions and calls of a trial board lie among the same device commands as in the timed run.
+"""Check that a trial board's transactions lie among the same device commands as the timed run's.
 
 Their position decides what is acknowledged at a crash point, and so what counts as lost. For a log in
 persistent memory, the position among its calls matters, too.

@@ -1,4 +1,4 @@
-"""Tables of a watched program (`make watch`): syncs and writes by file and thread, block commands by kind."""
+"""Build the tables of a watched command: syncs and bytes by file and thread, block commands by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identify an engine's files among a command's files by their first bytes, as its calls are not logged.
+"""Recognise database, journal and WAL files of a watched command by their first written bytes.
 
 An engine's module may define HEADS: {role: first bytes of its files}. A file is an inode number and the time
 when it had that number (analysis/ledger/inode_reuse.py). Its role is that of its last first page before a

@@ -1,4 +1,4 @@
-"""Locate a run's trials in the log of the board that repeated the run.
+"""Find each planned crash state in the command log of the trial board, which may have another order.
 
 The plan identifies a state by the numbers of the timed run's commands. A board gets the same commands in
 the same order, except timer-driven ones (reorder.py), as its clock differs by some µs. In the drain, several

@@ -1,4 +1,4 @@
-"""Read an external block trace: blktrace's files, or the text of blkparse, ftrace or perf.
+"""Read a block trace made without commitpath (blktrace, blkparse, ftrace or perf) for the inspect page.
 
 It has only block commands: submitter, type and times. It lacks statements, syncs and files, so commands are
 not attributed to a cause.

@@ -1,4 +1,4 @@
-"""Build the ledger: the tables of ledger_schema from the records of a run."""
+"""Build the ledger's tables from a run's records: probes, file calls, transactions, filesystem layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split each read and write command into labelled parts, from the pages of its bios.
+"""Split each read and write command into parts with a label (WAL, inode, …), by the pages of its bios.
 
 A bio's `pages` records have the mapping of each page when it was queued: a file, a directory, the block
 device, an internal inode of the filesystem, or none. They also mark file pages that garbage collection

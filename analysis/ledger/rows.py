@@ -1,4 +1,4 @@
-"""Rows of the large tables (commands, pieces, shares): collected by chunk, concatenated at the end."""
+"""Collect rows of the ledger's large tables (commands, pieces, shares) chunk by chunk, in compact columns."""
 
 from __future__ import annotations
 

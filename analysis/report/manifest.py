@@ -1,4 +1,4 @@
-"""Build manifest.json: the effective settings, all read back from the board."""
+"""Build manifest.json: the settings in effect, all read back from the board."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Choose the power cuts of a run, also with a file in persistent memory (pmem_lines.py).
+"""Choose all power cuts of a run: at block commands (cuts.py), and at calls to a file in persistent memory.
 
-Many commits to such memory send the device no command. A crash point is therefore before, during or after a
-command, as without it (cuts.py), or a call to that file. At most a third of CUTS are before and after a FLUSH
+Many commits to such memory send the device no command. At most a third of CUTS are before and after a FLUSH
 or FUA write, a third at a call, each with the choices of device and memory there; the rest are at seeded
 commands and calls. What the device keeps and what the memory keeps are drawn separately.
 """
