@@ -1,4 +1,4 @@
-"""Build a run stage by stage: read, ledger, content, crash.
+"""Build a run in four stages: read its files, attribute bytes (ledger), confirm content, judge crash trials.
 
 Each stage is a function of the stages before it. Checks, tables and summary follow in analysis/pipeline.py.
 """

@@ -1,4 +1,4 @@
-"""Render inspect.html: the packed tables of a run, with the code that draws them."""
+"""Render inspect.html: the packed tables of a run or trace, with the JavaScript modules that draw them."""
 
 from __future__ import annotations
 
