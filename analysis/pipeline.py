@@ -1,4 +1,4 @@
-"""Analyse a run: rebuild tables, figures, manifest, summary and report from raw/.
+"""Analyse a run's folder: rebuild tables, figures, manifest, summary and report from raw/, and swap them in.
 
 The order is read → ledger → content → crash (analysis/stages.py), then checks → summary.
 """

@@ -1,4 +1,4 @@
-"""Read a run's folder: its cell, documents and raw files. The first stage of analysis/stages.py."""
+"""Read a run's folder, raw/ and documents, into class Recorded; the first stage of analysis/stages.py."""
 
 from __future__ import annotations
 

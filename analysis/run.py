@@ -1,4 +1,4 @@
-"""A run: what was recorded of it, and what the stages of analysis/stages.py derive from that."""
+"""Class Run: what was recorded of a run, its ledger, its confirmed content, and its judged crash trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build a run stage by stage: read, ledger, content, crash.
+"""Build a run in four stages: read its files, attribute bytes (ledger), confirm content, judge crash trials.
 
 Each stage is a function of the stages before it. Checks, tables and summary follow in analysis/pipeline.py.
 """
@@ -12,7 +12,7 @@ from analysis.adapters import drivertables, proberecords
 from analysis.content import file_roles, reused
 from analysis.crash import verdicts
 from analysis.ledger import build as ledger_build
-from analysis.ledger import lives, records
+from analysis.ledger import inode_reuse, records
 from analysis.ledger.build import Ledger
 from analysis.recorded import Recorded, read
 from analysis.run import Run
@@ -64,7 +64,7 @@ def attribute(run: Recorded) -> Ledger | None:
             jobs=ran.engine.JOBS,
             moved=ran.moved,
             reads=run.cell.has("cache") if of_driver else None,
-            lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
+            lives={} if of_driver else inode_reuse.lives(proberecords.chunks(path), dev),
         )
     )
 

@@ -1,4 +1,4 @@
-"""Search and measure with sorted arrays and intervals.
+"""Helpers for sorted int64 arrays of times and keys: interval lookups and unions, last event before a time.
 
 All times and keys are int64 unless noted; -1 stands for "none". Long arrays are indexed with `take` and
 `compress`, which are three times as fast as brackets.

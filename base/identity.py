@@ -1,4 +1,4 @@
-"""A cell's canonical form, id and folder name.
+"""Compute the id and folder name of a cell, one complete configuration of a run, from its JSON document.
 
 A stored cell (cell.json) has every axis, `profiles`, and `at_default`: the names of the axes that were at
 their default when it was made. Its id can therefore be computed without a schema, and an axis added

@@ -1,4 +1,4 @@
-"""Locations of the checkout, its data files, the cache and results."""
+"""Paths of the checkout, its data files (experiments/), the cache and results."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Progress of a command: lines at the bottom of the terminal, or plain lines without one."""
+"""Show a command's progress: lines redrawn at the bottom of the terminal, or plain lines without one."""
 
 import contextlib
 import os

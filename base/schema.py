@@ -1,4 +1,4 @@
-"""experiments/schema.yml: the axes, and the JSON Schema of the data files."""
+"""Load experiments/schema.yml: the axes, and the JSON Schema of the data files."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""The project's version, from CITATION.cff; stored formats change with it."""
+"""Read the project's version from CITATION.cff; stored formats change with it."""
 
 import functools
 

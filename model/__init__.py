@@ -1,1 +1,1 @@
-"""The model of a run: its configuration, facts of its parts, requested settings and promises."""
+"""Facts shared by planning and analysis: cells, engines, filesystems, devices, workloads, crash points."""

@@ -1,4 +1,4 @@
-"""Cells: one complete configuration of a run, with a field for each axis of experiments/schema.yml.
+"""Class Cell: one complete configuration of a run, with a field for each axis of experiments/schema.yml.
 
 docs/reference/formats.md describes the document under cell.json. `from_document` makes a cell from it.
 """

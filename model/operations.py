@@ -1,4 +1,4 @@
-"""Kinds of operations, from the table that the driver is built with (workloads/operations.yml)."""
+"""Kinds of database operations (insert, read, …), with effects and colours, from workloads/operations.yml."""
 
 import functools
 from typing import Any, NamedTuple

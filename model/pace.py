@@ -1,4 +1,4 @@
-"""PACE: when each transaction of a run is due."""
+"""Compute when each transaction of a run is due, by PACE: a fixed rate, or the times of a recorded trace."""
 
 import re
 

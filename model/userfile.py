@@ -1,4 +1,4 @@
-"""A cell's file of transactions (profiles.file): a user's FILE, or the parameters of a synthetic trace."""
+"""Read the transactions of a cell: a user's SQL file or trace, or a synthetic trace by its parameters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,1 +1,1 @@
-"""One adapter per source, each into the schema of analysis.schemas.events."""
+"""Readers of a run's raw files and of block traces: a module for each file or format."""

@@ -1,4 +1,4 @@
-"""The kind of command, and blkparse's letters for it, of a block tracer's record (blkrecords.py)."""
+"""Map records of the kernel's block tracer to the command's kind (write, flush, …) and its letters (rwbs)."""
 
 from functools import cache
 

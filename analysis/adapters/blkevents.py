@@ -1,4 +1,4 @@
-"""Block events of any source in one format; read them from the kernel's records with their payloads."""
+"""Collect events of block traces from any tracer in one NumPy array; read the kernel's binary records."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Attribute each flush command of a block trace to the processes that waited for it (blkevents.EVENT)."""
+"""Find for each flush command of a block trace the queued bio that requested it, and so its process."""
 
 import itertools
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Read lines that blkparse printed with a format of the user's (-f)."""
+"""Turn a format string of `blkparse -f` into a parser of the lines that it printed."""
 
 import re
 import string

@@ -1,4 +1,4 @@
-"""Look up sector ranges in flight: waiting bios, or commands at the device."""
+"""Index sector ranges in flight (waiting bios or issued commands) by device, for lookups by range."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The binary records of the kernel's block tracer: `struct blk_io_trace` of linux/blktrace_api.h.
+"""Read files of the kernel's block tracer: records `struct blk_io_trace` of linux/blktrace_api.h.
 
 A record is 48 bytes, little-endian, and `pdu_len` more of payload; one of version 8, `struct
 blk_io_trace2`, is 64 bytes, and is given as one of version 7. Most have no payload, but

@@ -1,4 +1,4 @@
-"""Attribute the bios of a lower device (below dm or md) by a trace's remaps (A; blkevents.EVENT, by time).
+"""Attribute bios below dm or md to the process that queued the bio above, by remap events (A) of the trace.
 
 A worker often queues the lower bio some time after the remap. The lower bio belongs to the process that
 queued the latest unfinished upper bio that covers its sectors.

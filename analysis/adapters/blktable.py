@@ -1,4 +1,4 @@
-"""Read block events from many lines of text at once, with Polars.
+"""Parse many text lines of a block tracer at once, with Polars and regular expressions.
 
 A pattern covers the lines that a tracer usually prints. A line that does not match it, or has a value out
 of range, is left to blklines, which reads it or names its fault. Both give the same event for a line that

@@ -1,4 +1,4 @@
-"""Read raw/board/, raw/run.json, dmesg.txt and the run's log: the board's state, the course of the run.
+"""Read what a board recorded of itself: mount, layout, device settings, kernel log, and the run's steps.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """

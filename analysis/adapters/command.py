@@ -1,4 +1,4 @@
-"""raw/driver/ of a command (workloads/command/): its times, transactions, end and output."""
+"""Read raw/driver/ of a watched command (`make watch`): transactions, exit status, last lines of output."""
 
 from pathlib import Path
 

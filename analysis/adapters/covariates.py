@@ -1,4 +1,4 @@
-"""raw/board/covariates.json: the state of a lab board right before and right after the load."""
+"""Read raw/board/covariates.json: counters, clocks and temperatures of a lab board before and after a run."""
 
 import re
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""A device's own log of its commands; device_logs/ has a reader for each driver.
+"""The commands that a simulated device logged itself, as an array; compare two logs, make a table of one.
 
-The log is independent of the kernel's block layer, and unwatched runs have one too.
+The log is independent of the kernel's block layer, and unwatched runs have one too. device_logs/ reads it.
 """
 
 from dataclasses import dataclass

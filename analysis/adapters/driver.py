@@ -1,4 +1,4 @@
-"""raw/driver/: the files that the workload driver wrote."""
+"""Read raw/driver/, written by the workload driver: settings, transactions, phases, calls, disk counters."""
 
 from dataclasses import dataclass
 from pathlib import Path

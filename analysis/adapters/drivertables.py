@@ -1,4 +1,4 @@
-"""The tables of raw/driver/ (docs/reference/formats.md): their columns and the limits of their values."""
+"""Read the CSV files of raw/driver/ (transactions, phases, file calls, …), and refuse impossible values."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Block groups and inodes as e2fsprogs print them, in blocks of the filesystem.
-
-groups.txt is the output of dumpe2fs -g, inodes.txt of debugfs' `stat` for some inodes.
-"""
+"""Parse block groups (groups.txt, of dumpe2fs -g) and inodes (inodes.txt, of debugfs' `stat`)."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""The record of playbooks/board/known-sequence.sh: its writes and syncs, the kernel's counts, probe records.
+"""Read the record of a known sequence of writes and syncs: the kernel's counters, and the probes' records.
 
-analysis/instrument/probe_selftest.py compares them.
+playbooks/board/known-sequence.sh made it; analysis/instrument/probe_selftest.py compares them.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The layout of a filesystem: the label of each region of the device (layouts/ reads it from raw/board/)."""
+"""Class Layout: look up what a device's sectors hold (journal, inodes, file data, …), by its regions."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

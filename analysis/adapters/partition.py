@@ -1,4 +1,4 @@
-"""Assign records of a disk to the partition under test, among other partitions on the disk.
+"""Select the records that belong to the partition under test, where its disk has other partitions.
 
 The kernel numbers block commands by disk, and a flush command has no partition, whoever requested it. A bio
 has its partition's number but sectors of the disk; a round of the flusher has the disk's number. The assigned

@@ -1,6 +1,6 @@
-"""Read the records of raw/probes.bin: `struct record` of probes/record.h, in the order of the ring.
+"""Read and check raw/probes.bin, the records of the kernel probes (`struct record` of probes/record.h).
 
-A probe writes its record when the event ends; `begin_ns` gives the order in time.
+Records are in the order in which their events ended; `begin_ns` gives the order in time.
 """
 
 from collections.abc import Iterator, Sequence

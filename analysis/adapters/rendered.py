@@ -1,4 +1,4 @@
-"""raw/driver/rendered.gz: the engine's input, transaction by transaction."""
+"""Read raw/driver/rendered.gz: the SQL or key-value operations that the driver gave the engine."""
 
 import gzip
 import hashlib

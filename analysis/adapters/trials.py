@@ -1,4 +1,4 @@
-"""Trials of a run as each board recorded them: raw/trials.csv (workloads/trials/trials.c)."""
+"""Read raw/trials.csv: what boards found after each simulated power loss, killed process or device fault."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Self-checks of the ledger and its attribution, for `make audit RUN=…` and tests; they reject no run.
+"""`make audit RUN=…`: cross-check the attribution of bytes (the ledger) of a run. These reject no run.
 
 Each module lists its checks: of a ledger in LEDGER_CHECKS, of a whole run in RUN_CHECKS.
 """

@@ -1,4 +1,4 @@
-"""Check that both attributions of bytes agree: to the writer, and to the owner of the content."""
+"""Check bytes that one transaction wrote for an earlier one, and that each WAL page reaches the database."""
 
 import polars as pl
 

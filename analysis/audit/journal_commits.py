@@ -1,4 +1,4 @@
-"""Check the record of each journal commit: its blocks, its time, its thread and the waits for it.
+"""Check each filesystem journal commit: its number of blocks, times, FUA end, thread, and who waited for it.
 
 Only filesystems with recorded commits are checked (`commits` in model/filesystems/).
 """

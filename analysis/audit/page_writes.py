@@ -1,4 +1,4 @@
-"""Check that each page that the engine wrote reaches its place on the device once.
+"""Check that the device gets each page that an engine wrote once, and that a WAL is written without gaps.
 
 A page cache writes a page again only after a further write to it.
 """

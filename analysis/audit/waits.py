@@ -1,4 +1,4 @@
-"""Check that the driver's threads are off the CPU while they wait, and wait for recorded events.
+"""Check that threads are off the CPU while they sync, and that a recorded wait explains that time.
 
 The virtual board has one CPU. A thread uses it shortly before it sleeps and after it is woken.
 """

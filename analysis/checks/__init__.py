@@ -1,4 +1,4 @@
-"""The checks that accept or reject a run; analysis/report/consistency.py compares its documents, too.
+"""List the checks that accept or reject a run, by load; analysis/report/consistency.py compares documents.
 
 Each check is a function that takes a Run and returns the reasons to reject it. To add one, list it in the
 tuple of the loads that it applies to. Self-checks of the correlator are in analysis/audit/.
@@ -13,7 +13,6 @@ from analysis.checks import (
     commits,
     counts,
     covariates,
-    crash,
     crash_trials,
     cross_check,
     disk,
@@ -25,6 +24,7 @@ from analysis.checks import (
     phases,
     rendered,
     settings,
+    trial_plan,
     virtual_board,
     workload_replay,
 )
@@ -82,10 +82,10 @@ OF_DRIVER: tuple[Check, ...] = (
     file_calls.syncs_without_ledger,
     baseline.repeats_run,
     baseline.plausible_times,
-    crash.complete,
-    crash.as_planned,
-    crash.ends,
-    crash.faults_fired,
+    trial_plan.complete,
+    trial_plan.as_planned,
+    trial_plan.ends,
+    trial_plan.faults_fired,
     crash_trials.boards,
     crash_trials.outcomes,
     crash_trials.sampled_databases,

@@ -1,4 +1,4 @@
-"""Check that the baseline run is the same run as the watched one, except for the observers."""
+"""Check that the baseline run, without observers, repeated the watched run: statements, settings, times."""
 
 from __future__ import annotations
 

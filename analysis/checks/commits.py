@@ -1,4 +1,4 @@
-"""Check that each journal commit that began in a sync has a reason: a wait, its timer, or a full journal."""
+"""Check that each journal commit within a sync has a reason: a waiting thread, a timer, or a full journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare the counts of block commands: probe, other observers, device log, kernel counters (stat).
+"""Compare the numbers of reads, writes, flushes and bytes by probes, other recorders, device and kernel.
 
 /sys/block/<dev>/stat counts a flush without data twice: as the flush that the device got (`flush_ios`) and
 as a completed write of no sectors (`write_ios`), because the flush machinery completes the original, empty

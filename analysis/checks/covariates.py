@@ -1,4 +1,4 @@
-"""Check that a lab board's state did not change during a run, and other activity was within limits.
+"""Check that a lab board did not reboot, throttle or change its clock, and other disk activity was low.
 
 A virtual board has no other users, and its time does not depend on the host.
 """

@@ -1,4 +1,4 @@
-"""Check that the trial boards of a run agree with the run, with each other and with the host."""
+"""Check the results of crash trials: against the run, between trials of one state, and on the host."""
 
 from __future__ import annotations
 

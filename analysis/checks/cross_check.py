@@ -1,4 +1,4 @@
-"""Compare a run's ledger with the block commands that other observers and the device recorded."""
+"""Compare the attributed block commands (the ledger) with those that other recorders and the device have."""
 
 from __future__ import annotations
 

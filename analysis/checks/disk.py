@@ -1,4 +1,4 @@
-"""Check the flushes of the disk that holds the partition under test, and summarize its other activity.
+"""Check the flushes of a disk with several partitions, and summarize the activity of the others.
 
 The kernel counts flushes for the disk only. Other users of the disk are not idle at the window's edges, so
 counts need not be equal. The kernel's counter is read before the driver begins and after it ends, each time

@@ -1,4 +1,4 @@
-"""Check that the engine's file calls and its own counters agree with its settings."""
+"""Check that an engine's file calls and its own counters fit its settings (hooks of model/engines/)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check that the filesystem, the device and the engine's file calls reported no error.
+"""Reject a run with a failed sync or file call of the engine; count failed block commands.
 
 A run continues after a failed sync if the engine does not learn of it or does not sync again.
 """

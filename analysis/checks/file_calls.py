@@ -1,4 +1,4 @@
-"""Compare the ledger with the log of SQLite's file calls."""
+"""Compare pages and syncs in the ledger with SQLite's logged file calls (xWrite, xSync)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from analysis.ledger import costs
 from analysis.ledger.build import Ledger
 from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE
-from analysis.ledger.frames import nullable
 from analysis.ledger.pieces import OF_ROLE
+from analysis.ledger.small_tables import nullable
 from analysis.ledger.timeline import edges
 from analysis.run import Run
 from base.arrays import inside, ints

@@ -1,4 +1,4 @@
-"""Check that the ledger accounts for every byte once, and that each of its links holds.
+"""Check that the ledger (each byte read or written, its label and transaction) adds up and is consistent.
 
 Every check compares two independent records: commands and bios, a bio and its pages, SQLite's calls and the
 filesystem's syncs, a label and the place that was written.

@@ -1,4 +1,4 @@
-"""Check that writes to persistent memory were counted, cleaned and charged to transactions."""
+"""Check that stores to persistent memory were counted, cleaned from CPU caches, and charged with time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analysis.ledger.persistent_memory import property_of
 from analysis.ledger.timeline import edges
 from analysis.run import Run
 from base.arrays import inside, ints
-from model.crash_points import lines
+from model.crash_points import pmem_lines
 
 # The engine's counts of all writes there.
 _TOTALS = ("lines", "bytes")
@@ -41,8 +41,8 @@ def cleaned(run: Run) -> list[str]:
     for who, ran in (("", run.driver), ("the baseline run's ", run.twin.driver if run.twin else None)):
         if ran is None:
             continue
-        memories = lines.memories(ran)
-        if not any(lines.CLEAN in memory.op for memory in memories):
+        memories = pmem_lines.memories(ran)
+        if not any(pmem_lines.CLEAN in memory.op for memory in memories):
             continue
         ends = ran.transactions["end_ns"].to_list()
         late = [
@@ -110,7 +110,7 @@ def _wrong(driver: Driver) -> Iterator[str]:
 def _as_called(driver: Driver, line: int) -> Iterator[str]:
     """Yield a message if a transaction's lines or bytes differ from those its calls cleaned."""
     table = driver.persistent
-    each = [cleans for memory in lines.memories(driver) if len(cleans := _cleans(memory))]
+    each = [cleans for memory in pmem_lines.memories(driver) if len(cleans := _cleans(memory))]
     if table is None or not each or line < 1:
         return
     calls = np.concatenate(each)
@@ -127,9 +127,9 @@ def _as_called(driver: Driver, line: int) -> Iterator[str]:
             yield f"transaction {first} wrote {counted[first]} {name}, but its calls cleaned {due[first]}"
 
 
-def _cleans(memory: lines.Memory) -> np.ndarray:
+def _cleans(memory: pmem_lines.Memory) -> np.ndarray:
     """Return begin, end, place and bytes of each call that cleaned lines."""
-    is_clean = np.array([op == lines.CLEAN for op in memory.op], np.bool_)
+    is_clean = np.array([op == pmem_lines.CLEAN for op in memory.op], np.bool_)
     places = np.array(memory.places, np.int64).reshape(-1, 2)
     cleans: np.ndarray = np.column_stack([memory.begin, memory.end, places])[is_clean]
     return cleans

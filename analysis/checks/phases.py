@@ -1,4 +1,4 @@
-"""Check that the driver's transactions, phases, counters and CPU times agree.
+"""Check that transaction and phase times agree with PACE, device counters and the scheduler's CPU times.
 
 All times are CLOCK_MONOTONIC in ns. In virtual time each instruction takes CPU_NS.
 """

@@ -1,4 +1,4 @@
-"""Check that the transactions the engine was given (rendered.gz) are those that were timed."""
+"""Check that the recorded input of the engine (rendered.gz) has the transactions that were timed."""
 
 from __future__ import annotations
 

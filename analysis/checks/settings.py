@@ -1,4 +1,4 @@
-"""Compare the settings that the cell requested with the effective ones."""
+"""Compare each setting that the cell requests with the one that was read back from the board."""
 
 from __future__ import annotations
 

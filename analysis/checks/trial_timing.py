@@ -1,4 +1,4 @@
-"""Check that transactions and calls of a trial board lie among the same device commands as in the timed run.
+"""Check that a trial board's transactions lie among the same device commands as the timed run's.
 
 Their position decides what is acknowledged at a crash point, and so what counts as lost. For a log in
 persistent memory, the position among its calls matters, too.
@@ -17,7 +17,7 @@ from analysis.crash import align
 from analysis.crash.align import Ran
 from analysis.crash.reorder import Stretch
 from base.arrays import Ints, ints
-from model.crash_points import lines
+from model.crash_points import pmem_lines
 
 # A command that no thread waits for may come on the other side of an edge than in the timed run. At most one
 # command and 1 % of the edges may differ.
@@ -28,8 +28,8 @@ def difference(own: Ran, other: Ran) -> str | None:
     """Return what differs from the timed run; None if nothing does."""
     parted = align.reordered(own, other) or []
     edges = [ran.driver.transactions.select("begin_ns", "end_ns").to_numpy().ravel() for ran in (own, other)]
-    memories = [lines.memory(ran.driver) for ran in (own, other)]
-    # crash.as_planned checks that both have the same calls
+    memories = [pmem_lines.memory(ran.driver) for ran in (own, other)]
+    # trial_plan.as_planned checks that both have the same calls
     calls = [memory for memory in memories if memory is not None]
     if edges[0].shape != edges[1].shape or not _among_commands((own, other), edges, parted):
         return "its transactions were at other commands"
@@ -63,10 +63,10 @@ def _commands(ran: Ran) -> Iterator[Ints]:
     yield np.sort(ints(window["end_ns"].astype(np.int64)))
 
 
-def _among_calls(memory: lines.Memory, edges: Ints) -> tuple[Ints, Ints]:
+def _among_calls(memory: pmem_lines.Memory, edges: Ints) -> tuple[Ints, Ints]:
     """Return how many calls had begun, and how many had ended, at each edge of a transaction."""
     return np.searchsorted(memory.begin, edges), np.searchsorted(memory.end, edges)
 
 
-def _edges(memory: lines.Memory) -> Ints:
+def _edges(memory: pmem_lines.Memory) -> Ints:
     return ints(np.stack([memory.begin, memory.end], axis=1).ravel())

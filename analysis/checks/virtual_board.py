@@ -1,4 +1,4 @@
-"""Check that a virtual board has one CPU, the cell's clock, and its kernel modules, loaded and working."""
+"""Check that a virtual board has one CPU, the requested clock, and the planned kernel modules."""
 
 from __future__ import annotations
 

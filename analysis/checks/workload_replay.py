@@ -1,4 +1,4 @@
-"""Replay the workload from the cell's parameters, and compare with what the driver rendered and changed."""
+"""Generate the workload again from the cell's parameters, and compare it with the SQL and rows recorded."""
 
 from __future__ import annotations
 

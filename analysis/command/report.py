@@ -1,4 +1,4 @@
-"""report.html of a watched command."""
+"""Render report.html of a watched command (`make watch`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""summary.json of a watched command (docs/reference/formats.md)."""
+"""Build summary.json of a watched command (`make watch`): duration, syncs, bytes and baseline."""
 
 from __future__ import annotations
 

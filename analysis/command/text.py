@@ -1,4 +1,4 @@
-"""Print a watched command's summary on the terminal."""
+"""Format the summary of a watched command (`make watch`) as text for the terminal."""
 
 from __future__ import annotations
 

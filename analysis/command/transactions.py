@@ -1,4 +1,4 @@
-"""Summarize a command's transactions, as an engine's preload library logged them in its processes."""
+"""Summarize the transactions that a watched program's engine logged, by database and statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read pages of SQLite's b-trees: the rows of a page, and the rows that its parent assigns to it.
+"""Parse pages of SQLite's b-tree tables: the row numbers in a page, and the child pages of an interior page.
 
 https://www.sqlite.org/fileformat2.html#b_tree_pages. Only tables are read: an index has no row numbers.
 """

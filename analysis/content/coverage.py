@@ -1,4 +1,4 @@
-"""Summarize the share of written bytes that content confirms, for summary.json and the terminal."""
+"""Summarize the share of written bytes that content readers confirmed, for summary.json and the terminal."""
 
 import math
 import textwrap

@@ -1,4 +1,4 @@
-"""Content reader of ext4: journal, metadata by checksum or by their copy in the journal, file mappings.
+"""Confirm labels of ext4's blocks by their bytes: journal, checksums of metadata, and extents that map files.
 
 Constants here and in blockgroups.py are from fs/ext4/ext4.h and Documentation/filesystems/ext4/ of Linux
 6.12.

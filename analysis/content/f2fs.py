@@ -1,4 +1,4 @@
-"""Content reader of F2FS: nodes by footer, pages of files by the nodes that map them, checkpoints by CRC.
+"""Confirm labels of F2FS's blocks by their bytes: nodes, checkpoints, segment tables, files that nodes map.
 
 Constants here, in nodes.py and in segments.py are from include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux
 6.12.

@@ -1,8 +1,8 @@
-"""Identify an engine's files among a command's files by their first bytes, as its calls are not logged.
+"""Recognise database, journal and WAL files of a watched command by their first written bytes.
 
 An engine's module may define HEADS: {role: first bytes of its files}. A file is an inode number and the time
-when it was that file's (analysis/ledger/lives.py). Its role is that of its last first page before a write, or
-else of the next one. If none was written, its first bytes after the run count.
+when it had that number (analysis/ledger/inode_reuse.py). Its role is that of its last first page before a
+write, or else of the next one. If none was written, its first bytes after the run count.
 
 A first page that begins with zeros is ambiguous: a rollback journal has zeros before and after its header is
 valid. It gets the role of the next first page if the rest of the header is equal, else of the previous one.
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from analysis.content import logged, units, with_kinds
-from analysis.ledger import lives
+from analysis.ledger import inode_reuse
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
 from analysis.observers import Content as Kept
@@ -77,7 +77,8 @@ def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
     heads = [kept.data[byte : byte + HEAD].tobytes() for byte in begin[has_bytes].tolist()]
     time = ints(made.ledger["queue_ns"].fill_null(0))[command][has_bytes]
     inode, issued = ints(first["inode"])[has_bytes], ints(made.ledger["issue_ns"])[command][has_bytes]
-    life = [lives.life(made.given.lives, *pair) for pair in zip(inode.tolist(), issued.tolist(), strict=True)]
+    pairs = zip(inode.tolist(), issued.tolist(), strict=True)
+    life = [inode_reuse.life(made.given.lives, *pair) for pair in pairs]
     return pl.DataFrame({"inode": inode, "life": life, "time_ns": time, "head": heads}, schema=_TABLE)
 
 
@@ -103,7 +104,7 @@ def _roles(heads: pl.DataFrame) -> _Roles:
 
 
 def _roles_at(
-    rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: lives.Lives
+    rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: inode_reuse.Lives
 ) -> list[str | None]:
     """Return the role of each row's file at its time; rows: inode, time_ns, file, seen_ns.
 
@@ -116,12 +117,12 @@ def _roles_at(
         if file != OTHER or file not in FILES or inode is None:
             result.append(None)
             continue
-        life = lives.life(inode_lives, inode, seen)
+        life = inode_reuse.life(inode_lives, inode, seen)
         if (inode, life) in heads:
             times, roles = heads[inode, life]
             place = max(int(np.searchsorted(times, time or 0, side="right")) - 1, 0)
             result.append(roles[place] or OTHER)
         else:
-            is_left = life == lives.last(inode_lives, inode)
+            is_left = life == inode_reuse.last(inode_lives, inode)
             result.append((role(left.get(inode, b"")) if is_left else None) or OTHER)
     return result

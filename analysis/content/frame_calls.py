@@ -1,4 +1,4 @@
-"""Compare WAL frames on the device with the calls that SQLite logged.
+"""Find WAL frames on the device with another page number than the logged xWrite of their header.
 
 A frame's header begins with the page number, and has the log's salts (wal.c). vfs.csv has the page number for
 the xWrite of each header.

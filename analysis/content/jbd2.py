@@ -1,4 +1,4 @@
-"""Read a jbd2 journal: its own blocks by magic, number and checksum, copies by the tags of their descriptor.
+"""Parse the writes to a jbd2 journal: descriptors, commits, and the metadata copies with their home blocks.
 
 From include/linux/jbd2.h and fs/jbd2/commit.c of Linux 6.12. All numbers are big-endian. A descriptor's tags
 give the home of each block that follows it in the journal. With the feature checksum_v3 each tag has the CRC

@@ -1,4 +1,4 @@
-"""Judge units whose bytes belong to a file of a known label."""
+"""Turn blocks recognised as a file's into findings: their label is confirmed, or contradicted."""
 
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, confirmed, contradicted

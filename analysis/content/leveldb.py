@@ -1,4 +1,4 @@
-"""Judge the blocks of LevelDB's files, by checksums of its log records and table blocks.
+"""Confirm labels of LevelDB's blocks by their bytes: CRCs of log records and of table blocks.
 
 doc/log_format.md: a log, also a manifest, has blocks of 32 KiB with records: CRC, length, type.
 doc/table_format.md: a table ends with a footer of 48 bytes: the places of two blocks, and a magic number.
@@ -110,7 +110,7 @@ def _blocks(file: _File) -> Iterator[_Part]:
     data = file.bytes
     if data.size < _FOOTER or int.from_bytes(data[-8:].tobytes(), "little") != _MAGIC:
         return
-    places, index = _numbers(data[-_FOOTER:], 4), []
+    (places, _), index = _varints(data[-_FOOTER:], 0, 4), []
     for begin, size in ((places[0], places[1]), (places[2], places[3])):
         if begin + size + _TRAILER > data.size:
             return
@@ -149,10 +149,6 @@ def _varints(data: np.ndarray, at: int, count: int) -> tuple[list[int], int]:
                 break
         numbers.append(number)
     return numbers, at
-
-
-def _numbers(data: np.ndarray, count: int) -> list[int]:
-    return _varints(data, 0, count)[0]
 
 
 def _word(data: np.ndarray, at: int) -> int:

@@ -1,4 +1,4 @@
-"""Find bytes of SQLite's files that have another label, wherever they were written."""
+"""Find written blocks with bytes of SQLite's files that are labelled as something else."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Find the nodes of a log-structured filesystem: their inode, place, and the pages that they map.
+"""Parse the nodes (inodes and block maps) of a log-structured filesystem: place, and the file pages they map.
 
 All numbers are little-endian; their source is named in the filesystem's module. A node ends with a footer:
 the numbers of the node and its inode, the place in the inode's tree, the version of the checkpoint before it,

@@ -1,4 +1,4 @@
-"""Label metadata blocks at locations that were reused during the run.
+"""Correct the labels of metadata blocks, by their bytes, where the place had another use during the run.
 
 The filesystem's layout is read after the run. By then a directory or an extent tree may be gone and its block
 reused, so only the bytes show what it was: a filesystem's module here may have `kinds(pages) -> labels`.

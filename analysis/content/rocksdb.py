@@ -1,11 +1,17 @@
-"""Judge the blocks of RocksDB's files: records of logs by their CRCs, tables by their footers.
+"""Confirm labels of RocksDB's blocks by their bytes: CRCs of log records, and footers of tables.
 
-Sources: db/log_format.h and table/format.cc of release 9.10.
+Sources: db/log_format.h and table/format.cc of release 9.10. A log consists of blocks of 32 KiB. Each record
+has a CRC-32C of its type and data, and none crosses a block's end. A log is only appended to, so its last
+content has all its records.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.content import labelled, log_records
+from analysis.content import labelled
+from analysis.content.blocks import BLOCK
+from analysis.content.crc import crc32c
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding
 from base.arrays import Ints
@@ -15,14 +21,20 @@ SEALED = ()
 _MAGIC = np.frombuffer((0x88E241B785F4CFF7).to_bytes(8, "little"), np.uint8)  # of a block-based table
 # first bytes of a role's files
 _FIRST = {"current": (b"MANIFEST-", b"# This is a RocksDB option file.")}
+_LOG_BLOCK = 32768
+_HEADER, _TYPES = 7, range(1, 5)
+# of a log that is reused: the header ends with its number
+_NUMBERED, _NUMBERED_TYPES = 11, range(5, 9)
+_CRC, _ALL = 6, 0xFFFFFFFF  # where the bytes of the CRC begin
+_MASK = 0xA282EAD8
 
 
 def read(given: Evidence) -> list[Finding]:
     """Judge the units of logs, manifests, tables and options."""
     findings = [
-        *labelled.judge(given, "records of a log", FILES["log"][0], log_records.confirmed(given, "log")),
+        *labelled.judge(given, "records of a log", FILES["log"][0], in_log_records(given, "log")),
         *labelled.judge(
-            given, "records of a manifest", FILES["manifest"][0], log_records.confirmed(given, "manifest")
+            given, "records of a manifest", FILES["manifest"][0], in_log_records(given, "manifest")
         ),
         *labelled.judge(given, "footer of a table", FILES["table"][0], _footers(given)),
     ]
@@ -43,3 +55,62 @@ def _footers(given: Evidence) -> Ints:
     place = np.maximum(end, _MAGIC.size)[:, None] - np.arange(_MAGIC.size, 0, -1)
     ended: Ints = units[(np.take_along_axis(pages, place, axis=1) == _MAGIC).all(axis=1)]
     return ended
+
+
+def in_log_records(given: Evidence, role: str) -> Ints:
+    """Return the units of a role's files whose bytes, less zeros, are all in records with valid CRCs."""
+    units = given.units.of_file(role)
+    return np.concatenate([np.empty(0, np.int64), *(_of_log(given, each) for each in _logs(given, units))])
+
+
+def _logs(given: Evidence, units: Ints) -> Iterator[Ints]:
+    """Yield the units of each log, in the order of their writing.
+
+    A log that is deleted leaves its inode to another file: the first page then begins with another record.
+    """
+    for inode in np.unique(given.units.inode[units]).tolist():
+        own = units[given.units.inode[units] == inode]
+        own = own[np.argsort(given.units.row[own], kind="stable")]
+        first = np.flatnonzero(given.units.offset[own] == 0)
+        heads = given.blocks.take(given.units.row[own[first]])[:, :_HEADER]
+        begins = first[1:][(heads[1:] != heads[:-1]).any(axis=1)]
+        yield from np.split(own, begins)
+
+
+def _of_log(given: Evidence, units: Ints) -> Ints:
+    """Return the confirmed units of one log."""
+    page = given.units.offset[units] // BLOCK
+    pages, last = np.unique(page[::-1], return_index=True)
+    content = np.zeros((int(page.max(initial=0)) + 1, BLOCK), np.uint8)
+    content[pages] = given.blocks.take(given.units.row[units[::-1][last]])
+    known = (_in_records(content.ravel()).reshape(content.shape) | (content == 0)).all(axis=1)
+    bytes_ = given.blocks.take(given.units.row[units])
+    filled = BLOCK - np.argmax(bytes_[:, ::-1] != 0, axis=1)
+    # an earlier writing of a page has the beginning of its last content
+    begins = (bytes_ == content[page]) | (np.arange(BLOCK) >= filled[:, None])
+    confirmed: Ints = units[known[page] & begins.all(axis=1) & bytes_.any(axis=1)]
+    return confirmed
+
+
+def _in_records(content: np.ndarray) -> np.ndarray:
+    """Return which bytes of a log are in records with valid CRCs."""
+    result = np.zeros(content.size, bool)
+    for block in range(0, content.size, _LOG_BLOCK):
+        end = min(block + _LOG_BLOCK, content.size)
+        begin = block
+        while begin + _HEADER <= end:
+            size, kind = int(content[begin + 4]) | int(content[begin + 5]) << 8, int(content[begin + 6])
+            header = _HEADER if kind in _TYPES else _NUMBERED
+            after = begin + header + size
+            if kind not in (*_TYPES, *_NUMBERED_TYPES) or after > end:
+                break
+            stored = content[begin : begin + 4].view("<u4")[0]
+            if _masked(content[begin + _CRC : after]) == stored:
+                result[begin:after] = True
+            begin = after
+    return result
+
+
+def _masked(data: np.ndarray) -> int:
+    crc = int(crc32c(data[None], _ALL)[0]) ^ _ALL
+    return (((crc >> 15) | (crc << 17)) + _MASK) & _ALL

@@ -1,4 +1,4 @@
-"""Find the records of SQLite's rollback journal in what a run wrote, to confirm the ledger's labels.
+"""Find the page records of SQLite's rollback journal in the written blocks, by their checksums.
 
 A record has a page's number, the page, and a checksum that begins with the nonce of the journal's header.
 

@@ -1,4 +1,4 @@
-"""Verify checkpoints and segment tables (SIT, NAT, summaries) of a log-structured filesystem.
+"""Verify the checkpoints and segment tables (SIT, NAT, summaries) that a log-structured filesystem wrote.
 
 All numbers are little-endian. Their source is named in the filesystem's module.
 """

@@ -1,4 +1,4 @@
-"""Judge the blocks of SQLite's files: confirm or contradict labels by frames, journal records and rows."""
+"""Confirm labels of SQLite's blocks by their bytes: WAL frames, rollback journal records, rows of pages."""
 
 import re
 from typing import NamedTuple

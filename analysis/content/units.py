@@ -1,4 +1,4 @@
-"""Cut the ledger's pieces into units, the part of a piece in one block; collect what a reader may use."""
+"""Cut the labelled parts of write commands into units of at most a block, the input of content readers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

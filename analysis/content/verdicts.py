@@ -1,4 +1,4 @@
-"""Decide each unit's state from all findings: confirmed, silent or contradicted, and by which rule."""
+"""Decide from content readers' findings whether a label is confirmed or contradicted, and by which rule."""
 
 from typing import NamedTuple
 

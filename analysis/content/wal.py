@@ -1,4 +1,4 @@
-"""Read SQLite's WAL: header, and frames by salts and the checksum that continues from frame to frame.
+"""Find the frames of SQLite's WAL in the written blocks, by salts and the checksum that chains the frames.
 
 https://www.sqlite.org/fileformat2.html#walformat. With s = (s0, s1) the checksum of two words x0, x1 is s' =
 M s + (x0, x0 + x1), M = (1 1; 1 2), modulo 2^32. It can be computed backwards, from a frame's checksum to the

@@ -1,4 +1,4 @@
-"""Judge the crash trials of a run.
+"""Judge a run's crash trials: simulated power losses, killed processes and device faults.
 
 align locates each trial in the log of the board that ran it. prefixes finds how many transactions a recovered
 database holds. verdicts compares that with what the settings promise; context describes what was in progress.

@@ -1,4 +1,4 @@
-"""Locate a run's trials in the log of the board that repeated the run.
+"""Find each planned crash state in the command log of the trial board, which may have another order.
 
 The plan identifies a state by the numbers of the timed run's commands. A board gets the same commands in
 the same order, except timer-driven ones (reorder.py), as its clock differs by some µs. In the drain, several
@@ -29,11 +29,11 @@ from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
 from analysis.crash.reorder import Stretch, stretches
 from analysis.recorded import Recorded
-from model.crash_points import cuts, lines, moments, policies
+from model.crash_points import cuts, moments, pmem_lines, policies
 from model.crash_points.cuts import WHERE, Trial
 from model.crash_points.durable import Cache, Commands
-from model.crash_points.lines import Memory
 from model.crash_points.moments import Moment
+from model.crash_points.pmem_lines import Memory
 
 # The shortest interval between two timer-driven stretches.
 CLOCK_NS = 1_000_000_000
@@ -77,7 +77,7 @@ def timed(run: Recorded) -> Ran:
 
 def made_the_calls(run: Recorded, board: Board) -> bool:
     """Return whether a board's engine made the same calls to persistent memory as the timed run's."""
-    own, other = lines.memory(board.driver), lines.memory(run.timing)
+    own, other = pmem_lines.memory(board.driver), pmem_lines.memory(run.timing)
     return other is None if own is None else other is not None and own.same(other)
 
 
@@ -135,7 +135,7 @@ def located(run: Recorded, board: Board, planned: list[Trial]) -> list[Trial]:
     """Return the planned trials as a board's log has them, without those that are impossible there."""
     commands = Commands(board.log.entries, Cache.from_profile(run.cell.profiles["device"]))
     numbers, choices = ran(board).numbers, cuts.choices(run.cell, commands.cache)
-    memory = lines.memory(board.driver)
+    memory = pmem_lines.memory(board.driver)
     trials = [locate(commands, numbers, choices, trial, memory) for trial in planned]
     return [trial for trial in trials if trial is not None]
 
@@ -177,7 +177,7 @@ def locate(
     return None
 
 
-def _in_memory(memory: Memory | None, moment: int, trial: Trial) -> lines.State | None:
+def _in_memory(memory: Memory | None, moment: int, trial: Trial) -> pmem_lines.State | None:
     """Return a trial's state of persistent memory, with the number of lines losable on the board."""
     if memory is None or trial.memory is None:
         return None

@@ -1,4 +1,4 @@
-"""Describe what was in progress at each crash point: on the trial's board, and by the ledger.
+"""Describe what was in progress at each crash point: transaction, file call, sync, and block command.
 
 A trial board is not watched. Its device log gives the type of the command, its driver the transaction in
 progress. The watched run gives what the engine and the filesystem were doing, as far as its device got the
@@ -21,7 +21,7 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import edges
 from analysis.recorded import Recorded
 from base.arrays import Ints, inside
-from model.crash_points import cuts, lines
+from model.crash_points import cuts, pmem_lines
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
 
@@ -85,7 +85,7 @@ def crash_point(row: Mapping[str, Any]) -> str:
     kept = f"{row['where']} {at} {row[at]} ({activity(row)}), {row['policy']} of {row['losable']} kept"
     if row.get("line_policy") is None:
         return kept
-    if row["line_policy"] in (lines.GONE, lines.THERE):
+    if row["line_policy"] in (pmem_lines.GONE, pmem_lines.THERE):
         return f"{kept}, and the file in persistent memory {row['line_policy']}"
     return f"{kept}, and {row['line_policy']} of {row['losable_lines']} lines"
 

@@ -1,4 +1,4 @@
-"""Trials of a device with a fault (crash_points/faults.py): its command, and what came of it."""
+"""Trials with one faulty device command: the planned fault, and whether data was healed, noticed or lost."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Trials that do the run again until it fails: the driver is killed at the crash points of
-crash_points/kill_points.py, or the device has a fault (fault_trials.py)."""
+"""Join the planned process kills or device faults of a run with what their boards found afterwards."""
 
 from __future__ import annotations
 

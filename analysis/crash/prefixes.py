@@ -1,4 +1,4 @@
-"""Find after how many transactions a recovered database is, from the expected state after each number.
+"""Find how many transactions a recovered database holds, by the expected hash of its rows after each number.
 
 Replaying a cell's SQL and hashing after each transaction takes minutes for a long trace. Hashing only after
 the numbers acknowledged and begun at crash points takes seconds; nearly all databases match one of them.

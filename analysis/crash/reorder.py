@@ -1,4 +1,4 @@
-"""Find where two devices got the commands of one run in another order.
+"""Find the stretches in which two devices got the commands of one run in another order.
 
 Background work comes by a timer: a journal commit every five seconds, unless a sync requested one before.
 On a board with another clock, it comes between other commands of the engine than in the timed run.

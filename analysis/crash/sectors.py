@@ -1,7 +1,4 @@
-"""Count sectors of recovered files with bytes that neither the engine nor the file's past explains.
-
-They are zero or stale, as the board counted them (workloads/trials/bytes.h).
-"""
+"""Summarize the zero and stale sectors that boards counted in recovered files (workloads/trials/bytes.h)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ UNLIKE_ANY = "its rows match the state after no number of transactions"
 CUT: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
     **dict.fromkeys(["losable", "lost_commands", "torn_sectors", "acknowledged", "begun"], pl.Int64),
-    # of a cell with persistent memory (crash_points/lines.py)
+    # of a cell with persistent memory (crash_points/pmem_lines.py)
     **{"call": pl.Int64, "line_policy": pl.String, "losable_lines": pl.Int64, "lost_lines": pl.Int64},
 }
 

@@ -1,4 +1,4 @@
-"""Compare two runs of one workload, transaction by transaction."""
+"""Compare two analysed runs of one workload, transaction by transaction: counts, bytes and latencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Align a typical pair of transactions of each operation, command by command."""
+"""Align a typical pair of transactions of two runs, block command by block command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw a diff: bytes by label and time by cause of each operation, then each transaction."""
+"""Draw the difference of two runs: bytes by label, time by cause, and the latency of each transaction."""
 
 from __future__ import annotations
 

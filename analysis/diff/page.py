@@ -1,4 +1,4 @@
-"""Write diff.html (a single file), diff.json and transactions.csv with every pair."""
+"""Write the comparison of two runs: diff.html (a single file), diff.json and transactions.csv."""
 
 from __future__ import annotations
 

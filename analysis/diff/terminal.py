@@ -1,4 +1,4 @@
-"""Render a diff as text: warnings, sentences, and a table for each operation."""
+"""Format the comparison of two runs as text: warnings, sentences, and a table for each operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe a diff in sentences: "WAL saves 3.0 syncs, 2.1 flushes and 21 KiB of filesystem journal"."""
+"""Describe how two runs differ in sentences: "WAL saves 3.0 syncs and 21 KiB of filesystem journal"."""
 
 from __future__ import annotations
 

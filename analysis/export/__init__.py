@@ -1,4 +1,4 @@
-"""Export an analysed run to the formats of other tools (docs/reference/formats.md)."""
+"""Export an analysed run for other tools: Perfetto, blktrace, fio, Parquet and CSV."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Export a run as blktrace files, for blkparse, btt and iowatcher.
 
-Made from the ledger: for each command that the device got a Q when the first of its bios was queued, a D when
-it was issued and a C when it was done (linux/blktrace_api.h). Earlier
-events of a bio (G, I, M) are unknown. If blktrace observed the run, its own files are exported, as records of
-version 7: blkparse 1.3 reads no others.
+Made from the ledger: each command that the device got has a Q when the first of its bios was queued, a D when
+it was issued and a C when it was done (linux/blktrace_api.h). Earlier events of a bio (G, I, M) are unknown.
+If blktrace observed the run, its own files are exported, as records of version 7: blkparse 1.3 reads no
+others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Export a run as a replay file for fio (`fio --read_iolog`, version 3) that keeps every flush.
+"""Export a run's block commands as a replay file for fio (`fio --read_iolog`) that keeps every flush.
 
 fio reads blktrace files itself, but there a queued write that carries a flush becomes a sync
 and its data is dropped (handle_trace_flush in fio's blktrace.c takes no length): each commit

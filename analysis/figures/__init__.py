@@ -1,4 +1,4 @@
-"""Figures of a run's report: each renders tables to an SVG file."""
+"""Draw the figures of a run's report (latency, syncs, block commands, traffic, zoom) as SVG files."""
 
 from __future__ import annotations
 

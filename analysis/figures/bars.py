@@ -1,4 +1,4 @@
-"""Stacked horizontal bars of a run's figure: one bar per operation, one piece per kind."""
+"""Draw stacked horizontal bars and their legend: a bar for each operation, a piece for each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure of the latency distribution (CDF) of transactions, by operation."""
+"""Draw the latency distribution (CDF) of a run's transactions, by operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure of bytes written and flushes per transaction, by label, for several journal modes and filesystems.
+"""Draw bytes written and flushes per transaction, by label, for several journal modes and filesystems.
 
 Usage: python -m analysis.figures.ledger OUT.svg|png|pdf RUN_DIR...
 A folder of results may replace the runs. Then the newest accepted run of each cell is drawn, if it differs

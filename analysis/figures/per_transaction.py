@@ -1,4 +1,4 @@
-"""Figures of syncs, and of block commands and bytes written, per transaction and by kind."""
+"""Draw syncs by synced file, and block commands and bytes by kind, per transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours, fonts and file output of all figures.
+"""Colours and fonts of all figures; save a figure as SVG, PNG or PDF, or embed it in a page.
 
 Each kind of thing has one colour everywhere. The colours are from the sets of Okabe and Ito and of Paul Tol,
 which colour-blind readers can distinguish. Text and lines are `currentColor`: an embedded figure uses the

@@ -1,4 +1,4 @@
-"""Figure of device traffic over the run: writes, bytes and flushes per time bin, by kind."""
+"""Draw writes, bytes and flushes over the time of a run, by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure of a few transactions, from the SQL statement down to the device, on one time axis."""
+"""Draw a few transactions on one time axis: SQL statement, syncs, filesystem and block commands."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis.inspect import blktrace, cut, page, traced
-from analysis.inspect.lacks import counted
+from analysis.inspect import cut, external_trace, page, traced
 from analysis.inspect.load import Loaded
+from analysis.inspect.trace_gaps import counted
 from base import scratch
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, FileError
 from base.text import printable
@@ -23,7 +23,7 @@ from base.text import printable
 
 def page_of_trace(trace: str) -> Path:
     """Return the path of a block trace's page."""
-    return blktrace.place(trace)
+    return external_trace.place(trace)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,10 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_BAD_INPUT
     try:
         if is_trace:
-            trace = blktrace.read(options["--trace"], options.get("--format", ""))
-            for line in (*blktrace.facts(trace), *trace.gaps):
+            trace = external_trace.read(options["--trace"], options.get("--format", ""))
+            for line in (*external_trace.facts(trace), *trace.gaps):
                 print(f"inspect: {printable(line)}")
-            place, text = blktrace.place(options["--trace"]), page.render_trace(trace)
+            place, text = external_trace.place(options["--trace"]), page.render_trace(trace)
             if table := options.get("--csv"):
                 with scratch.whole(Path(table)) as part:
                     traced.csv(trace.traced, part)

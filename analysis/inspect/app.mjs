@@ -1,4 +1,4 @@
-// The state of the page, and its response to the user's input.
+// The inspect page as a whole: its state (view, filter, chosen row) and actions (zoom, step, choose).
 
 import { Palette } from "./colors.mjs";
 import { laneNames, switches } from "./controls.mjs";
@@ -7,7 +7,7 @@ import { aroundCut } from "./cut.mjs";
 import { byId } from "./dom.mjs";
 import { Filter } from "./filter.mjs";
 import { makeLanes } from "./lanes.mjs";
-import { Light } from "./light.mjs";
+import { Highlight } from "./highlight.mjs";
 import { Chain, CHOOSABLE } from "./run.mjs";
 import { setScale } from "./sectors.mjs";
 import { Stage } from "./stage.mjs";
@@ -25,7 +25,7 @@ export class App {
     this.filter = new Filter(run);
     this.lanes = makeLanes(run);
     this.stage = new Stage(run, this.view, this.filter, this.palette, this.lanes);
-    this.light = new Light(this.stage);
+    this.highlight = new Highlight(this.stage);
     this.details = new Details(this);
     this.tables = new Tables(this);
     this.chosen = null; // the Chain that was clicked
@@ -52,7 +52,7 @@ export class App {
       this.settling = setTimeout(() => this.settled(), 150);
     }
     this.stale = false;
-    this.light.draw(this.hovered ?? this.chosen, this.pointerAt, this.box);
+    this.highlight.draw(this.hovered ?? this.chosen, this.pointerAt, this.box);
   }
 
   /** The view has stopped moving: what is slow to redo follows it, and so does the address. */

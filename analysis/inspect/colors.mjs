@@ -1,4 +1,4 @@
-// The page's colours, as CSS writes them and as pixels.
+// Colours of the timeline's rows by kind, file and operation, from the style sheet, as text and as pixels.
 
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 

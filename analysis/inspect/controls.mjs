@@ -1,4 +1,4 @@
-// Buttons, switches and keys.
+// Make the inspect page's lane names, filter switches and buttons, and handle its keyboard shortcuts.
 
 import { byId, make, swatch } from "./dom.mjs";
 import { HOW, NO_OP } from "./filter.mjs";

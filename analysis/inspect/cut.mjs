@@ -1,4 +1,4 @@
-// Draw the power cut of a trial, and the transactions and commands lost or kept.
+// Draw the simulated power cut of a trial on the timeline, and what was lost or kept.
 
 import { barOf } from "./pick.mjs";
 import { GUTTER } from "./stage.mjs";

@@ -1,4 +1,4 @@
-// The panel next to the timeline: the chosen row and its chain, or the run and its legend.
+// The panel next to the timeline: facts and causes of the chosen row, or a summary of the run.
 
 import { bars, byId, make, swatch } from "./dom.mjs";
 import { HOW } from "./filter.mjs";

@@ -1,4 +1,4 @@
-// Elements of the page. Text of a run is never parsed as HTML.
+// Make HTML elements, colour swatches and bars. Text of a run is never parsed as HTML.
 
 /** Make an element: make("b", {class: "x", click: f}, "text", child …). */
 export function make(name, attributes = {}, ...children) {

@@ -1,4 +1,4 @@
-// Filter rows by label, operation, and attribution to a transaction.
+// Switches that hide rows by label, operation, or attribution to a transaction; a mask for each table.
 
 import { CHOOSABLE } from "./run.mjs";
 

@@ -1,4 +1,4 @@
-// The lanes of the timeline, from the statement down to the device.
+// Define the timeline's lanes, from transactions down to device sectors: contents, heights, texts of bars.
 
 import { COLORED } from "./colors.mjs";
 import { size, shortSize } from "./format.mjs";

@@ -1,5 +1,4 @@
-// Levels of detail: sums over equal bins of the run, for when there is more in the view than can
-// be drawn one by one. A level is made when it is first needed.
+// Cache sums over equal time bins, drawn in place of single rows when the view has too many.
 
 const FINEST = 1 << 15; // bins of the whole run; finer than that, a view holds few things
 const PER_COLUMN = 2; // bins of a column of pixels, at least

@@ -1,4 +1,4 @@
-"""Load the tables of a run for its views, sorted by time and numbered by row."""
+"""Load the tables of an analysed run for a timeline or tree, with references as row numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Draw the overview: bytes written over time, by label.
+// Sum and draw the top lane of the timeline: bytes written over time, by label.
 
 import { pixel } from "./colors.mjs";
 

@@ -1,8 +1,7 @@
-"""Pack columns for the page: typed arrays, deflated, in base64.
+"""Pack table columns for the inspect page: typed arrays in the narrowest type, deflated, in base64.
 
-A column is stored in the narrowest type that holds it; `delta` stores the differences of
-successive values, which are small where the values are sorted. None is -1: no number here is
-below 0. Text is a list of distinct values and a number for each row.
+`delta` stores the differences of successive values, which are small where the values are sorted. None is -1:
+no number here is below 0. Text is a list of distinct values and a number for each row.
 """
 
 from __future__ import annotations

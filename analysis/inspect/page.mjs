@@ -1,4 +1,4 @@
-// Start the page: unpack the run, draw it, and attach the controls.
+// Start the inspect page: unpack the run's tables, draw them, and attach the controls.
 
 import { App } from "./app.mjs";
 import { buttons, keys, switches } from "./controls.mjs";

@@ -1,4 +1,4 @@
-"""Render inspect.html: the packed tables of a run, with the code that draws them."""
+"""Render inspect.html: the packed tables of a run or trace, with the JavaScript modules that draw them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures import style
-from analysis.inspect import blktrace, lacks
+from analysis.inspect import external_trace, trace_gaps
 from analysis.inspect.load import NEEDED, Loaded
 from analysis.inspect.pack import pack
 from analysis.schemas import ledger as schema
@@ -49,7 +49,7 @@ def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
     return _page(about, _frames(run, run.origin, run.reason))
 
 
-def render_trace(trace: blktrace.Trace) -> str:
+def render_trace(trace: external_trace.Trace) -> str:
     """Return the page of a block trace alone: all tables but the one of its commands are empty."""
     rows, end = trace.shown, pl.col("end_ns").fill_null(pl.col("begin_ns"))
     commands = rows.select(
@@ -66,7 +66,7 @@ def render_trace(trace: blktrace.Trace) -> str:
         device="dev",
         error="result",
         failure=pl.when(pl.col("result") > 0).then(
-            pl.col("result").map_elements(lacks.error_name, return_dtype=pl.String)
+            pl.col("result").map_elements(trace_gaps.error_name, return_dtype=pl.String)
         ),
     )
     added = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
@@ -85,8 +85,8 @@ def render_trace(trace: blktrace.Trace) -> str:
         "kinds": list(kinds),
         "colors": {"kinds": kinds, "files": {}, "ops": {}},
         "trace": {
-            "facts": style.clean(". ".join(blktrace.facts(trace))),
-            "notice": style.clean(blktrace.notice(trace)),
+            "facts": style.clean(". ".join(external_trace.facts(trace))),
+            "notice": style.clean(external_trace.notice(trace)),
         },
     }
     return _page(about, _frames({**empty, "ledger": ledger}, origin, lambda bits: f"{bits}"))

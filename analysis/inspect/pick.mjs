@@ -1,4 +1,4 @@
-// Compute the position of a row's bar, and find the row under the pointer.
+// Find the row or sector under the pointer, and the rectangle of a row's bar.
 
 import { lowerBound } from "./table.mjs";
 import { GUTTER } from "./stage.mjs";

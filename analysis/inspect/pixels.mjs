@@ -1,4 +1,4 @@
-// Draw pixel by pixel: a run has too many commands for canvas rectangles.
+// A canvas image to fill with rectangles, dots and columns: a run has too many commands for canvas calls.
 
 /** Pixels of a canvas, in device pixels; drawn with `put`. */
 export class Pixels {

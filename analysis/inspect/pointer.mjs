@@ -1,4 +1,4 @@
-// Mouse and touch input on the stage.
+// Handle mouse and touch on the timeline: hover with a tooltip, click, drag, zoom to a box.
 
 import { note } from "./details.mjs";
 import { byId, make } from "./dom.mjs";

@@ -1,4 +1,4 @@
-// The tables of a run, the links between their rows, and the chain of a row.
+// A run's tables with links between their rows; the chain of causes and effects of one row.
 
 import { size } from "./format.mjs";
 import { Groups } from "./table.mjs";

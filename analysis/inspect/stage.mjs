@@ -1,4 +1,4 @@
-// The stage: two canvases, the run on one and what is lit up on the other.
+// The timeline's drawing area: two canvases, the lanes on one and highlights on the other.
 
 import { mix, inkOn, pixel } from "./colors.mjs";
 import { moment, ticks } from "./format.mjs";

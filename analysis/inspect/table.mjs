@@ -1,4 +1,4 @@
-// A table of the run as typed arrays, unpacked from the page itself (pack.py has the format).
+// Unpack a table of the run from the page into typed arrays (pack.py has the format); search and group them.
 
 const TYPES = {
   u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array,

@@ -1,4 +1,4 @@
-// The tables behind the pictures: the rows in view that pass the filter, to read and to copy.
+// The panel of text tables: the rows in view that pass the filter, to read, sort and copy.
 
 import { byId, make } from "./dom.mjs";
 import { count } from "./format.mjs";

@@ -1,4 +1,4 @@
-"""Build the block commands of a trace: times, type and submitting process."""
+"""Build a table of block commands from a trace's events: times, type, sectors and submitting process."""
 
 from __future__ import annotations
 

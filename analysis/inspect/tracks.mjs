@@ -1,5 +1,4 @@
-// Drawing a lane: bars where there is room for them, and where there is none, how busy each
-// column of pixels was.
+// Draw a lane: a bar for each row where there is room, else how busy each column of pixels was.
 
 import { mix, pixel } from "./colors.mjs";
 import { eachBin } from "./levels.mjs";

@@ -1,4 +1,4 @@
-// A chain as a tree: transaction, file operation, sync, commit or checkpoint, block command.
+// List a chain of rows as a tree: transaction, file operation, sync, commit or checkpoint, block command.
 
 /** The rows of a chain as [{depth, table, row, times, took}], causes before effects, in the order of
  * time. File operations of a kind that follow each other and caused nothing are one, `times` over. */

@@ -1,4 +1,4 @@
-// The visible range of time and of sectors.
+// The visible range of time and sectors: set, zoom and pan it within the run.
 
 const SHORTEST = 200; // ns
 

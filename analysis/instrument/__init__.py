@@ -1,1 +1,1 @@
-"""Properties of the measuring board: CPU time, device calibration, self-test of the probes."""
+"""Evaluate the measuring setup: CPU time, calibration of a device profile, self-test of the probes."""

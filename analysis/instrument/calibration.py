@@ -1,4 +1,4 @@
-"""Compare a calibration (playbooks/board/calibrate.sh) with the sources of its device profile."""
+"""Compare a calibration of a simulated device (playbooks/board/calibrate.sh) with its profile's sources."""
 
 from typing import Any
 

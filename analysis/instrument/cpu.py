@@ -1,4 +1,4 @@
-"""CPU time on the board: the duration of an instruction, and the CPU's share of a transaction's time."""
+"""Read back the virtual time of an instruction, and compute the CPU's share of a transaction's time."""
 
 from __future__ import annotations
 

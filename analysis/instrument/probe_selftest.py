@@ -1,4 +1,4 @@
-"""Compare the probes' records of a known sequence of writes and syncs with that sequence.
+"""Check that the probes record a known sequence of writes and syncs completely.
 
 playbooks/board/known-sequence.sh runs the sequence. An attached probe may still miss events: on one kernel,
 thousands of records were lost. Therefore each type of record is counted before a kernel is used. On a shared

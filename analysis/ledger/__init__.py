@@ -1,1 +1,1 @@
-"""The ledger: attributes every byte that the device wrote to a transaction, or to a background activity."""
+"""The ledger: attribute every byte that the device wrote to a transaction, or to a background activity."""

@@ -1,4 +1,4 @@
-"""Attribution of written bytes, for the summary: bytes of no transaction by reason, and deferred bytes.
+"""Sum up written bytes for the summary: those of no transaction by reason, and those written late (deferred).
 
 Deferred bytes are content of an earlier transaction than the one that made the device write them.
 """

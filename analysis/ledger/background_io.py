@@ -1,4 +1,4 @@
-"""Reasons for bios that no transaction caused. Each reason but `unknown` is recognised by its own evidence.
+"""Find the reason for bios that no transaction caused: write-back, garbage collection, close, journal, …
 
 - `close`, `drain`: the driver's thread, or a commit, checkpoint or flush it waited for, in the phase that
   closes the database or in the syncfs after it. That syncfs waits for all commits, checkpoints and rounds

@@ -1,4 +1,4 @@
-"""Build the ledger: the tables of ledger_schema from the records of a run."""
+"""Build the ledger's tables from a run's records: probes, file calls, transactions, filesystem layout."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import Layout
-from analysis.ledger import contents, costs, frames
+from analysis.ledger import contents, costs, small_tables
 from analysis.ledger.background_io import BackgroundReasons
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
 from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
-from analysis.ledger.lives import Lives
+from analysis.ledger.inode_reuse import Lives
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
@@ -95,7 +95,7 @@ def build(given: Input) -> Ledger:
         totals.add(chunk)
         rows.add(chunk)
     del correlator, causes, chunk  # frees memory for the tables
-    vfs = frames.calls(given.vfs, calls)
+    vfs = small_tables.calls(given.vfs, calls)
     with ThreadPoolExecutor(1) as pool:
         times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
         making = pool.submit(tables, rows, few, given.phases)
@@ -104,7 +104,7 @@ def build(given: Input) -> Ledger:
         # (probes/wait.bpf.c).
         in_place = given.layout.in_place
         split = None if line.lanes else costs.time_split(few, line.tids, given.transactions, in_place, *times)
-        synced = frames.syncs(few["sync"], line, inodes, named)
+        synced = small_tables.syncs(few["sync"], line, inodes, named)
         witness = costs.witnessed_syncs(vfs)
         commands, pieces, shares, deferred, reads, faults = making.result()
     has_reads = given.reads is not False
@@ -119,8 +119,8 @@ def build(given: Input) -> Ledger:
         reads=reads if has_reads else reads.clear(),
         has_reads=has_reads,
         syncs=synced,
-        commits=frames.commits(few, line),
-        checkpoints=frames.checkpoints(few["checkpoint"]),
+        commits=small_tables.commits(few, line),
+        checkpoints=small_tables.checkpoints(few["checkpoint"]),
         vfs=vfs,
         costs=costs.costs(given.transactions, totals, witnessed, synced, split),
         given=given,

@@ -1,4 +1,4 @@
-"""Build the ledger from one chunk of records at a time, so that memory and time per event stay flat.
+"""Attribute block commands from one chunk of records at a time, so that memory and time per event stay flat.
 
 A chunk holds the commands that completed in it; their bios come earlier in the file. A bio whose commands
 have not all completed is carried over to the next chunk, with every command and bio connected to it.
@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.layout import Layout
-from analysis.ledger import match, pieces, runs, shares
+from analysis.ledger import match, page_runs, pieces, shares
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.contents import Owners
 from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.flushes import flushed
+from analysis.ledger.page_runs import Runs
 from analysis.ledger.pieces import Pieces
 from analysis.ledger.records import MANY, Chunk, Columns
-from analysis.ledger.runs import Runs
 from analysis.ledger.shares import Carried, Deferred, Shares
 from base.arrays import Bools, Ints, ints
 from model import block_operations
@@ -76,7 +76,7 @@ class Correlator:
             parts = next(chunks, [])
             rows = Batch(*map(Columns.of, MANY, zip(held, *parts, strict=True)))
             matched = _match(rows, self._causes, window, last=not parts)
-            return matched, runs.runs(matched.pages, matched.bio), self._causes.attribute(matched.bio)
+            return matched, page_runs.runs(matched.pages, matched.bio), self._causes.attribute(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
             matched, paged, cause = pool.submit(

@@ -1,4 +1,4 @@
-"""Resolve an inode at a time to the role of the engine's file, and a page to the call that wrote it.
+"""Look up which of the engine's files an inode was at a time, and which file call last wrote a page.
 
 Inode numbers are reused: in DELETE mode each transaction's rollback journal is a new file, mostly with
 the same number. So the latest record of the number counts: an `open` in vfs.csv, or the probes' `name`

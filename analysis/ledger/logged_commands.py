@@ -1,4 +1,4 @@
-"""Match the commands of a device's own log with those of a ledger."""
+"""Match the commands of a device's own log with the block commands of a ledger, one to one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split each read and write command into labelled parts, from the pages of its bios.
+"""Split each read and write command into parts with a label (WAL, inode, …), by the pages of its bios.
 
 A bio's `pages` records have the mapping of each page when it was queued: a file, a directory, the block
 device, an internal inode of the filesystem, or none. They also mark file pages that garbage collection
@@ -14,8 +14,8 @@ import numpy as np
 from analysis.adapters.layout import DATA, Layout
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import Parts
+from analysis.ledger.page_runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.ledger.records import Columns
-from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Bools, Ints, expand
 from model import engines, filesystems

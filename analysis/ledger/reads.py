@@ -1,4 +1,4 @@
-"""The parts of read commands: for which transaction each was read, and whether that waited for it.
+"""Build the table of read commands: for which transaction each part was read, and whether that waited for it.
 
 The page cache reads a requested page and those after it with one bio, which the kernel marks as readahead.
 So the mark does not tell whether a thread waits. The scheduler does: a thread that waits for a command is off

@@ -1,4 +1,4 @@
-"""Read raw/probes.bin: records by type, all at once or, for the frequent types, in chunks."""
+"""Read raw/probes.bin by type of record and by device; frequent types (bios, commands, pages) in chunks."""
 
 from __future__ import annotations
 

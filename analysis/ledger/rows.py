@@ -1,4 +1,4 @@
-"""Rows of the large tables (commands, pieces, shares): collected by chunk, concatenated at the end."""
+"""Collect rows of the ledger's large tables (commands, pieces, shares) chunk by chunk, in compact columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from analysis.adapters.layout import SECTOR, Layout
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
-from analysis.ledger.runs import DIRECTORY
+from analysis.ledger.page_runs import DIRECTORY
 from analysis.schemas.ledger import KINDS, LABELS
 from base.arrays import Ints, at, ints
 from model import block_operations

@@ -1,4 +1,4 @@
-"""Divide each block command among the transactions it was written for, and compute deferred bytes.
+"""Divide each block command among the transactions it was written for, and find data of earlier ones in it.
 
 A write is divided by sectors among its bios, a flush equally among those that it serves. A bio of several
 transactions counts equally for each. A part without a transaction goes to its reason.

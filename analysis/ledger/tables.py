@@ -1,4 +1,4 @@
-"""Build the ledger's tables, ordered by issue: commands, pieces, shares, deferred bytes and reads.
+"""Make the ledger's large tables (commands, pieces, shares) of collected rows, ordered by issue.
 
 They are made one column at a time, as a whole copy would double the memory.
 """
@@ -13,11 +13,12 @@ import polars as pl
 
 from analysis.ledger import reads
 from analysis.ledger.background_io import thread_names
-from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
+from analysis.ledger.small_tables import named, nullable, words
 from analysis.schemas import ledger as schema
 from base.arrays import Ints, ascending, at, inside, ints
+from model.block_operations import rwbs
 
 
 class Tables(NamedTuple):

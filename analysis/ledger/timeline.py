@@ -1,4 +1,4 @@
-"""Intervals of the threads that run transactions: their transactions, syncs and calls at any time."""
+"""Look up the transaction, the sync and the file call that a thread was in at a time."""
 
 from __future__ import annotations
 

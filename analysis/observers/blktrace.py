@@ -1,4 +1,4 @@
-"""raw/blktrace/: block commands recorded by the kernel's block tracer, one file per CPU."""
+"""Read raw/blktrace/, files of the kernel's block tracer: block commands, their counts, and lost events."""
 
 import re
 from pathlib import Path

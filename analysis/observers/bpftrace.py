@@ -1,4 +1,4 @@
-"""raw/bpftrace.txt: the output of a user's bpftrace script. Lines that begin with a time are drawn."""
+"""Read raw/bpftrace.txt, the output of a user's bpftrace script; lines that begin with a time are drawn."""
 
 import re
 from pathlib import Path

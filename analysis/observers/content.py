@@ -1,4 +1,4 @@
-"""raw/content.zst: the data written to the device, recorded by the kernel module of probes/content/."""
+"""Read raw/content.zst, the data of each write command, recorded by the kernel module of probes/content/."""
 
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn

@@ -1,4 +1,4 @@
-"""Read raw/probes.bin, the records of the probes, as events (analysis.schemas.events)."""
+"""Convert raw/probes.bin, the records of the kernel probes, to the table of events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from analysis.adapters.partition import Partition
 from analysis.adapters.proberecords import CALLERS, RECORD, TYPES
 from analysis.observers import Given, Observer, Seen
 from analysis.schemas import events
+from model.block_operations import rwbs
 from model.filesystems import words
 
 # enum wb_reason of linux/backing-dev-defs.h
@@ -19,9 +20,6 @@ _WRITEBACK = (
     *("background", "vmscan", "sync", "periodic", "laptop_timer", "fs_free_space"),
     *("forker_thread", "foreign_flush"),
 )
-_OPERATIONS = {0: "R", 1: "W", 2: "F", 3: "D", 5: "DE"}  # enum req_op of linux/blk_types.h
-_PREFLUSH, _FUA, _RAHEAD, _SYNC, _META = 18, 17, 19, 11, 12  # bits of the same
-
 
 # The same record, where it holds text padded with zeros.
 _TEXT = np.dtype(
@@ -95,14 +93,6 @@ def _seen(given: Given) -> Seen:
 
 
 OBSERVER = Observer(read=_seen, leaves=("probes.bin",))
-
-
-def rwbs(opf: int) -> str:
-    """Return the letters of an operation and its flags, as the kernel's blk_fill_rwbs writes them."""
-    operation = _OPERATIONS.get(opf & 0xFF, "N")
-    before = "F" if opf >> _PREFLUSH & 1 else ""
-    after = ((_FUA, "F"), (_RAHEAD, "A"), (_SYNC, "S"), (_META, "M"))
-    return before + operation + "".join(letter for bit, letter in after if opf >> bit & 1)
 
 
 def _table(rows: np.ndarray, name: str) -> pl.DataFrame:

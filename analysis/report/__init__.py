@@ -1,1 +1,1 @@
-"""What an analysis hands out: summary.json, manifest.json, report.html and the terminal's table."""
+"""Build the documents of an analysis: summary.json, manifest.json, report.html and the terminal's table."""

@@ -1,4 +1,4 @@
-"""Check what no single file of a run shows: unrequested settings, transactions of a phase, host times."""
+"""Compare a run's documents: unrequested settings, number of transactions in a phase, host times."""
 
 from __future__ import annotations
 

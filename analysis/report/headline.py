@@ -1,4 +1,4 @@
-"""What stands above a run's numbers: what its rates do not say, operations, the slowest transaction."""
+"""Sentences above a run's numbers: what its rates leave out, and its slowest transaction with the parts."""
 
 from __future__ import annotations
 

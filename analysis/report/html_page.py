@@ -1,4 +1,4 @@
-"""Render report.html: a single file that opens offline."""
+"""Render report.html, a run's report in one offline file; set up Jinja for all HTML pages."""
 
 from __future__ import annotations
 

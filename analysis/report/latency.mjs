@@ -1,4 +1,4 @@
-// Draw the latency figure again, so that a stretch of time can be enlarged: drag over it.
+// Draw the report's latency curves in the browser; a stretch of time is enlarged by dragging over it.
 
 const lines = JSON.parse(document.getElementById("latencies").textContent);
 const place = document.getElementById("zoom");

@@ -1,4 +1,4 @@
-"""How long a device's flash lasts: its endurance, over the bytes programmed for each transaction."""
+"""Estimate how long a device's flash lasts: its endurance, over the bytes programmed for each transaction."""
 
 from collections.abc import Mapping
 from typing import Any

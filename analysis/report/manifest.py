@@ -1,4 +1,4 @@
-"""Build manifest.json: the effective settings, all read back from the board."""
+"""Build manifest.json: settings as read back, and the board, kernel, host and libraries of a run."""
 
 from __future__ import annotations
 

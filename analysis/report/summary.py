@@ -1,4 +1,4 @@
-"""Build summary.json, the stable interface for scripts (docs/reference/formats.md)."""
+"""Build summary.json, a run's results for scripts: verdict, rates, latencies, costs, bytes by label."""
 
 from __future__ import annotations
 

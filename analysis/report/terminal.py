@@ -1,4 +1,4 @@
-"""Render a run's summary as a table for the terminal."""
+"""Format a run's summary as text for the terminal: rates, costs per transaction, crash trials, checks."""
 
 from __future__ import annotations
 

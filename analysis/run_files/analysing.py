@@ -1,4 +1,4 @@
-"""Mark a run's folder while it is analysed: a lock on the folder, which ends with the process.
+"""Mark a run's folder as being analysed, by a lock on the folder, which ends with the process.
 
 Where a filesystem has no locks of folders, as NFS, nothing is marked.
 """

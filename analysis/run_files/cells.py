@@ -1,4 +1,4 @@
-"""Read and check the cell of a stored run, from cell.json or watch.json."""
+"""Read the configuration of a stored run (its cell) from cell.json or watch.json, and check axes' types."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""List a run's databases: one, or those in `databases` of config.json (docs/reference/formats.md)."""
+"""Split a run of several databases: names, paths, counters and file calls of each, from config.json."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Hash the files that an analysis read and wrote (derived.json), to detect later changes."""
+"""Write and check derived.json, the hashes of an analysis's inputs and outputs, to detect later changes."""
 
 import json
 import shutil

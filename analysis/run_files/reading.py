@@ -1,4 +1,4 @@
-"""Read text, JSON and CSV strictly: a whole file, or one clear error."""
+"""Read text, JSON, CSV and name=value files strictly: a whole valid file, or an error with its line."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""Open an analysed run: its cell, summary and tables, without reading raw/ again."""
+"""Open an analysed run: its configuration, summary and tables, without reading raw/ again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

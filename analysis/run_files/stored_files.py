@@ -1,4 +1,4 @@
-"""Hash the raw files of a stored run, and detect changed, missing and added ones."""
+"""Hash a stored run's raw files; refuse changed, missing and added ones."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Validate a stored run's documents (summary, manifest, host, plan, config, run) by schema.yml."""
+"""Validate a run's JSON documents (summary, manifest, host, plan, config, run) by schema.yml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define the common schema of events from all sources: tables/events.parquet.
+"""Define tables/events.parquet: columns for events of all sources (syncs, block commands, transactions, …).
 
 A row is an event from `begin_ns` to `end_ns` (CLOCK_MONOTONIC of the board; equal
 for a point in time). Columns that a source lacks are null.

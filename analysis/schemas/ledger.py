@@ -1,4 +1,4 @@
-"""Define the ledger's tables, their columns and enumerated values (docs/reference/formats.md).
+"""Define the ledger's tables: columns, labels of bytes and reasons (docs/reference/formats.md).
 
 Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
 """

@@ -1,1 +1,1 @@
-"""Numbers computed from runs: tables of transactions, pace, cost of observation, spread of repeats."""
+"""Compute numbers from runs: tables of transactions, pace, cost of observation, spread of repeats."""

@@ -1,4 +1,4 @@
-"""Compute the cost of observation from a run and its unobserved baseline.
+"""Compute how much TPS a run lost to its probes and observers, from its unobserved baseline run.
 
 In virtual time the runs differ only by the observation. On a lab board the baseline ran at another time, so
 the cost has an interval.

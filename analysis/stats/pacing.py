@@ -1,4 +1,4 @@
-"""Compare a run's transaction starts with its PACE."""
+"""Compare when a run's transactions began with when they were due (PACE): number late, rate while busy."""
 
 from typing import Any
 

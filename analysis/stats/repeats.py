@@ -1,4 +1,4 @@
-"""Compare the runs of a call: median, spread, interval over samples, and whether repeats are equal."""
+"""Compare repeated runs of one configuration (repeats.json): median, spread, interval, equality."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Compute spread, confidence interval and outliers of repeated runs, and the cost of observation."""
+"""Statistics of repeated runs: spread, confidence interval, outliers, and the cost of observation."""
 
 import math
 import statistics

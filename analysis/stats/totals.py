@@ -1,4 +1,4 @@
-"""Totals of a run, from its summary: the transactions, and the device's work per transaction."""
+"""Number of transactions of a run, and writes, flushes and bytes for each, from its summary."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Build the tree of one transaction: file operation, sync, commit or checkpoint, command."""
+"""Build the tree of one transaction's work: file calls, syncs, journal commits, block commands."""
 
 from __future__ import annotations
 

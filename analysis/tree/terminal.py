@@ -1,4 +1,4 @@
-"""Render a transaction's tree for a terminal, with its width and colours."""
+"""Print a transaction's tree, and the run's largest items, to fit the terminal's width and colours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Choose the power cuts of a run: crash points, and the changes that the device loses at each.
+"""Choose when to cut the power in a run (before, during or after a command), and which writes are lost.
 
-A crash point is before a command arrives (`before`), in the middle of its time (`during`), or at its end
-(`after`). First come those of transactions with too few FLUSHes (unsynced.py), then those before and after
+First come the crash points of transactions with too few FLUSHes (unsynced.py), then those before and after
 each FLUSH and FUA write with each policy of the device, then seeded ones; CUTS limits them. All are drawn by
 splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
 """
@@ -13,7 +12,7 @@ import numpy as np
 
 from model.cell import Cell
 from model.crash_points.durable import SECTOR, Cache, Commands
-from model.crash_points.lines import State
+from model.crash_points.pmem_lines import State
 from model.crash_points.policies import EVERYTHING, IN_ORDER, NOTHING, REORDERED, SUBSET, SUFFIX, SYSTEM, TORN
 from model.crash_points.unsynced import Unsynced
 from model.workloads import Random

@@ -1,4 +1,4 @@
-"""Which of a device's commands a power cut may lose, by its log.
+"""Compute which commands in a device's log a power cut may lose, by its cache, FLUSHes and FUA.
 
 The rule is the device module's (cache.c). A write is durable once it is complete, if there is no volatile
 cache or it has FUA, or once a FLUSH is complete that was sent after the write was complete. A device that

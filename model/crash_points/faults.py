@@ -1,4 +1,4 @@
-"""Faults of single commands of a device (DEVICE_FAULTS), each tried on a board of its own.
+"""Plan the trials of DEVICE_FAULTS: in each, the device fails one command, on a board of its own.
 
 `KIND:N` is the Nth command of the kind's operation in the timed region. experiments/schema.yml has the kinds.
 """

@@ -1,7 +1,6 @@
-"""Choose the power cuts of a run, also with a file in persistent memory (lines.py).
+"""Choose all power cuts of a run: at block commands (cuts.py), and at calls to a file in persistent memory.
 
-Many commits to such memory send the device no command. A crash point is therefore before, during or after a
-command, as without it (cuts.py), or a call to that file. At most a third of CUTS are before and after a FLUSH
+Many commits to such memory send the device no command. At most a third of CUTS are before and after a FLUSH
 or FUA write, a third at a call, each with the choices of device and memory there; the rest are at seeded
 commands and calls. What the device keeps and what the memory keeps are drawn separately.
 """
@@ -12,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from model.cell import Cell
-from model.crash_points import cuts, lines, unsynced
+from model.crash_points import cuts, pmem_lines, unsynced
 from model.crash_points.cuts import WHERE, Trial
 from model.crash_points.durable import Cache, Commands
-from model.crash_points.lines import Memory
+from model.crash_points.pmem_lines import Memory
 from model.crash_points.policies import EVERYTHING
 from model.crash_points.ran import Ran
 from model.workloads import Random
@@ -43,7 +42,7 @@ class Moment(NamedTuple):
 
 def plan(cell: Cell, entries: np.ndarray, ran: Ran) -> list[Trial]:
     """Return the trials of a run in order of time; the first and the last lose nothing."""
-    memory, commands = lines.memory(ran), Commands(entries, Cache.from_profile(cell.profiles["device"]))
+    memory, commands = pmem_lines.memory(ran), Commands(entries, Cache.from_profile(cell.profiles["device"]))
     if memory is None or not len(memory):
         return cuts.plan(cell, entries, ran.window, unsynced.crash_points(cell, commands, ran))
     first, last = (commands.arrived(edge) for edge in ran.window)

@@ -1,4 +1,4 @@
-"""Names of the failures, and of the policies by which a device loses changes."""
+"""Names of failures (power, os, …), and of what a device's cache keeps then (everything, prefix, torn, …)."""
 
 EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
 TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"

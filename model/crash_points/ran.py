@@ -1,4 +1,4 @@
-"""The recorded tables of a run from which its crash points are chosen."""
+"""Protocol of a recorded run: the tables (transactions, file calls) that crash points are chosen from."""
 
 from typing import Protocol
 

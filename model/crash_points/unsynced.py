@@ -1,4 +1,4 @@
-"""Transactions acknowledged with too few FLUSHes: the crash points that are tried first.
+"""Find transactions acknowledged with too few FLUSHes: a power cut right after them is tried first.
 
 If the settings promise that acknowledged transactions survive, a transaction that changed something needs a
 completed FLUSH or FUA write between its begin and its acknowledgement. On a device without a volatile cache,

@@ -1,7 +1,7 @@
-"""Drivers of block devices: facts that the plan and the analysis use, in a module of the driver's name.
+"""Class Device: facts of a block device driver that planning and analysis need; a module for each driver.
 
-A module has one value DEVICE of the class Device. What a board does with a driver is in
-playbooks/devices/<driver>.sh, its kernel module, if it is ours, in images/devices/<driver>/.
+A module has one value DEVICE. What a board does with a driver is in playbooks/devices/<driver>.sh, its kernel
+module, if it is ours, in images/devices/<driver>/.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Facts of flashsim: its size attribute, and which logs, past states and counters it has.
+"""Facts of flashsim, our simulated flash device: its size attribute, and that it logs and counts commands.
 
 The device itself: images/devices/flashsim/README.md.
 """

@@ -1,4 +1,4 @@
-"""Facts of null_blk, the kernel's device in RAM: commitpath sets its geometry, and it keeps no log.
+"""Facts of null_blk, the kernel's device in RAM: its size attribute; it keeps no log.
 
 Documentation/block/null_blk.rst
 """

@@ -1,4 +1,4 @@
-"""A lab board's own device, whatever it is: nothing is set or modelled."""
+"""Facts of a lab board's own device, whatever it is: nothing is set or modelled."""
 
 from model.devices import Device
 

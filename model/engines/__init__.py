@@ -1,4 +1,4 @@
-"""Class Engine, the facts and hooks of an engine with their defaults; a module of its name has its own."""
+"""Class Engine: facts of a storage engine (files, settings, calls, promises); a module for each engine."""
 
 import functools
 import importlib

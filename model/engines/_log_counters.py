@@ -1,9 +1,9 @@
-"""Check the counters of an engine with its own log (`properties` in config.json).
+"""Check counters of the SQLite engines with a log of their own, against each other and logged file calls.
 
-workloads/engines/ssl/ counts each request where it makes it. A checkpoint syncs the file that it writes its
-pages to once, and the database once. Each page is written to both. A transaction that writes is logged, or
-its commit is a checkpoint. The logged calls have the same numbers, except for calls of the opening, which
-come before logging begins, and of the close, which come after the counters are read.
+workloads/engines/ssl/ counts each request where it makes it (`properties` in config.json). A checkpoint syncs
+the file that it writes its pages to once, and the database once. Each page is written to both. A transaction
+that writes is logged, or its commit is a checkpoint. The logged calls have the same numbers, except for calls
+of the opening, which come before logging begins, and of the close, which come after the counters are read.
 
 Held in 222 runs of the two engines, with baseline runs and crash trials; 26 runs had calls.
 """

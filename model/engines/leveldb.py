@@ -1,4 +1,4 @@
-"""LevelDB: its files, its settings, and its calls. What survives is in experiments/engine/leveldb.yml.
+"""LevelDB: names of its files, options, order of file calls, and the form of its transactions in rendered.gz.
 
 Sources: its db/filename.cc (names), db/db_impl.cc and db/version_set.cc (order of calls), util/env_posix.cc
 (syncs of the folder).

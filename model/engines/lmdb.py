@@ -1,4 +1,4 @@
-"""LMDB: its files and settings. What survives is in experiments/engine/lmdb.yml.
+"""LMDB: names of its files, map size and flags, and the order of its file calls.
 
 Sources: its lmdb.h of release 0.9.31 (mdb_env_open, the flags), mdb.c (order of calls: mdb_txn_commit and
 mdb_env_write_meta). Transactions are rendered as LevelDB's are.

@@ -1,4 +1,4 @@
-"""SQLite/PPL: files, settings, what survives, and how its logged calls must fit its settings.
+"""SQLite/PPL, which logs changed parts of pages: files, settings, order of file calls, checks of its log.
 
 It logs page records instead of statements, and is otherwise as SQLite/SSL. A commit is durable when its
 records are, or the pages of the merge or checkpoint made instead of them.

@@ -1,4 +1,4 @@
-"""RocksDB: its files, its settings, and its calls. What survives is in experiments/engine/rocksdb.yml.
+"""RocksDB: names of its files, options, and the order of its file calls.
 
 Sources: its include/rocksdb/options.h of release 9.10 (WriteOptions::sync, disableWAL, WALRecoveryMode),
 file/filename.cc (names), db/db_impl/ (order of calls), util/threadpool_imp.cc (names of threads). It renders

@@ -1,4 +1,4 @@
-"""SQLite: its files, its settings, and what survives.
+"""SQLite: file roles, pragmas, the order of file calls in a commit, and what survives a crash.
 
 Sources, in SQLite's documentation unless noted:
 - pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays

@@ -1,7 +1,6 @@
-"""SQLiteKV: SQLite's statements, LevelDB's files.
+"""SQLiteKV, SQLite's SQL over LevelDB: SQLite's statements, LevelDB's files, calls and promise.
 
-What survives is LevelDB's promise (leveldb.py): a transaction is one write batch, which is recovered whole or
-not at all.
+A transaction is one write batch of LevelDB, which is recovered whole or not at all.
 """
 
 import re

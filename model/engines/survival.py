@@ -1,4 +1,4 @@
-"""The possible outcomes of a failure for committed transactions, in words, and engines' promises of them."""
+"""What a failure may do to committed transactions, as sentences, and which of them each engine promises."""
 
 from collections.abc import Mapping
 from typing import Any

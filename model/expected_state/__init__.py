@@ -1,1 +1,1 @@
-"""The expected content of a database after each transaction."""
+"""Compute the expected content of a database after each transaction, to judge recovered databases."""

@@ -1,4 +1,4 @@
-"""Detect calls of SQLite's functions that are not deterministic."""
+"""Detect calls of SQLite functions that are not deterministic, such as random() and date('now')."""
 
 import sqlite3
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The expected content of a database after each transaction of a run, as a hash of its rows.
+"""Compute the expected content of a database after each transaction of a run, as a hash of its rows.
 
 The rows are the workload's, computed on the host (model/workloads/), or those of the host's SQLite after the
 cell's SQL (replayed.py). They do not depend on anything that the board did. An engine without SQL has a key

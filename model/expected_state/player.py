@@ -1,7 +1,7 @@
-"""Execute a cell's SQL in a process of its own (replayed.py): `python -m model.expected_state.player`.
+"""Sandboxed process that executes a run's SQL in SQLite (`python -m model.expected_state.player`).
 
-The text may come from anybody's file or another lab's run. It may only change one database in memory, within
-limits of time and memory, and reads and writes no file of the host.
+replayed.py starts it. The text may come from anybody's file or another lab's run. It may only change one
+database in memory, within limits of time and memory, and reads and writes no file of the host.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
-"""The expected content of a database after a cell's SQL: the SQLite of this Python executes it in memory.
+"""Execute a run's SQL with this Python's SQLite in memory; return the expected content after it.
 
 The result depends neither on the board's release nor on its engine. If another release gives other rows, the
-first and last trial differ (checks/crash.py). The SQL runs in a sandboxed process (player.py).
+first and last trial differ (checks/trial_plan.py). The SQL runs in a sandboxed process (player.py).
 """
 
 import functools

@@ -1,6 +1,6 @@
-"""Filesystems: facts that the plan and the analysis use, in a module of its name in /proc/mounts.
+"""Class Filesystem: facts for planning and analysis (mkfs, mount, errors); a module for each filesystem.
 
-A module has one value FILESYSTEM of the class Filesystem. What a board does with a filesystem is in
+A module is named as in /proc/mounts and has one value FILESYSTEM. What a board does with a filesystem is in
 playbooks/filesystems/<type>.sh, its probe in probes/<type>.bpf.c, its options in experiments/fs/*.yml.
 """
 

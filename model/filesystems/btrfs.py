@@ -1,4 +1,4 @@
-"""Btrfs: options, errors and read-back of settings.
+"""Btrfs: allowed mkfs and mount options, how each is read back, and errors in the kernel log and of fsck.
 
 `superblock.txt` has the fields of `btrfs inspect-internal dump-super -f`, `chunks.txt` is its dump-tree of
 the chunk tree, which maps the device.

@@ -1,4 +1,4 @@
-"""ext4: options, errors and read-back of settings.
+"""ext4: allowed mkfs and mount options, how each is read back, and errors in the kernel log and of fsck.
 
 `superblock.txt` is from dumpe2fs -h, `groups.txt` from dumpe2fs -g, and `inodes.txt` from debugfs' `stat` of
 the journal's inode, the orphan file, and every directory and file.

@@ -1,4 +1,4 @@
-"""F2FS: options and their read-back, errors, special inodes, threads and checkpoint reasons.
+"""F2FS: allowed mkfs and mount options, how each is read back, errors, threads and checkpoint reasons.
 
 `superblock.txt` of a run is from dump.f2fs -d 1.
 """

@@ -1,4 +1,4 @@
-"""The settings of a cell that a run reads back: a plan lists them, and a check compares them."""
+"""List the settings that a cell requests and a run must read back, and the steps that its run must take."""
 
 from dataclasses import dataclass
 

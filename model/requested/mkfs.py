@@ -1,4 +1,4 @@
-"""Options of mkfs: which are allowed, and which are in effect by the superblock."""
+"""Parse mkfs options: which are allowed, and which are in effect by the superblock."""
 
 import re
 

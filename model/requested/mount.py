@@ -1,4 +1,4 @@
-"""Allowed mount options.
+"""Patterns of allowed mount options; find those in a request that are not.
 
 A mount runs as root on a user's board. No allowed option names another device (loop, journal_dev), makes the
 kernel panic (errors=panic, abort), mounts something else (bind, remount) or runs a program (X- options).

@@ -1,4 +1,4 @@
-"""The form in which settings are compared, and a cell's probes."""
+"""Normalise values of settings for comparison (booleans as on and off); list a cell's probes."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""SQL and recorded traces, parsed."""
+"""Parse SQL files and recorded traces of SQL."""

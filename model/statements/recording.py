@@ -1,4 +1,4 @@
-"""Convert a recording (workloads/engines/*/preload/record.c) to a trace."""
+"""Convert a recording of a program's SQL (workloads/engines/*/preload/record.c) to a trace to replay."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""Parse the SQL that the driver renders: a transaction's operations, and the bytes of its values."""
+"""Parse SQL that the driver rendered: the operations of a transaction, and the bytes of its values."""
 
 import re
 

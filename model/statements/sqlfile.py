@@ -1,4 +1,4 @@
-"""Parse a user's SQL file (WORKLOAD=sql) into the statements that make its database, and transactions."""
+"""Parse a user's SQL file (WORKLOAD=sql): statements that make the database, then transactions."""
 
 import hashlib
 import itertools

@@ -1,4 +1,4 @@
-"""Make synthetic traces: from a seed, a trace with the published measures of an unpublished one.
+"""Make a synthetic SQL trace from a seed, with the published measures of a trace that was not published.
 
 The SQL is not an app's: a table has one row per page, and a transaction writes one row for each page.
 """

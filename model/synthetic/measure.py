@@ -1,4 +1,4 @@
-"""Measure a trace by executing it in SQLite's WAL mode, and compare it with a study's table."""
+"""Measure a trace (page writes, SQL bytes, …) by executing it in SQLite; compare with a study's table."""
 
 import sqlite3
 import struct

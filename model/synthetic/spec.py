@@ -1,4 +1,4 @@
-"""The measures of a synthetic trace, and their checks (`synthetic` in experiments/workload/)."""
+"""Read and check the measures that a synthetic trace must have (`synthetic` in experiments/workload/)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_type_hints

@@ -1,4 +1,4 @@
-"""Workloads computed on the host: the transactions that the driver executes with the same options.
+"""Generate a workload's transactions in Python exactly as the C driver does, to compare and replay them.
 
 A module has the name of a driver's workload and makes what workloads/workloads/<name>.c makes;
 tests/driver/test_made_again.py compares the two. Workloads without a module are not verified.

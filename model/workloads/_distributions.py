@@ -1,4 +1,4 @@
-"""The distributions of workloads/distribution.c: the same additions, multiplications and divisions."""
+"""Draw records as workloads/distribution.c does (zipfian, latest, hotspot, …), with the same arithmetic."""
 
 from collections.abc import Callable
 

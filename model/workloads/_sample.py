@@ -1,4 +1,4 @@
-"""SQL texts and rows of the table `sample`, which several workloads share (workloads/workloads/sample.c)."""
+"""Rows and SQL of the table `sample`, which several workloads share (workloads/workloads/sample.c)."""
 
 from collections.abc import Iterator
 from typing import Any

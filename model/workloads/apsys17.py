@@ -1,4 +1,4 @@
-"""workloads/workloads/apsys17.c: inserts, updates and deletes of a row each, picked in [0, last key)."""
+"""Generate the transactions of workloads/workloads/apsys17.c: single inserts, updates and deletes."""
 
 from collections.abc import Iterator
 

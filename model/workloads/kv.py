@@ -1,4 +1,4 @@
-"""workloads/workloads/kv.c: inserts, updates, reads, batches of ten updates, and deletes, by key."""
+"""Generate the transactions of workloads/workloads/kv.c: inserts, updates, reads, batches and deletes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""workloads/workloads/mix.c: a mix of operations on records, by shares and a distribution."""
+"""Generate the transactions of workloads/workloads/mix.c: a mix of operations by shares, as YCSB has."""
 
 from collections.abc import Iterator
 from typing import Any

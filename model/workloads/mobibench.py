@@ -1,4 +1,4 @@
-"""workloads/workloads/mobibench.c: inserts, updates and deletes of values of 100 letters."""
+"""Generate the transactions of workloads/workloads/mobibench.c: inserts, updates and deletes by row id."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""workloads/workloads/mobibench_2014.c: the same transactions as mobibench."""
+"""Generate the transactions of workloads/workloads/mobibench_2014.c, which are those of mobibench."""
 
 from model.workloads.mobibench import PHASES, TEXTS, transactions
 

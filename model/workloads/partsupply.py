@@ -1,4 +1,4 @@
-"""workloads/workloads/partsupply.c: inserts, updates of one row, and batches of 2000, picked uniformly."""
+"""Generate the transactions of workloads/workloads/partsupply.c: inserts, updates, batches of updates."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,7 @@
-"""workloads/workloads/requests.c: the operations of a trace of requests (docs/reference/traces.md).
+"""Read, write and generate transactions of a trace of key-value requests (workloads/workloads/requests.c).
 
-Keys are integers and values are letters and digits, so that the same bytes reach an engine with SQL, and one
-with keys and values.
+docs/reference/traces.md has the format. Keys are integers and values are letters and digits, so that the same
+bytes reach an engine with SQL, and one with keys and values.
 """
 
 import functools

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from traced import DEV, Trace
 
-from analysis.ledger.frames import nullable
+from analysis.ledger.small_tables import nullable
 from base.arrays import Intervals, LastBefore, length_within, preceding, union
 
 RANDOM = np.random.default_rng(1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from paged import Paged, told
 
-from analysis.content import lmdb, log_records, rocksdb
+from analysis.content import lmdb, rocksdb
 from analysis.content.blocks import BLOCK
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding
@@ -73,7 +73,7 @@ def test_files_of_rocksdb() -> None:
 def test_a_log_of_leveldb() -> None:
     """RocksDB has LevelDB's format."""
     pages = written("leveldb")
-    confirmed = log_records.confirmed(pages.evidence(), "log")
+    confirmed = rocksdb.in_log_records(pages.evidence(), "log")
     assert confirmed.size == sum(FILES[row[FILE]] == "log" for row in pages.rows) > 50
 
 

@@ -1,6 +1,6 @@
 """Cuts of a run with a file in persistent memory: which are tried, and where they are on another board.
 
-What a state is of (tests/driver/test_stored.py has its bytes) is in model/crash_points/lines.py.
+What a state is of (tests/driver/test_stored.py has its bytes) is in model/crash_points/pmem_lines.py.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from analysis.crash import align
 from analysis.crash.align import Numbers
 from model.block_operations import FLUSH, WRITE
 from model.cell import Cell
-from model.crash_points import cuts, lines, moments, policies
+from model.crash_points import cuts, moments, pmem_lines, policies
 from model.crash_points.cuts import Trial
 from model.crash_points.durable import Cache, Commands
-from model.crash_points.lines import Memory
+from model.crash_points.pmem_lines import Memory
 
 GEOMETRY = {"cache_kib": 512, "cache_reorder": False, "block_bytes": 512, "program_bytes": 4096}
 W, F = (WRITE, 8), (FLUSH, 0)
@@ -69,24 +69,25 @@ def test_moments_are_of_commands_and_of_calls() -> None:
     assert [one.number for one in plan] == list(range(60)) and plan == planned()
     assert [one.moment for one in plan] == sorted(one.moment for one in plan)
     assert (plan[0].call, plan[0].where, plan[0].arrived) == (5, "before", 0)
-    assert plan[0].memory == lines.State(0, lines.EVERYTHING, 0)
+    assert plan[0].memory == pmem_lines.State(0, pmem_lines.EVERYTHING, 0)
     # the file's deletion is over before the last command is
     assert (plan[-1].call, plan[-1].command, plan[-1].where, plan[-1].lost) == (None, 9, "after", ())
-    assert plan[-1].memory == lines.State(13, lines.GONE, 0)
+    assert plan[-1].memory == pmem_lines.State(13, pmem_lines.GONE, 0)
     of_calls = [one for one in plan if one.call is not None]
     # a third, and of those between some
     assert 20 < len(of_calls) < 40 and {one.where for one in of_calls} == {*cuts.WHERE}
-    assert {one.memory.policy for one in plan if one.memory} == {*lines.CHOICES, lines.GONE, lines.THERE}
+    tried = {one.memory.policy for one in plan if one.memory}
+    assert tried == {*pmem_lines.CHOICES, pmem_lines.GONE, pmem_lines.THERE}
     assert len({one.line() for one in plan}) > 40
 
 
 def test_what_device_and_memory_keep_are_apart() -> None:
     both = {(one.policy, one.memory.policy) for one in planned(cuts=400) if one.memory}
-    assert {(policies.NOTHING, lines.EVERYTHING), (policies.EVERYTHING, lines.NOTHING)} <= both
+    assert {(policies.NOTHING, pmem_lines.EVERYTHING), (policies.EVERYTHING, pmem_lines.NOTHING)} <= both
     of_system = planned(crash="os", cuts=200)
     assert {one.policy for one in of_system} == {policies.EVERYTHING}
     # what was not cleaned is in the CPU's caches, which a reset need not write to the memory
-    assert {one.memory.policy for one in of_system if one.memory} >= {*lines.CHOICES}
+    assert {one.memory.policy for one in of_system if one.memory} >= {*pmem_lines.CHOICES}
 
 
 @pytest.mark.parametrize(
@@ -100,14 +101,14 @@ def test_what_device_and_memory_keep_are_apart() -> None:
     ],
 )
 def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[int, int]) -> None:
-    memory = lines.memory(ran())
+    memory = pmem_lines.memory(ran())
     assert memory is not None and len(memory) == 13
     # the first 6 bytes of line 16 are not the record's: the word is
     assert memory.calls(moment) == calls and memory.losable(moment) == losable
 
 
 def board(shift: int = 0) -> tuple[Commands, Memory]:
-    memory = lines.memory(ran(shift))
+    memory = pmem_lines.memory(ran(shift))
     assert memory is not None
     return Commands(entries(), Cache.from_profile(cell().profiles["device"])), memory
 

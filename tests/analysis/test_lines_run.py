@@ -12,7 +12,7 @@ import pytest
 
 from analysis import checks, pipeline, stages
 from analysis.report import terminal
-from model.crash_points import lines
+from model.crash_points import pmem_lines
 
 # of the trials, which are 30
 CUTS = 30
@@ -51,7 +51,7 @@ def test_what_is_said_of_its_trials(run_dir: Path) -> None:
     assert table["watched_ns"].null_count() == 0 and table["line_policy"].null_count() == 0
     stake = table.filter(pl.col("losable_lines") > 0)
     assert (stake["lost_lines"] <= stake["losable_lines"]).all()
-    everything = pl.col("line_policy") == lines.EVERYTHING
+    everything = pl.col("line_policy") == pmem_lines.EVERYTHING
     assert (stake.filter(everything)["lost_lines"] == 0).all()
     assert (stake.filter(~everything)["lost_lines"] > 0).any()
 

@@ -13,6 +13,7 @@ from synthetic import name_records, probe_record, probes_bin
 from analysis.observers import probes
 from base.errors import FileError
 from model import filesystems
+from model.block_operations import rwbs
 
 FIRST, LAST = probe_record("attached", 5, n=9, tid=0, dev=0), probe_record("detached", 99, tid=0, dev=0)
 
@@ -98,7 +99,7 @@ def test_names(tmp_path: Path) -> None:
     ],
 )
 def test_letters_of_an_operation(opf: int, letters: str) -> None:
-    assert probes.rwbs(opf) == letters
+    assert rwbs(opf) == letters
 
 
 GOOD = probes_bin([FIRST, probe_record("pages", 20), LAST])

@@ -14,9 +14,9 @@ import numpy.ma  # noqa: F401 - Polars imports it when the first series is made,
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from analysis.inspect import blktrace
+from analysis.inspect import external_trace
 
 if __name__ == "__main__":
     begin, cpu = time.perf_counter(), time.process_time()
-    blktrace.read(sys.argv[1])
+    external_trace.read(sys.argv[1])
     print(json.dumps({"seconds": time.perf_counter() - begin, "cpu": time.process_time() - cpu}))

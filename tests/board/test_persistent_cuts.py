@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from test_statement_cuts import SHORT, nothing_lost, summary, table
 
-from model.crash_points import lines
+from model.crash_points import pmem_lines
 
 CELL = SHORT | {"LOG_MEDIUM": "pcm"}
 LONG = CELL | {"N": "20", "CUTS": "120", "PROBES": "none"}
@@ -28,7 +28,7 @@ def crash(folder: Path) -> dict[str, Any]:
 
 def record_lost(trials: pl.DataFrame) -> pl.DataFrame:
     """Those whose cut took all lines of a record, and no header's, which is one."""
-    return trials.filter((pl.col("line_policy") == lines.NOTHING) & (pl.col("losable_lines") > 1))
+    return trials.filter((pl.col("line_policy") == pmem_lines.NOTHING) & (pl.col("losable_lines") > 1))
 
 
 def test_a_short_cell_loses_what_was_not_cleaned_alone(run_cell: Callable[..., Path]) -> None:
@@ -44,10 +44,10 @@ def test_a_short_cell_loses_what_was_not_cleaned_alone(run_cell: Callable[..., P
     lost = record_lost(trials)
     assert {"before", "during"} <= set(lost.filter(pl.col("engine_call") == "clean statements")["where"])
     assert lost["transactions"].to_list() == lost["acknowledged"].to_list()
-    kept = of_calls.filter((pl.col("line_policy") == lines.EVERYTHING) & (pl.col("losable_lines") > 1))
+    kept = of_calls.filter((pl.col("line_policy") == pmem_lines.EVERYTHING) & (pl.col("losable_lines") > 1))
     assert kept.height and kept["transactions"].to_list() == [n + 1 for n in kept["acknowledged"]]
     # where the close has deleted the log nothing says which is so
-    assert {lines.GONE, lines.THERE} <= set(trials["line_policy"])
+    assert {pmem_lines.GONE, pmem_lines.THERE} <= set(trials["line_policy"])
     config = json.loads((folder / "raw/driver/config.json").read_text())
     assert config["file_sizes_before_close"]["statements"] == config["effective"]["log_size"]
     vfs = table(folder, "vfs").filter(pl.col("file") == "statements")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from analysis.inspect import blktrace
+from analysis.inspect import external_trace
 from base.errors import FileError
 
 FOLDER = Path(__file__).parent / "inspect"
@@ -86,7 +86,7 @@ def test_each_trace_is_tried() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_of_a_posted_trace(name: str) -> None:
-    commands = blktrace.read(str(FOLDER / name)).commands.sort("begin_ns")
+    commands = external_trace.read(str(FOLDER / name)).commands.sort("begin_ns")
     first = commands["begin_ns"].min()
     rows = commands.select("dev", "sector", "sectors", "begin_ns", "end_ns", "comm").iter_rows()
     found = [
@@ -99,4 +99,4 @@ def test_commands_of_a_posted_trace(name: str) -> None:
 def test_a_trace_of_queued_bios_alone_is_refused() -> None:
     """Nothing in it says when a command ended."""
     with pytest.raises(FileError, match="3 queued, 0 completed"):
-        blktrace.read(str(FOLDER / "zvol-queued-only.txt"))
+        external_trace.read(str(FOLDER / "zvol-queued-only.txt"))

@@ -1,6 +1,6 @@
 """What a power cut leaves of a file in persistent memory (workloads/stored.c, trials/pmem_lines.c).
 
-Under ASan and UBSan: by the words of a plan (model/crash_points/lines.py), against a cache
+Under ASan and UBSan: by the words of a plan (model/crash_points/pmem_lines.py), against a cache
 that is played store by store.
 """
 
@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 from conftest import of_parts, one_line_error
 
-from model.crash_points import lines
-from model.crash_points.lines import GONE, NOTHING, THERE, TORN, Memory
+from model.crash_points import pmem_lines
+from model.crash_points.pmem_lines import GONE, NOTHING, THERE, TORN, Memory
 from model.workloads import Random
 
 SIZE = 1000  # no whole number of lines, nor of words
@@ -146,14 +146,14 @@ def test_what_a_copy_stored_may_be_lost_in_words() -> None:
     known = memory([("copy", 60, 200, 1)])
     assert known.losable(18) == {0: 0x80, 1: 0xFF, 2: 0xFF, 3: 0xFF, 4: 0x01}
     for policy, least in (
-        (lines.EVERYTHING, 1),
+        (pmem_lines.EVERYTHING, 1),
         (NOTHING, 1),
-        (lines.PREFIX, 4),
-        (lines.SUBSET, 10),
+        (pmem_lines.PREFIX, 4),
+        (pmem_lines.SUBSET, 10),
         (TORN, 20),
     ):
         states = [known.state(18, policy, Random(1, n)) for n in range(20)]
         assert len({one.lost for one in states}) >= least
         assert all(mask & ~known.losable(18)[line] == 0 for one in states for line, mask in one.lost)
     # a prefix is kept
-    assert known.state(18, lines.PREFIX, Random(1, 3)).lost[-1] == (4, 0x01)
+    assert known.state(18, pmem_lines.PREFIX, Random(1, 3)).lost[-1] == (4, 0x01)

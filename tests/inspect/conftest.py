@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 import chromium  # noqa: E402
 import synthetic_ledger  # noqa: E402
 
-from analysis.inspect import blktrace  # noqa: E402
+from analysis.inspect import external_trace  # noqa: E402
 from analysis.inspect.__main__ import main as inspect  # noqa: E402
 
 
@@ -155,7 +155,7 @@ def trace_page(browser: webdriver.Chrome, tmp_path: Path) -> Callable[[str], Pag
 
     def open_page(given: str) -> Page:
         assert inspect(["--trace", given]) == 0
-        blktrace.place(given).replace(tmp_path / "inspect.html")
+        external_trace.place(given).replace(tmp_path / "inspect.html")
         return Page(browser, tmp_path).open()
 
     return open_page

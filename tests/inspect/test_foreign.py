@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.adapters import blkparsed
-from analysis.inspect import blktrace
+from analysis.inspect import external_trace
 from analysis.inspect.__main__ import main
 from base.errors import FileError
 
@@ -78,7 +78,7 @@ REFUSED = {
 }
 
 
-def rows(trace: blktrace.Trace) -> list[tuple[object, ...]]:
+def rows(trace: external_trace.Trace) -> list[tuple[object, ...]]:
     """Return the commands of a trace as COMMANDS has them."""
     columns = ("dev", "rwbs", "sectors", "comm", "begin_ns", "end_ns")
     found = trace.traced.commands.select(columns).iter_rows()
@@ -91,7 +91,7 @@ def test_every_trace_is_tried() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_its_commands_are_the_devices(name: str) -> None:
-    trace = blktrace.read(str(TRACES / name))
+    trace = external_trace.read(str(TRACES / name))
     assert rows(trace) == COMMANDS[name]
     assert any(lack.startswith(SAID.get(name, "")) for lack in (*trace.gaps, ""))
 
@@ -99,14 +99,14 @@ def test_its_commands_are_the_devices(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_trace_is_refused_with_its_line(name: str) -> None:
     with pytest.raises(FileError, match=REFUSED[name]):
-        blktrace.read(str(TRACES / name))
+        external_trace.read(str(TRACES / name))
 
 
 def test_devices_have_lanes_and_facts_of_their_own() -> None:
-    trace = blktrace.read(str(TRACES / "stack-three-devices.txt"))
+    trace = external_trace.read(str(TRACES / "stack-three-devices.txt"))
     devices = ("249:0 dd write", "249:0 dd2 read, no end", "8:0 dd write", "8:0 dd2 read")
     assert tuple(trace.colors) == (*devices, "8:16 kworker write")
-    assert len(blktrace.facts(trace)) == 3
+    assert len(external_trace.facts(trace)) == 3
 
 
 def test_the_csv_has_commands_and_orphans(tmp_path: Path) -> None:
@@ -142,12 +142,12 @@ FORMATS = {
 def test_a_format_of_blkparses_is_read_back(form: str, tmp_path: Path) -> None:
     line, trace = FORMATS[form], tmp_path / "t"
     trace.write_text(f"{line.format(a='D', e=0)}\n{line.format(a='C', e=-5)}\n{line.format(a='P', e=0)}\n")
-    found = blktrace.read(str(trace), form).traced.commands
+    found = external_trace.read(str(trace), form).traced.commands
     assert found.select("dev", "sector", "sectors", "begin_ns", "tid", "result").rows() == [
         ("8:0", 64, 8, 1_000_002_000, 7, 5)
     ]
     with pytest.raises(FileError, match=r"line 1: .* is not an event"):
-        blktrace.read(str(trace))
+        external_trace.read(str(trace))
 
 
 def test_a_note_among_lines_of_a_format_is_no_command(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_note_among_lines_of_a_format_is_no_command(tmp_path: Path) -> None:
     note = "253,0    0        0     0.000000000   252 1,0  m   N commitpath <b> note\n"
     trace = tmp_path / "t"
     trace.write_text(f"{note}{line.format(a='D', e=0)}\n{note}{line.format(a='C', e=0)}\n")
-    assert blktrace.read(str(trace), form).traced.commands.height == 1
+    assert external_trace.read(str(trace), form).traced.commands.height == 1
 
 
 @pytest.mark.parametrize("given", ["dump", "text", "format"])
@@ -169,8 +169,8 @@ def test_what_blkparse_makes_of_a_trace_says_the_same(given: str, tmp_path: Path
     )
     if given != "dump":
         (tmp_path / "t").write_bytes(done.stdout)
-    own = blktrace.read(str(folder / "nullb0")).traced.commands
-    found = blktrace.read(str(tmp_path / "t"), form if given == "format" else "").traced.commands
+    own = external_trace.read(str(folder / "nullb0")).traced.commands
+    found = external_trace.read(str(tmp_path / "t"), form if given == "format" else "").traced.commands
     same = ["sector", "sectors", "rwbs", "kind", "comm", "tid", "result"]
     assert found.select(same).equals(own.select(same))
     for name in ("queue_ns", "end_ns"):
@@ -208,10 +208,10 @@ def test_ftrace_and_perf_say_what_blkparse_says(tmp_path: Path) -> None:
         re.sub("-([079]) ", r" \1 ", TRACED).replace(" 7 ", " 7/7 ").replace(": block_", ": block:block_"),
     ):
         trace.write_text(text)
-        assert rows(blktrace.read(str(trace))) == TOLD
+        assert rows(external_trace.read(str(trace))) == TOLD
     trace.write_text(TRACED + "what is this\n")
     with pytest.raises(FileError, match="line 16: 'what is this' is not an event in the format of ftrace"):
-        blktrace.read(str(trace))
+        external_trace.read(str(trace))
 
 
 CUT = "the last line has no end: left out, the trace may be cut short"
@@ -228,9 +228,9 @@ LAST = {
 
 @pytest.mark.parametrize("last", LAST)
 def test_a_line_that_is_cut_short_is_left_out(last: str, tmp_path: Path) -> None:
-    def read(text: str) -> blktrace.Trace:
+    def read(text: str) -> external_trace.Trace:
         (tmp_path / "t").write_text(text)
-        return blktrace.read(str(tmp_path / "t"))
+        return external_trace.read(str(tmp_path / "t"))
 
     before = LAST[last]
     without = rows(read(before))
@@ -255,7 +255,7 @@ def test_events_that_the_tracer_lost_are_told(lines: str, tmp_path: Path) -> Non
     text = LAST["app-7 [001] d..1 1.000003: block_rq_issue: 8,0 R 4096 () 5000 + 1024 none,0,0 [app]"]
     for whole in (f"{lines}\n{text}", f"{text}{lines}\n"):
         (tmp_path / "t").write_text(whole)
-        notes = blktrace.read(str(tmp_path / "t")).gaps
+        notes = external_trace.read(str(tmp_path / "t")).gaps
         assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in notes
 
 
@@ -295,7 +295,7 @@ def of_blk(action: str, what: str, nanoseconds: int, form: str) -> str:
 )
 def test_a_text_is_read_whatever_option_printed_it(text: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text(text)
-    assert rows(blktrace.read(str(tmp_path / "t"))) == [COMMAND]
+    assert rows(external_trace.read(str(tmp_path / "t"))) == [COMMAND]
 
 
 OTHER = TRACE.replace("0.", "1.").replace("64", "128")
@@ -316,13 +316,13 @@ def test_two_traces_in_one_text_are_refused(
     for piece in (1 << 20, 90):
         monkeypatch.setattr(blkparsed, "_PIECE", piece)
         with pytest.raises(FileError, match=f"{wrong}.*: two traces in one file"):
-            blktrace.read(str(tmp_path / "t"))
+            external_trace.read(str(tmp_path / "t"))
 
 
 def test_events_that_are_not_in_the_order_of_time_are_one_trace(tmp_path: Path) -> None:
     later = "8,0 1 1 0.000000500 9 Q WS 640 + 8 [b]\n8,0 0 0 0.000000500 9 m N note\n"
     (tmp_path / "t").write_text(TRACE + later + "8,0 0 0 0.000000100 9 m N note\n")
-    assert rows(blktrace.read(str(tmp_path / "t"))) == [COMMAND]
+    assert rows(external_trace.read(str(tmp_path / "t"))) == [COMMAND]
 
 
 @pytest.mark.parametrize(
@@ -338,17 +338,17 @@ def test_a_file_of_another_program_is_named_with_what_to_do(
 ) -> None:
     (tmp_path / "t").write_bytes(begin)
     with pytest.raises(FileError, match=f"expected what `{remedy}`"):
-        blktrace.read(str(tmp_path / "t"))
+        external_trace.read(str(tmp_path / "t"))
 
 
 @pytest.mark.parametrize("end", ["", "\\r\\n", " \n"])
 def test_the_end_of_a_format_is_that_of_a_line(end: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text("8,0 0 1 0.000001000 7 2b,1 D WS 64 8\n8,0 0 2 0.000003000 7 0,0 C WS 64 8\n")
-    trace = blktrace.read(str(tmp_path / "t"), f"%D %c %s %T.%t %p %g %a %d %S %n{end}")
+    trace = external_trace.read(str(tmp_path / "t"), f"%D %c %s %T.%t %p %g %a %d %S %n{end}")
     assert rows(trace) == [("8:0", "WS", 8, None, 1, 3)]
 
 
 @pytest.mark.parametrize("letters", ["DE", "DSME"])
 def test_a_secure_erase_is_a_discard(letters: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text(TRACE.replace("WS", letters))
-    assert blktrace.read(str(tmp_path / "t")).commands["kind"].to_list() == ["discard"]
+    assert external_trace.read(str(tmp_path / "t")).commands["kind"].to_list() == ["discard"]

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.inspect import blktrace
+from analysis.inspect import external_trace
 from analysis.inspect.__main__ import main
 from analysis.observers import blktrace as observer
 from base.errors import FileError
@@ -36,7 +36,7 @@ def prefix(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) -> None:
-    trace = blktrace.read(str(prefix))
+    trace = external_trace.read(str(prefix))
     told = observer.read(prefix.parent)
     same = ["begin_ns", "end_ns", "sector", "sectors", "rwbs", "kind"]
     assert trace.commands.select(same).equals(told.select(same))
@@ -52,25 +52,25 @@ def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) 
 def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "nullb0.blktrace.0").rename(tmp_path / "nullb0.blktrace.2")
     told = "there is no nullb0.blktrace.0, nullb0.blktrace.1: what these CPUs did is missing"
-    assert blktrace.read(str(prefix)).gaps == (told,)
+    assert external_trace.read(str(prefix)).gaps == (told,)
     text = tmp_path / "trace.txt"
     lines = (
         f"8,0 0 {n} 0.00000000{n} 7 {what} [x]\n" for n, what in enumerate(("D WS 8 + 8", "C WS 8 + 8"), 1)
     )
     text.write_text("".join(lines))
     # a text does not say of which version the records were
-    assert not any("FUA" in one for one in blktrace.read(str(text)).gaps)
+    assert not any("FUA" in one for one in external_trace.read(str(text)).gaps)
     records = (TRACES / "passthrough.blktrace.0").read_bytes()
     for name in ("trace.bin", "sda.blktrace.0"):
         (tmp_path / name).write_bytes(records)
-        said = blktrace.read(str(tmp_path / name)).gaps
+        said = external_trace.read(str(tmp_path / name)).gaps
         assert said[-1].startswith("no write is marked FUA: either")
 
 
 def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None:
     text = tmp_path / "trace.txt"
     text.write_text(parsed(prefix))
-    of_text, of_files = blktrace.read(str(text)), blktrace.read(str(prefix))
+    of_text, of_files = external_trace.read(str(text)), external_trace.read(str(prefix))
     assert of_text.commands.select(KNOWN).equals(of_files.commands.select(KNOWN))
     for column in ("begin_ns", "end_ns", "queue_ns"):
         # counted from the trace's begin
@@ -80,10 +80,10 @@ def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None
 
 
 def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
-    trace = blktrace.read(str(prefix))
+    trace = external_trace.read(str(prefix))
     assert set(trace.colors) == set(trace.commands["lane"])
     assert "fio read" in trace.colors and any(lane.endswith(" flush") for lane in trace.colors)
-    assert "It does not show which statement" in blktrace.notice(trace)
+    assert "It does not show which statement" in external_trace.notice(trace)
 
 
 def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
         "8,0 0 8 0.000000008 0 C WFS 8 + 8 [-5]\n"
         "CPU0 (sda):\n Reads Queued: whatever\n"
     )
-    trace = blktrace.read(str(tmp_path / "t"))
+    trace = external_trace.read(str(tmp_path / "t"))
     assert trace.commands["kind"].to_list() == ["flush", "discard", "write FUA"]
     assert trace.commands["comm"].to_list() == ["a b] c", "x", "x"]
     assert trace.commands["result"].to_list() == [0, None, 5]
@@ -151,7 +151,7 @@ def test_what_is_no_trace_is_one_line(
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1
     with pytest.raises(FileError, match=BAD[case]):
-        blktrace.read(given)
+        external_trace.read(given)
     assert set(tmp_path.iterdir()) == before
 
 

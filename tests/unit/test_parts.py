@@ -40,8 +40,8 @@ PARTS: dict[str, tuple[list[str], str, set[str]]] = {
         # the trace format of that name
         {
             *("Makefile", "analysis/adapters/blklines.py", "analysis/export/__init__.py"),
-            *("analysis/export/iolog.py", "analysis/inspect/__main__.py", "analysis/inspect/lacks.py"),
-            "analysis/inspect/page.py",
+            *("analysis/export/iolog.py", "analysis/inspect/external_trace.py"),
+            "analysis/inspect/trace_gaps.py",
         },
     ),
     # kv, null, requests, sql: words of other meanings; apsys17: the default; a C file may have several

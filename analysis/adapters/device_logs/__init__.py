@@ -1,4 +1,4 @@
-"""Readers of devices' logs and counters: one module per driver that keeps a log.
+"""Find the reader of a block device driver's own command log and counters: a module for each driver.
 
 Module `<driver>.py` defines READER, an instance of Reader. It is found by its name.
 """

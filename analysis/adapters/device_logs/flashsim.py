@@ -1,4 +1,4 @@
-"""The log and the counters of flashsim (images/devices/flashsim/README.md; log.c there)."""
+"""Read the command log of flashsim (raw/device.bin), compare it with its counters, and compute flash wear."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Layouts of filesystems on the device: one module per filesystem, found by its name.
+"""Find the function that reads a filesystem's layout on the device: a module for each filesystem.
 
 Module `<type>.py` has a function layout(raw/board/, superblock.txt's fields) → Layout.
 """

@@ -1,8 +1,8 @@
-"""Layout of Btrfs, from the chunk tree that maps the device.
+"""Locate the metadata and superblocks of Btrfs on the device, by the chunk tree (chunks.txt).
 
-`chunks.txt` is the output of `btrfs inspect-internal dump-tree -t chunk`. A chunk has data of files or nodes
-of the trees; one with a copy of itself has a stripe for each. A superblock's copy lies in a chunk, which
-leaves it out.
+chunks.txt is the output of `btrfs inspect-internal dump-tree -t chunk`. A chunk has data of files or nodes of
+the trees; one with a copy of itself has a stripe for each. A superblock's copy lies in a chunk, which leaves
+it out.
 """
 
 import re

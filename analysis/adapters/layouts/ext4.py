@@ -1,4 +1,4 @@
-"""Layout of ext4, from the output of e2fsprogs.
+"""Locate the superblocks, bitmaps, inodes, journal and directories of ext4, from the output of e2fsprogs.
 
 `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of the journal's
 inode, of the orphan file, and of each directory and file.

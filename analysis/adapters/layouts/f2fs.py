@@ -1,4 +1,4 @@
-"""Layout of F2FS, from superblock.txt, the output of dump.f2fs -d 1."""
+"""Locate the superblocks, checkpoint packs and tables of F2FS, from the output of dump.f2fs -d 1."""
 
 from itertools import pairwise
 from pathlib import Path

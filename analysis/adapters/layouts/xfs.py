@@ -1,4 +1,4 @@
-"""Layout of XFS, from the output of xfs_db and xfs_io.
+"""Locate the metadata, log and directories of XFS on the device, from the output of xfs_db and xfs_io.
 
 `superblock.txt` is the output of xfs_db's `info`, a field a line with its section in front; `fsmap.csv` has
 the owner of each extent (xfs_io -c 'fsmap -m'); `directories.txt` has the inodes of the directories.

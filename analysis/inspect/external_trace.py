@@ -1,4 +1,4 @@
-"""Read an external block trace: blktrace's files, or the text of blkparse, ftrace or perf.
+"""Read a block trace made without commitpath (blktrace, blkparse, ftrace or perf) for the inspect page.
 
 It has only block commands: submitter, type and times. It lacks statements, syncs and files, so commands are
 not attributed to a cause.
@@ -17,8 +17,8 @@ import polars as pl
 from analysis.adapters import blkevents, blkformat, blkparsed
 from analysis.adapters.blkrecords import COMPLETE, MAGIC, MAGIC2, QUEUE
 from analysis.figures import style
-from analysis.inspect import lacks, traced
-from analysis.inspect.lacks import counted
+from analysis.inspect import trace_gaps, traced
+from analysis.inspect.trace_gaps import counted
 from analysis.schemas.events import BLOCK_KINDS
 from base.errors import BadInputError, FileError
 
@@ -81,7 +81,7 @@ def read(given: str, form: str = "") -> Trace:
         raise FileError(
             prefix, "", wrong, "a trace with issue and complete events, as of blktrace without -a"
         )
-    gaps = lacks.of_events(events, paired) + lacks.of_files(files, prefix, events)
+    gaps = trace_gaps.of_events(events, paired) + trace_gaps.of_files(files, prefix, events)
     del events  # 56 bytes each, which lanes do not need
     return _with_lanes(Path(prefix).name, paired, tuple(gaps))
 

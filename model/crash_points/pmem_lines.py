@@ -1,4 +1,4 @@
-"""What a power cut may leave of a file that an engine has mapped from persistent memory.
+"""Compute what a power cut may leave of a file in persistent memory: CPU cache lines that were not cleaned.
 
 By the engine's calls (vfs.csv: copy, clean, delete), stores that were not cleaned may be lost. A CPU's cache
 writes a line of 64 bytes to the memory when it is cleaned, or at any time before; the memory takes 8 bytes at

@@ -1,4 +1,4 @@
-"""Say in sentences what an external block trace lost, cannot tell, or shows twice."""
+"""Describe in sentences what an external block trace lost, cannot show, or shows twice."""
 
 from __future__ import annotations
 

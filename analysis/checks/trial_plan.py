@@ -1,4 +1,4 @@
-"""Check that the crash trials follow the cell's plan, on boards that repeated the same run."""
+"""Check that each planned crash trial ran, on a board that repeated the run, and at its planned state."""
 
 from __future__ import annotations
 

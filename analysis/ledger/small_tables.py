@@ -1,4 +1,4 @@
-"""The small tables of the ledger (syncs, calls, commits, checkpoints), and arrays as columns."""
+"""Build the small tables of the ledger (syncs, file calls, journal commits, checkpoints) as DataFrames."""
 
 from __future__ import annotations
 
@@ -14,16 +14,6 @@ from analysis.ledger.timeline import Timeline
 from analysis.schemas import ledger as schema
 from analysis.schemas.ledger import CALLERS, FILES
 from base.arrays import Ints, LastBefore, ints, pairs, unique
-from model import block_operations
-
-_LETTERS = ((block_operations.FUA, "F"), (1 << 19, "A"), (1 << 11, "S"), (1 << 12, "M"))
-_OPERATIONS = {
-    block_operations.READ: "R",
-    block_operations.WRITE: "W",
-    block_operations.FLUSH: "F",
-    block_operations.DISCARD: "D",
-    block_operations.SECURE_ERASE: "DE",
-}
 
 
 def nullable(values: Ints) -> pl.Series:
@@ -44,13 +34,6 @@ def named(values: np.ndarray, name: Callable[[int], str | None]) -> pl.Series:
     distinct = unique(values)
     names = pl.Series([name(value) for value in distinct.tolist()], dtype=pl.Categorical)
     return names.gather(np.searchsorted(distinct, values))
-
-
-def rwbs(flags: int) -> str:
-    """Return the flags of a command in the letters of the kernel's blk_fill_rwbs."""
-    preflush = "F" if flags & block_operations.PREFLUSH else ""
-    letters = "".join(letter for bit, letter in _LETTERS if flags & bit)
-    return preflush + _OPERATIONS.get(flags & block_operations.OP, "N") + letters
 
 
 def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.DataFrame:

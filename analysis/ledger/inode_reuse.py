@@ -1,7 +1,4 @@
-"""Reuse of inode numbers: which file had a number at which time.
-
-The probes record the generation of each file with its pages and syncs.
-"""
+"""Distinguish files that had one inode number at different times, by the generations that probes record."""
 
 from __future__ import annotations
 

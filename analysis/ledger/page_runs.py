@@ -1,4 +1,4 @@
-"""Runs of pages with one owner within each bio, from its `pages` records."""
+"""Lay out the pages of bios as runs of consecutive pages of one file, for lookup by sector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Highlight the chain of the hovered or chosen row; dim the rest.
+// Highlight the causes and effects of the hovered or chosen row with lines between lanes; dim the rest.
 
 import { barOf } from "./pick.mjs";
 import { mix } from "./colors.mjs";
@@ -8,7 +8,7 @@ import { GUTTER } from "./stage.mjs";
 const LIT = 4000; // rows of a table that are lit one by one
 const LINKS = 160; // lines between lanes before they hide more than they show
 
-export class Light {
+export class Highlight {
   constructor(stage) {
     this.stage = stage;
   }
