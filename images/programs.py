@@ -1,5 +1,4 @@
-"""Build and cache the programs of workloads/: drivers, checkers of recovered databases, the command runner
-and transaction preloads."""
+"""Build and cache the programs of workloads/: drivers, checks of recovered databases, preloads, runner."""
 
 import functools
 import shutil

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# The content of writes to the board's device (probes/content/). Environment: RAW DEVICE_NAME.
+# Record the data of each write to the device with the module content.ko (probes/content/).
+# Environment: RAW DEVICE_NAME.
 log=/sys/kernel/debug/content
 
 check() {
