@@ -1,6 +1,5 @@
 # shellcheck shell=sh
-# Record the data of each write to the device with the module content.ko (probes/content/).
-# Environment: RAW DEVICE_NAME.
+# Record the data of each write to the device, by content.ko (probes/content/). Environment: RAW DEVICE_NAME.
 log=/sys/kernel/debug/content
 
 check() {
