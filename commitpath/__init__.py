@@ -1,1 +1,1 @@
-"""The glue between the pipeline's folders: cells, one run's life, the command line."""
+"""Make a cell of settings from variables, run it on a board, store, compare and draw runs: all commands."""

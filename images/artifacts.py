@@ -163,8 +163,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def packages(*kinds: str) -> list[str]:
-    """Return the Debian packages of all parts in these folders of experiments/, except those that only
-    their own boards, or boards with a user's script, need."""
+    """Return the Debian packages of the parts in these folders of experiments/ that any board may use."""
     profiles = [load_yaml(path) for kind in kinds for path in (EXPERIMENTS / kind).glob("*.yml")]
     every = [profile for profile in profiles if not profile.keys() & {"script", "own_board"}]
     return sorted({package for profile in every for package in profile["packages"]})
@@ -338,8 +337,7 @@ def build_folder(
 
 
 def module(source: Path, profile: Mapping[str, Any]) -> Path | None:
-    """Return a part's kernel module (images/devices/<driver>/, probes/<observer>/), built for a kernel, or
-    None if the part has none."""
+    """Return the kernel module of images/devices/<driver>/ or probes/<observer>/, if it has one."""
     name = source.name
     if not (source / "Kbuild").exists():
         return None

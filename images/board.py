@@ -148,8 +148,7 @@ class VirtualBoard:
     def restored_until(
         self, saved: Path, item: bytes, folder: Path, start: str, limit: float
     ) -> Iterator[tuple[str | None, qemu.Machine]]:
-        """Restore a snapshot and yield the console line that begins with `start`, or None if the board ends
-        before; save the board in `folder` when the block ends."""
+        """Restore a snapshot, yield the console line that begins with `start`, or None; save it in FOLDER."""
         copy_memory(saved, folder / "ram")
         with self.work_folder() as work:
             machine = self.machine(work, "virtual", folder / "ram", True, None)

@@ -1,4 +1,4 @@
-"""Monitor a cell running on a restored board: its input, progress and results."""
+"""Follow a cell that runs on a restored board: send its tar, time its start and end, read its results."""
 
 import contextlib
 import io

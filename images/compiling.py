@@ -1,4 +1,4 @@
-"""Run make on copies of sources of workloads/, in the build root or on this host."""
+"""Copy sources of workloads/ and run make on them, in the build root or with this host's compiler."""
 
 import functools
 import os

@@ -29,8 +29,7 @@ def wait_until(
 
 
 def wait_for_line(machine: Machine, start: str, limit: float, process: subprocess.Popen[bytes]) -> str | None:
-    """Return the console line that begins with `start`, or None when QEMU ends first; LabError after `limit`
-    wall seconds."""
+    """Return the console line that begins with `start`, None if QEMU ends first; LabError after `limit` s."""
     log = machine.folder / "serial.log"
     deadline = time.monotonic() + limit
     seen = 0

@@ -24,8 +24,7 @@ def source(folder: Path) -> Path:
 
 
 def root(library: str, of_board: Path | None) -> Path:
-    """Return a root with the patched library (ENGINE_ROOT of workloads/packages.mk), compiled for the board,
-    or without a build root for this host."""
+    """Return a folder for ENGINE_ROOT with the patched library. of_board: build root; None: for this host."""
     folder = artifacts.WORKLOADS / library / "patched"
     sources, by = source(folder), of_board.name if of_board else compiling.hosts_compiler()
     rules = [folder / "Makefile", artifacts.WORKLOADS / "packages.mk"]

@@ -1,5 +1,4 @@
-"""Build and cache the programs of workloads/: drivers, checkers of recovered databases, the command runner
-and transaction preloads."""
+"""Build and cache the programs of workloads/: drivers, checks of recovered databases, preloads, runner."""
 
 import functools
 import shutil
@@ -117,8 +116,7 @@ def trials_folders(engine: str) -> list[str]:
 
 
 def trials(cell: Cell, here: bool = False) -> Path:
-    """Return the program that checks recovered databases, linked with the cell's engine: for the board, or
-    with `here` for this host, where the engine's release is compiled for it."""
+    """Return the program that checks recovered databases, with the cell's engine. here: for this host."""
     engine, root = cell.engine, None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)

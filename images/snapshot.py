@@ -127,8 +127,7 @@ def ram_fault(folder: Path) -> str | None:
 
 
 def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:
-    """Return (folder, bytes on disk, inputs or None if incomplete) of each snapshot in the cache, without
-    those that another process is removing."""
+    """Return (folder, bytes on disk, inputs or None if incomplete) of each snapshot in the cache."""
     found: list[tuple[Path, int, dict[str, Any] | None]] = []
     for saved in sorted(path for path in folder.glob("*/") if path.suffix != ".part"):
         try:

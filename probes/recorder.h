@@ -1,4 +1,4 @@
-/* recorder.h - functions shared by the recorder's files. */
+/* recorder.h - shared functions of the recorder: fail, BTF features, attaching kprobes. */
 #ifndef RECORDER_H
 #define RECORDER_H
 

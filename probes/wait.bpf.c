@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wait.bpf.c - record when the driver is off the CPU.
+ * wait.bpf.c - record when the driver's main thread is off the CPU, by sched_switch.
  *
  * sched_switch, for the driver's main thread only (by comm): an `off_cpu` record when it gets the
  * CPU back, with the state in which it left (0: runnable). A thread that an engine starts has the

@@ -1,4 +1,4 @@
-"""Use a lab board: lock, hooks of its manager, tear-down, and the check of a run's end."""
+"""Hold a lab board (SSH): lock it, call its acquire, power-cycle and release commands, restore its state."""
 
 import os
 import shlex
@@ -69,7 +69,7 @@ def held(name: str, entry: Mapping[str, Any]) -> Iterator[None]:
     """Lock a board on this host; call its hooks before and after."""
     with artifacts.locked(artifacts.CACHE / f"board-{name}"):
         call_hook(entry, ansible.ACQUIRE)
-        with at_last(lambda: call_hook(entry, ansible.RELEASE), "was not given back"):
+        with at_end(lambda: call_hook(entry, ansible.RELEASE), "was not given back"):
             yield
 
 
@@ -81,12 +81,12 @@ def torn_down(variables: Mapping[str, Any]) -> Iterator[None]:
         with step("tear down"):
             ansible.play("teardown.yml", variables, artifacts.CACHE / "log/teardown.json")
 
-    with at_last(tear_down, "could not be torn down"):
+    with at_end(tear_down, "could not be torn down"):
         yield
 
 
 @contextmanager
-def at_last(do: Callable[[], None], otherwise: str) -> Iterator[None]:
+def at_end(do: Callable[[], None], otherwise: str) -> Iterator[None]:
     """Call `do` at the end. After an error its own failure is only printed, with `otherwise`."""
     try:
         yield

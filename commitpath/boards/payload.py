@@ -1,4 +1,4 @@
-"""The input of a board: variables of the playbooks, and the files of a run."""
+"""Build what a board gets: variables of the playbooks, cell.env with the options of the driver, scripts."""
 
 import hashlib
 import io

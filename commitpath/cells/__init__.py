@@ -1,1 +1,1 @@
-"""Describe a cell: axes, profiles and the checks of their values, from variables to an id."""
+"""Make a cell, one combination of settings, from make's variables: axes, profiles, checks, id."""

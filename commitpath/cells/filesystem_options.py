@@ -118,8 +118,7 @@ def _within(kind: str, parts: list[Part], device_mib: int) -> None:
 
 
 def _conflict(kind: str, parts: list[Part]) -> tuple[Part, Part, str] | None:
-    """Return two parts that exclude each other, the user's first, or one part twice that lacks what it needs,
-    and a message; None without a conflict."""
+    """Return (part, part, message) of a conflict, the user's first; twice one that lacks what it needs."""
     fs = filesystems.by_name(kind)
     for first, second, why in fs.excluded:
         both = [*_like(first, parts)[:1], *_like(second, parts)[:1]]

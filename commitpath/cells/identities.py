@@ -1,4 +1,4 @@
-"""A cell's id, folder name and stored form, and stored cells with the present axes (base/identity.py)."""
+"""Compute a cell's id and folder name, write it for cell.json, fill in axes that older cells lack."""
 
 from collections.abc import Set
 from dataclasses import replace

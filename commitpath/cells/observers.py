@@ -1,4 +1,4 @@
-"""Observers: profiles of experiments/observer/*.yml, and those that watch a cell's runs.
+"""Load experiments/observer/*.yml, and list the observers (recorders of events) of a cell's runs.
 
 playbooks/observers/<name>.sh runs one on a board, analysis/observers/<name>.py reads its files.
 """

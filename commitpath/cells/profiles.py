@@ -1,4 +1,4 @@
-"""Load the profiles of a cell's parts; its kernel, kernel modules and observers."""
+"""Load and check the data file of a cell's engine, filesystem, device or kernel; list its kernel modules."""
 
 import functools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Samples of a cell: its seeds, and boards that are prepared afresh. In virtual time repeats are none."""
+"""Read REPEAT, SEEDS and BOARDS; return a cell for each seed and each board that is prepared afresh."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ VARIABLES = ("REPEAT", "SEEDS", "BOARDS")
 
 @dataclass(frozen=True)
 class Sampling:
-    """How often each cell runs. repeats, seeds: None for those of its grid."""
+    """How often each cell runs; in virtual time repeats add none. repeats, seeds: None: the grid's."""
 
     repeats: int | None = None
     seeds: int | None = None

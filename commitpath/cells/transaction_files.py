@@ -1,4 +1,4 @@
-"""Read and check a user's files before anything is built; add the transactions of one to a cell."""
+"""Read and check a user's SQL, trace or requests (FILE=…), and add its transactions to a cell."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Grouped bars, with the paper's numbers as marks and the causes in a strip below."""
+"""Draw grouped bars with a paper's numbers as marks, and counts per transaction in a strip below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.bar_positions import Places, places
 from commitpath.charts.model import Drawn, Value, boards, values_of
-from commitpath.charts.panels import SIGNS
+from commitpath.charts.panel_values import SIGNS
 
 PANEL = 1.45  # inches of the bars
 Y_AXIS = 0.55  # inches left of a panel

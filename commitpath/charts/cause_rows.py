@@ -1,4 +1,4 @@
-"""Write the counts of a transaction in rows under the bars."""
+"""Write rows under the bars of a chart: syncs, flushes, FUA and KiB per transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make calibrate DEVICE=… CURVES=yes`: draw the curves of a profile and the points of its sources."""
+"""`make calibrate DEVICE=… CURVES=yes`: draw IOPS, MB/s and µs of a device model with published numbers."""
 
 from __future__ import annotations
 

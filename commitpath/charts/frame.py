@@ -1,4 +1,4 @@
-"""Draw what all charts share: the page, titles, footnotes, and the numbers of the paper."""
+"""Draw what all charts share: page, legend, titles with a paper's ratios and ours, its numbers, footnotes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.model import Drawn, boards, values_of
-from commitpath.charts.panels import SIGNS
+from commitpath.charts.panel_values import SIGNS
 
 PANEL = 1.9  # inches of the lines
 # Style of the virtual board's line next to a lab board's of the same color.

@@ -1,4 +1,4 @@
-"""The look of a paper's figures: the project's palette at the size of a page."""
+"""The style of a paper's figures: colors, font and page size, line wrapping, and numbers as text."""
 
 from __future__ import annotations
 

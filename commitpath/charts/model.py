@@ -1,4 +1,4 @@
-"""What a chart shows: panels of bars (or points, or rows), and the value of each."""
+"""Dataclasses of a chart: a Panel of Bars, the Value of each with its runs, and a paper's Stated numbers."""
 
 from __future__ import annotations
 

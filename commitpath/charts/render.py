@@ -1,4 +1,4 @@
-"""Fill and draw the panels of a sweep's figure."""
+"""Draw a sweep's figure as bars, lines, scatter or table, with linear or logarithmic axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from commitpath.charts import bars, lines, look, panels, scatter, table
+from commitpath.charts import bars, lines, look, panel_values, scatter, table
 from commitpath.charts.model import Drawn, Panel, values_of
 from commitpath.charts.spec import Spec
 from commitpath.results.metrics import METRICS
@@ -22,10 +22,10 @@ ACROSS = {3.3: 1, 7.0: 3}
 
 def fill(spec: Spec, made: Sequence[Panel], results: Results) -> tuple[list[Drawn], list[Drawn]]:
     """Return the panels with their numbers, and with those of the x axis if it is a metric."""
-    drawn = [panels.fill(panel, results, marked=False) for panel in made]
+    drawn = [panel_values.fill(panel, results, marked=False) for panel in made]
     if spec.x not in METRICS:
         return drawn, []
-    return drawn, [panels.fill(replace(panel, metric=spec.x), results) for panel in made]
+    return drawn, [panel_values.fill(replace(panel, metric=spec.x), results) for panel in made]
 
 
 def scale(drawn: Sequence[Drawn]) -> str:

@@ -1,4 +1,4 @@
-"""Draw one number over another: panels of marks, one for each cell, colored by series."""
+"""Draw one metric over another: a mark for each cell, colored by series, and the line of the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages and axes of the figures of sweeps."""
+"""Lay out a sweep's figure: a grid of panels, the scale of a metric's axis, names along the x axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw a table: of a paper's values and ours, with the counts of a transaction, or of a sweep (`plain`)."""
+"""Draw a table as a figure, groups by series: our numbers, or a paper's values and ours with counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look, sweep_axes
 from commitpath.charts.model import VIRTUAL, Drawn, Value
-from commitpath.charts.panels import SIGNS
+from commitpath.charts.panel_values import SIGNS
 
 LINE = 0.145  # inches
 

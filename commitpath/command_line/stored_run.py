@@ -1,4 +1,4 @@
-"""Return the folder of the stored run that a variable names, checked."""
+"""Find the folder of the stored run that a variable names: by folder, run id, or a cell's name or id."""
 
 import re
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The commands, by the names of the Makefile's targets."""
+"""The functions of make's targets, such as experiment, hunt, bisect and inspect, and their table."""

@@ -1,4 +1,4 @@
-"""Run a cell once with each of several values of an axis, to find the first value that differs."""
+"""Run a cell with each value of an axis, and return a number of each run: for `make trend` and `bisect`."""
 
 from __future__ import annotations
 

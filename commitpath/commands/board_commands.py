@@ -1,4 +1,4 @@
-"""Commands that run cells, start boards, and list or delete what is built."""
+"""`make experiment`, `watch`, `plan`, `board`, `calibrate`, `snapshots`, `destroy`: commands with a board."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import stored_run
 from commitpath.host import places
 from commitpath.host.packages import ensure_packages
-from commitpath.results.judged import Check, judged
+from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
 from model.cell import Cell
 

@@ -1,4 +1,4 @@
-"""Draw transactions of SQL for `make hunt`, and leave some of them out."""
+"""Draw random SQL transactions for `make hunt`, and leave some of them out to shrink a finding."""
 
 from __future__ import annotations
 

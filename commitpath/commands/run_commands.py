@@ -1,4 +1,4 @@
-"""Commands that analyse, show and export stored runs."""
+"""`make analyse`, `audit`, `inspect`, `tree`, `diff`, `trace-export`, `ledger`: commands on stored runs."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The tar archive of an export: results.sqlite and run folders LAB/CELL NAME/RUN ID/…"""
+"""Write and unpack the tar of `make export`: results.sqlite and run folders LAB/CELL NAME/RUN ID/…"""
 
 import gzip
 import lzma

@@ -1,4 +1,4 @@
-"""Export a copy of the database, with runs' files if asked, and import another lab's."""
+"""Export the database, with runs' files if wanted, and merge another lab's export into this database."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from base.strict_json import UnfitError
 from base.text import printable
-from commitpath.database import analysed, archive, row_checks, store
+from commitpath.database import analyse_runs, archive, row_checks, store
 from commitpath.database.archive import stored_hashes
 from commitpath.database.store import LABEL, UNNAMED
 from commitpath.database.sync import COLUMNS, IMPORTED, KEY, insert, sync
@@ -203,7 +203,7 @@ def analyse(part: Path, folders: Sequence[Path]) -> None:
     if not folders:
         return
     with progress.counted(f"analyse {len(folders)} runs"):
-        for number, (folder, wrong) in enumerate(analysed.analyse(folders), 1):
+        for number, (folder, wrong) in enumerate(analyse_runs.analyse(folders), 1):
             if wrong:
                 raise UnfitError(wrong)
             progress.say(printable(f"analysed: {folder.relative_to(part)} ({number} of {len(folders)})"))

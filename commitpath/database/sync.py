@@ -1,4 +1,4 @@
-"""Bring the database up to date with run folders and failures of a sweep."""
+"""Write a row of the database for each new or changed run folder, and each failed run of a sweep."""
 
 import contextlib
 import hashlib

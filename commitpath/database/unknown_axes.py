@@ -1,4 +1,4 @@
-"""Axes of other labs' runs that are unknown here.
+"""Find axes in other labs' stored cells that this version lacks, and labs with several defaults of one.
 
 A cell's id leaves out axes at their default (base/identity.py). The default of an unknown axis is unknown,
 and a lab may change it: then two cells have one id.

@@ -1,1 +1,1 @@
-"""Fit a device profile to a measurement: experiments, their file, structure, joint fit."""
+"""Fit a device profile to a measurement: lists of commands, their file, the structure, then the times."""

@@ -1,4 +1,4 @@
-"""A device as the fit sees it: parameters of the flash model, and where the measured part of it begins."""
+"""A Candidate of the fit: parameters of the flash model, with which it replays the measured commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Fit a device to a measurement: structure, program unit and cache, then all times together."""
+"""Fit a flash device to measured latencies: structure, program unit and cache, then all times together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from commitpath.fitting import structure
 from commitpath.fitting.candidate import MAP, MERGE, SWITCH, Candidate, of_facts
-from commitpath.fitting.cells import divided
+from commitpath.fitting.cell_statistics import divided
 from commitpath.fitting.experiment_lists import EXPERIMENTS, KIB
 from commitpath.fitting.first_values import Medians, first_values, is_cached
 from commitpath.fitting.joint_fit import Fit, Problem, problem

@@ -1,4 +1,4 @@
-"""First values of a fit: times near those of the device, from medians of a few cells."""
+"""Estimate a device's times from medians of a few groups of commands, as the start of a fit."""
 
 import numpy as np
 

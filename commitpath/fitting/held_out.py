@@ -1,4 +1,4 @@
-"""Sequences of commands that no fit sees: what a database and a filesystem send."""
+"""Sequences of commands, as SQLite and ext4 send them, that test a fitted device; no fit uses them."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from commitpath.fitting.candidate import Candidate
-from commitpath.fitting.cells import Cells
+from commitpath.fitting.cell_statistics import Cells
 from commitpath.fitting.measurement import Measurement
 
 # The scale of each time in the fit, ns. Latencies are sums of times, so times are fitted as they are, and in

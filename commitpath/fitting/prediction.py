@@ -1,4 +1,4 @@
-"""How well a fitted device predicts the sequences of a measurement that it was not fitted to."""
+"""Replay held-out commands on a fitted device, and compare predicted with measured times."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The text of a fitted profile for experiments/device/: each parameter with where it is from."""
+"""Write a fitted profile as YAML, with a comment on each parameter: measured, undecided or not used."""
 
 import textwrap
 from dataclasses import dataclass

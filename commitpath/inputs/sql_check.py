@@ -38,8 +38,7 @@ def check(cell: Cell, file: str = "") -> None:
 # cached: a sweep has many cells of a file
 @functools.lru_cache(maxsize=64)
 def _error(library: Path, kind: str, text: str) -> str:
-    """Return the line of the first error and SQLite's message; empty without one, within limits of time and
-    memory."""
+    """Return the first error's line and SQLite's message, or empty, within limits of time and memory."""
     parts = userfile.parts({kind: text})
     given = {
         "library": str(library),

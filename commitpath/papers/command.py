@@ -38,7 +38,7 @@ def reproduce(options: dict[str, str]) -> int:
     # reject invalid claims before anything runs
     _ = chosen.claims
     # loads matplotlib, which takes a second: wrong input is reported before
-    from commitpath.papers import predicted
+    from commitpath.papers import authors_runs
     from commitpath.papers.figures import draw
 
     if wanted.lab:
@@ -52,7 +52,7 @@ def reproduce(options: dict[str, str]) -> int:
         (folder / "figures").mkdir()
         figures = draw(wanted, store.DATABASE, folder / "figures", before=whole / "figures")
         missing = write(chosen, wanted, {cell_id(run.cell) for run in runs.values()}, folder, figures)
-    for table in filter(None, (predicted.of_file(path) for path in sorted(whole.glob("figures/*.json")))):
+    for table in filter(None, (authors_runs.of_file(path) for path in sorted(whole.glob("figures/*.json")))):
         print(printable_lines([f"predicted: {table['count']}"]))
     print(f"claims: {whole / 'claims.html'}")
     return code or (1 if missing else 0)

@@ -1,4 +1,4 @@
-"""Build claims.json, with everything that the page shows (docs/reference/paper-formats.md)."""
+"""Build claims.json: a paper's claims with verdicts, both sides' numbers, and the costs of a transaction."""
 
 import itertools
 from collections import Counter

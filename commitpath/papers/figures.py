@@ -17,8 +17,8 @@ from analysis.figures import style
 from commitpath.cells.identities import cell_id
 from commitpath.charts import bars, cause_rows, lines, table
 from commitpath.charts.model import Drawn, values_of
-from commitpath.charts.panels import fill, footnotes
-from commitpath.papers import factors, figure_data, numbers, predicted
+from commitpath.charts.panel_values import fill, footnotes
+from commitpath.papers import authors_runs, factors, figure_data, numbers
 from commitpath.papers.paper import Paper
 from commitpath.papers.request import Request, planned, samples
 from commitpath.results import query
@@ -107,7 +107,7 @@ def of_cells(
         notes.append(f"{lacking} of {of} values of the virtual board are not here: {command} makes them.")
     notes = footnotes(drawn, notes)
     content = {**numbers.document(figure, drawn), "notes": notes}
-    if table_of_authors := predicted.table(figure, drawn):
+    if table_of_authors := authors_runs.table(figure, drawn):
         content["predicted"] = table_of_authors
     return content, numbers.rows(drawn), lambda: FORMS[figure["form"]](options, drawn, notes)
 

@@ -9,7 +9,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 
 from analysis.report import html_page
 from commitpath.charts.model import VIRTUAL
-from commitpath.papers import predicted, two_boards, verdict
+from commitpath.papers import authors_runs, two_boards, verdict
 from commitpath.papers.strips import Strips
 from commitpath.papers.texts import number
 
@@ -41,7 +41,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         doc=content,
         figures={path.stem: html_page.data_uri(path) for path in figures if path.suffix == ".svg"},
         tables={path.stem: two_boards.rows(path) for path in figures if path.suffix == ".json"},
-        predicted={path.stem: predicted.of_file(path) for path in figures if path.suffix == ".json"},
+        predicted={path.stem: authors_runs.of_file(path) for path in figures if path.suffix == ".json"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),
         strip=Strips(content).strip,

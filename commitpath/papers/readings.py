@@ -1,4 +1,4 @@
-"""Turn a claim's data into readings, each with the pairs of cells that it compares."""
+"""Expand a claim into readings, one for each meaning of its ambiguous words, with the cells to compare."""
 
 import functools
 import itertools

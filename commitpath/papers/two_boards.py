@@ -1,4 +1,4 @@
-"""The values of a lab board next to those of the virtual board, for the page of a paper."""
+"""Put a lab board's numbers of a paper's figure next to the virtual board's, for the page."""
 
 import json
 from collections.abc import Mapping

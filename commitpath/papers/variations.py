@@ -1,4 +1,4 @@
-"""The settings that ROBUST=yes changes: `robust` of paper.yml."""
+"""Read the settings that ROBUST=yes changes (`robust` of paper.yml): devices, seeds, boards, explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules for verdicts on a paper's claims; docs/measurements/apsys17.md describes them."""
+"""Judge a measured ratio, direction or count by the paper's: reproduced, direction only, contradicted, …"""
 
 import math
 from collections.abc import Sequence

@@ -18,8 +18,8 @@ from commitpath.reporting.limits import Limits
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, place
 from commitpath.results import metrics
+from commitpath.results.distinct_runs import samples
 from commitpath.results.marks import left_out, transactions
-from commitpath.results.measurements import samples
 from model import durability, userfile
 from model.cell import SAMPLED
 from model.statements import sqlfile

@@ -14,7 +14,7 @@ from commitpath.reporting import statistics
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import left_out, match
 from commitpath.results import query
-from commitpath.results.judged import Check, judged
+from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
 
 # The columns of FILE.

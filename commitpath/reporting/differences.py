@@ -1,4 +1,4 @@
-"""The differences of matched cells: a row for each cell and number, and the verdict over all cells."""
+"""Rows of `make compare`: the ratio and verdict of each cell and metric, and a verdict over all cells."""
 
 import itertools
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The bytes and latency of a transaction in cells that were tried by power cuts and also watched without."""
+"""KiB written and ms per transaction of cells on which power cuts were tried, from their watched runs."""
 
 from __future__ import annotations
 

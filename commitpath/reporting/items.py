@@ -15,7 +15,7 @@ from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
 from commitpath.reporting.facts import facts
-from commitpath.results import measurements
+from commitpath.results import distinct_runs
 from model.cell import SAMPLED
 
 
@@ -73,7 +73,7 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     tps = [other.summary["tps"]["all"] for other in others]
     seeds = len({other.settings["seed"] for other in others})
     texts = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"}
-    if (number := len(measurements.samples(others))) < len(others):
+    if (number := len(distinct_runs.samples(others))) < len(others):
         texts["runs"] += f" ({number} sample{'s' * (number != 1)})"
     if len(tps) > 1:
         texts["spread"] = f"{(max(tps) - min(tps)) / statistics.median(tps):.2g}"

@@ -10,8 +10,8 @@ from commitpath.cells.axes import axes
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.statistics import Sample
+from commitpath.results.distinct_runs import samples
 from commitpath.results.marks import MARKED, made_otherwise, marks
-from commitpath.results.measurements import samples
 from model.cell import SAMPLED, sample
 
 # Facts in which two runs must agree to be compared, unless a selector names them.

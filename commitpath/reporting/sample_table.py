@@ -13,7 +13,7 @@ from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.setup import LATEX
 from commitpath.results import metrics, query
-from commitpath.results.measurements import samples
+from commitpath.results.distinct_runs import samples
 from commitpath.results.metrics import METRICS, WHOLE
 from commitpath.sweep import grid
 

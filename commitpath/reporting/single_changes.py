@@ -1,4 +1,4 @@
-"""Pairs of measured settings that differ in one of them: what that one buys, and what buys nothing."""
+"""For `make advise`: pairs of settings that differ in one, and what it buys: speed, survival or nothing."""
 
 import itertools
 from collections.abc import Sequence

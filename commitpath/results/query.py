@@ -1,4 +1,4 @@
-"""Look up the runs of a cell: those that count or the reason for none, and a watched run."""
+"""Look up a cell's runs in results.sqlite: a metric's median, range and interval, or why it has none."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from commitpath.cells.identities import cell_id
 from commitpath.database import row_checks, select, store, sync
 from commitpath.database.select import Run
 from commitpath.results import metrics
+from commitpath.results.distinct_runs import samples
 from commitpath.results.marks import transactions
-from commitpath.results.measurements import samples
 from model import engines
 from model.cell import SAMPLED, Cell, sample
 

@@ -1,4 +1,4 @@
-"""Judge runs by expectations: a line for each number that is not as expected, with its cause."""
+"""Judge runs by EXPECT: print a line for each number that is not as expected, with its largest cause."""
 
 from __future__ import annotations
 

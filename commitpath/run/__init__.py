@@ -1,1 +1,1 @@
-"""Run a cell: its plan, runs, crash trials and replays."""
+"""Run a cell on a board: plan, runs, crash trials, replays; measure a device, and fit its model."""

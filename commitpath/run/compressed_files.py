@@ -1,4 +1,4 @@
-"""Compress some of a run's raw files; equal content gives equal files."""
+"""Compress a run's large raw files: rendered SQL, sampled databases, observers' files; repeatable bytes."""
 
 import gzip
 import shutil

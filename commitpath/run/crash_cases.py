@@ -61,8 +61,7 @@ class Case:
         return cuts.Trial(0, command, where, moment, policy, commands.arrived(moment), len(may_lose), lost)
 
     def on_board(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
-        """Return its trial by the clock of a board of trials, which differs. LabError if other commands had
-        arrived by then."""
+        """Return its trial by a board's clock. Raises LabError if other commands had arrived by then."""
         commands = Commands(board.log.entries, Cache.from_profile(self.cell.profiles["device"]))
         command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
         if (arrived := commands.arrived(moment)) != trial.arrived:

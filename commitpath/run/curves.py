@@ -1,4 +1,4 @@
-"""Compute curves of a device profile on this host, with the module's own model; no board.
+"""Compute IOPS, MB/s and latency of a device profile over size, depth or range with the model; no board.
 
 The host's share of a command, in its block layer and in fio, is a constant of one CPU: HOST_NS.
 """
@@ -147,7 +147,7 @@ def sustained(profile: Profile, mib: float, host_ns: int) -> Numbers:
     return host.run(32, loop).numbers(since)
 
 
-def beside_writes(profile: Profile, depth: float, host_ns: int) -> Numbers:
+def during_writes(profile: Profile, depth: float, host_ns: int) -> Numbers:
     """Return the numbers of random reads at depth 1 during sequential writes of 128 KiB at DEPTH."""
     reads = data("read", 4, RANGE_MIB, True)
     writes = [data("write", 128, RANGE_MIB, False, int(depth))] if depth else []
@@ -213,7 +213,7 @@ CURVES = {
     "read_depth": Curve("4 KiB random read over depth", "queue depth", "us", DEPTHS, at_depth("read")),
     "write_depth": Curve("4 KiB random write over depth", "queue depth", "us", DEPTHS, at_depth("write")),
     "read_beside_writes": Curve(
-        "4 KiB read during writes", "depth of 128 KiB writes", "us", (0, 1, 2, 4, 8, 16), beside_writes
+        "4 KiB read during writes", "depth of 128 KiB writes", "us", (0, 1, 2, 4, 8, 16), during_writes
     ),
     "open_units": Curve(
         "256 KiB writes to units in turn", "units", "MB/s", tuple(range(1, 9)), units, kib=256

@@ -1,4 +1,4 @@
-"""Fit parameters of device profiles to their sources, with the model on this host.
+"""Fit parameters of a device profile to published numbers of the device, with the model on this host.
 
 usage: python -m commitpath.run.fit_profile DEVICE=NAME[,NAME...] PARAMETERS=NAME[,NAME...] [HOST_NS=29000]
        [WITHOUT=MEASURE[@AT][,...]]

@@ -1,5 +1,4 @@
-"""`make profile BOARD=… NAME=…`: measure a device by timed lists of commands, fit the flash
-model to them, write its profile."""
+"""`make profile BOARD=… NAME=…`: time lists of commands on a device, fit the flash model, write a profile."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Inspect the databases that sampled crash trials left (expected_state/sampled.py), on the host.
+"""Inspect, on this host, the databases that some crash trials kept (expected_state/sampled.py).
 
 The board's program does it, with the same release, built for the host.
 """
@@ -35,8 +35,7 @@ def inspect(cell: Cell, raw: Path) -> dict[str, dict[str, Any]]:
 
 
 def without_needs(cell: Cell) -> Cell:
-    """Return the cell without settings that need a certain filesystem: the host's may differ, and a recovery
-    does not need them."""
+    """Return the cell without settings that need a certain filesystem: a recovery does without them."""
     needs = load_profile("engine", cell.engine).get("needs_of_fs", {})
     return replace(cell, **{axis: axes()[axis].spec["default"] for axis in needs})
 

@@ -1,4 +1,4 @@
-"""The cell of `make watch`: a user's command that is run on the board under the observers."""
+"""Make the cell of `make watch` from CMD, FILES and PACKAGES: a user's command to run on the board."""
 
 import re
 import struct

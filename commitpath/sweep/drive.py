@@ -25,7 +25,7 @@ from commitpath.database.sweep_state import STATE, read_state, write_whole
 from commitpath.host import ansible, places
 from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
-from commitpath.results.judged import Check, judged
+from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
 from commitpath.sweep import clocks, slurm, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measure the raw device with the profile's timing, in place of run-cell.sh.
+# `make calibrate`: measure the raw device by calibrate.sh, with its timing set, in place of run-cell.sh.
 set -eu
 cd /run/commitpath
 . ./cell.env

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measure the raw device of cell.env, on the board. Destroys its data.
+# Measure a raw device with fio: reads and writes of 4 and 128 KiB, queue depths, syncs. Destroys its data.
 # usage: calibrate.sh CALIBRATE.FIO DEVICE > raw.json
 #
 # Prints a JSON object: {measure: {depth, fio: fio's job, stats: the device's counters}};

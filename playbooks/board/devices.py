@@ -1,4 +1,4 @@
-"""A block device, held by one open file so that it stays the same device.
+"""Open a block device by name, and keep it open so that its number is not reused; read its properties.
 
 Runs on a board: Python 3.9, standard library.
 """

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make a known number of writes and syncs under the probes, in place of run-cell.sh; commitpath compares
-# what the probes recorded (analysis/instrument/probe_selftest.py). Nothing else may use the device, but others may use its disk.
-#
+# what the probes recorded (analysis/instrument/probe_selftest.py). Nothing else may use the device, but its
+# disk may be used.
 #
 # Reads cell.env; starts watching unless it is on already. Leaves raw/probes.bin, and in raw/known/:
 #

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Functions for a part's `check` of a board. Sourced; `check` ends with `met`.
+# Report the programs and kernel modules that a board lacks, for `check` of a filesystem or observer, which
+# ends with `met`. Sourced.
 
 missing=0
 # lack TEXT: report a missing thing

@@ -1,10 +1,8 @@
 #!/bin/sh
 # Make, mount and populate the filesystem.
 # Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE FS_SIGNATURES MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS
-# MOUNT_ALLOWED MOUNTPOINT
-# LEASE_SECONDS (of a lab board's lease)
-# (format_device.py) POPULATE_OPTIONS REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal).
-# Needs /run/commitpath.
+# MOUNT_ALLOWED MOUNTPOINT (format_device.py); LEASE_SECONDS of a lab board; POPULATE_OPTIONS
+# REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal). Needs /run/commitpath.
 set -eu
 
 [ ! -e /run/commitpath/lease ] || sh /run/commitpath/lease.sh renew "$LEASE_SECONDS"

@@ -6,7 +6,6 @@
 # mark in the kernel's log) and root_reads (reads of the root disk so far, unless images/await-cell.sh wrote
 # it). `stop` drains, and fails when an observer ended badly.
 set -u
-set -u
 folder=$(cd "$(dirname "$0")" && pwd)
 raw=$folder/raw
 cd "$folder" || exit 1

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# null_blk on a board (Documentation/block/null_blk.rst). Environment: DEVICE_NAME.
+# Make a device of null_blk (Documentation/block/null_blk.rst), and set its timing. Environment: DEVICE_NAME.
 nullb=/sys/kernel/config/nullb
 
-# make_device SIZE_MIB NAME=VALUE...: /dev/target, a link on kernels before 5.19, which name a disk by its number;
-# its folder is then renamed after the disk
+# make_device SIZE_MIB NAME=VALUE...: /dev/target, a link on kernels before 5.19, which name a disk by its
+# number; its folder is then renamed after the disk
 make_device() {
   modprobe null_blk nr_devices=0
   power_on target "$@"

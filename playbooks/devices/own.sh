@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The existing device of a lab board: nothing is made, set or counted. Environment:
+# Describe the existing device of a lab board: nothing is made, set or counted. Environment:
 # DEVICE_NAME; disk, the folder of its disk in sysfs.
 
 make_device() { echo "device: a lab board's own device is not made" >&2; return 1; }

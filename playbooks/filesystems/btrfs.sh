@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Btrfs on a board. Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
+# Make Btrfs, stop and resume its periodic writes, describe its layout.
+# Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
 
 # check: its requirements
 check() {

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# ext4 on a board. Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
+# Make ext4, stop and resume its periodic writes, describe its layout.
+# Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
 
 # check: its requirements
 check() {

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# F2FS on a board. Environment: DEVICE_NAME.
+# Make F2FS, stop and resume its periodic writes, describe its layout. Environment: DEVICE_NAME.
 
 # check: its requirements
 check() {

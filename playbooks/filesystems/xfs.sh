@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# XFS on a board. Environment: DEVICE_NAME MOUNTPOINT.
+# Make XFS, stop and resume its periodic writes, describe its layout. Environment: DEVICE_NAME MOUNTPOINT.
 
 # check: its requirements
 check() {

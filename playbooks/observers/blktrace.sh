@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# blktrace on the board's device. Environment: BIN RAW DEVICE_NAME.
+# Record the device's commands with blktrace during a run. Environment: BIN RAW DEVICE_NAME.
 
 check() {
   needs_program blktrace
@@ -11,10 +11,10 @@ start() {
   observe trace
 }
 
-# Each full buffer wakes it, on the CPU that the workload needs. So there are two buffers of 16 MiB, and one holds
-# a run of 3 x 1000; of several CPUs each has its own two, of a share of that memory. Of events before a command's issue, only those
-# of writes' bios are traced: the kernel traces whole categories, and these masks leave out plugging, a sixth
-# of all events.
+# Each full buffer wakes it, on the CPU that the workload needs. So there are two buffers of 16 MiB, and one
+# holds a run of 3 x 1000; of several CPUs each has its own two, of a share of that memory. Before a command's
+# issue only events of writes' bios are traced: the kernel traces whole categories, and these masks leave out
+# plugging, a sixth of all events.
 trace() {
   # it would lock 256 MiB into memory (probes/blktrace.preload.c)
   LD_PRELOAD=$BIN/blktrace.so exec blktrace -d "/dev/$DEVICE_NAME" -D "$RAW/blktrace" -o "$DEVICE_NAME" \

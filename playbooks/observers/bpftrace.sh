@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The user's bpftrace script, observers/bpftrace.bt; the file of that name here is only for rehearsals.
+# Run the user's bpftrace script during a run: observers/bpftrace.bt; that file here is only for rehearsals.
 # Environment: RAW.
 
 check() {

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The content of writes to the board's device (probes/content/). Environment: RAW DEVICE_NAME.
+# Record the data of each write to the device, by content.ko (probes/content/). Environment: RAW DEVICE_NAME.
 log=/sys/kernel/debug/content
 
 check() {

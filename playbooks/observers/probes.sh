@@ -1,7 +1,6 @@
 # shellcheck shell=sh
-# The recorder with the cell's probes. Environment: BIN RAW PROBES.
+# Record a run with the cell's eBPF probes, by probes/recorder.c. Environment: BIN RAW PROBES.
 # If the board has the module of their clock (probes/probes/), the clock is checked before and after.
-clock=/sys/module/probes/parameters/clock
 clock=/sys/module/probes/parameters/clock
 
 check() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for the recorded writes. It is allocated before the measurement and not touched until
- * used, so that a snapshot of the board stays sparse.
+ * The log of writes in memory: append one with its data, read all once. Its memory is allocated
+ * before the measurement and not touched until used: a snapshot of the board stays sparse.
  */
 #include <linux/bvec.h>
 #include <linux/highmem.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log of what was written: docs/reference/formats.md, raw/content.bin. */
+/* Format of raw/content.bin (docs/reference/formats.md), and functions of the log of writes. */
 #ifndef CONTENT_LOG_H
 #define CONTENT_LOG_H
 

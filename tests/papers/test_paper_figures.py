@@ -13,8 +13,8 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts.model import Bar
-from commitpath.charts.panels import fill, footnotes
-from commitpath.papers import document, figure_data, figures, page, paper, predicted
+from commitpath.charts.panel_values import fill, footnotes
+from commitpath.papers import authors_runs, document, figure_data, figures, page, paper
 from commitpath.results import query
 from commitpath.sweep.grid import Expanded, expand
 
@@ -90,7 +90,7 @@ def test_the_authors_cells_against_ours(database: Path, tmp_path: Path) -> None:
     fixture.add(database, list(every.values()), lambda cell: 60.0 if cell.n == 400 else 300.0)
     results = query.read(database)
     drawn = [fill(panel, results) for panel in figure_data.panels(chosen, data, figure)]
-    found = predicted.table(figure, drawn)
+    found = authors_runs.table(figure, drawn)
     assert found is not None
     rows = {row["cell"]: row for row in found["rows"]}
     assert rows.keys() == chosen.artifact.keys()
@@ -120,7 +120,7 @@ def test_the_authors_cells_against_ours(database: Path, tmp_path: Path) -> None:
         ({"used": {"nobody": "x"}}, "nobody: no group"),
     ):
         with pytest.raises(BadInputError, match=says):
-            predicted.table({**figure, "predicted": {**figure["predicted"], **wrong}}, drawn)
+            authors_runs.table({**figure, "predicted": {**figure["predicted"], **wrong}}, drawn)
 
 
 def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from test_ssl_paper import run
 from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
-from commitpath.charts import panels
+from commitpath.charts import panel_values
 from commitpath.charts.model import Value
 from commitpath.papers import document, figure_data, judge, paper
 from commitpath.papers.readings import of_engine, reading
@@ -95,7 +95,7 @@ def test_each_ratio_of_the_paper_is_in_its_figure() -> None:
     for path in study.figures:
         for panel in figure_data.panels(study, path, figure_data.read(path)):
             values = [Value(bar, found, Number(1.0), 1, None, ()) for bar in panel.bars]
-            assert all(list(panels.of_entry(entry, values)) for entry in panel.stated), path
+            assert all(list(panel_values.of_entry(entry, values)) for entry in panel.stated), path
 
 
 def test_the_settings_that_a_grid_excludes_are_a_cell_of_any_engine() -> None:
@@ -111,7 +111,7 @@ def test_a_bar_names_the_settings_of_its_engine() -> None:
     path = study.figures[0]
     bar = figure_data.panels(study, path, figure_data.read(path))[0].bars[0]
     named = {
-        name: panels.settings(replace(bar, cell=make_cell({"ENGINE": name, "WORKLOAD": "kv"})))
+        name: panel_values.settings(replace(bar, cell=make_cell({"ENGINE": name, "WORKLOAD": "kv"})))
         for name in engines.names()
     }
     assert named == {
@@ -119,7 +119,7 @@ def test_a_bar_names_the_settings_of_its_engine() -> None:
         for name in named
     }
     off = make_cell({"ENGINE": "sqlitekv", "WORKLOAD": "kv", "SYNC": "off", "KV_FORM": "direct"})
-    assert panels.settings(replace(bar, cell=off)) == "SQLITEKV synchronous=off kv_form=direct"
+    assert panel_values.settings(replace(bar, cell=off)) == "SQLITEKV synchronous=off kv_form=direct"
 
 
 def test_each_claim_is_at_equal_durability_too() -> None:

@@ -18,7 +18,7 @@ import yaml
 from base.errors import BadInputError, LabError
 from commitpath.fitting import device_fit, joint_fit, measurement, prediction, profile_text, structure
 from commitpath.fitting.candidate import PLAIN, TIMES, Candidate, of_facts
-from commitpath.fitting.cells import divided
+from commitpath.fitting.cell_statistics import divided
 from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
 from commitpath.fitting.first_values import Medians
 from commitpath.fitting.held_out import sequences

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which writes a power cut may lose.
+ * The undo list of a power cut: writes that are not durable yet, any of which it may lose.
  *
  * Every write is kept, in order, with what it replaced, until it is durable: a FLUSH sent after its
  * completion has completed, or it is a completed FUA write, or the device has no volatile cache and

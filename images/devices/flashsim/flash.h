@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The device's structures and functions shared by its files. main.c lists the files. */
+/* Structures (device, command, log entry) and functions shared by the files that main.c lists. */
 #ifndef FLASHSIM_FLASH_H
 #define FLASHSIM_FLASH_H
 
@@ -187,7 +187,7 @@ ssize_t flash_log_read(struct flash_device *dev, char *buffer, loff_t offset, si
 int flash_start(struct flash_device *dev, const char *name);
 int flash_stop(struct flash_device *dev);
 
-/* sysfs.c: /sys/block/NAME/flash */
+/* sysfs.c: /sys/block/NAME/flashsim */
 extern const struct attribute_group *flash_disk_groups[];
 
 #endif

@@ -11,7 +11,7 @@
  *   store.c   the data                     units.c  allocation units
  *   cache.c   writes a power cut may lose  sysfs.c  counters and switches
  *   history.c past states                  log.c    log of all commands
- *   map.c     page map and its garbage     map_cache.c  held part of the map
+ *   map.c     page map and its garbage     map_cache.c  cache of the page map
  *   fault.c   a fault of one command
  */
 #include <linux/module.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The part of the map that the controller holds, with map_kib.
+ * The controller's cache of the page map (map_kib): a miss first reads the map from flash.
  *
  * The map has 4 bytes for each 4 KiB and is read by pages of read_bytes. What is not held is read
  * before a command's data, in place of the page used longest ago. Writing the map is not modelled.

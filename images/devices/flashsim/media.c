@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dies. With open_units the device maps allocation units (units.c), else pages (map.c). */
+/* Flash dies: when each reads or programs a page; SLC first, folded when idle. With open_units the
+ * device maps allocation units (units.c), else pages (map.c). */
 #include "media.h"
 
 void media_sense(struct flash_model *m, struct flash_chain *c, u64 page, enum flash_cause cause)

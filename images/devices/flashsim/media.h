@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The model's media: dies (media.c), allocation units (units.c), page map (map.c), held part
- * of the map (map_cache.c). */
+/* Functions of the time model's flash: dies (media.c), allocation units (units.c), page map
+ * (map.c) and its cache (map_cache.c). */
 #ifndef FLASHSIM_MEDIA_H
 #define FLASHSIM_MEDIA_H
 

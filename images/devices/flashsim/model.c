@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time model: see model.h. media.h has its media. */
+/* The time model (model.h) of controller, bus and write cache: the end of each command. */
 #include "media.h"
 
 u64 flash_random(u64 *state)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a write takes on a device that maps whole allocation units, as SD cards and early eMMC
- * do.
+ * Time of a write on a device that maps whole allocation units (SD cards, early eMMC): merges.
  *
  * A write in order from a unit's start fills a fresh block. With log_kib any other write appends to
  * the unit's log; without, logs are unlimited. A write outside the open units closes the least

@@ -1,4 +1,4 @@
-"""{{NAME}}: `superblock.txt` is what `describe` of playbooks/filesystems/{{NAME}}.sh writes.
+"""{{NAME}}: options of mkfs and mount, lines of errors in the kernel's log, fsck.
 
 model/filesystems/__init__.py explains each member. Give the source of each: the file of the kernel, of
 its tools, or the page of the documentation.

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# {{NAME}} on a board. Environment: DEVICE_NAME MOUNTPOINT. All functions are required; one with nothing to do is `:`.
+# Make {{NAME}}, stop and resume its periodic writes, describe its layout.
+# Environment: DEVICE_NAME MOUNTPOINT. All functions are required; one with nothing to do is `:`.
 # Change a setting of the system by playbooks/board/changes.sh only, so that a lab board gets it back.
 
 # check: its requirements; reports each that is missing

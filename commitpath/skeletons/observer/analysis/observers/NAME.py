@@ -1,4 +1,4 @@
-"""raw/{{NAME}}/: the counters of all disks, at the beginning and the end of a run."""
+"""Read the files of {{NAME}}, raw/{{NAME}}/: the counters of all disks before and after a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""{{NAME}}: `superblock.txt` is what `describe` of playbooks/filesystems/{{NAME}}.sh writes."""
+"""Layout of {{NAME}} on the device, from what `describe` of playbooks/filesystems/{{NAME}}.sh writes."""
 
 from __future__ import annotations
 

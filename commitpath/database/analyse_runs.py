@@ -1,4 +1,4 @@
-"""Analyse stored runs, two at a time, in processes of their own."""
+"""Analyse stored runs again, two at a time, in processes of their own; yield each with its failure."""
 
 import multiprocessing
 import signal

@@ -1,4 +1,4 @@
-"""Look up the values of a figure's bars, and mark comparisons of unequal things."""
+"""Fill a chart's bars with the numbers of stored runs, and write its footnotes: marks, intervals, gaps."""
 
 from __future__ import annotations
 

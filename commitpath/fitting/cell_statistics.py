@@ -1,4 +1,4 @@
-"""The numbers of a measurement that a fit compares: a statistic of each cell, and its deviation."""
+"""Summarise measured latencies for the fit: median or mean of each group of commands, and its deviation."""
 
 from dataclasses import dataclass
 

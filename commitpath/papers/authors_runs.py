@@ -1,4 +1,4 @@
-"""The authors' runs next to ours: `predicted` of a figure, at one stated reading of each cell."""
+"""Compare the authors' own runs with ours (`predicted` of a figure): ratios, and how many are close."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Select the samples among a cell's runs: in virtual time runs with one seed on one board are one."""
+"""Drop repeats from a cell's runs: in virtual time, runs with one seed on one board are one sample."""
 
 import json
 from collections.abc import Sequence

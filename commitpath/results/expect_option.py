@@ -1,4 +1,4 @@
-"""EXPECT= of a command that makes or selects runs: its exit code says whether their numbers are as expected.
+"""EXPECT=…: the decorator of a command that exits with 1 if its runs' numbers are not as expected.
 
 The command's function has the decorator `judged`, checks its cells with `check` before it builds anything,
 and returns its Outcome.
