@@ -1,4 +1,5 @@
-/* The one clock of the project. */
+/* Nanoseconds of CLOCK_MONOTONIC, which all results are timed by: reads the clock, and sleeps
+ * until a time or the next whole second. */
 #ifndef COMMITPATH_CLOCK_H
 #define COMMITPATH_CLOCK_H
 

@@ -1,4 +1,5 @@
-/* An empty page cache at the begin of the measurement (CACHE=cold). */
+/* For CACHE=cold: drops the page cache before the measurement, and checks that no page of a
+ * database is left in it. */
 #ifndef COMMITPATH_COLD_H
 #define COMMITPATH_COLD_H
 

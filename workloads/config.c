@@ -1,4 +1,5 @@
-/* config.json: what was requested, what it was, and that the run is whole. */
+/* Writes config.json of a run: requested and effective settings, versions, numbers of operations
+ * and rows, file sizes. It is the last result file, so a folder with it has a complete run. */
 #include "config.h"
 
 #include "engine.h"

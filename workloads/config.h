@@ -1,4 +1,5 @@
-/* config.json: what was requested, what it was, and that the run is whole. */
+/* Results of a run besides its times (rows, operations, file sizes), and the function that writes
+ * them with the settings to config.json. */
 #ifndef COMMITPATH_CONFIG_H
 #define COMMITPATH_CONFIG_H
 

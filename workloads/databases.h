@@ -1,4 +1,5 @@
-/* The databases of a run: one, or --databases of them for a workload that supports several. */
+/* The databases of a run (one, or --databases N): their paths, opening all, calling an engine hook
+ * for each, and reading their settings back. */
 #ifndef COMMITPATH_DATABASES_H
 #define COMMITPATH_DATABASES_H
 

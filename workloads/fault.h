@@ -1,4 +1,5 @@
-/* Faults within an engine's library, as one that reads a damaged file may have. */
+/* Ends the driver with one line when an engine's library crashes or aborts, as one that reads a
+ * damaged file may. */
 #ifndef COMMITPATH_FAULT_H
 #define COMMITPATH_FAULT_H
 

@@ -1,4 +1,5 @@
-/* For engines whose database is a folder of files. */
+/* For engines whose database is a folder of files: the sizes of those files by role, such as log
+ * and table. */
 #ifndef COMMITPATH_FOLDER_H
 #define COMMITPATH_FOLDER_H
 

@@ -1,4 +1,4 @@
-/* Arrays that grow. */
+/* Heap arrays that grow by doubling. */
 #ifndef COMMITPATH_GROW_H
 #define COMMITPATH_GROW_H
 

@@ -1,4 +1,5 @@
-/* Measures the time of an instruction. */
+/* Measures the time that the CPU's instruction takes, in ps of CLOCK_MONOTONIC, by a loop of known
+ * length; on a board whose clock counts instructions it is the clock's unit. */
 #ifndef COMMITPATH_INSTRUCTION_H
 #define COMMITPATH_INSTRUCTION_H
 

@@ -1,5 +1,5 @@
-/* Transactions and phases, kept in memory while the run is measured and
- * written out afterwards.
+/* Records begin, end and outcome of each transaction, and the phases' times, in memory while the
+ * run is measured, for transactions.csv and phases.csv.
  *
  * The transactions' memory is the file acknowledged.bin of the output folder, mapped: what was
  * acknowledged before the process failed, or was killed, is in it. Where that folder is a tmpfs, it

@@ -1,4 +1,5 @@
-/* The driver's two commands that need a database. */
+/* The driver's two commands on databases: `populate` makes them, `run` measures a workload on
+ * them. */
 #ifndef COMMITPATH_RUN_H
 #define COMMITPATH_RUN_H
 

@@ -1,4 +1,5 @@
-/* A workload: one C file in workloads/ that ends with a WORKLOAD_REGISTER line. */
+/* The list of workloads that are linked in: finds one by name, checks its options, selects phases,
+ * and calls it to make the next transaction. */
 #include "workload.h"
 
 #include <inttypes.h>

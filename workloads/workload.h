@@ -1,4 +1,5 @@
-/* A workload: one C file in workloads/ that ends with a WORKLOAD_REGISTER line. */
+/* A workload makes the transactions of a run: operations on keys, or SQL texts. It is one C file
+ * in workloads/ that ends with a WORKLOAD_REGISTER line. */
 #ifndef COMMITPATH_WORKLOAD_H
 #define COMMITPATH_WORKLOAD_H
 

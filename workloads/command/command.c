@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "device_stat.h"
 #include "fail.h"
 #include "instruction.h"
 #include "json.h"
 #include "log.h"
 #include "output.h"
 #include "printed.h"
-#include "stat.h"
 #include "transactions.h"
 
 struct options {

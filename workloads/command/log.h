@@ -1,4 +1,5 @@
-/* The runner's side of the log of a command's transactions (transactions.h). */
+/* The runner's part of the shared log of a command's transactions: makes it before the command
+ * starts, and writes transactions.csv from it afterwards. */
 #ifndef COMMITPATH_LOG_H
 #define COMMITPATH_LOG_H
 

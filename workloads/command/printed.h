@@ -1,4 +1,4 @@
-/* A command's output: stored up to a limit, and counted. */
+/* A command's stdout and stderr, read through pipes: stored in files up to a limit, and counted. */
 #ifndef COMMITPATH_PRINTED_H
 #define COMMITPATH_PRINTED_H
 

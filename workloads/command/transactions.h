@@ -1,5 +1,6 @@
-/* The log of a command's transactions: a file in memory, mapped by every process of the command, to
- * which an engine's preload (engines/NAME/preload/) adds each transaction. */
+/* Layout of the shared-memory log of a command's transactions. Every process of the command maps
+ * it, and an engine's LD_PRELOAD library (engines/NAME/preload/) adds each transaction: times,
+ * thread, pages, rows, database. */
 #ifndef COMMITPATH_TRANSACTIONS_H
 #define COMMITPATH_TRANSACTIONS_H
 

@@ -1,7 +1,6 @@
-/* The log of an engine's files, for an engine that calls the system itself and takes no layer of
- * ours: the linker passes its calls through here (FILE_CALLS of packages.mk). Logged are the calls
- * of one thread on files in the database's folder that are opened for writing, and the syncs of the
- * folder. */
+/* Logs the file calls of an engine that calls libc itself and takes no layer of ours: the linker
+ * passes its calls through here (FILE_CALLS of packages.mk). Logged are the calls of one thread on
+ * files in the database's folder that are opened for writing, and the syncs of the folder. */
 #ifndef COMMITPATH_KEY_VALUES_FILES_H
 #define COMMITPATH_KEY_VALUES_FILES_H
 

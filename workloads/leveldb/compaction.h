@@ -1,4 +1,4 @@
-/* Compactions of a whole LevelDB database. */
+/* Compacts a whole LevelDB database, and returns LevelDB's error. */
 #ifndef COMMITPATH_LEVELDB_COMPACTION_H
 #define COMMITPATH_LEVELDB_COMPACTION_H
 

@@ -1,4 +1,5 @@
-/* LevelDB's environment (Env) of a database with background=inline. */
+/* LevelDB's Env for background=inline: flushes and compactions are done in the caller's thread,
+ * and its file calls are logged. */
 #ifndef COMMITPATH_LEVELDB_ENVIRONMENT_H
 #define COMMITPATH_LEVELDB_ENVIRONMENT_H
 

@@ -1,4 +1,5 @@
-/* Hooks of engine.h for LevelDB's files: a database is a folder. */
+/* Hooks of engine.h for LevelDB's files, which are in a folder: the words of their roles, and
+ * their sizes by role. */
 #ifndef COMMITPATH_LEVELDB_FILES_H
 #define COMMITPATH_LEVELDB_FILES_H
 

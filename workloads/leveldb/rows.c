@@ -1,5 +1,5 @@
-/* Keys and their values by the C interface of LevelDB, which is also that of RocksDB but for the
- * prefix of its names: STORE of the engine's database.h. */
+/* Reads, writes, deletes and scans keys by the C API that LevelDB and RocksDB have in common, but
+ * for the prefix of its names: STORE of the engine's database.h. */
 #include "leveldb/rows.h"
 
 #include "database.h"

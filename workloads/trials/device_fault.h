@@ -1,4 +1,4 @@
-/* Trials on a device of which one command has a fault. */
+/* Crash trials on a device of which one command has a fault, such as a failed write. */
 #ifndef COMMITPATH_DEVICE_FAULT_H
 #define COMMITPATH_DEVICE_FAULT_H
 

@@ -1,4 +1,4 @@
-/* Trials in which the process is killed, while kernel and device continue. */
+/* Crash trials in which the process is killed, while kernel and device continue. */
 #ifndef COMMITPATH_KILL_H
 #define COMMITPATH_KILL_H
 

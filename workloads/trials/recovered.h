@@ -1,5 +1,6 @@
-/* Functions for a database opened after a power cut. An engine with SQL implements them in its
- * folder trials/; keys/recovered.c has those of all others. */
+/* What crash trials call on a database opened after a power cut: report its recovery, count and
+ * hash all rows, check it. An engine with SQL implements them in its folder trials/;
+ * keys/recovered.c has those of all others. */
 #ifndef COMMITPATH_RECOVERED_H
 #define COMMITPATH_RECOVERED_H
 

@@ -1,4 +1,5 @@
-/* An open LevelDB database, and what all files here do with it. */
+/* struct database of the engine leveldb: LevelDB's handles and the settings of a run, and the
+ * functions that its C files share. */
 #ifndef COMMITPATH_LEVELDB_DATABASE_H
 #define COMMITPATH_LEVELDB_DATABASE_H
 

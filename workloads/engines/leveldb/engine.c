@@ -1,4 +1,5 @@
-/* LevelDB through its C interface: databases, and the rows they are filled with. */
+/* Hooks of engine.h for LevelDB, by its C API: opens, fills, compacts, closes and removes a
+ * database. Compactions are done by the caller, or by a thread with a name. */
 #include "engine.h"
 
 #include <errno.h>

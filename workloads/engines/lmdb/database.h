@@ -1,5 +1,5 @@
-/* An open LMDB environment, whose unnamed database has the rows, and what all files here do with
- * it. */
+/* struct database of the engine lmdb: the environment, whose unnamed database has the rows, and
+ * the open transaction; and the functions that its C files share. */
 #ifndef COMMITPATH_LMDB_DATABASE_H
 #define COMMITPATH_LMDB_DATABASE_H
 

@@ -1,4 +1,5 @@
-/* LMDB: a database is a folder with a file of pages, which is mapped, and one of locks. */
+/* Hooks of engine.h for LMDB: opens, syncs, closes and removes a database, which is a folder with
+ * a memory-mapped file of pages and a lock file. */
 #include "engine.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* The page log: a log of sectors, one for each changed page. */
+/* The page log of SQLite/PPL: sectors of a fixed size in the log file, each with the change
+ * records of one database page; how they are found, filled, emptied and written. */
 #ifndef COMMITPATH_PPL_PAGES_H
 #define COMMITPATH_PPL_PAGES_H
 

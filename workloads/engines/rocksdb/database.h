@@ -1,4 +1,5 @@
-/* An open RocksDB database, and what all files here do with it. */
+/* struct database of the engine rocksdb: RocksDB's handles and the settings of a run, and the
+ * functions that its C files share. */
 #ifndef COMMITPATH_ROCKSDB_DATABASE_H
 #define COMMITPATH_ROCKSDB_DATABASE_H
 

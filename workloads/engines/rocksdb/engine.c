@@ -1,5 +1,5 @@
-/* RocksDB through its C interface: the engine's hooks, from opening a database to its compactions.
- */
+/* Hooks of engine.h for RocksDB, by its C API: opens, fills, compacts, closes and removes a
+ * database. */
 #include "engine.h"
 
 #include <errno.h>

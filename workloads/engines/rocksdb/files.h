@@ -1,4 +1,5 @@
-/* RocksDB's files: their roles, the log of their calls, and the writes that made a table's rows. */
+/* RocksDB's files: their roles by name, hooks for the log of their calls, and, in tables.c, which
+ * write made each row of a table. */
 #ifndef COMMITPATH_ROCKSDB_FILES_H
 #define COMMITPATH_ROCKSDB_FILES_H
 

@@ -1,4 +1,5 @@
-/* Functions and hooks of engine.h that engines made of SQLite share. */
+/* What the engines made of SQLite (sqlite, ssl, ppl, sqlitekv) share: functions that create, load,
+ * render, scan and log, and SQLITE_HOOKS, their entries in the table of engine.h. */
 #ifndef COMMITPATH_SQLITE_HOOKS_H
 #define COMMITPATH_SQLITE_HOOKS_H
 

@@ -1,4 +1,5 @@
-/* SQLite's settings: their options, and setting and reading them in a connection. */
+/* The settings of the engine sqlite, which are pragmas: their indexes, and functions that set them
+ * in a connection and read them back. */
 #ifndef COMMITPATH_SQLITE_SETTINGS_H
 #define COMMITPATH_SQLITE_SETTINGS_H
 

@@ -1,4 +1,5 @@
-/* SQLite calls that succeed or give a one-line error. */
+/* struct database of engines made of SQLite, and wrappers of SQLite's C API that set a one-line
+ * error when a call fails. */
 #ifndef COMMITPATH_SQLITE_SQL_H
 #define COMMITPATH_SQLITE_SQL_H
 

@@ -1,4 +1,5 @@
-/* Bytes that grow, and the numbers in keys and values. */
+/* Byte buffers that grow, slices of bytes, and the numbers in keys and values (big-endian,
+ * varint). */
 #ifndef COMMITPATH_SQLITEKV_BYTES_H
 #define COMMITPATH_SQLITEKV_BYTES_H
 

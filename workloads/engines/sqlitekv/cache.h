@@ -1,4 +1,5 @@
-/* The query cache: results by table, columns, predicate and argument. */
+/* The query cache of a database: the rows that a key, or the first columns of one, led to, so that
+ * a repeated query reads nothing from LevelDB. */
 #ifndef COMMITPATH_SQLITEKV_CACHE_H
 #define COMMITPATH_SQLITEKV_CACHE_H
 

@@ -1,4 +1,5 @@
-/* SQLiteKV as an engine of the driver. */
+/* What the driver's files of the engine sqlitekv share: indexes of its settings, its part of
+ * struct database, and the functions of create.c and settings.c. */
 #ifndef COMMITPATH_SQLITEKV_DRIVER_H
 #define COMMITPATH_SQLITEKV_DRIVER_H
 

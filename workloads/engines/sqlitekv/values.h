@@ -1,4 +1,5 @@
-/* Values of columns, in keys and in rows. */
+/* Column values of SQLite as bytes of LevelDB: encoding and decoding of keys (keys.c) and of rows
+ * (values.c). */
 #ifndef COMMITPATH_SQLITEKV_VALUES_H
 #define COMMITPATH_SQLITEKV_VALUES_H
 

@@ -1,5 +1,5 @@
-/* The driver of an engine that is SQLite with a log: what driver.c and driver_stats.c need from ssl
- * and ppl, and what they offer these. */
+/* What the engines ssl and ppl define for the driver's code that they share (driver.c,
+ * driver_stats.c), such as names and file suffixes, and what it offers them. */
 #ifndef COMMITPATH_SSL_DRIVER_H
 #define COMMITPATH_SSL_DRIVER_H
 

@@ -1,4 +1,5 @@
-/* SQLite/SSL as an engine of the driver; driver.c has the shared part. */
+/* Names and file roles of the engine SQLite/SSL, and how it executes a transaction: by the calls
+ * of ssl.h, which log statements. The hooks are in driver.c. */
 #include "engine.h"
 
 #include "driver.h"

@@ -1,4 +1,5 @@
-/* Shared state of an open database, and the functions of its files. */
+/* Internal header of SQLite/SSL and SQLite/PPL: struct ssl, an open database with its log and its
+ * WAL in memory, and the functions that the C files offer each other. */
 #ifndef COMMITPATH_SSL_STATE_H
 #define COMMITPATH_SSL_STATE_H
 
@@ -194,7 +195,7 @@ int file_beside(const struct ssl *ssl);
 /* Converts the result of a read that should end at `end`. */
 int file_short(sqlite3_file *file, int result, int64_t end);
 
-/* memory.c */
+/* wal_memory.c */
 int memory_write(struct memory *memory, const uint8_t *data, int size, int64_t offset);
 int memory_read(const struct memory *memory, uint8_t *data, int size, int64_t offset);
 int64_t memory_size(const struct memory *memory);
@@ -259,8 +260,8 @@ void log_close(struct log *log);
 /* Closes and deletes it when it is no longer needed. */
 int log_remove(struct ssl *ssl);
 
-/* Functions of each kind of log: in log.c, kind.c, random.c and recover.c for this one, and in the
- * folder of another engine that is made from the other files here. */
+/* Functions of each kind of log: in commit.c, log.c, random.c and recover.c for this one, and in
+ * the folder of another engine that is made from the other files here. */
 struct log_kind {
 	const char *name, *vfs;
 	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
@@ -321,7 +322,7 @@ void database_drop(struct ssl *ssl);
 /* Gives a connection exclusive use of the database, and disables its own checkpoints. */
 int connection_begin(struct ssl *ssl);
 
-/* found.c */
+/* file_states.c */
 /* The state of a database's files. */
 struct found {
 	enum log_state log;

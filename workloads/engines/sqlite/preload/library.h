@@ -1,4 +1,5 @@
-/* The functions of the SQLite library that a program uses. */
+/* The real functions of the libsqlite3 that a program uses, as pointers, for the wrappers of the
+ * preload. */
 #ifndef COMMITPATH_PRELOAD_LIBRARY_H
 #define COMMITPATH_PRELOAD_LIBRARY_H
 

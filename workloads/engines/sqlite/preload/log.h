@@ -1,4 +1,5 @@
-/* The log of a command's transactions (transactions.h) in a process of the command. */
+/* Access of a preloaded process to the shared log of the command's transactions (transactions.h),
+ * and the lock of the preload's state. */
 #ifndef COMMITPATH_PRELOAD_LOG_H
 #define COMMITPATH_PRELOAD_LOG_H
 

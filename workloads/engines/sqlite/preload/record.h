@@ -1,4 +1,5 @@
-/* A program's statements, recorded as they are executed (docs/how-to/trace.md). */
+/* Records a program's SQL statements with their bound values, by transaction, as a trace that can
+ * be repeated (docs/how-to/trace.md). */
 #ifndef COMMITPATH_PRELOAD_RECORD_H
 #define COMMITPATH_PRELOAD_RECORD_H
 

@@ -1,4 +1,5 @@
-/* A text that grows, in the words of a trace (docs/how-to/trace.md). */
+/* A growing text buffer with functions that append SQL values as a trace file has them
+ * (docs/how-to/trace.md). */
 #ifndef COMMITPATH_PRELOAD_TEXT_H
 #define COMMITPATH_PRELOAD_TEXT_H
 

@@ -1,6 +1,7 @@
-/* The block device's counters, and waiting until it is idle. */
-#ifndef COMMITPATH_STAT_H
-#define COMMITPATH_STAT_H
+/* Snapshots of the block device's counters during a run, for device_stat.csv, and waiting until it
+ * is idle. */
+#ifndef COMMITPATH_DEVICE_STAT_H
+#define COMMITPATH_DEVICE_STAT_H
 
 /* At most: one after each phase of a run (MAX_PHASES), and two at its edges. */
 enum { STAT_SNAPSHOTS = 21 };
