@@ -1,7 +1,6 @@
 /* Nanoseconds of CLOCK_MONOTONIC, which all results are timed by: reads the clock, and sleeps
  * until a time or the next whole second. */
-#ifndef COMMITPATH_CLOCK_H
-#define COMMITPATH_CLOCK_H
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ static inline void clock_wait_whole_second(void)
 {
 	clock_wait_until((clock_now() / NANOSECONDS_PER_SECOND + 1) * NANOSECONDS_PER_SECOND);
 }
-
-#endif

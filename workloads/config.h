@@ -1,7 +1,6 @@
 /* Results of a run besides its times (rows, operations, file sizes), and the function that writes
  * them with the settings to config.json. */
-#ifndef COMMITPATH_CONFIG_H
-#define COMMITPATH_CONFIG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ struct findings {
 
 /* Writes config.json, the last of the result files. */
 void config_write(const struct options *options, const struct findings *findings);
-
-#endif

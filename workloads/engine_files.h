@@ -2,8 +2,7 @@
  * close and delete: they log the call to vfs.csv (file_calls.h), and what was written (written.h).
  * Wrappers are LevelDB's Env (leveldb/environment.cc), and calls that the linker replaces
  * (key_values/files.h). One thread calls it. */
-#ifndef COMMITPATH_ENGINE_FILES_H
-#define COMMITPATH_ENGINE_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ void engine_files_close(struct engine_file *file, uint64_t begin, int result);
 
 /* Of a file by its name. */
 void engine_files_delete(const char *path, unsigned role, uint64_t begin, int result);
-
-#endif

@@ -166,7 +166,8 @@ void generator_open(struct generator *generator, const struct workload *workload
 	memset(generator, 0, sizeof(*generator));
 	generator->workload = workload;
 	generator->options = options;
-	generator->buffer = allocate(workload->buffer_size(options));
+	generator->buffer =
+		allocate(workload->buffer_size != NULL ? workload->buffer_size(options) : 1);
 	generator->operations =
 		allocate(workload_batch(workload, options) * sizeof(struct operation));
 }

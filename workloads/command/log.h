@@ -1,7 +1,6 @@
 /* The runner's part of the shared log of a command's transactions: makes it before the command
  * starts, and writes transactions.csv from it afterwards. */
-#ifndef COMMITPATH_LOG_H
-#define COMMITPATH_LOG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void log_attached(const struct transaction_log *log, struct json *json, const ch
 
 /* Writes transactions.csv, ordered by begin, and removes the log. Ends the run on an error. */
 void log_write(const char *directory, const struct transaction_log *log);
-
-#endif

@@ -1,8 +1,7 @@
 /* Layout of the shared-memory log of a command's transactions. Every process of the command maps
  * it, and an engine's LD_PRELOAD library (engines/NAME/preload/) adds each transaction: times,
  * thread, pages, rows, database. */
-#ifndef COMMITPATH_TRANSACTIONS_H
-#define COMMITPATH_TRANSACTIONS_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ _Static_assert(offsetof(struct transaction_log, paths) == 128, "the header has 1
 
 #define TRANSACTIONS_BYTES \
 	(sizeof(struct transaction_log) + TRANSACTIONS_MOST * sizeof(struct transaction))
-
-#endif

@@ -1,7 +1,6 @@
 /* LevelDB's Env for background=inline: flushes and compactions are done in the caller's thread,
  * and its file calls are logged. */
-#ifndef COMMITPATH_LEVELDB_ENVIRONMENT_H
-#define COMMITPATH_LEVELDB_ENVIRONMENT_H
+#pragma once
 
 #include <leveldb/c.h>
 
@@ -13,5 +12,3 @@ leveldb_env_t *environment_inline(void);
 
 /* Does the queued work, and what that queues. */
 void environment_drain(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* RocksDB's files: their roles by name, hooks for the log of their calls, and, in tables.c, which
  * write made each row of a table. */
-#ifndef COMMITPATH_ROCKSDB_FILES_H
-#define COMMITPATH_ROCKSDB_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ void table_delete(const char *name);
 
 /* Reports the rows that no further deletion is needed for. */
 void tables_settle(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the engines made of SQLite (sqlite, ssl, ppl, sqlitekv) share: functions that create, load,
  * render, scan and log, and SQLITE_HOOKS, their entries in the table of engine.h. */
-#ifndef COMMITPATH_SQLITE_HOOKS_H
-#define COMMITPATH_SQLITE_HOOKS_H
+#pragma once
 
 #include "engine.h"
 
@@ -64,5 +63,3 @@ void sqlite_log_end(void);
 	.last_key = sqlite_last_key, .read_properties = sqlite_read_properties,                   \
 	.log_prepare = sqlite_log_prepare, .log_begin = sqlite_log_begin,                         \
 	.log_end = sqlite_log_end
-
-#endif

@@ -1,7 +1,6 @@
 /* struct database of engines made of SQLite, and wrappers of SQLite's C API that set a one-line
  * error when a call fails. */
-#ifndef COMMITPATH_SQLITE_SQL_H
-#define COMMITPATH_SQLITE_SQL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ bool sql_text(sqlite3 *db, const char *sql, char *answer, size_t size, bool *fou
 
 /* Prepares one statement; NULL is an error. */
 sqlite3_stmt *sql_prepare(sqlite3 *db, const char *sql, struct error *error);
-
-#endif

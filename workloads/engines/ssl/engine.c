@@ -45,13 +45,5 @@ static bool execute_one(struct database *database, const char **text, size_t len
 
 bool driver_execute(struct database *database, struct outcome *outcome, struct error *error)
 {
-	const char *text = database->text, *end = text + database->length;
-
-	while (text < end) {
-		const char *statement = text;
-
-		if (!execute_one(database, &text, (size_t)(end - text) + 1, outcome, error))
-			return sql_error_at(database->text, database->line, statement, error);
-	}
-	return true;
+	return sql_execute(database, execute_one, outcome, error);
 }

@@ -1,7 +1,6 @@
 /* Internal header of SQLite/SSL and SQLite/PPL: struct ssl, an open database with its log and its
  * WAL in memory, and the functions that the C files offer each other. */
-#ifndef COMMITPATH_SSL_STATE_H
-#define COMMITPATH_SSL_STATE_H
+#pragma once
 
 #include "bytes.h"
 #include "prng.h"
@@ -401,5 +400,3 @@ int schema_connect(struct ssl *ssl);
 
 /* extension/plain.c: starts recording an adopted connection's statements that can be logged. */
 int plain_connect(struct ssl *ssl);
-
-#endif
