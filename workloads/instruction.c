@@ -1,5 +1,5 @@
-/* Measures the time that the CPU's instruction takes, in ps of CLOCK_MONOTONIC, by a loop of known
- * length; on a board whose clock counts instructions it is the clock's unit. */
+/* Writes the member `clock` of config.json: the run's clocks, and the time of a CPU instruction,
+ * measured by a loop of known length. If the board's clock counts instructions, it is its unit. */
 #include "instruction.h"
 
 #include "clock.h"

@@ -1,6 +1,6 @@
-/* Empty functions that a uprobe can hang on: they tell an observer which
- * transaction and phase the driver is in. A call costs a branch when nobody
- * watches. Their arguments are in the first two argument registers. */
+/* Empty functions at which an observer's uprobe fires, with the transaction and phase of the
+ * driver as arguments, in the first two argument registers. Without a uprobe a call costs a
+ * branch. */
 #pragma once
 
 #include <stdint.h>

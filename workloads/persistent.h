@@ -1,5 +1,5 @@
-/* Records an engine's writes to persistent memory per transaction, as no block device sees them. An
- * engine without persistent memory does not call these functions, and has no overhead. */
+/* Counts the cache lines and bytes that an engine writes to persistent memory in each transaction,
+ * which no block device sees, for persistent.csv. Other engines do not call this. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned:
- * the file can be rebuilt as a power cut after any of these calls leaves it (trials/pmem_lines.h).
- */
+ * so the file can be rebuilt as a power cut leaves it after any of them (trials/pmem_lines.h). */
 #include "stored.h"
 
 #include <errno.h>

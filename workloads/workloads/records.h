@@ -1,4 +1,4 @@
-/* The table of mixes of operations: records(id, value). */
+/* The table records(id, value) of the workloads mix and requests, with SQL of each operation. */
 #pragma once
 
 #include "workload.h"

@@ -1,4 +1,4 @@
-/* Putting SQL texts together. Each function writes at `end`, where the text
+/* Builds SQL texts: each function appends a text, letters or a number at `end`, where the text
  * ends so far, and returns its new end. The buffer is large enough. */
 #pragma once
 

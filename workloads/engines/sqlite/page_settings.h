@@ -1,5 +1,5 @@
-/* SQLite's options shared by every engine made from it: entries of engine.settings, with indexes
- * PAGE_SIZE and CACHE_SIZE. */
+/* The options page-size and cache-size of every engine made of SQLite, as entries of its option
+ * table with the indexes PAGE_SIZE and CACHE_SIZE. */
 #pragma once
 
 #define PAGE_SIZE_SETTING                              \

@@ -1,4 +1,4 @@
-/* Rows by key from the query cache, before SQLite compiles their statement. */
+/* Reads a row by its key from the query cache, before SQLite compiles the statement. */
 #pragma once
 
 #include "values.h"

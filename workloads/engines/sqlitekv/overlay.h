@@ -1,5 +1,5 @@
-/* What a transaction has written, in the order of keys, with a log of its changes for savepoints.
- */
+/* The writes of an open transaction, in the order of keys, with a log of the changes for
+ * savepoints. */
 #pragma once
 
 #include "bytes.h"

@@ -1,6 +1,5 @@
 /* SQLite's calls as SQLite/SSL offers them to programs (ssl_prepare, ssl_bind_…, ssl_step, …):
- * each statement's text and values are kept, and added to the log's record before it is executed.
- */
+ * a statement's text and values are kept, and added to the log's record before it is executed. */
 #include <string.h>
 
 #include "state.h"

@@ -1,5 +1,5 @@
-/* Options of a log, shared by the engines made from it: entries of engine.settings, in the order of
- * driver.h. */
+/* The options of every engine with a log (log-size, dirty-pages, log-medium, …), as entries of its
+ * option table, in the order of driver.h. */
 #pragma once
 
 #include "page_settings.h"

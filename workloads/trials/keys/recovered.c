@@ -1,6 +1,5 @@
 /* Counts and hashes all rows of a key-value database that was opened after a power cut, and reads
- * each key by itself: for each engine without SQL, what crash trials compare (trials/recovered.h).
- */
+ * each key by itself: for engines without SQL, what crash trials compare (trials/recovered.h). */
 #include "trials/recovered.h"
 
 #include <inttypes.h>
