@@ -1,5 +1,5 @@
 /* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned:
- * so the file can be rebuilt as a power cut leaves it after any of them (trials/pmem_lines.h). */
+ * the file can be rebuilt as a power cut leaves it after any of them (trials/pmem_lines.h). */
 #include "stored.h"
 
 #include <errno.h>
