@@ -1,6 +1,6 @@
-/* The one clock of the project. */
-#ifndef COMMITPATH_CLOCK_H
-#define COMMITPATH_CLOCK_H
+/* Nanoseconds of CLOCK_MONOTONIC, which all results are timed by: reads the clock, and sleeps
+ * until a time or the next whole second. */
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -45,5 +45,3 @@ static inline void clock_wait_whole_second(void)
 {
 	clock_wait_until((clock_now() / NANOSECONDS_PER_SECOND + 1) * NANOSECONDS_PER_SECOND);
 }
-
-#endif

@@ -1,4 +1,5 @@
-/* config.json: what was requested, what it was, and that the run is whole. */
+/* Writes config.json of a run: requested and effective settings, versions, numbers of operations
+ * and rows, file sizes. It is the last result file, so a folder with it has a complete run. */
 #include "config.h"
 
 #include "engine.h"
@@ -110,7 +111,6 @@ static void write_operations(struct json *json, const struct workload *workload,
 void config_write(const struct options *options, const struct findings *findings)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
-	int64_t picoseconds = instruction_ps();
 
 	json_begin(&json, NULL, '{');
 	write_driver(&json, options);
@@ -127,12 +127,7 @@ void config_write(const struct options *options, const struct findings *findings
 	write_sizes(&json, options, findings);
 	write_databases(&json, options, findings);
 	process_memory_write(&json);
-	json_begin(&json, "clock", '{');
-	json_number(&json, "monotonic_ns", (int64_t)findings->monotonic_ns);
-	json_number(&json, "realtime_ns", (int64_t)findings->realtime_ns);
-	if (picoseconds >= 0)
-		json_number(&json, "instruction_ps", picoseconds);
-	json_end(&json, '}');
+	instruction_write(&json, findings->monotonic_ns, findings->realtime_ns);
 	json_text(&json, "status", "ok");
 	json_end(&json, '}');
 	output_commit(json.file);

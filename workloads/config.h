@@ -1,6 +1,6 @@
-/* config.json: what was requested, what it was, and that the run is whole. */
-#ifndef COMMITPATH_CONFIG_H
-#define COMMITPATH_CONFIG_H
+/* Results of a run besides its times (rows, operations, file sizes), and the function that writes
+ * them with the settings to config.json. */
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +25,3 @@ struct findings {
 
 /* Writes config.json, the last of the result files. */
 void config_write(const struct options *options, const struct findings *findings);
-
-#endif

@@ -1,4 +1,5 @@
-/* The databases of a run: one, or --databases of them for a workload that supports several. */
+/* Opens the databases of a run (one, or --databases N), calls an engine hook for each, and
+ * compares their effective settings with the requested ones, which it writes to config.json. */
 #include "databases.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
-/* The databases of a run: one, or --databases of them for a workload that supports several. */
-#ifndef COMMITPATH_DATABASES_H
-#define COMMITPATH_DATABASES_H
+/* The databases of a run (one, or --databases N): their paths, opening all, calling an engine hook
+ * for each, and reading their settings back. */
+#pragma once
 
 #include "engine.h"
 
@@ -42,5 +42,3 @@ void settings_write_effective(struct json *json, size_t number);
 
 /* Adds sizes to others, role by role. */
 void file_sizes_add(struct file_sizes *sum, const struct file_sizes *sizes);
-
-#endif

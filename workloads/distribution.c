@@ -1,4 +1,5 @@
-/* Distributions that a workload draws records and sizes from. */
+/* Draws the record of a request from a distribution: uniform, Zipf's law, latest, hotspot or
+ * sequential, as YCSB has them; and Zipf-distributed value sizes. */
 #include "distribution.h"
 
 #include <stddef.h>

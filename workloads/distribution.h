@@ -1,8 +1,7 @@
 /* Distributions that a workload draws records and sizes from. Only IEEE additions, multiplications
  * and divisions are used, so the draws are the same on every CPU and libc, and in
  * model/workloads/_distributions.py. */
-#ifndef COMMITPATH_DISTRIBUTION_H
-#define COMMITPATH_DISTRIBUTION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ struct records {
 /* Returns the record of a request, 0 if there are none. `number`: of the request, from 0. */
 uint64_t distribution_draw(enum request_distribution distribution, struct zipf *zipf,
 			   struct prng *prng, struct records records, uint64_t number);
-
-#endif

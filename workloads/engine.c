@@ -1,4 +1,5 @@
-/* Functions that every storage engine shares. */
+/* Calls the optional hooks of the driver's engine (engine.h), or does the default where one is
+ * NULL; rejects options that need a missing hook. */
 #include "engine.h"
 
 #include <inttypes.h>

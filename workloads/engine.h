@@ -13,8 +13,7 @@
  *   `open` fails if calls are recorded. file_calls.h, written.h and stored.h have no lock.
  * - After `close`, no thread of that database runs. After `maintain`, none has work left.
  */
-#ifndef COMMITPATH_ENGINE_H
-#define COMMITPATH_ENGINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -186,5 +185,3 @@ void engine_write_properties(struct json *json, size_t number);
 
 /* Ends the program with a usage error if the engine lacks a hook that these options need. */
 void engine_require(const struct options *options);
-
-#endif

@@ -1,4 +1,5 @@
-/* The log of an engine's files, for an engine that is given a layer of ours below it. */
+/* Logs an engine's file calls, as a wrapper of its files reports them: each call to vfs.csv
+ * (file_calls.h), and what was written for crash checks (written.h). */
 #include "engine_files.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The log of an engine's files, for a layer of ours below the engine, such as LevelDB's Env, or for
- * calls that the linker replaces (key_values/files.h): each function is called after the call that
- * it records. Calls and writes go to file_calls.h and written.h. One thread calls it. */
-#ifndef COMMITPATH_ENGINE_FILES_H
-#define COMMITPATH_ENGINE_FILES_H
+/* Functions that a wrapper of an engine's files calls after each open, write, sync, truncate,
+ * close and delete: they log the call to vfs.csv (file_calls.h), and what was written (written.h).
+ * Wrappers are LevelDB's Env (leveldb/environment.cc), and calls that the linker replaces
+ * (key_values/files.h). One thread calls it. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +64,3 @@ void engine_files_close(struct engine_file *file, uint64_t begin, int result);
 
 /* Of a file by its name. */
 void engine_files_delete(const char *path, unsigned role, uint64_t begin, int result);
-
-#endif

@@ -1,6 +1,5 @@
 /* A one-line error, set for the caller to handle. */
-#ifndef COMMITPATH_ERROR_H
-#define COMMITPATH_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ struct error {
 
 /* Writes the line. Returns false, so that a function can end with it. */
 bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,4 +1,4 @@
-/* How every part of the driver gives up: one line on stderr, then exit. */
+/* Ends the driver with one line on stderr and an exit code: of a failed run, or of wrong usage. */
 #include "fail.h"
 
 #include <stdarg.h>

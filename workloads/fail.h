@@ -1,6 +1,5 @@
-/* How every part of the driver gives up: one line on stderr, then exit. */
-#ifndef COMMITPATH_FAIL_H
-#define COMMITPATH_FAIL_H
+/* Ends the driver with one line on stderr and an exit code: of a failed run, or of wrong usage. */
+#pragma once
 
 /* Exit codes; --help documents them. */
 enum { EXIT_RUN_FAILED = 1, EXIT_USAGE = 2 };
@@ -11,5 +10,3 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* The command line is wrong. Prints one line and exits with EXIT_USAGE. */
 _Noreturn void fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -1,4 +1,5 @@
-/* Faults within an engine's library: a line is prepared, as a signal handler cannot format one. */
+/* Ends the driver with one line when an engine's library crashes (SIGSEGV, SIGBUS, SIGFPE,
+ * SIGABRT). The line is prepared, as a signal handler cannot format one. */
 #include "fault.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
-/* Faults within an engine's library, as one that reads a damaged file may have. */
-#ifndef COMMITPATH_FAULT_H
-#define COMMITPATH_FAULT_H
+/* Ends the driver with one line when an engine's library crashes or aborts, as one that reads a
+ * damaged file may. */
+#pragma once
 
 /* A check of the library failed: ends the process by SIGABRT. With fault_catch the driver prints
  * the text, in one line. */
@@ -9,5 +9,3 @@ _Noreturn void fault_abort(const char *text);
 /* Ends the driver with one line and EXIT_RUN_FAILED when memory is accessed that is not there, or
  * the library gives up. `title` is the engine's. */
 void fault_catch(const char *title);
-
-#endif

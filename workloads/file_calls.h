@@ -1,7 +1,6 @@
 /* The engine's file calls, kept in memory during the measurement and written to vfs.csv
  * afterwards. */
-#ifndef COMMITPATH_FILE_CALLS_H
-#define COMMITPATH_FILE_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void file_calls_add(const struct file_call *call);
 
 /* Writes vfs.csv; where there are several databases, with the number of each file's. */
 void file_calls_write(const char *directory, bool several);
-
-#endif

@@ -1,4 +1,5 @@
-/* Databases that are folders. */
+/* For engines whose database is a folder of files: the sizes of those files by role, such as log
+ * and table. */
 #include "folder.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
-/* For engines whose database is a folder of files. */
-#ifndef COMMITPATH_FOLDER_H
-#define COMMITPATH_FOLDER_H
+/* For engines whose database is a folder of files: the sizes of those files by role, such as log
+ * and table. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +13,3 @@ bool ends_with(const char *name, const char *end);
  * of a name as its index in `roles`; `count`: of no role. */
 size_t folder_sizes(const char *path, const char *const *roles, size_t count,
 		    size_t (*role_of)(const char *name), struct file_size *sizes);
-
-#endif

@@ -1,4 +1,4 @@
-/* Arrays that grow. */
+/* Enlarges a heap array by doubling, until it has room for so many elements. */
 #include "grow.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* Arrays that grow. */
-#ifndef COMMITPATH_GROW_H
-#define COMMITPATH_GROW_H
+/* Heap arrays that grow by doubling. */
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
  * many it has room, 0 of NULL. Without memory for it, ends the process: `what` is in the message.
  */
 void *grown(void *array, size_t count, size_t *room, size_t each, const char *what);
-
-#endif

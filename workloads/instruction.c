@@ -1,4 +1,5 @@
-/* Measures the time of an instruction. */
+/* Writes the member `clock` of config.json: the run's clocks, and the time of a CPU instruction,
+ * measured by a loop of known length. If the board's clock counts instructions, it is its unit. */
 #include "instruction.h"
 
 #include "clock.h"
@@ -17,7 +18,7 @@ static void execute(uint64_t rounds)
 			 : "cc");
 }
 
-int64_t instruction_ps(void)
+static int64_t instruction_ps(void)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -32,8 +33,20 @@ int64_t instruction_ps(void)
 	return (int64_t)(least * PICOSECONDS_A_NANOSECOND / (ROUNDS * INSTRUCTIONS_A_ROUND));
 }
 #else
-int64_t instruction_ps(void)
+static int64_t instruction_ps(void)
 {
 	return -1;
 }
 #endif
+
+void instruction_write(struct json *json, uint64_t monotonic_ns, uint64_t realtime_ns)
+{
+	int64_t picoseconds = instruction_ps();
+
+	json_begin(json, "clock", '{');
+	json_number(json, "monotonic_ns", (int64_t)monotonic_ns);
+	json_number(json, "realtime_ns", (int64_t)realtime_ns);
+	if (picoseconds >= 0)
+		json_number(json, "instruction_ps", picoseconds);
+	json_end(json, '}');
+}

@@ -1,6 +1,5 @@
 /* Writes one JSON document, one member a line. */
-#ifndef COMMITPATH_JSON_H
-#define COMMITPATH_JSON_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ void json_text(struct json *json, const char *key, const char *text);
 
 /* A whole number. */
 void json_number(struct json *json, const char *key, int64_t number);
-
-#endif

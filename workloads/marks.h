@@ -1,8 +1,7 @@
-/* Empty functions that a uprobe can hang on: they tell an observer which
- * transaction and phase the driver is in. A call costs a branch when nobody
- * watches. Their arguments are in the first two argument registers. */
-#ifndef COMMITPATH_MARKS_H
-#define COMMITPATH_MARKS_H
+/* Empty functions at which an observer's uprobe fires, with the transaction and phase of the
+ * driver as arguments, in the first two argument registers. Without a uprobe a call costs a
+ * branch. */
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ void commitpath_tx_end(uint64_t number, const char *phase);
 
 /* A phase begins: warm, those of the workload, close, drain. */
 void commitpath_phase(const char *phase);
-
-#endif

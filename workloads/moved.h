@@ -1,7 +1,6 @@
 /* Attributes moved rows to the writes that made them: an engine that numbers its writes keeps these
  * numbers with the data that a flush or a compaction writes again. Written to moved.csv. */
-#ifndef COMMITPATH_MOVED_H
-#define COMMITPATH_MOVED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ void moved_data(unsigned database, int64_t call, uint64_t number, int64_t bytes)
 /* Writes moved.csv, if there is a source: for each call and source the bytes. Data from before the
  * database's first source has none. */
 void moved_write(const char *directory);
-
-#endif

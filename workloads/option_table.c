@@ -1,4 +1,5 @@
-/* Every option of the driver itself: add one here, and nowhere else but in struct options. */
+/* The table of the driver's own options: name, range, default and help of each. Add one here, and
+ * nowhere else but in struct options. */
 #include "distribution.h"
 #include "options.h"
 #include "workload.h"

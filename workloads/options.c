@@ -1,4 +1,5 @@
-/* The command line. */
+/* Parses the driver's command line by two tables, its own options and the engine's; checks words
+ * and ranges, and prints --help. */
 #include "options.h"
 
 #include <ctype.h>

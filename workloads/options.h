@@ -1,7 +1,6 @@
 /* The command line. Two tables (option_table.c and the engine's) drive parsing, range checks,
  * --help, the settings that are requested, and the configuration that is written. */
-#ifndef COMMITPATH_OPTIONS_H
-#define COMMITPATH_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ int64_t option_number(const struct option *option, const struct options *options
  * where it is not a constant. NULL for a text option that was not given. */
 const char *option_value_text(const struct option *option, const struct options *options,
 			      char *buffer, size_t size);
-
-#endif

@@ -1,4 +1,5 @@
-/* Result files that are complete or absent. */
+/* Writes result files under a temporary name and renames them when they are complete, so that a
+ * result file is complete or absent. */
 #include "output.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Result files that are complete or absent. */
-#ifndef COMMITPATH_OUTPUT_H
-#define COMMITPATH_OUTPUT_H
+/* Writes result files under a temporary name and renames them when they are complete, so that a
+ * result file is complete or absent. */
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -32,5 +32,3 @@ void output_abandon(void);
 
 /* Adds a line to a file, at once; NULL: to none. Fails the run on an error. */
 void output_say(const char *path, const char *line);
-
-#endif

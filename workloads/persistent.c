@@ -1,4 +1,5 @@
-/* Records an engine's writes to persistent memory per transaction, as no block device sees them. */
+/* Counts the cache lines and bytes that an engine writes to persistent memory in each transaction,
+ * which no block device sees, for persistent.csv. Other engines do not call this. */
 #include "persistent.h"
 
 #include <inttypes.h>

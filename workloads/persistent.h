@@ -1,7 +1,6 @@
-/* Records an engine's writes to persistent memory per transaction, as no block device sees them. An
- * engine without persistent memory does not call these functions, and has no overhead. */
-#ifndef COMMITPATH_PERSISTENT_H
-#define COMMITPATH_PERSISTENT_H
+/* Counts the cache lines and bytes that an engine writes to persistent memory in each transaction,
+ * which no block device sees, for persistent.csv. Other engines do not call this. */
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ void persistent_note(int64_t lines, int64_t bytes);
 
 /* Writes persistent.csv, if there was room. */
 void persistent_write(const char *directory);
-
-#endif

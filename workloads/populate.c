@@ -1,4 +1,5 @@
-/* Make and fill the database before a run. */
+/* The command `driver populate`: makes the databases that a run starts from, fills them with the
+ * workload's rows, and renames them when they are complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

@@ -1,6 +1,5 @@
 /* The driver's own random numbers (splitmix64), the same on every libc. */
-#ifndef COMMITPATH_PRNG_H
-#define COMMITPATH_PRNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ static inline uint64_t prng_below(struct prng *prng, uint64_t limit)
 	while (value > UINT64_MAX - unfair);
 	return value % limit;
 }
-
-#endif

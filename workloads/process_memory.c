@@ -1,4 +1,5 @@
-/* Reads the process's memory. It is read between two phases, and made of text after them. */
+/* Reads the memory of the driver's process (peak, resident, …) from /proc/self/status between two
+ * phases, and writes it to config.json after them. */
 #include "process_memory.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* The memory of the driver's process, engine included, as /proc/self/status has it. */
-#ifndef COMMITPATH_PROCESS_MEMORY_H
-#define COMMITPATH_PROCESS_MEMORY_H
+#pragma once
 
 #include "json.h"
 
@@ -13,5 +12,3 @@ void process_memory_read(void);
 /* Writes what was read as the member `memory`, in bytes. A number that the kernel does not have is
  * left out. */
 void process_memory_write(struct json *json);
-
-#endif

@@ -1,4 +1,5 @@
-/* Transactions and phases, kept in memory while the run is measured and written out afterwards. */
+/* Records begin and end of each transaction and phase in memory while the run is measured, and
+ * writes transactions.csv and phases.csv afterwards. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "record.h"
 
@@ -12,10 +13,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "device_stat.h"
 #include "fail.h"
 #include "marks.h"
 #include "output.h"
-#include "stat.h"
 
 _Static_assert(MAX_PHASES + 2 == STAT_SNAPSHOTS, "a snapshot of the device for each phase");
 

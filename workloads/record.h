@@ -1,11 +1,10 @@
-/* Transactions and phases, kept in memory while the run is measured and
- * written out afterwards.
+/* Records begin, end and outcome of each transaction, and the phases' times, in memory while the
+ * run is measured, for transactions.csv and phases.csv.
  *
  * The transactions' memory is the file acknowledged.bin of the output folder, mapped: what was
  * acknowledged before the process failed, or was killed, is in it. Where that folder is a tmpfs, it
  * costs no I/O and outlives the device. */
-#ifndef COMMITPATH_RECORD_H
-#define COMMITPATH_RECORD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ void record_write(const struct record *record, const struct workload *workload,
 
 /* Removes acknowledged.bin, as its content is written. */
 void record_close(const char *directory);
-
-#endif

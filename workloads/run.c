@@ -1,4 +1,5 @@
-/* The driver's two commands that need a database. */
+/* The command `driver run`: opens the databases, executes and times the workload's transactions
+ * phase by phase, then verifies the rows and writes all result files. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include "cold.h"
 #include "config.h"
 #include "databases.h"
+#include "device_stat.h"
 #include "engine.h"
 #include "fail.h"
 #include "file_calls.h"
@@ -21,7 +23,6 @@
 #include "persistent.h"
 #include "process_memory.h"
 #include "record.h"
-#include "stat.h"
 #include "stored.h"
 #include "ticks.h"
 #include "workload.h"

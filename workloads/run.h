@@ -1,6 +1,6 @@
-/* The driver's two commands that need a database. */
-#ifndef COMMITPATH_RUN_H
-#define COMMITPATH_RUN_H
+/* The driver's two commands on databases: `populate` makes them, `run` measures a workload on
+ * them. */
+#pragma once
 
 #include "options.h"
 
@@ -12,5 +12,3 @@ void populate(const struct options *options);
 /* Runs the workload on the populated database and writes the result files
  * (docs/reference/formats.md, raw/driver). Ends the run on any error. */
 void run(const struct options *options);
-
-#endif

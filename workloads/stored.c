@@ -1,6 +1,5 @@
 /* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned:
- * the file can be rebuilt as a power cut after any of these calls leaves it (trials/pmem_lines.h).
- */
+ * the file can be rebuilt as a power cut leaves it after any of them (trials/pmem_lines.h). */
 #include "stored.h"
 
 #include <errno.h>
@@ -10,8 +9,7 @@
 #include <string.h>
 
 #include "fail.h"
-
-enum { LEAST_ROOM = 1 << 16 };
+#include "grow.h"
 
 static struct stored_header header;
 static unsigned char *base; /* the file's bytes when the run began */
@@ -42,21 +40,10 @@ void stored_open(const char *path, const void *bytes, int64_t size)
 	snprintf(header.path, sizeof(header.path), "%s", path);
 }
 
-static void *grown(void *memory, size_t need, size_t *room)
-{
-	if (need <= *room)
-		return memory;
-	for (*room = *room ? *room : LEAST_ROOM; *room < need;)
-		*room *= 2;
-	memory = realloc(memory, *room);
-	if (memory == NULL)
-		fail("--written: no memory for %zu bytes of what was stored", *room);
-	return memory;
-}
-
 static void note(enum stored_kind kind, int64_t size, int64_t offset)
 {
-	calls = grown(calls, (header.calls + 1) * sizeof(*calls), &call_room);
+	calls = grown(calls, header.calls + 1, &call_room, sizeof(*calls),
+		      "notes of what was stored");
 	calls[header.calls++] = (struct stored_call){kind, (uint64_t)offset, (uint64_t)size};
 }
 
@@ -74,7 +61,8 @@ void stored_copy(const void *bytes, int64_t size, int64_t offset)
 		return;
 	}
 	note(STORED_COPY, size, offset);
-	content = grown(content, header.bytes + (size_t)size, &content_room);
+	content = grown(content, header.bytes + (size_t)size, &content_room, 1,
+			"bytes that were stored");
 	memcpy(content + header.bytes, bytes, (size_t)size);
 	header.bytes += (uint64_t)size;
 }

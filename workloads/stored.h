@@ -1,8 +1,7 @@
 /* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned: the
  * file can be rebuilt as a power cut after any of these calls leaves it (trials/pmem_lines.h).
  * There is at most one such file. */
-#ifndef COMMITPATH_STORED_H
-#define COMMITPATH_STORED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ enum stored_kind { STORED_COPY, STORED_CLEAN, STORED_DELETE };
 struct stored_call {
 	uint64_t kind, offset, size;
 };
-
-#endif

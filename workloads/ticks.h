@@ -1,8 +1,7 @@
 /* Fast timestamps during the measurement: the counter behind CLOCK_MONOTONIC, which takes one
  * instruction to read instead of clock_gettime's sixty. Converted to nanoseconds of that clock when
  * written. */
-#ifndef COMMITPATH_TICKS_H
-#define COMMITPATH_TICKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ uint64_t ticks_to_ns(uint64_t ticks);
 
 /* Nanoseconds of so many ticks at a frequency in Hz, to the nanosecond below. */
 uint64_t ticks_span_ns(uint64_t ticks, uint64_t hertz);
-
-#endif

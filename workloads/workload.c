@@ -1,4 +1,5 @@
-/* A workload: one C file in workloads/ that ends with a WORKLOAD_REGISTER line. */
+/* The list of workloads that are linked in: finds one by name, checks its options, selects phases,
+ * and calls it to make the next transaction. */
 #include "workload.h"
 
 #include <inttypes.h>
@@ -165,7 +166,8 @@ void generator_open(struct generator *generator, const struct workload *workload
 	memset(generator, 0, sizeof(*generator));
 	generator->workload = workload;
 	generator->options = options;
-	generator->buffer = allocate(workload->buffer_size(options));
+	generator->buffer =
+		allocate(workload->buffer_size != NULL ? workload->buffer_size(options) : 1);
 	generator->operations =
 		allocate(workload_batch(workload, options) * sizeof(struct operation));
 }

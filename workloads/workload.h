@@ -1,6 +1,6 @@
-/* A workload: one C file in workloads/ that ends with a WORKLOAD_REGISTER line. */
-#ifndef COMMITPATH_WORKLOAD_H
-#define COMMITPATH_WORKLOAD_H
+/* A workload makes the transactions of a run: operations on keys, or SQL texts. It is one C file
+ * in workloads/ that ends with a WORKLOAD_REGISTER line. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,7 +148,8 @@ struct workload {
 	/* Transactions of a phase. NULL: n in each. */
 	int64_t (*transactions)(const struct options *options, size_t phase);
 
-	/* Bytes that the longest data of a transaction needs, with a NUL. */
+	/* Bytes that the longest data of a transaction needs, with a NUL. NULL: it is not in the
+	 * generator's buffer. */
 	size_t (*buffer_size)(const struct options *options);
 
 	/* Makes the insert of the next row that the table has before a run. The
@@ -238,5 +239,3 @@ static inline void transaction_of_sql(struct generator *generator, struct transa
 	{                                                                  \
 		workload_register(&(workload));                            \
 	}
-
-#endif

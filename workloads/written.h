@@ -5,8 +5,7 @@
  * it before must not be in it any more. Within a life each sector may be what it was after any
  * write, as no write need have reached the device. A part behind the file's end counts as zeros,
  * and so does what the file was extended over. */
-#ifndef COMMITPATH_WRITTEN_H
-#define COMMITPATH_WRITTEN_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -75,5 +74,3 @@ static inline uint64_t written_hash(const void *sector)
 	}
 	return hash;
 }
-
-#endif

@@ -25,7 +25,7 @@ Call = tuple[str, int, int, int]  # op, offset, size, seed
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return of_parts("stored", "stored.c", "trials/pmem_lines.c", "fail.c", "output.c")
+    return of_parts("stored", "stored.c", "trials/pmem_lines.c", "fail.c", "grow.c", "output.c")
 
 
 @pytest.fixture

@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "device_stat.h"
 #include "fail.h"
 #include "instruction.h"
 #include "json.h"
 #include "log.h"
 #include "output.h"
 #include "printed.h"
-#include "stat.h"
 #include "transactions.h"
 
 struct options {
@@ -112,7 +112,6 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 			 const struct transaction_log *log)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
-	int64_t picoseconds = instruction_ps();
 
 	json_begin(&json, NULL, '{');
 	json_begin(&json, "command", '{');
@@ -137,12 +136,7 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 		log_attached(log, &json, "attached");
 		json_end(&json, '}');
 	}
-	json_begin(&json, "clock", '{');
-	json_number(&json, "monotonic_ns", (int64_t)monotonic_ns);
-	json_number(&json, "realtime_ns", (int64_t)realtime_ns);
-	if (picoseconds >= 0)
-		json_number(&json, "instruction_ps", picoseconds);
-	json_end(&json, '}');
+	instruction_write(&json, monotonic_ns, realtime_ns);
 	json_text(&json, "status", "ok");
 	json_end(&json, '}');
 	output_commit(json.file);

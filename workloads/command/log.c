@@ -1,4 +1,5 @@
-/* The runner's side of the log of a command's transactions (transactions.h). */
+/* Makes the shared-memory log that an engine's preload fills with a command's transactions
+ * (transactions.h), and writes transactions.csv from it when the command has ended. */
 #define _GNU_SOURCE /* what the parts' headers need */
 #include "log.h"
 

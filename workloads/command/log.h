@@ -1,6 +1,6 @@
-/* The runner's side of the log of a command's transactions (transactions.h). */
-#ifndef COMMITPATH_LOG_H
-#define COMMITPATH_LOG_H
+/* The runner's part of the shared log of a command's transactions: makes it before the command
+ * starts, and writes transactions.csv from it afterwards. */
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +20,3 @@ void log_attached(const struct transaction_log *log, struct json *json, const ch
 
 /* Writes transactions.csv, ordered by begin, and removes the log. Ends the run on an error. */
 void log_write(const char *directory, const struct transaction_log *log);
-
-#endif

@@ -1,4 +1,5 @@
-/* A command's output: stored up to a limit, and counted. */
+/* Collects what a command prints to stdout and stderr, through pipes: stores the first 16 MiB of
+ * each in a file, and counts all bytes. */
 #define _GNU_SOURCE /* pipe2 */
 #include "printed.h"
 

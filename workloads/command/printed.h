@@ -1,6 +1,5 @@
-/* A command's output: stored up to a limit, and counted. */
-#ifndef COMMITPATH_PRINTED_H
-#define COMMITPATH_PRINTED_H
+/* A command's stdout and stderr, read through pipes: stored in files up to a limit, and counted. */
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct printed printed_begin(const char *directory, const char *name);
 
 /* Reads both pipes until no process can write to them. Ends the run on an error. */
 void printed_collect(struct printed printed[2]);
-
-#endif

@@ -1,7 +1,7 @@
-/* The log of a command's transactions: a file in memory, mapped by every process of the command, to
- * which an engine's preload (engines/NAME/preload/) adds each transaction. */
-#ifndef COMMITPATH_TRANSACTIONS_H
-#define COMMITPATH_TRANSACTIONS_H
+/* Layout of the shared-memory log of a command's transactions. Every process of the command maps
+ * it, and an engine's LD_PRELOAD library (engines/NAME/preload/) adds each transaction: times,
+ * thread, pages, rows, database. */
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -65,5 +65,3 @@ _Static_assert(offsetof(struct transaction_log, paths) == 128, "the header has 1
 
 #define TRANSACTIONS_BYTES \
 	(sizeof(struct transaction_log) + TRANSACTIONS_MOST * sizeof(struct transaction))
-
-#endif

@@ -1,4 +1,5 @@
-/* The log of an engine's files by the linker's --wrap. */
+/* Logs the file calls of an engine that calls libc itself (LMDB, RocksDB): the linker's --wrap
+ * passes open, write, fsync and others through here. */
 #define _GNU_SOURCE /* PATH_MAX, pwrite, struct iovec */
 #include "key_values/files.h"
 

@@ -1,9 +1,7 @@
-/* The log of an engine's files, for an engine that calls the system itself and takes no layer of
- * ours: the linker passes its calls through here (FILE_CALLS of packages.mk). Logged are the calls
- * of one thread on files in the database's folder that are opened for writing, and the syncs of the
- * folder. */
-#ifndef COMMITPATH_KEY_VALUES_FILES_H
-#define COMMITPATH_KEY_VALUES_FILES_H
+/* Logs the file calls of an engine that calls libc itself and takes no layer of ours: the linker
+ * passes its calls through here (FILE_CALLS of packages.mk). Logged are the calls of one thread on
+ * files in the database's folder that are opened for writing, and the syncs of the folder. */
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -40,5 +38,3 @@ struct file_hooks {
 /* Logs the files in a folder from now on, called by this thread, which replaces the
  * folder before. */
 void files_watch(const char *folder, const struct file_hooks *hooks);
-
-#endif

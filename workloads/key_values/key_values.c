@@ -1,4 +1,5 @@
-/* Key-value stores: rendered transactions, and the hooks that read rows. */
+/* What key-value engines (LevelDB, RocksDB, LMDB) share: encodes a transaction's operations,
+ * applies them by the engine's reads and writes of a key, and scans and counts rows. */
 #include "key_values/key_values.h"
 
 #include <inttypes.h>

@@ -2,14 +2,14 @@
  * engine.h that read rows. Keys are eight bytes, the largest first, so that their order is that of
  * the numbers. Such an engine lists key_values/key_values.c in ENGINE_SHARED and defines the
  * functions at the end. */
-#ifndef COMMITPATH_KEY_VALUES_H
-#define COMMITPATH_KEY_VALUES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "engine.h"
+#include "engine_files.h"
 
 enum { KEY_SIZE = sizeof(uint64_t) };
 
@@ -66,6 +66,24 @@ bool key_delete(struct database *database, const unsigned char *key, struct erro
 
 /* Writes what was put while the database is created; more may follow. */
 bool rows_write(struct database *database, struct error *error);
+/* The hook commit of engine.h, and those of its settings. */
+bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
+extern const struct option settings[];
+const char *settings_title(void);
+bool settings_read(struct database *database, size_t index, char *answer, size_t size,
+		   struct error *error);
+bool settings_read_properties(struct database *database, struct error *error);
+void settings_write_properties(struct json *json, size_t number);
+void settings_write_version(struct json *json);
+
+/* Entries of the table of engine.h that are the same in each of these engines. */
+#define KEY_VALUES_HOOKS                                                                         \
+	.settings = settings, .title = settings_title, .load = key_values_load,                  \
+	.render = key_values_render, .commit = rows_commit, .count = key_values_count,           \
+	.each = key_values_each, .last_key = key_values_last_key, .read_setting = settings_read, \
+	.read_properties = settings_read_properties, .write_version = settings_write_version,    \
+	.write_properties = settings_write_properties, .log_prepare = engine_files_prepare,      \
+	.log_begin = engine_files_begin
 
 /* A cursor over the rows in the order of their keys. `cursor_close` frees it, and fails if reading
  * failed. */
@@ -79,5 +97,3 @@ struct cursor *cursor_open(struct database *database, struct error *error);
 /* Returns whether there is a row. `key`: for MOVE_KEY, to the first row that is not before it. */
 bool cursor_move(struct cursor *cursor, enum move move, const unsigned char *key, struct row *row);
 bool cursor_close(struct cursor *cursor, struct error *error);
-
-#endif

@@ -1,4 +1,4 @@
-/* Compactions of a whole LevelDB database. */
+/* Compacts a whole LevelDB database, and returns LevelDB's error. */
 #include "compaction.h"
 
 #include <stddef.h>

@@ -1,10 +1,7 @@
-/* Compactions of a whole LevelDB database. */
-#ifndef COMMITPATH_LEVELDB_COMPACTION_H
-#define COMMITPATH_LEVELDB_COMPACTION_H
+/* Compacts a whole LevelDB database, and returns LevelDB's error. */
+#pragma once
 
 #include <leveldb/c.h>
 
 /* Moves all rows to tables on one level. Returns LevelDB's error, for leveldb_free, or NULL. */
 char *compaction_all(leveldb_t *db);
-
-#endif

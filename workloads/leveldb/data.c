@@ -1,6 +1,7 @@
-/* Numbers of writes in the files of LevelDB and RocksDB. Formats: doc/log_format.md,
- * doc/table_format.md, db/dbformat.h, db/write_batch.cc, table/block_builder.cc. All its numbers
- * have the smallest byte first. */
+/* Parses log and table bytes that LevelDB or RocksDB writes, for the sequence numbers in them,
+ * which attribute each row of a table to the write that made it (moved.h). Formats:
+ * doc/log_format.md, doc/table_format.md, db/dbformat.h, db/write_batch.cc,
+ * table/block_builder.cc. All its numbers have the smallest byte first. */
 #include "data.h"
 
 #include <string.h>

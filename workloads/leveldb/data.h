@@ -1,8 +1,7 @@
-/* Numbers of writes in the files of LevelDB, and of RocksDB, which has its formats. They number
- * each Put and Delete (their "sequence"), and keep the number with the row in each table that the
- * row moves to. */
-#ifndef COMMITPATH_LEVELDB_DATA_H
-#define COMMITPATH_LEVELDB_DATA_H
+/* Sequence numbers in the log and table files of LevelDB, and of RocksDB, which has its formats:
+ * each Put and Delete has one, and keeps it in each table that its row moves to. So each row of a
+ * table is attributed to a write (moved.h). */
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ enum {
 };
 const unsigned char *data_row_sizes(const unsigned char *next, const unsigned char *end,
 				    size_t sizes[3]);
-
-#endif

@@ -1,6 +1,6 @@
-/* LevelDB's environment (Env) of a database with background=inline. */
-#ifndef COMMITPATH_LEVELDB_ENVIRONMENT_H
-#define COMMITPATH_LEVELDB_ENVIRONMENT_H
+/* LevelDB's Env for background=inline: flushes and compactions are done in the caller's thread,
+ * and its file calls are logged. */
+#pragma once
 
 #include <leveldb/c.h>
 
@@ -12,5 +12,3 @@ leveldb_env_t *environment_inline(void);
 
 /* Does the queued work, and what that queues. */
 void environment_drain(void);
-
-#endif

@@ -1,4 +1,5 @@
-/* LevelDB's files: a database is a folder. */
+/* Finds the role of a LevelDB file (log, table, manifest, …) by its name, and adds up the sizes of
+ * a database's files by role. */
 #include <string.h>
 
 #include "files.h"

@@ -1,6 +1,6 @@
-/* Hooks of engine.h for LevelDB's files: a database is a folder. */
-#ifndef COMMITPATH_LEVELDB_FILES_H
-#define COMMITPATH_LEVELDB_FILES_H
+/* Hooks of engine.h for LevelDB's files, which are in a folder: the words of their roles, and
+ * their sizes by role. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +11,3 @@
 extern const char *const leveldb_roles[];
 
 size_t leveldb_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);
-
-#endif

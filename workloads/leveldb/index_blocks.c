@@ -1,4 +1,5 @@
-/* Which tables keep their index block in memory. */
+/* The setting `index_blocks` of LevelDB: the index blocks of all tables stay in memory, or only
+ * those of levels 0 and 1, which needs the patched LevelDB. */
 #include "index_blocks.h"
 
 #include <stdio.h>

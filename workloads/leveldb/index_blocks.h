@@ -1,7 +1,6 @@
 /* The setting `index_blocks`: which tables keep their index block in memory. LevelDB itself has
  * only `all`; the others need patched/. */
-#ifndef COMMITPATH_LEVELDB_INDEX_BLOCKS_H
-#define COMMITPATH_LEVELDB_INDEX_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void index_blocks_set(leveldb_options_t *options, int64_t word);
 
 /* Writes the word that is in effect, or the number of levels of none. */
 void index_blocks_read(leveldb_t *db, char *answer, size_t size);
-
-#endif

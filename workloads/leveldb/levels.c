@@ -1,3 +1,5 @@
+/* Reads the number of tables on each level from LevelDB's properties, and writes them to
+ * config.json. */
 #include "leveldb/levels.h"
 
 #include <stdio.h>

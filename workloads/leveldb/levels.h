@@ -1,6 +1,5 @@
 /* The tables of a LevelDB database by their levels, as it reports them. */
-#ifndef COMMITPATH_LEVELDB_LEVELS_H
-#define COMMITPATH_LEVELDB_LEVELS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool levels_read(leveldb_t *db, struct levels *levels, struct error *error);
 
 /* Writes them as members of the open object. */
 void levels_write(struct json *json, const struct levels *levels);
-
-#endif

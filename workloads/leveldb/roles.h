@@ -1,10 +1,7 @@
 /* Roles of LevelDB's files, by the names that its filename.cc gives. */
-#ifndef COMMITPATH_LEVELDB_ROLES_H
-#define COMMITPATH_LEVELDB_ROLES_H
+#pragma once
 
 enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES };
 
 /* Returns the role of a file by its path. */
 enum role role_of(const char *path);
-
-#endif

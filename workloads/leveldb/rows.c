@@ -1,6 +1,10 @@
-/* Keys and their values by the C interface of LevelDB, which is also that of RocksDB but for the
- * prefix of its names: STORE of the engine's database.h. */
+/* Reads, writes, deletes and scans keys by the C API that LevelDB and RocksDB have in common, but
+ * for the prefix of its names: STORE of the engine's database.h. */
 #include "leveldb/rows.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "database.h"
 
@@ -53,12 +57,30 @@ bool key_delete(struct database *database, const unsigned char *key, struct erro
 	return true;
 }
 
+/* They write without reading, and all operations of a transaction as one batch. */
 bool rows_commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	if (!key_values_apply(database, outcome, error))
 		return false;
 	rows_were_read();
 	return !database->key_values.writes || rows_write(database, error);
+}
+
+typedef STORE(options_t) store_options;
+
+bool rows_remove(const char *path, struct error *error)
+{
+	store_options *options;
+	struct stat status;
+	char *message = NULL;
+
+	if (stat(path, &status) != 0)
+		return errno == ENOENT ||
+		       error_set(error, "removing %s: %s", path, strerror(errno));
+	options = STORE(options_create)();
+	STORE(destroy_db)(options, path, &message);
+	STORE(options_destroy)(options);
+	return !call_failed("removing the database", message, error);
 }
 
 /* A cursor is an iterator of the store. */

@@ -2,16 +2,15 @@
  * hook of engine.h. Such an engine lists leveldb/rows.c in ENGINE_SHARED, and -I of its folder in
  * ENGINE_CPPFLAGS. Its database.h defines struct database with `db`, `read`, `batch` and
  * `key_values`, and STORE(call), the call's name with the store's prefix. */
-#ifndef COMMITPATH_LEVELDB_ROWS_H
-#define COMMITPATH_LEVELDB_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 
 #include "engine.h"
 #include "key_values/key_values.h"
 
-/* They write without reading, and all operations of a transaction as one batch. */
-bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
+/* The hook remove of engine.h. */
+bool rows_remove(const char *path, struct error *error);
 
 /* Returns whether the store had an error, sets it and frees its text. */
 bool call_failed(const char *operation, char *message, struct error *error);
@@ -20,5 +19,3 @@ bool call_failed(const char *operation, char *message, struct error *error);
 
 /* Rows were read, which may have made a compaction due. */
 void rows_were_read(void);
-
-#endif

@@ -1,4 +1,5 @@
-/* A trial's actions on the board: device, mounts, kernel log, programs. */
+/* What crash trials do on the board: write to the device's control files, read its counters,
+ * mount, read warnings of the kernel log, run a command such as fsck. */
 #define _DEFAULT_SOURCE /* vfork, MS_* */
 #include "board.h"
 

@@ -1,6 +1,6 @@
-/* A trial's actions on the board: device, mounts, kernel log, programs. */
-#ifndef COMMITPATH_BOARD_H
-#define COMMITPATH_BOARD_H
+/* What crash trials do on the board: write to the device's control files, read its counters,
+ * mount, read warnings of the kernel log, run a command such as fsck. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +27,3 @@ int board_complaints(char *message);
 /* Runs a command, words separated by blanks, without a shell and with its output dropped; returns
  * its exit status, 128 plus the signal that ended it, or -1 if it could not be run. */
 int board_run(const char *command);
-
-#endif

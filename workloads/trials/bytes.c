@@ -1,5 +1,5 @@
-/* Compares the engine's files after a power cut with everything that the engine wrote
- * (written.h). */
+/* Counts the sectors of an engine's files after a power cut that have bytes which the engine never
+ * wrote there, by the hashes of all its writes (written.h). */
 #define _GNU_SOURCE /* O_DIRECT */
 #include "bytes.h"
 

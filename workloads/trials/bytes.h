@@ -1,7 +1,6 @@
-/* Compares the engine's files after a power cut with everything that the engine wrote (written.h).
- */
-#ifndef COMMITPATH_BYTES_H
-#define COMMITPATH_BYTES_H
+/* Counts the sectors of an engine's files after a power cut that have bytes which the engine never
+ * wrote there, by the hashes of all its writes (written.h). */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void bytes_prepare(const char *written);
  * the one that explains most of its sectors, so that no possibly correct sector is counted. A
  * partial sector at the end is ignored. */
 void bytes_look(struct bytes *bytes, const char *stats);
-
-#endif

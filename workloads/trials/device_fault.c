@@ -1,5 +1,6 @@
-/* Trials on a device of which one command has a fault. The linker's --wrap (Makefile) passes calls
- * of the driver's parts through here. */
+/* Crash trials on a device of which one command has a fault: does the run in a child process, cuts
+ * the power, and checks the recovered database. The linker's --wrap (Makefile) passes calls of the
+ * driver's parts through here. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, PATH_MAX */
 #include "device_fault.h"
 

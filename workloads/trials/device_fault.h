@@ -1,6 +1,5 @@
-/* Trials on a device of which one command has a fault. */
-#ifndef COMMITPATH_DEVICE_FAULT_H
-#define COMMITPATH_DEVICE_FAULT_H
+/* Crash trials on a device of which one command has a fault, such as a failed write. */
+#pragma once
 
 /* Does the driver's run in a process, with a fault of the device from the begin of the timed region
  * on, until the last transaction is acknowledged or the engine fails. Then cuts the power, so that
@@ -15,5 +14,3 @@
  *
  * The plan is one line, TRIAL FAULT, as the device's is left with what the trial made of it. */
 int fault_trials(int argc, char **argv);
-
-#endif

@@ -1,4 +1,4 @@
-/* Copies of folders' files in memory, to restore them. */
+/* Copies the files of folders to memory, and restores them before the next crash trial. */
 #include "kept.h"
 
 #include <dirent.h>

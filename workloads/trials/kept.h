@@ -1,11 +1,8 @@
-/* Copies of folders' files in memory, to restore them. */
-#ifndef COMMITPATH_KEPT_H
-#define COMMITPATH_KEPT_H
+/* Copies the files of folders to memory, and restores them before the next crash trial. */
+#pragma once
 
 /* Keeps the files of a folder and of its subfolders. Fails the run on an error. */
 void kept_take(const char *folder);
 
 /* Restores the folders: removes other files, and writes the kept ones again. Subfolders stay. */
 void kept_restore(void);
-
-#endif

@@ -1,4 +1,6 @@
-/* Kill trials. The linker's --wrap (Makefile) passes calls of the driver's parts through here. */
+/* Crash trials by SIGKILL: does the run in a child process, which kills itself at a given file
+ * call or transaction, and checks the database. The linker's --wrap (Makefile) passes calls of the
+ * driver's parts through here. */
 #define _GNU_SOURCE /* PATH_MAX, kill */
 #include "kill.h"
 

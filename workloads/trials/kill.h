@@ -1,6 +1,5 @@
-/* Trials in which the process is killed, while kernel and device continue. */
-#ifndef COMMITPATH_KILL_H
-#define COMMITPATH_KILL_H
+/* Crash trials in which the process is killed, while kernel and device continue. */
+#pragma once
 
 /* For each trial of a plan: restores the database, does the driver's run in a process that kills
  * itself at the trial's crash point, and opens and reads what is left.
@@ -15,5 +14,3 @@
  *   TRIAL begun TRANSACTION             before that transaction begins
  * If a call differs from the log, the run is another one, and the program ends. */
 int kill_trials(int argc, char **argv);
-
-#endif

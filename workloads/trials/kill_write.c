@@ -1,4 +1,5 @@
-/* Kills within a write, for engines whose calls of write are not logged where they are made. */
+/* Kills the process in the middle of a write(2), for crash trials of engines whose writes are not
+ * logged where they are made. */
 #define _GNU_SOURCE /* kill */
 #include <errno.h>
 #include <signal.h>

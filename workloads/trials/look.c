@@ -1,4 +1,5 @@
-/* Opens a recovered database, as an app does, and reads all of it. */
+/* Opens a database after a crash, as an app does, and reads and checks all of it, in a child
+ * process, as a damaged database may hang or end it. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "look.h"
 

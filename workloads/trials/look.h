@@ -1,6 +1,6 @@
-/* Opens a recovered database, as an app does, and reads all of it. */
-#ifndef COMMITPATH_LOOK_H
-#define COMMITPATH_LOOK_H
+/* Opens a database after a crash, as an app does, and reads and checks all of it, in a child
+ * process, as a damaged database may hang or end it. */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +38,3 @@ void look_recovery(const struct looked *looked, FILE *output);
  *
  * Opens and reads one database, and prints the result as a CSV file. */
 int look_at(int argc, char **argv);
-
-#endif

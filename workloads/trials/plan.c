@@ -1,5 +1,5 @@
-/* A plan of trials and their results: each trial is a line of the plan, which begins with its
- * number, and a line of the output. */
+/* Runs the crash trials of a plan file, one a line, which begins with the trial's number, and
+ * writes a line of results for each; copies the files of sampled trials. */
 #define _GNU_SOURCE /* PATH_MAX */
 #include "plan.h"
 

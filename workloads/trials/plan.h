@@ -1,7 +1,6 @@
-/* A plan of trials and their results: each trial is a line of the plan, which begins with its
- * number, and a line of the output. */
-#ifndef COMMITPATH_PLAN_H
-#define COMMITPATH_PLAN_H
+/* Runs the crash trials of a plan file, one a line, which begins with the trial's number, and
+ * writes a line of results for each; copies the files of sampled trials. */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void plan_keep(const struct plan *plan, const char *line, const struct options *
 
 /* Counts the transactions that a run had begun and acknowledged, from its RECORD_FILE. */
 void plan_count(const char *record, int64_t *begun, int64_t *acknowledged);
-
-#endif

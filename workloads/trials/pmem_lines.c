@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "grow.h"
 #include "stored.h"
 
 /* A CPU's cache line, and the unit in which its stores are atomic. */
@@ -89,17 +90,6 @@ bool lines_is_word(const char *word)
 	return isalpha((unsigned char)word[0]);
 }
 
-static void add(struct lost one)
-{
-	if (lost_count == lost_room) {
-		lost_room = lost_room ? lost_room * 2 : LINE;
-		lost = realloc(lost, lost_room * sizeof(*lost));
-		if (lost == NULL)
-			fail("no memory for %zu lines", lost_room);
-	}
-	lost[lost_count++] = one;
-}
-
 void lines_word(const char *trial, const char *word)
 {
 	uint64_t lines = (header.size + LINE - 1) / LINE;
@@ -119,7 +109,9 @@ void lines_word(const char *trial, const char *word)
 		     (one.last = one.first, true))) &&
 		   word[end] == '\0' && one.first <= one.last && one.last < lines &&
 		   one.words < 1 << LINE / WORD) {
-		add(one);
+		lost = grown(lost, lost_count + 1, &lost_room, sizeof(*lost),
+			     "lines that lost stores");
+		lost[lost_count++] = one;
 	} else {
 		fail("trial %s: '%.40s' is not a word of persistent memory", trial, word);
 	}

@@ -7,8 +7,7 @@
  *                lowest bit for the first: they are as last cleaned
  *   lost:K-L:M   the same for lines K to L
  *   there        the deletion is lost */
-#ifndef COMMITPATH_PMEM_LINES_H
-#define COMMITPATH_PMEM_LINES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void lines_word(const char *trial, const char *word);
 
 /* Writes the file as that trial has it, replacing the current one; may be repeated. */
 void lines_show(const char *trial);
-
-#endif

@@ -1,7 +1,7 @@
-/* Functions for a database opened after a power cut. An engine with SQL implements them in its
- * folder trials/; keys/recovered.c has those of all others. */
-#ifndef COMMITPATH_RECOVERED_H
-#define COMMITPATH_RECOVERED_H
+/* What crash trials call on a database opened after a power cut: report its recovery, count and
+ * hash all rows, check it. An engine with SQL implements them in its folder trials/;
+ * keys/recovered.c has those of all others. */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,5 +67,3 @@ bool engine_rows(struct database *database, struct rows *rows, struct error *err
 
 /* Has the engine check the whole database; an error has its findings. */
 bool engine_check(struct database *database, struct error *error);
-
-#endif

@@ -1,9 +1,6 @@
-/* The table of mixes of operations: records(id, value). */
-#ifndef COMMITPATH_RECORDS_H
-#define COMMITPATH_RECORDS_H
+/* The table records(id, value) of the workloads mix and requests, with SQL of each operation. */
+#pragma once
 
 #include "workload.h"
 
 extern const struct table records_table;
-
-#endif

@@ -4,15 +4,13 @@
  * operations, and a line for each: kind, key, bytes of the value, and behind the line the value
  * and a newline. Of a scan the number is that of its rows, and it has no value. The host writes
  * and checks these files (model/workloads/requests.py). */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "fail.h"
 #include "records.h"
+#include "user_file.h"
 #include "workload.h"
 
 static char *all; /* the file's content */
@@ -23,37 +21,10 @@ static size_t transaction_count, operation_count;
 static const struct workload_phase phases[] = {{.name = "requests"}};
 static struct workload requests;
 
-static void *allocate(const struct options *options, size_t count, size_t size)
-{
-	void *memory = calloc(count + 1, size);
-
-	if (memory == NULL)
-		fail("%s: no memory for %zu times %zu bytes", options->file, count, size);
-	return memory;
-}
-
 _Noreturn static void fail_here(const struct options *options, const char *what)
 {
 	fail("%s: transaction %zu, operation %zu of all: %s", options->file, transaction_count,
 	     operation_count, what);
-}
-
-/* The file's content, with a NUL behind it; sets its end. */
-static char *read_all(const struct options *options, const char **end)
-{
-	FILE *file = fopen(options->file, "re");
-	struct stat status;
-	size_t size;
-
-	if (file == NULL || fstat(fileno(file), &status) != 0)
-		fail("%s: %s", options->file, strerror(errno));
-	all = allocate(options, (size_t)status.st_size, 1);
-	size = fread(all, 1, (size_t)status.st_size, file);
-	if (ferror(file) || size != (size_t)status.st_size)
-		fail("%s: it cannot be read to its end", options->file);
-	fclose(file);
-	*end = all + size;
-	return all;
 }
 
 /* Reads an operation; returns what follows it. */
@@ -83,14 +54,14 @@ static char *cut(const struct options *options, char *next, const char *end,
 
 static void open_file(const struct options *options)
 {
-	const char *end;
-	char *next = read_all(options, &end);
-	size_t lines = 0;
+	size_t size, lines = 0;
+	char *next = all = user_file_read(options, &size);
+	const char *end = next + size;
 
 	for (const char *c = next; c < end; c++)
 		lines += *c == '\n';
-	transactions = allocate(options, lines, sizeof(*transactions));
-	operations = allocate(options, lines, sizeof(*operations));
+	transactions = user_file_allocate(options, lines, sizeof(*transactions));
+	operations = user_file_allocate(options, lines, sizeof(*operations));
 	requests.batch = 1;
 	while (next < end) {
 		struct transaction *transaction = &transactions[transaction_count];
@@ -119,12 +90,6 @@ static void check(const struct options *options, size_t first_phase)
 			   transaction_count, options->n);
 }
 
-static size_t buffer_size(const struct options *options)
-{
-	(void)options;
-	return 1;
-}
-
 static void fill(struct generator *generator, struct transaction *transaction)
 {
 	if ((size_t)generator->number >= transaction_count)
@@ -147,7 +112,6 @@ static struct workload requests = {
 	.any_size = true,
 	.open = open_file,
 	.check = check,
-	.buffer_size = buffer_size,
 	.fill = fill,
 	.next = next,
 };

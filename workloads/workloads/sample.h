@@ -1,7 +1,6 @@
 /* The table of the apsys17 study: sample(id, value), every value one letter
  * repeated. */
-#ifndef COMMITPATH_SAMPLE_H
-#define COMMITPATH_SAMPLE_H
+#pragma once
 
 #include "workload.h"
 
@@ -15,5 +14,3 @@ const char *sample_value(struct generator *generator, char letter);
 
 /* Makes the insert of the row after the last. */
 void sample_insert(struct generator *generator, struct transaction *transaction);
-
-#endif

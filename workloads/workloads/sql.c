@@ -1,17 +1,15 @@
-/* A user's own SQL. The host cuts the file into statements that make the database and into
- * transactions (model/statements/sqlfile.py), and gives --file of `populate` the former, of `run`
- * the latter. Each text is preceded by the line where it begins in the user's file, in digits;
- * optionally a blank and its database's number, from 1; optionally a blank and the ns since the
- * first transaction at which it was recorded; and a newline. A NUL ends it. The tables are unknown,
- * so no rows are counted. */
-#include <errno.h>
+/* Executes a user's own SQL, each transaction of --file once. The host cuts the file into
+ * statements that make the database and into transactions (model/statements/sqlfile.py), and gives
+ * --file of `populate` the former, of `run` the latter. Each text is preceded by the line where it
+ * begins in the user's file, in digits; optionally a blank and its database's number, from 1;
+ * optionally a blank and the ns since the first transaction at which it was recorded; and a
+ * newline. A NUL ends it. The tables are unknown, so no rows are counted. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "fail.h"
+#include "user_file.h"
 #include "workload.h"
 
 struct text {
@@ -30,32 +28,6 @@ static const char *const none[] = {NULL};
 static struct table table = {.create = none, .names = none, .value_column = -1};
 
 static const struct workload_phase phases[] = {{.name = "sql"}};
-
-static void *allocate(const struct options *options, size_t count, size_t size)
-{
-	void *memory = calloc(count + 1, size);
-
-	if (memory == NULL)
-		fail("%s: no memory for %zu times %zu bytes", options->file, count, size);
-	return memory;
-}
-
-/* The file's content, with a NUL behind it. */
-static char *read_all(const struct options *options, size_t *size)
-{
-	FILE *file = fopen(options->file, "re");
-	struct stat status;
-	char *content;
-
-	if (file == NULL || fstat(fileno(file), &status) != 0)
-		fail("%s: %s", options->file, strerror(errno));
-	content = allocate(options, (size_t)status.st_size, 1);
-	*size = fread(content, 1, (size_t)status.st_size, file);
-	if (ferror(file) || *size != (size_t)status.st_size)
-		fail("%s: it cannot be read to its end", options->file);
-	fclose(file);
-	return content;
-}
 
 /* Cuts one text off the content, which goes to where the next one begins. */
 static struct text cut(const struct options *options, char **content, const char *end)
@@ -86,9 +58,9 @@ static struct text cut(const struct options *options, char **content, const char
 static void give_table(const struct options *options)
 {
 	size_t most = text_count + (size_t)options->databases;
-	const char **create = allocate(options, most, sizeof(*create));
-	int64_t *lines = allocate(options, most, sizeof(*lines));
-	size_t *databases = allocate(options, most, sizeof(*databases));
+	const char **create = user_file_allocate(options, most, sizeof(*create));
+	int64_t *lines = user_file_allocate(options, most, sizeof(*lines));
+	size_t *databases = user_file_allocate(options, most, sizeof(*databases));
 	bool is_made[MAX_DATABASES] = {false};
 	size_t count = text_count;
 
@@ -114,12 +86,12 @@ static void open_file(const struct options *options)
 	size_t size, count = 0;
 	char *content, *end;
 
-	all = read_all(options, &size);
+	all = user_file_read(options, &size);
 	content = all;
 	end = content + size;
 	for (size_t i = 0; i < size; i++)
 		count += content[i] == '\0';
-	texts = allocate(options, count, sizeof(*texts));
+	texts = user_file_allocate(options, count, sizeof(*texts));
 	while (content < end) {
 		texts[text_count] = cut(options, &content, end);
 		text_count++;
@@ -136,12 +108,6 @@ static void check(const struct options *options, size_t first_phase)
 	if ((size_t)options->n != text_count)
 		fail_usage("--n: %s has %zu transactions, not %" PRId64, options->file, text_count,
 			   options->n);
-}
-
-static size_t buffer_size(const struct options *options)
-{
-	(void)options;
-	return 1;
 }
 
 static void next(struct generator *generator, struct transaction *transaction)
@@ -165,7 +131,6 @@ static const struct workload sql = {
 	.several = true,
 	.open = open_file,
 	.check = check,
-	.buffer_size = buffer_size,
 	.next = next,
 };
 WORKLOAD_REGISTER(sql)

@@ -1,7 +1,6 @@
-/* Putting SQL texts together. Each function writes at `end`, where the text
+/* Builds SQL texts: each function appends a text, letters or a number at `end`, where the text
  * ends so far, and returns its new end. The buffer is large enough. */
-#ifndef COMMITPATH_TEXT_H
-#define COMMITPATH_TEXT_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,5 +26,3 @@ static inline char *append_number(char *end, int64_t number)
 {
 	return end + sprintf(end, "%" PRId64, number);
 }
-
-#endif

@@ -1,5 +1,5 @@
-/* What the benchmark tools share: a table that starts empty, n inserts, then updates and deletes
- * of those rows. */
+/* Phases and check of the workloads that imitate benchmark tools, such as Mobibench: n inserts
+ * into an empty table, then updates and deletes of those rows. */
 #include "tool.h"
 
 #include <inttypes.h>

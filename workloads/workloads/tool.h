@@ -1,7 +1,6 @@
-/* What the benchmark tools share: a table that starts empty, n inserts, then
- * updates and deletes of those rows. */
-#ifndef COMMITPATH_TOOL_H
-#define COMMITPATH_TOOL_H
+/* Phases and check of the workloads that imitate benchmark tools, such as Mobibench: n inserts
+ * into an empty table, then updates and deletes of those rows. */
+#pragma once
 
 #include "workload.h"
 
@@ -12,5 +11,3 @@ extern const struct workload_phase tool_phases[TOOL_PHASES];
 /* A run that begins with inserts begins with no rows; one that begins with
  * updates or deletes has n, as if it had just inserted them. */
 void tool_check(const struct options *options, size_t first_phase);
-
-#endif

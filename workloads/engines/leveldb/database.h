@@ -1,6 +1,6 @@
-/* An open LevelDB database, and what all files here do with it. */
-#ifndef COMMITPATH_LEVELDB_DATABASE_H
-#define COMMITPATH_LEVELDB_DATABASE_H
+/* struct database of the engine leveldb: LevelDB's handles and the settings of a run, and the
+ * functions that its C files share. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,14 +42,3 @@ struct database {
 	int64_t written; /* transactions */
 	struct key_values key_values;
 };
-
-/* Hooks of engine.h, by file. */
-extern const struct option settings[];
-const char *settings_title(void);
-bool settings_read(struct database *database, size_t index, char *answer, size_t size,
-		   struct error *error);
-bool settings_read_properties(struct database *database, struct error *error);
-void settings_write_properties(struct json *json, size_t number);
-void settings_write_version(struct json *json);
-
-#endif

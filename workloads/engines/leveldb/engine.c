@@ -1,13 +1,11 @@
-/* LevelDB through its C interface: databases, and the rows they are filled with. */
+/* Hooks of engine.h for LevelDB, by its C API: opens, fills, compacts, closes and removes a
+ * database. Compactions are done by the caller, or by a thread with a name. */
 #include "engine.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 
 #include "database.h"
 #include "engine_files.h"
@@ -202,21 +200,6 @@ static bool close_database(struct database *database, struct error *error)
 	return closed;
 }
 
-static bool remove_database(const char *path, struct error *error)
-{
-	leveldb_options_t *options;
-	struct stat status;
-	char *message = NULL;
-
-	if (stat(path, &status) != 0)
-		return errno == ENOENT ||
-		       error_set(error, "removing %s: %s", path, strerror(errno));
-	options = leveldb_options_create();
-	leveldb_destroy_db(options, path, &message);
-	leveldb_options_destroy(options);
-	return !call_failed("removing the database", message, error);
-}
-
 /* Before a run, too, each block is checked. */
 static bool scan(struct database *database, int64_t *rows, struct error *error)
 {
@@ -234,27 +217,14 @@ static bool maintain(struct database *database, struct error *error)
 }
 
 const struct engine engine = {
+	KEY_VALUES_HOOKS,
 	.name = "leveldb",
-	.settings = settings,
 	.file_roles = leveldb_roles,
-	.title = settings_title,
 	.open = open_database,
 	.close = close_database,
-	.remove = remove_database,
-	.load = key_values_load,
-	.render = key_values_render,
-	.commit = rows_commit,
+	.remove = rows_remove,
 	.maintain = maintain,
 	.scan = scan,
-	.count = key_values_count,
-	.each = key_values_each,
-	.last_key = key_values_last_key,
-	.read_setting = settings_read,
-	.read_properties = settings_read_properties,
-	.write_version = settings_write_version,
-	.write_properties = settings_write_properties,
 	.file_sizes = leveldb_file_sizes,
-	.log_prepare = engine_files_prepare,
-	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };

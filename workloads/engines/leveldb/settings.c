@@ -1,4 +1,5 @@
-/* LevelDB's version, settings and properties. */
+/* The option table of the engine leveldb (sync, buffer and table sizes, caches, filters), and what
+ * it reports in config.json: version, effective settings, tables on each level. */
 #include <stdio.h>
 #include <string.h>
 

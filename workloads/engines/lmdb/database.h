@@ -1,7 +1,6 @@
-/* An open LMDB environment, whose unnamed database has the rows, and what all files here do with
- * it. */
-#ifndef COMMITPATH_LMDB_DATABASE_H
-#define COMMITPATH_LMDB_DATABASE_H
+/* struct database of the engine lmdb: the environment, whose unnamed database has the rows, and
+ * the open transaction; and the functions that its C files share. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,15 +29,5 @@ bool call_succeeded(const char *operation, int result, struct error *error);
 bool transaction_begin(struct database *database, bool writes, struct error *error);
 bool transaction_end(struct database *database, bool succeeded, struct error *error);
 
-/* Hooks of engine.h, by file. */
-bool rows_commit(struct database *database, struct outcome *outcome, struct error *error);
-extern const struct option settings[];
+/* The flags of mdb_env_open that the settings request. */
 unsigned int settings_flags(const struct options *options);
-const char *settings_title(void);
-bool settings_read(struct database *database, size_t index, char *answer, size_t size,
-		   struct error *error);
-bool settings_read_properties(struct database *database, struct error *error);
-void settings_write_properties(struct json *json, size_t number);
-void settings_write_version(struct json *json);
-
-#endif

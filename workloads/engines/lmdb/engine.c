@@ -1,4 +1,5 @@
-/* LMDB: a database is a folder with a file of pages, which is mapped, and one of locks. */
+/* Hooks of engine.h for LMDB: opens, syncs, closes and removes a database, which is a folder with
+ * a memory-mapped file of pages and a lock file. */
 #include "engine.h"
 
 #include <errno.h>
@@ -203,28 +204,15 @@ static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 }
 
 const struct engine engine = {
+	KEY_VALUES_HOOKS,
 	.name = "lmdb",
 	.maps_files = true,
-	.settings = settings,
 	.file_roles = roles,
-	.title = settings_title,
 	.open = open_database,
 	.close = close_database,
 	.remove = remove_database,
-	.load = key_values_load,
-	.render = key_values_render,
-	.commit = rows_commit,
 	.maintain = maintain,
 	.scan = key_values_scan,
-	.count = key_values_count,
-	.each = key_values_each,
-	.last_key = key_values_last_key,
-	.read_setting = settings_read,
-	.read_properties = settings_read_properties,
-	.write_version = settings_write_version,
-	.write_properties = settings_write_properties,
 	.file_sizes = file_sizes,
-	.log_prepare = engine_files_prepare,
-	.log_begin = engine_files_begin,
 	.log_end = engine_files_end,
 };

@@ -1,4 +1,5 @@
-/* Keys and their values: transactions, and what key_values.h calls of LMDB. */
+/* Reads, writes, deletes and scans keys in LMDB transactions: the functions that key_values.h
+ * requires of an engine, and its commit. */
 #include <stdlib.h>
 
 #include "database.h"

@@ -1,4 +1,5 @@
-/* LMDB's version, settings and properties. */
+/* The option table of the engine lmdb (map size, flags such as MDB_NOSYNC), and what it reports in
+ * config.json: version, effective settings, depth and pages of the tree. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Page diffs by the cells of a b-tree page (fileformat2.html, 1.6): deleted, inserted, replaced or
- * moved cells, each new one with all its bytes. Remaining differences, in the page's header and
- * between cells, follow as runs of bytes. */
+/* Makes and applies the diff of two versions of a b-tree page by its cells (fileformat2.html,
+ * 1.6): deleted, inserted, replaced or moved cells, each new one with all its bytes. Remaining
+ * differences, in the page's header and between cells, follow as runs of bytes. */
 #include <string.h>
 
 #include "diff.h"

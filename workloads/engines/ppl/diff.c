@@ -1,5 +1,5 @@
-/* A page record as changed cells or changed bytes: kind, cells, then runs; only runs if cells do
- * not fit. */
+/* Makes the log record of a page change from the page's old and new version, as cells or as bytes,
+ * and applies a record to a page: kind, cells, then runs; only runs if cells do not fit. */
 #include "diff.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The difference of two versions of a page, as a record of bytes or of cells. Both restore the same
  * new page from the old one. */
-#ifndef COMMITPATH_PPL_DIFF_H
-#define COMMITPATH_PPL_DIFF_H
+#pragma once
 
 #include "bytes.h"
 
@@ -28,5 +27,3 @@ bool runs_apply(struct reader *record, uint8_t *page, uint32_t size);
  */
 bool cells_add(const struct page_pair *pages, struct bytes *record, uint8_t *work);
 bool cells_apply(struct reader *record, uint8_t *page, uint32_t size, uint32_t number);
-
-#endif

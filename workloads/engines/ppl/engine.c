@@ -1,5 +1,5 @@
-/* SQLite/PPL as an engine of the driver. engines/ssl/driver.c has the shared part; transactions are
- * executed by engines/sqlite/execute.c. */
+/* Names, file suffixes and file roles of the engine SQLite/PPL, a SQLite that logs page changes.
+ * The hooks are those shared with SQLite/SSL (engines/ssl/driver.c). */
 #include "engine.h"
 
 #include "driver.h"

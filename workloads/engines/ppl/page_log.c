@@ -1,5 +1,6 @@
-/* The content of the log's file after its headers (engines/ssl/log_file.c): a commit word in each
- * of the two slots, then sectors, each for one page.
+/* Writes the log file of SQLite/PPL and resets it after a checkpoint. After its headers
+ * (engines/ssl/log_file.c) it has a commit word in each of the two slots, then sectors, each with
+ * the change records of one page.
  *
  *   header:      sector size 32; floor 64, marked 64, confirmed 64, of these the records that the
  *                log has 32, sum of their CRCs 32

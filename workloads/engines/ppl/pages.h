@@ -1,6 +1,6 @@
-/* The page log: a log of sectors, one for each changed page. */
-#ifndef COMMITPATH_PPL_PAGES_H
-#define COMMITPATH_PPL_PAGES_H
+/* The page log of SQLite/PPL: sectors of a fixed size in the log file, each with the change
+ * records of one database page; how they are found, filled, emptied and written. */
+#pragma once
 
 #include "diff.h"
 #include "state.h"
@@ -71,5 +71,3 @@ int page_log_commit(struct ssl *ssl, uint32_t database_size);
 
 /* commit.c. Reads a page as it was last committed; `page` gets it. */
 int page_before(struct ssl *ssl, uint32_t number, uint8_t *page);
-
-#endif

@@ -1,4 +1,5 @@
-/* Page diffs by runs of bytes: the distance from the last run, the length, the bytes. */
+/* Makes and applies the diff of two versions of a page as runs of changed bytes: the distance from
+ * the last run, the length, the bytes. */
 #include <string.h>
 
 #include "diff.h"

@@ -1,4 +1,5 @@
-/* Allocation of sectors to pages. */
+/* Which sector of SQLite/PPL's log belongs to which database page, in memory: a hash table by page
+ * number, a list of free sectors, and the records in each. */
 #include "pages.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* SQLite/PPL's settings: the options of its driver. */
+/* The option table of the engine SQLite/PPL (sector size, kind of page record, and the options of
+ * any log), and its own numbers in config.json. */
 #include "driver.h"
 #include "log_settings.h"
 #include "pages.h"

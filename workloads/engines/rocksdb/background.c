@@ -1,7 +1,8 @@
-/* Flushes and compactions. With --background inline a call does those that it makes due, so that
- * runs are equal and its calls of files are the caller's. The linker replaces two functions
- * (engine.mk): what RocksDB schedules is queued, and a wait of the caller for a condition does the
- * queued work and returns, as after a spurious wakeup: all waits of RocksDB are loops. */
+/* Runs RocksDB's flushes and compactions in the call that makes them due (--background inline), so
+ * that runs are equal and its file calls are the caller's; or waits for its threads. The linker
+ * replaces two functions (engine.mk): what RocksDB schedules is queued, and a wait of the caller
+ * for a condition does the queued work and returns, as after a spurious wakeup: all waits of
+ * RocksDB are loops. */
 #include "database.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* An open RocksDB database, and what all files here do with it. */
-#ifndef COMMITPATH_ROCKSDB_DATABASE_H
-#define COMMITPATH_ROCKSDB_DATABASE_H
+/* struct database of the engine rocksdb: RocksDB's handles and the settings of a run, and the
+ * functions that its C files share. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,9 +48,6 @@ struct database {
 	struct key_values key_values;
 };
 
-/* Hooks of engine.h, by file. */
-extern const struct option settings[];
-const char *settings_title(void);
 /* Says how the database that is opened does its background work. */
 void background_begin(const struct database *database);
 /* Returns when no flush and no compaction is due or runs. */
@@ -63,10 +60,3 @@ bool settings_set(struct database *database, const struct options *options, stru
 bool settings_file(const char *path, char *name, size_t size);
 /* Reads back what is in effect in the database that was opened there. */
 bool settings_read_back(struct database *database, const char *path, struct error *error);
-bool settings_read(struct database *database, size_t index, char *answer, size_t size,
-		   struct error *error);
-bool settings_read_properties(struct database *database, struct error *error);
-void settings_write_properties(struct json *json, size_t number);
-void settings_write_version(struct json *json);
-
-#endif

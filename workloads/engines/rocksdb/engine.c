@@ -1,13 +1,9 @@
-/* RocksDB through its C interface: the engine's hooks, from opening a database to its compactions.
- */
+/* Hooks of engine.h for RocksDB, by its C API: opens, fills, compacts, closes and removes a
+ * database. */
 #include "engine.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "database.h"
 #include "engine_files.h"
@@ -134,43 +130,9 @@ static bool close_database(struct database *database, struct error *error)
 	return closed;
 }
 
-static bool remove_database(const char *path, struct error *error)
-{
-	rocksdb_options_t *options;
-	struct stat status;
-	char *message = NULL;
-
-	if (stat(path, &status) != 0)
-		return errno == ENOENT ||
-		       error_set(error, "removing %s: %s", path, strerror(errno));
-	options = rocksdb_options_create();
-	rocksdb_destroy_db(options, path, &message);
-	rocksdb_options_destroy(options);
-	return !call_failed("removing the database", message, error);
-}
-
 const struct engine engine = {
-	.name = "rocksdb",
-	.settings = settings,
-	.file_roles = roles,
-	.title = settings_title,
-	.open = open_database,
-	.close = close_database,
-	.remove = remove_database,
-	.load = key_values_load,
-	.render = key_values_render,
-	.commit = rows_commit,
-	.maintain = compact,
-	.scan = key_values_scan,
-	.count = key_values_count,
-	.each = key_values_each,
-	.last_key = key_values_last_key,
-	.read_setting = settings_read,
-	.read_properties = settings_read_properties,
-	.write_version = settings_write_version,
-	.write_properties = settings_write_properties,
-	.file_sizes = files_sizes,
-	.log_prepare = engine_files_prepare,
-	.log_begin = engine_files_begin,
+	KEY_VALUES_HOOKS,      .name = "rocksdb",	.file_roles = roles,
+	.open = open_database, .close = close_database, .remove = rows_remove,
+	.maintain = compact,   .scan = key_values_scan, .file_sizes = files_sizes,
 	.log_end = files_end,
 };

@@ -1,4 +1,6 @@
-/* RocksDB's files by the names that its file/filename.cc gives, and the log of their calls. */
+/* Finds the role of a RocksDB file (log, table, manifest, …) by its name, as file/filename.cc
+ * gives it, and passes the logged writes of logs and tables on, so that rows are attributed to
+ * writes. */
 #include "files.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* RocksDB's files: their roles, the log of their calls, and the writes that made a table's rows. */
-#ifndef COMMITPATH_ROCKSDB_FILES_H
-#define COMMITPATH_ROCKSDB_FILES_H
+/* RocksDB's files: their roles by name, hooks for the log of their calls, and, in tables.c, which
+ * write made each row of a table. */
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +33,3 @@ void table_delete(const char *name);
 
 /* Reports the rows that no further deletion is needed for. */
 void tables_settle(void);
-
-#endif

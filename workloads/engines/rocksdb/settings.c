@@ -1,4 +1,5 @@
-/* RocksDB's version, settings and properties. */
+/* The option table of the engine rocksdb, how RocksDB is given those options, and how the
+ * effective ones are read back, from its file OPTIONS, for config.json. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* Allocating, closing and removing a database, and creating and filling one (ENGINE_CREATE) in one
- * unprotected transaction. */
+/* Makes and removes SQLite databases: creates a file with its tables in one transaction without
+ * journal and syncs (ENGINE_CREATE), makes it durable when closed; allocates struct database. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* SQLite: a database is one connection. */
+/* Hooks of engine.h for SQLite: opens a connection with the requested pragmas, commits a
+ * transaction, checkpoints the WAL, closes, and reads file sizes. */
 #include "engine.h"
 
 #include <stdio.h>

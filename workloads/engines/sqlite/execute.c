@@ -1,4 +1,5 @@
-/* Executes what was rendered. */
+/* Executes the SQL text of a transaction, each statement by prepare, step and finalize, and counts
+ * the rows that it returns. */
 #include "sql.h"
 
 bool sql_execute_one(struct database *database, const char **text, size_t length,

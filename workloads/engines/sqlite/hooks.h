@@ -1,6 +1,6 @@
-/* Functions and hooks of engine.h that engines made of SQLite share. */
-#ifndef COMMITPATH_SQLITE_HOOKS_H
-#define COMMITPATH_SQLITE_HOOKS_H
+/* What the engines made of SQLite (sqlite, ssl, ppl, sqlitekv) share: functions that create, load,
+ * render, scan and log, and SQLITE_HOOKS, their entries in the table of engine.h. */
+#pragma once
 
 #include "engine.h"
 
@@ -63,5 +63,3 @@ void sqlite_log_end(void);
 	.last_key = sqlite_last_key, .read_properties = sqlite_read_properties,                   \
 	.log_prepare = sqlite_log_prepare, .log_begin = sqlite_log_begin,                         \
 	.log_end = sqlite_log_end
-
-#endif

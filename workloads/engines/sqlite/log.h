@@ -1,6 +1,5 @@
 /* Log of file calls for engines made from SQLite: SQLite's files, and the engine's own. */
-#ifndef COMMITPATH_SQLITE_LOG_H
-#define COMMITPATH_SQLITE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ void log_note_kept(size_t database, uint64_t begin, int64_t offset, int64_t byte
 /* Records a call to the engine's own file that no VFS sees. */
 void log_note_own(size_t database, enum file_op op, uint64_t begin, int64_t offset, int64_t bytes,
 		  int result);
-
-#endif

@@ -1,7 +1,6 @@
-/* SQLite's options shared by every engine made from it: entries of engine.settings, with indexes
- * PAGE_SIZE and CACHE_SIZE. */
-#ifndef COMMITPATH_SQLITE_PAGE_SETTINGS_H
-#define COMMITPATH_SQLITE_PAGE_SETTINGS_H
+/* The options page-size and cache-size of every engine made of SQLite, as entries of its option
+ * table with the indexes PAGE_SIZE and CACHE_SIZE. */
+#pragma once
 
 #define PAGE_SIZE_SETTING                              \
 	{SETTING("page-size", "page_size", PAGE_SIZE), \
@@ -14,5 +13,3 @@
 	{SETTING("cache-size", "cache_size", CACHE_SIZE),              \
 	 INTEGER("SIZE", INT32_MIN + 1, INT32_MAX), .preset = "-2000", \
 	 .help = "PRAGMA cache_size: pages, or KiB when negative"}
-
-#endif

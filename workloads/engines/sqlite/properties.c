@@ -1,4 +1,5 @@
-/* The SQLite release and its compile options, and further effective settings: SQLite's pragmas. */
+/* Writes what SQLite reports besides the settings to config.json and `driver version`: release,
+ * compile options, and every pragma that can be read without an effect. */
 #include <stdio.h>
 #include <string.h>
 

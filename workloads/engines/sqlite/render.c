@@ -1,4 +1,5 @@
-/* Transactions as literal SQL. */
+/* Renders a transaction as SQL text: each operation is a text of the workload's table with key and
+ * value as literals. Loads the rows of a new database by a prepared INSERT. */
 #include <stdlib.h>
 #include <string.h>
 

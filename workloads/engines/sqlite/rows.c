@@ -1,4 +1,5 @@
-/* Scan all rows, count them, and find the last key. */
+/* Reads all rows of the workload's tables and checks the sizes of their values, counts rows, and
+ * finds the largest key. */
 #include <stdio.h>
 #include <string.h>
 

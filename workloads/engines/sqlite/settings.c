@@ -1,4 +1,5 @@
-/* SQLite's settings: their options, and setting and reading them in a connection. */
+/* The option table of the engine sqlite (journal_mode, synchronous, page_size, …); sets each
+ * option as a pragma of a connection, and reads the effective value back. */
 #include "settings.h"
 
 #include <stdio.h>

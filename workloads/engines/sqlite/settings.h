@@ -1,6 +1,6 @@
-/* SQLite's settings: their options, and setting and reading them in a connection. */
-#ifndef COMMITPATH_SQLITE_SETTINGS_H
-#define COMMITPATH_SQLITE_SETTINGS_H
+/* The settings of the engine sqlite, which are pragmas: their indexes, and functions that set them
+ * in a connection and read them back. */
+#pragma once
 
 #include "engine.h"
 #include "sqlite3.h"
@@ -39,5 +39,3 @@ bool settings_hold_reader(struct database *database, struct error *error);
 /* Sets the other requested pragmas. From MMAP_SIZE on, those at SQLite's own default are not set.
  */
 bool settings_apply(sqlite3 *db, const struct options *options, struct error *error);
-
-#endif

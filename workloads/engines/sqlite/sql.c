@@ -1,4 +1,5 @@
-/* SQLite calls that succeed or give a one-line error. */
+/* Wrappers of SQLite's C API for the engines: run a statement, read one number or text; a failure
+ * becomes a one-line error with SQLite's code and message. */
 #include "sql.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* SQLite calls that succeed or give a one-line error. */
-#ifndef COMMITPATH_SQLITE_SQL_H
-#define COMMITPATH_SQLITE_SQL_H
+/* struct database of engines made of SQLite, and wrappers of SQLite's C API that set a one-line
+ * error when a call fails. */
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -78,5 +78,3 @@ bool sql_text(sqlite3 *db, const char *sql, char *answer, size_t size, bool *fou
 
 /* Prepares one statement; NULL is an error. */
 sqlite3_stmt *sql_prepare(sqlite3 *db, const char *sql, struct error *error);
-
-#endif

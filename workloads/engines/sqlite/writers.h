@@ -1,6 +1,5 @@
 /* Two writers of one database: the driver, and a thread with a connection of its own. */
-#ifndef COMMITPATH_SQLITE_WRITERS_H
-#define COMMITPATH_SQLITE_WRITERS_H
+#pragma once
 
 #include "engine.h"
 
@@ -18,5 +17,3 @@ bool writers_close(struct database *database, struct error *error);
 
 /* Writes what both did as a member of config.json; nothing without a second writer. */
 void writers_report(struct json *json);
-
-#endif

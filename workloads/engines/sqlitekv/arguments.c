@@ -1,4 +1,5 @@
-/* The arguments of CREATE VIRTUAL TABLE. */
+/* Parses the arguments of CREATE VIRTUAL TABLE … USING sqlitekv: the database's folder, the
+ * options sync, cache and form, and the columns. */
 #include "kv.h"
 
 #include <string.h>

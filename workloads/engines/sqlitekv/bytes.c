@@ -1,4 +1,5 @@
-/* Bytes that grow, and the numbers in keys and values. */
+/* Byte buffers that grow, and reading and writing numbers in them (big-endian, varint): keys and
+ * values are made of these. */
 #include "kv.h"
 
 #include <string.h>

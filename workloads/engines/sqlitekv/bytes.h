@@ -1,6 +1,6 @@
-/* Bytes that grow, and the numbers in keys and values. */
-#ifndef COMMITPATH_SQLITEKV_BYTES_H
-#define COMMITPATH_SQLITEKV_BYTES_H
+/* Byte buffers that grow, slices of bytes, and the numbers in keys and values (big-endian,
+ * varint). */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +38,3 @@ bool slice_begins_with(struct slice slice, struct slice prefix);
 bool slice_take(struct slice *slice, size_t size, struct slice *taken);
 bool slice_take_number(struct slice *slice, size_t size, uint64_t *number);
 bool slice_take_varint(struct slice *slice, uint64_t *number);
-
-#endif

@@ -1,6 +1,7 @@
-/* Memory in slabs, each cut into slots of one size class: 32, 64, 128 bytes and so on. An entry
- * takes a free slot of the smallest class that it fits in, or else of the next larger ones. Without
- * any, it replaces its class's entries in turn, or takes a slab from the others in turn.
+/* The query cache: results of queries in memory slabs, each cut into slots of one size class: 32,
+ * 64, 128 bytes and so on. An entry takes a free slot of the smallest class that it fits in, or
+ * else of the next larger ones. Without any, it replaces its class's entries in turn, or takes a
+ * slab from the others in turn.
  *
  * A hash table leads to (slab, offset): as one number, as slabs follow each other. The whole
  * key is compared.

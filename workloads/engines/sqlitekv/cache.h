@@ -1,6 +1,6 @@
-/* The query cache: results by table, columns, predicate and argument. */
-#ifndef COMMITPATH_SQLITEKV_CACHE_H
-#define COMMITPATH_SQLITEKV_CACHE_H
+/* The query cache of a database: the rows that a key, or the first columns of one, led to, so that
+ * a repeated query reads nothing from LevelDB. */
+#pragma once
 
 #include "bytes.h"
 
@@ -30,5 +30,3 @@ void cache_add(struct cache *cache, enum cache_query query, struct slice key, st
 void cache_erase(struct cache *cache, enum cache_query query, struct slice key);
 void cache_clear(struct cache *cache);
 struct cache_counts cache_counts(const struct cache *cache);
-
-#endif

@@ -1,4 +1,5 @@
-/* CREATE TABLE as workloads have it, made one of a virtual table. */
+/* Rewrites a workload's CREATE TABLE as CREATE VIRTUAL TABLE … USING sqlitekv, with the same
+ * columns. */
 #include "driver.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Cursors: the rows of a range of keys. */
+/* Cursors of the virtual tables (xFilter, xNext, xColumn, …): return the rows of a key or of a
+ * range of keys, from the query cache, the open transaction and LevelDB. */
 #include "values.h"
 
 struct cursor {

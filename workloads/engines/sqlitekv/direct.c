@@ -1,4 +1,5 @@
-/* The direct subset of SQL: SELECT columns FROM table WHERE key = number
+/* Answers a SELECT of one row from the query cache without SQLite's compiler or LevelDB, if its
+ * text is in this subset of SQL: SELECT columns FROM table WHERE key = number
  *
  * Columns are names or *, the key is one column of integers, and the number has digits only. The
  * same text means the same to SQLite, which gets every other statement. An answer costs neither

@@ -1,6 +1,5 @@
-/* Rows by key from the query cache, before SQLite compiles their statement. */
-#ifndef COMMITPATH_SQLITEKV_DIRECT_H
-#define COMMITPATH_SQLITEKV_DIRECT_H
+/* Reads a row by its key from the query cache, before SQLite compiles the statement. */
+#pragma once
 
 #include "values.h"
 
@@ -18,5 +17,3 @@ struct direct {
  * row is in the cache; `text` then advances to its end, and the fields are valid until the next
  * call of the module. False: SQLite executes it. */
 bool direct_read(struct module *module, const char **text, struct direct *direct);
-
-#endif

@@ -1,6 +1,6 @@
-/* SQLiteKV as an engine of the driver. */
-#ifndef COMMITPATH_SQLITEKV_DRIVER_H
-#define COMMITPATH_SQLITEKV_DRIVER_H
+/* What the driver's files of the engine sqlitekv share: indexes of its settings, its part of
+ * struct database, and the functions of create.c and settings.c. */
+#pragma once
 
 #include "direct.h"
 #include "hooks.h"
@@ -34,5 +34,3 @@ void kv_write_properties(struct json *json, size_t number);
 void kv_write_version(struct json *json);
 /* Keeps a database's counters when it is closed. */
 void kv_keep_counts(size_t number, const struct cache *cache);
-
-#endif

@@ -1,4 +1,5 @@
-/* SQLiteKV: SQLite in memory, whose tables are virtual and in a LevelDB database. */
+/* Hooks of engine.h for SQLiteKV: SQLite in memory, whose virtual tables are in a LevelDB
+ * database. Opens, fills, commits, compacts, closes and removes it. */
 #include "engine.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Whether a folder is a LevelDB database, and one of sqlitekv in its present format. */
+/* Checks that a folder has a LevelDB database, and one of sqlitekv in its present format; writes a
+ * key that identifies a new one. */
 #include "kv.h"
 
 #include <dirent.h>

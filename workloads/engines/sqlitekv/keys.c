@@ -1,4 +1,5 @@
-/* Keys, which are compared as bytes.
+/* Encodes the columns of a primary key as bytes in the order in which SQLite compares the values,
+ * and decodes them.
  *
  * A row's key begins with the number of bytes of the table's id, 1 to 4, and the id. A column is a
  * tag and

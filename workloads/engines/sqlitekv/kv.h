@@ -7,8 +7,7 @@
  * Functions that can fail return SQLite's result code. Those with `message` also set it to a line
  * from sqlite3_malloc.
  */
-#ifndef COMMITPATH_SQLITEKV_KV_H
-#define COMMITPATH_SQLITEKV_KV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -230,5 +229,3 @@ int module_register(sqlite3 *db, struct module **made);
 /* Opens a database and all its tables; the caller closes the store before the connection. */
 int module_attach(struct module *module, const char *path, const struct store_options *options,
 		  bool create, bool blind, struct store **opened, char **message);
-
-#endif

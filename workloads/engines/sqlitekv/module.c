@@ -1,4 +1,5 @@
-/* The module's functions, and what a connection has open. */
+/* The callbacks of SQLite's virtual-table module sqlitekv for transactions and savepoints;
+ * registers the module, and attaches all tables of a LevelDB database. */
 #include "values.h"
 
 static struct store *store_of(sqlite3_vtab *vtab)

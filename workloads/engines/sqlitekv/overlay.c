@@ -1,4 +1,6 @@
-/* A skip list. Nothing is removed before it is cleared, so that a cursor can keep its place. */
+/* The writes of an open transaction in a skip list by key, with each key's versions, so that scans
+ * see them and a savepoint can undo them. Nothing is removed before it is cleared, so that a
+ * cursor can keep its place. */
 #include "kv.h"
 
 #include <string.h>

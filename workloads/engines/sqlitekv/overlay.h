@@ -1,7 +1,6 @@
-/* What a transaction has written, in the order of keys, with a log of its changes for savepoints.
- */
-#ifndef COMMITPATH_SQLITEKV_OVERLAY_H
-#define COMMITPATH_SQLITEKV_OVERLAY_H
+/* The writes of an open transaction, in the order of keys, with a log of the changes for
+ * savepoints. */
+#pragma once
 
 #include "bytes.h"
 
@@ -40,5 +39,3 @@ void overlay_free(struct overlay *overlay);
 /* The first node that is not before the key, or the last one before it. NULL: none. */
 struct overlay_node *overlay_from(const struct overlay *overlay, struct slice key);
 struct overlay_node *overlay_before(const struct overlay *overlay, struct slice key);
-
-#endif

@@ -1,4 +1,5 @@
-/* What a query asks of the key: equal first columns, and a range of the next one.
+/* Plans a query of a virtual table (xBestIndex) and makes a range of keys of it: equal first
+ * columns of the key, and a range of the next one.
  *
  * SQLite checks each row again, so that a range may have too many rows. It also compares with the
  * affinities of both sides, and shows a table the values of the other side only: where the

@@ -1,4 +1,4 @@
-/* The databases that a connection has open, by their folders.
+/* Lists the LevelDB databases that a connection has open, by their folders, and locks each folder.
  *
  * LevelDB locks a folder by its name and for the process. Another name of the folder would be
  * opened a second time, and so would the same name by another copy of this module. A second open of

@@ -1,4 +1,5 @@
-/* The savepoints of a transaction that makes a table.
+/* Makes savepoints hold for a table that CREATE VIRTUAL TABLE makes within a transaction, by a
+ * second virtual table without rows.
  *
  * SQLite reports a savepoint to a table that it has called in the transaction before. When CREATE
  * VIRTUAL TABLE makes a table, SQLite does not report the savepoints that are open, nor what is

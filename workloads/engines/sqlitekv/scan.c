@@ -1,4 +1,5 @@
-/* Goes through a range of keys: LevelDB's, and those of the transaction, which hide them. */
+/* Iterates over a range of keys, forward or backward: merges LevelDB's with those of the open
+ * transaction, which hide them. */
 #include "kv.h"
 
 static struct slice base_key(const struct scan *scan)

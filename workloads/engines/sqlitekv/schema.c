@@ -1,5 +1,6 @@
-/* The declaration of a table, as SQLite's own parser reads it: a database in memory makes the
- * table, and is asked for it. */
+/* Parses the columns of a table's declaration, their types, collations and key, by SQLite's own
+ * parser: a database in memory makes the table and describes it. Rejects what sqlitekv has no part
+ * for. */
 #include "kv.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The driver's part: settings, and what was in effect. */
+/* The option table of the engine sqlitekv, and what it reports in config.json: effective settings,
+ * LevelDB's tables on each level, hits and misses of the query cache. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A LevelDB database of a connection, and its transaction. */
+/* A LevelDB database that a connection has open: opens it, reads and writes keys in a transaction
+ * kept in memory, and commits that as one write batch. */
 #include "kv.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Virtual tables, and the tables of a database. */
+/* Creates, connects and drops virtual tables (xCreate, xConnect, xDestroy), and reads and stores
+ * their schemas in the LevelDB database. */
 #include "values.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* INSERT, UPDATE and DELETE of a row. */
+/* INSERT, UPDATE and DELETE of a row (xUpdate): chooses its rowid, checks NOT NULL and UNIQUE, and
+ * writes its key and value to the transaction. */
 #include "values.h"
 
 static int constraint(struct kv_table *table, int code, const char *kind, const char *columns)

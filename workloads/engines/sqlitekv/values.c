@@ -1,4 +1,5 @@
-/* Values with their column's affinity, and the part of a row that is in LevelDB's value.
+/* Applies a column's affinity to a SQL value, and encodes and decodes the columns of a row that
+ * are in LevelDB's value.
  *
  * A row is a byte for the format, a type for each column that is kept, and their contents. Types
  * are those of SQLite's record format (fileformat2.html, 2.1).

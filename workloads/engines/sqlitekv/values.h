@@ -1,6 +1,6 @@
-/* Values of columns, in keys and in rows. */
-#ifndef COMMITPATH_SQLITEKV_VALUES_H
-#define COMMITPATH_SQLITEKV_VALUES_H
+/* Column values of SQLite as bytes of LevelDB: encoding and decoding of keys (keys.c) and of rows
+ * (values.c). */
+#pragma once
 
 #include "kv.h"
 
@@ -35,5 +35,3 @@ void key_of_sequence(struct bytes *key, uint32_t table);
 void row_write(struct bytes *row, const struct kv_schema *schema, const struct field *fields);
 /* Reads one of them. False: the row is damaged. */
 bool row_read(struct slice row, const struct kv_schema *schema, int column, struct field *field);
-
-#endif

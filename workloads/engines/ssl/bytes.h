@@ -1,6 +1,5 @@
 /* Growing byte buffers, numbers in them, and CRC-32C. */
-#ifndef COMMITPATH_SSL_BYTES_H
-#define COMMITPATH_SSL_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ uint32_t get32be(const uint8_t *at);
 
 /* CRC-32C (RFC 3720, appendix B.4), continued from `crc`; of nothing it is 0. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
-
-#endif

@@ -1,5 +1,5 @@
-/* The calls that replace SQLite's: a statement's values are kept, and added to the record before it
- * is executed. */
+/* SQLite's calls as SQLite/SSL offers them to programs (ssl_prepare, ssl_bind_…, ssl_step, …):
+ * a statement's text and values are kept, and added to the log's record before it is executed. */
 #include <string.h>
 
 #include "state.h"

@@ -1,4 +1,4 @@
-/* Commits and checkpoints.
+/* Makes commits durable, and writes checkpoints to the database.
  *
  * A commit becomes durable by a record in the log, or by a WAL file with the id after the log's
  * base. A checkpoint consists of that WAL file, synced; the log's reset to its id, synced; the copy

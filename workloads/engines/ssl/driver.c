@@ -1,5 +1,6 @@
-/* Shared driver code of engines that are SQLite with a log, opened by ssl_open. Populating and
- * verifying use SQLite alone. */
+/* Hooks of engine.h for SQLite with a log, shared by the engines ssl and ppl: opens, commits,
+ * checkpoints, closes, and reads settings and file sizes. Populating and verifying use SQLite
+ * alone. */
 #include "engine.h"
 
 #include <limits.h>

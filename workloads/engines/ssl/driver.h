@@ -1,7 +1,6 @@
-/* The driver of an engine that is SQLite with a log: what driver.c and driver_stats.c need from ssl
- * and ppl, and what they offer these. */
-#ifndef COMMITPATH_SSL_DRIVER_H
-#define COMMITPATH_SSL_DRIVER_H
+/* What the engines ssl and ppl define for the driver's code that they share (driver.c,
+ * driver_stats.c), such as names and file suffixes, and what it offers them. */
+#pragma once
 
 #include "hooks.h"
 #include "sql.h"
@@ -44,5 +43,3 @@ void driver_keep(size_t number, struct ssl_stats stats);
 void driver_write_properties(struct json *json, size_t number);
 void driver_write_own(struct json *json, const struct ssl_stats *stats);
 void driver_write_number(struct json *json, const char *key, int64_t number);
-
-#endif

@@ -1,4 +1,5 @@
-/* Statistics (ssl_stats) of each closed database, and their members in config.json. */
+/* Keeps the log's statistics (ssl_stats) of each database when it is closed, adds them up, and
+ * writes them to config.json. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* SQLite/SSL as an engine of the driver; driver.c has the shared part. */
+/* Names and file roles of the engine SQLite/SSL, and how it executes a transaction: by the calls
+ * of ssl.h, which log statements. The hooks are in driver.c. */
 #include "engine.h"
 
 #include "driver.h"
@@ -44,13 +45,5 @@ static bool execute_one(struct database *database, const char **text, size_t len
 
 bool driver_execute(struct database *database, struct outcome *outcome, struct error *error)
 {
-	const char *text = database->text, *end = text + database->length;
-
-	while (text < end) {
-		const char *statement = text;
-
-		if (!execute_one(database, &text, (size_t)(end - text) + 1, outcome, error))
-			return sql_error_at(database->text, database->line, statement, error);
-	}
-	return true;
+	return sql_execute(database, execute_one, outcome, error);
 }

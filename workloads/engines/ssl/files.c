@@ -1,4 +1,4 @@
-/* Open, read and delete files through the wrapped VFS. */
+/* Opens, reads and writes files through the VFS below ours, in parts of a size that it accepts. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
-/* Records of a statement log. A record is valid while it has the header's epoch and the next
- * number: records left after a reset are not.
+/* Appends records to a statement log, reads the valid ones when it is opened, and resets it after
+ * a checkpoint. A record is valid while it has the header's epoch and the next number: records
+ * left after a reset are not.
  *
  *   header: SQLite's version 32; at 56 whether its records are synced alone, 0, or not, 1 32
  *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64,

@@ -1,6 +1,6 @@
-/* The log's file: two slots of 512 bytes with a header each, then the log's content. It is filled
- * with zeros when made, so that a commit changes no metadata. The complete header with the larger
- * epoch is valid.
+/* Makes, opens and removes the log's file, and writes its header. It has two slots of 512 bytes
+ * with a header each, then the log's content, and is filled with zeros when made, so that a commit
+ * changes no metadata. The complete header with the larger epoch is valid.
  *
  *   header: 14 bytes of the log's kind, version 16, page size 32, its kind's own 32, identity 64,
  *           epoch 64, base 64, size 64, its kind's own, CRC-32C of that 32

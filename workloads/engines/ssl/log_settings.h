@@ -1,7 +1,6 @@
-/* Options of a log, shared by the engines made from it: entries of engine.settings, in the order of
- * driver.h. */
-#ifndef COMMITPATH_SSL_LOG_SETTINGS_H
-#define COMMITPATH_SSL_LOG_SETTINGS_H
+/* The options of every engine with a log (log-size, dirty-pages, log-medium, …), as entries of its
+ * option table, in the order of driver.h. */
+#pragma once
 
 #include "page_settings.h"
 
@@ -22,5 +21,3 @@ static const char *const log_media[] = {"fdatasync", "msync", "pcm", NULL};
 		 .help = "what persistent memory is written by; a power of two"},                  \
 		{SETTING("pcm-write-ns", "pcm_write_ns", PCM_WRITE_NS), INTEGER("NS", 0, 1000000), \
 		 .preset = "7500", .help = "what each such line takes"}
-
-#endif

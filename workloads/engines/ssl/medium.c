@@ -1,4 +1,5 @@
-/* The log's medium (enum ssl_medium): mapping it, and making writes durable. */
+/* Writes bytes to the log and makes them durable, by its medium (enum ssl_medium): a file with
+ * fdatasync, a mapped file with msync, or persistent memory by cleaning cache lines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

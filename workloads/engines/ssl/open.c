@@ -1,4 +1,5 @@
-/* Open and close databases with a log. */
+/* Opens and closes databases with a log (ssl_open, ssl_close): checks options, names the files,
+ * recovers, and sets up the only connection. */
 #include <string.h>
 
 #include "state.h"

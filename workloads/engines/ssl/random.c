@@ -1,5 +1,6 @@
-/* Repeatable time and random numbers: the time is that of a statement's first read of the clock,
- * and our generator is seeded before each statement. */
+/* Makes SQL's time and random numbers repeatable, so that a logged statement does the same when it
+ * is executed again: the time is that of a statement's first read of the clock, and our generator
+ * is seeded before each statement. */
 #include "state.h"
 
 static void note_random(struct ssl *ssl)

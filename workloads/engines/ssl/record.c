@@ -1,8 +1,10 @@
-/* A transaction's record in the log, and its execution again.
+/* Encodes a transaction's statements and values as a record of the log, and executes such a record
+ * again after a crash.
  *
  *   record: settings, number of pragmas, their texts, last_insert_rowid, then entries to its end
- *   entry:  1, a text: the next template; or 2, a statement: template, used, [time], [seed], number
- * of values, values value:  type, then the number, 8 bytes of a real, or size and bytes
+ *   entry:  1, a text: the next template; or 2, a statement: template, used, [time], [seed],
+ *           number of values, values
+ *   value:  type, then the number, 8 bytes of a real, or size and bytes
  *
  * Numbers are as bytes_number has them, a text is its size and bytes. */
 #include <string.h>

@@ -1,9 +1,10 @@
-/* Recovery, by checkpoint ids: the WAL file's, the log's base (the checkpoint before the log), and
- * the mark of the last one written to the database.
+/* Recovers a SQLite/SSL database after a crash, by three checkpoint ids: the WAL file's, the log's
+ * base (the checkpoint before the log), and the mark of the last one written to the database. Also
+ * prints these (ssl_inspect).
  *
- *   WAL = base + 1   the checkpoint was durable and the log not reset: its statements are in the
- * WAL WAL = base       the copy to the database may not be whole: copied again, then the log none,
- * or less    the database is the base's, then the log
+ *   WAL = base + 1   durable checkpoint, log not reset: the WAL has its statements
+ *   WAL = base       the copy to the database may be partial: repeated; then the log
+ *   none, or less    the database is the base's; then the log
  *
  * Anything else is a log, WAL or database of another history, which is refused and left as it is.
  */

@@ -1,6 +1,5 @@
 /* Differences between SQLite releases, from 3.8.11.1 on; only these files depend on the release. */
-#ifndef COMMITPATH_RELEASE_H
-#define COMMITPATH_RELEASE_H
+#pragma once
 
 #include "ssl.h"
 
@@ -47,5 +46,3 @@ int release_set_rowid(sqlite3 *db, int64_t rowid);
 char *release_filename(const char *database, const char *wal, const char *const parameters[4]);
 const char *release_filename_wal(const char *name);
 void release_free_filename(char *name);
-
-#endif

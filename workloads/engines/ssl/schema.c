@@ -1,7 +1,6 @@
-/* What the schema and the changed rows say of repeating a statement, in addition to the authorizer:
- * a DEFAULT's function, a time zone, the largest rowid. Where it may not repeat, commits are
- * checkpoints.
- */
+/* Finds what may make statements unrepeatable in the schema and in changed rows, which the
+ * authorizer does not report: a DEFAULT's function, a time zone, the largest rowid. Then commits
+ * are checkpoints. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* SQLite/SSL's settings: the options of its driver. */
+/* The option table of the engine SQLite/SSL (when a checkpoint is made, time and random numbers,
+ * syncs), in addition to the options of any log. */
 #include "driver.h"
 #include "log_settings.h"
 

@@ -4,8 +4,7 @@
  * A program opens a database with ssl_open and changes it through the calls here. Changes by
  * SQLite's own calls on ssl_db() are safe, but each such commit is a checkpoint. Calls that return
  * int return SQLite's result codes. One connection has exclusive use of a database. */
-#ifndef COMMITPATH_SSL_H
-#define COMMITPATH_SSL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ int ssl_exec(struct ssl *ssl, const char *sql);
 
 /* sqlite3_blob_write, for a blob opened on ssl_db(). */
 int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int bytes, int offset);
-
-#endif

@@ -1,6 +1,6 @@
-/* Shared state of an open database, and the functions of its files. */
-#ifndef COMMITPATH_SSL_STATE_H
-#define COMMITPATH_SSL_STATE_H
+/* Internal header of SQLite/SSL and SQLite/PPL: struct ssl, an open database with its log and its
+ * WAL in memory, and the functions that the C files offer each other. */
+#pragma once
 
 #include "bytes.h"
 #include "prng.h"
@@ -194,7 +194,7 @@ int file_beside(const struct ssl *ssl);
 /* Converts the result of a read that should end at `end`. */
 int file_short(sqlite3_file *file, int result, int64_t end);
 
-/* memory.c */
+/* wal_memory.c */
 int memory_write(struct memory *memory, const uint8_t *data, int size, int64_t offset);
 int memory_read(const struct memory *memory, uint8_t *data, int size, int64_t offset);
 int64_t memory_size(const struct memory *memory);
@@ -259,8 +259,8 @@ void log_close(struct log *log);
 /* Closes and deletes it when it is no longer needed. */
 int log_remove(struct ssl *ssl);
 
-/* Functions of each kind of log: in log.c, kind.c, random.c and recover.c for this one, and in the
- * folder of another engine that is made from the other files here. */
+/* Functions of each kind of log: in commit.c, log.c, random.c and recover.c for this one, and in
+ * the folder of another engine that is made from the other files here. */
 struct log_kind {
 	const char *name, *vfs;
 	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
@@ -321,7 +321,7 @@ void database_drop(struct ssl *ssl);
 /* Gives a connection exclusive use of the database, and disables its own checkpoints. */
 int connection_begin(struct ssl *ssl);
 
-/* found.c */
+/* file_states.c */
 /* The state of a database's files. */
 struct found {
 	enum log_state log;
@@ -400,5 +400,3 @@ int schema_connect(struct ssl *ssl);
 
 /* extension/plain.c: starts recording an adopted connection's statements that can be logged. */
 int plain_connect(struct ssl *ssl);
-
-#endif

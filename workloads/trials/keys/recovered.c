@@ -1,5 +1,5 @@
-/* The content of a database of keys and values that was opened after a power cut, for each engine
- * without SQL. */
+/* Counts and hashes all rows of a key-value database that was opened after a power cut, and reads
+ * each key by itself: for engines without SQL, what crash trials compare (trials/recovered.h). */
 #include "trials/recovered.h"
 
 #include <inttypes.h>

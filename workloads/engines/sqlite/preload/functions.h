@@ -1,4 +1,5 @@
-/* FUNCTION(result, name, parameters) of each function of SQLite that is called. */
+/* The functions of libsqlite3 that the preload calls, as a list for macros: FUNCTION(result, name,
+ * parameters) of each. */
 FUNCTION(int, step, (sqlite3_stmt *))
 FUNCTION(int, reset, (sqlite3_stmt *))
 FUNCTION(int, finalize, (sqlite3_stmt *))

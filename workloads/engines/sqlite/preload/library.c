@@ -1,4 +1,5 @@
-/* The functions of the SQLite library that a program uses. */
+/* Finds the real libsqlite3 functions behind the preload's wrappers, by dlsym and dladdr: those
+ * that the calling object would have got without it. */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr */
 #include "library.h"
 

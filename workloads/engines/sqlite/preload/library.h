@@ -1,6 +1,6 @@
-/* The functions of the SQLite library that a program uses. */
-#ifndef COMMITPATH_PRELOAD_LIBRARY_H
-#define COMMITPATH_PRELOAD_LIBRARY_H
+/* The real functions of the libsqlite3 that a program uses, as pointers, for the wrappers of the
+ * preload. */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +25,3 @@ struct library *library_of(void *address);
 
 /* Returns whether an address is in a SQLite library. */
 bool library_holds(void *address);
-
-#endif

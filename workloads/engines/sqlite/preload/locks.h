@@ -1,9 +1,6 @@
 /* Counts of SQLite's lock contention, in the log of transactions. */
-#ifndef COMMITPATH_PRELOAD_LOCKS_H
-#define COMMITPATH_PRELOAD_LOCKS_H
+#pragma once
 
 /* Surround a call of SQLite's, counted if its result is SQLITE_BUSY. */
 void locks_enter(void);
 void locks_leave(int result);
-
-#endif

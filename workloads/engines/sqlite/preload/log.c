@@ -1,4 +1,5 @@
-/* A process's view of the log of a command's transactions, and its lock. */
+/* Maps the shared log of a command's transactions (transactions.h) in a process of the command,
+ * adds paths of databases to it, and has the lock of the preload's state. */
 #include "log.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-/* The log of a command's transactions (transactions.h) in a process of the command. */
-#ifndef COMMITPATH_PRELOAD_LOG_H
-#define COMMITPATH_PRELOAD_LOG_H
+/* Access of a preloaded process to the shared log of the command's transactions (transactions.h),
+ * and the lock of the preload's state. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +24,3 @@ uint32_t log_path(const char *text, bool attached);
 
 /* Returns the log, NULL if there is none. Without the lock. */
 struct transaction_log *preload_log(void);
-
-#endif

@@ -1,6 +1,7 @@
-/* Records a program's statements with their values, which only its calls of sqlite3_bind_… contain
- * (bind.c); sqlite.c detects statements and ends of transactions. Each transaction is written at
- * its end, with one write to a file shared by all processes of the command:
+/* Records a program's SQL statements with their values as a trace file. The values are only in its
+ * calls of sqlite3_bind_… (bind.c); sqlite.c detects statements and ends of transactions. Each
+ * transaction is written at its end, with one write to a file shared by all processes of the
+ * command:
  *
  *   transaction SECONDS          since the recording began
  *   SECONDS "PATH" "SQL" VALUE…  each statement that changes something, and BEGIN, SAVEPOINT, …,

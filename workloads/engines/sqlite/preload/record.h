@@ -1,6 +1,6 @@
-/* A program's statements, recorded as they are executed (docs/how-to/trace.md). */
-#ifndef COMMITPATH_PRELOAD_RECORD_H
-#define COMMITPATH_PRELOAD_RECORD_H
+/* Records a program's SQL statements with their bound values, by transaction, as a trace that can
+ * be repeated (docs/how-to/trace.md). */
+#pragma once
 
 #include "library.h"
 #include "text.h"
@@ -43,5 +43,3 @@ struct text *record_value(sqlite3_stmt *statement, int index);
 
 /* Clears all parameters. */
 void record_clear(sqlite3_stmt *statement);
-
-#endif

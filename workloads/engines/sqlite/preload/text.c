@@ -1,4 +1,5 @@
-/* A text that grows, in the words of a trace (docs/how-to/trace.md). */
+/* A growing text buffer, and how a trace file writes SQL values into it: null, numbers, JSON
+ * strings, blobs in hex (docs/how-to/trace.md). */
 #include "text.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* A text that grows, in the words of a trace (docs/how-to/trace.md). */
-#ifndef COMMITPATH_PRELOAD_TEXT_H
-#define COMMITPATH_PRELOAD_TEXT_H
+/* A growing text buffer with functions that append SQL values as a trace file has them
+ * (docs/how-to/trace.md). */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +33,3 @@ void text_wide(struct text *text, const void *data, size_t size, bool big_endian
 
 /* Skips blanks and comments of a statement. */
 const char *skip_comments(const char *sql);
-
-#endif

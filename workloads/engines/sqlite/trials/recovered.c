@@ -1,4 +1,5 @@
-/* The content of a SQLite database that was opened after a power cut. */
+/* Counts and hashes all rows of a SQLite database that was opened after a power cut, and runs
+ * integrity_check: what crash trials compare (trials/recovered.h). */
 #include "trials/recovered.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* SQLite does not report how a recovery went. */
+/* A hook of crash trials (trials/recovered.h) that reports nothing: SQLite has no call that
+ * returns how a recovery went. */
 #include "trials/recovered.h"
 
 bool engine_recovery(struct database *database, struct recovery *recovery)

@@ -1,4 +1,5 @@
-/* The module as a loadable extension. */
+/* Entry point of sqlitekv as a loadable extension: checks the SQLite release, and registers the
+ * virtual-table module in the connection. */
 #include "kv.h"
 
 /* SQLITE_EXTENSION_INIT1, after a header that declares it */

@@ -1,5 +1,6 @@
-/* What LevelDB calls of its compression library. Debian's is not for shared objects, and sqlitekv
- * has no compressed block: one is damage. C++'s names, on a machine of 64 bits. */
+/* Replaces the Snappy functions that LevelDB calls, in the loadable extension: nothing is
+ * compressed, and a compressed block is damage. Debian's Snappy is not for shared objects. C++'s
+ * names, on a machine of 64 bits. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,4 +1,5 @@
-/* The case of the log's table of recoveries that was met. */
+/* A hook of crash trials (trials/recovered.h): reports the state that SQLite/SSL's recovery found,
+ * and how many transactions it executed again. */
 #include "trials/recovered.h"
 
 #include <stdio.h>

@@ -46,7 +46,7 @@ static const struct workload workload = {
 	.table = &sample_table,		   /* required: (id, value); or a table of its own */
 	.asks_last_key = true,		   /* optional: generator->last_key before each phase */
 	.check = check,			   /* optional */
-	.buffer_size = sample_buffer_size, /* required */
+	.buffer_size = sample_buffer_size, /* optional: bytes of generator->buffer */
 	.fill = sample_insert,		   /* optional: the rows before the run (ROWS) */
 	.next = next,			   /* required */
 };

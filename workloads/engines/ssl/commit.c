@@ -1,5 +1,6 @@
-/* What a log of statements does at open, commit and close (struct log_kind, log.c): a commit is a
- * record or a checkpoint, and the connection's statements are watched. */
+/* Commits a transaction of SQLite/SSL: writes its statements to the log as a record, or a
+ * checkpoint if they cannot be repeated. Decides when a checkpoint must follow, and watches a
+ * connection's statements. */
 #include "state.h"
 
 /* Returns why the committing transaction cannot be a record; otherwise sets `payload`. */

@@ -1,6 +1,6 @@
-/* The block device's counters, and waiting until it is idle. */
-#ifndef COMMITPATH_STAT_H
-#define COMMITPATH_STAT_H
+/* Snapshots of the block device's counters during a run, for device_stat.csv, and waiting until it
+ * is idle. */
+#pragma once
 
 /* At most: one after each phase of a run (MAX_PHASES), and two at its edges. */
 enum { STAT_SNAPSHOTS = 21 };
@@ -21,5 +21,3 @@ void stat_settle(const char *folder);
 
 /* Writes device_stat.csv. A counter that the kernel does not have is empty. */
 void stat_write(const char *directory);
-
-#endif

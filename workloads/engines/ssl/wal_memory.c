@@ -1,5 +1,5 @@
-/* SQLite's WAL in memory. A page's older committed version is freed: the only connection never
- * reads it. */
+/* Keeps SQLite's WAL in memory: SQLite writes and reads frames here, and checkpoints take pages
+ * from them. A page's older committed version is freed: the only connection never reads it. */
 #include <string.h>
 
 #include "state.h"

@@ -1,6 +1,7 @@
-/* The block device's counters, and waiting until it is idle. */
+/* Takes the block device's counters (/sys/block/DEV/stat) after each phase, writes them to
+ * device_stat.csv, and waits until the device is idle. */
 #define _GNU_SOURCE /* syncfs */
-#include "stat.h"
+#include "device_stat.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Opening a database: inspect its files, and begin a log where none is live. */
+/* Reads the state of a database's files when it is opened (mark, log, WAL), rejects files of
+ * another database, and begins a log where none is live. */
 #include <string.h>
 
 #include "state.h"
