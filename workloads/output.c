@@ -12,7 +12,7 @@
 
 static const char *const result_files[] = {"config.json",     "transactions.csv", "phases.csv",
 					   "device_stat.csv", "vfs.csv",	  "persistent.csv",
-					   "rendered",	      RECORD_FILE};
+					   "commits.csv",     "rendered",	  RECORD_FILE};
 
 static char final_path[PATH_MAX];
 static char partial_path[PATH_MAX + 8];

@@ -31,6 +31,7 @@ class Driver:
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
     persistent: pl.DataFrame | None = None  # drivertables.PERSISTENT; None: the engine had no such memory
     moved: pl.DataFrame | None = None  # drivertables.MOVED; None: the engine moves none, or does not tell
+    both: pl.DataFrame | None = None  # drivertables.COMMITS, in their order; None: one connection wrote
 
     @property
     def engine(self) -> Engine:
@@ -38,6 +39,28 @@ class Driver:
         if "command" in self.config:
             return Engine()
         return engines.by_name(engines.name_in(self.config))
+
+    @property
+    def commits(self) -> pl.DataFrame:
+        """The transactions of all writers, in the order of their commits.
+
+        Of two writers, begin_ns is when it had the lock, end_ns when it or a later commit was acknowledged,
+        as the later one includes it. A transaction of the second one inserts a row.
+        """
+        if self.both is None:
+            return self.transactions
+        own = self.transactions.select(pl.lit(1, pl.Int64).alias("writer"), "transaction", "op", "changes")
+        return self.both.join(own, ["writer", "transaction"], "left", maintain_order="left").select(
+            pl.col("op").fill_null("insert of the second writer"),
+            pl.col("changes").fill_null(1),
+            begin_ns="locked_ns",
+            end_ns=pl.col("end_ns").cum_min(reverse=True),
+        )
+
+    @property
+    def writers(self) -> list[int]:
+        """The writer of each commit; empty with one."""
+        return [] if self.both is None else self.both["writer"].to_list()
 
     @property
     def workload_phases(self) -> pl.DataFrame:
@@ -92,6 +115,7 @@ def read(folder: Path) -> Driver:
         moved=drivertables.moved(path, calls.height)
         if calls is not None and (path := folder / "moved.csv").is_file()
         else None,
+        both=drivertables.commits(path) if (path := folder / "commits.csv").is_file() else None,
         persistent=drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
     if planned := list(ran.planned):  # a check reports missing phases

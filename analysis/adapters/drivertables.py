@@ -20,6 +20,8 @@ TRANSACTIONS: Columns = {
     **{"transaction": pl.Int64, "phase": pl.String, "op": pl.String},
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64, "changes": pl.Int64},
 }
+# Of two writers: each transaction of a writer, the driver (1) or its thread (2); locked_ns: it had the lock.
+COMMITS: Columns = dict.fromkeys(["writer", "transaction", "locked_ns", "end_ns"], pl.Int64)
 # What the engine returned: rows, and bytes of the values in them. Older runs and commands lack these columns.
 RETURNED: Columns = {"rows": pl.Int64, "bytes": pl.Int64}
 # Of a command, noted by an engine's preload (workloads/command/transactions.h): the thread that ended the
@@ -75,6 +77,20 @@ def transactions(path: Path) -> pl.DataFrame:
     counted = [name for name in ("changes", *RETURNED) if name in schema]
     _refuse(path, table, *(_Rule(name, pl.col(name) < 0, "0 or more") for name in counted))
     return table
+
+
+def commits(path: Path) -> pl.DataFrame:
+    """Return the transactions of two writers in the order of their commits. Raises FileError."""
+    table = read_csv(path, COMMITS)
+    number = pl.int_range(pl.len()).over("writer")
+    _refuse(
+        path,
+        table,
+        _Rule("writer", ~pl.col("writer").is_in([1, 2]), "1 or 2"),
+        _Rule("transaction", pl.col("transaction") != number, "its place among the writer's"),
+        _Rule("end_ns", pl.col("end_ns") < pl.col("locked_ns"), "no less than locked_ns"),
+    )
+    return table.sort("locked_ns")
 
 
 def unescape(path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -110,14 +109,14 @@ def sampled_databases(run: Run) -> list[str]:
         int(path.name): path for place in trials.raw_folders(run.folder) for path in sampled.folders(place)
     }
     count = run.cell.cuts if run.kills is None else len(kills.planned(run))
-    of_any, table = engines.by_name(run.cell.engine).OF_ANY_SQLITE, oracle.table(run.cell)
+    of_any = engines.by_name(run.cell.engine).OF_ANY_SQLITE
     reasons = []
     for number in sampled.numbers(run.cell, count):
         row = rows.get(number)
         # a trial that ended its board sends nothing
         if row is None or row.get("mount_error", 0) != 0:
             continue
-        read = functools.partial(sampled.rows, table=table) if of_any else None
+        read = (lambda kept: sampled.rows(kept, *oracle.tables(run.cell))) if of_any else None
         wrong = _look_difference(row, (looks or {}).get(str(number)), kept.get(number), read)
         reasons += [f"trial {number}: {wrong}"] if wrong else []
     return reasons

@@ -58,6 +58,8 @@ def as_planned(run: Run) -> list[str]:
             reasons += other
         elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:
             reasons.append(f"{another}: it ran other SQL")
+        elif board.driver.writers != run.timing.writers:
+            reasons.append(f"{another}: its writers had the lock in another order")
     return reasons or _possible(run)
 
 
@@ -102,9 +104,9 @@ def ends(run: Run) -> list[str]:
     judged = run.judged
     if judged is None or judged.is_empty() or run.cell.crash == policies.FAULT:
         return []
-    last, phases = run.driver.transactions.height, verdicts.phases_of(run.driver)
+    last, phases = run.driver.commits.height, verdicts.phases_of(run.driver)
     # transactions that change nothing may precede the first command
-    at_first = prefixes.states(run.cell, phases, judged)[0].hash
+    at_first = prefixes.states(run.cell, phases, judged, run.driver.writers)[0].hash
     planned = len(kills.planned(run)) if run.kills is not None else run.cell.cuts
     edges = {0: ("begin", 0), planned - 1: ("end", last)}
     unwritten = [

@@ -27,7 +27,7 @@ _NEAR, _FEW = 1, 0.01
 def difference(own: Ran, other: Ran) -> str | None:
     """Return what differs from the timed run; None if nothing does."""
     parted = align.reordered(own, other) or []
-    edges = [ran.driver.transactions.select("begin_ns", "end_ns").to_numpy().ravel() for ran in (own, other)]
+    edges = [ran.driver.commits.select("begin_ns", "end_ns").to_numpy().ravel() for ran in (own, other)]
     memories = [pmem_lines.memory(ran.driver) for ran in (own, other)]
     # trial_plan.as_planned checks that both have the same calls
     calls = [memory for memory in memories if memory is not None]

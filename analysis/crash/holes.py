@@ -35,7 +35,9 @@ class Sought(NamedTuple):
     begun: int
 
 
-def find(cell: Cell, phases: list[str], wanted: Set[Sought]) -> dict[Sought, Hole]:
+def find(
+    cell: Cell, phases: list[str], wanted: Set[Sought], writers: Sequence[int] = ()
+) -> dict[Sought, Hole]:
     """Return the smallest hole that explains each content.
 
     Nothing for a content that no hole explains, for SQL that is played, and for more than MOST transactions
@@ -44,7 +46,7 @@ def find(cell: Cell, phases: list[str], wanted: Set[Sought]) -> dict[Sought, Hol
     found = dict[Sought, Hole]()
     if not wanted or oracle.is_played(cell):
         return found
-    content, transactions = oracle.changes(cell, phases)
+    content, transactions = oracle.changes(cell, phases, writers)
     numbers = range(max(sought.begun for sought in wanted))
     changes = [(number, one) for number, one in zip(numbers, transactions, strict=False) if one]
     if len(changes) > MOST:
@@ -67,7 +69,11 @@ def find(cell: Cell, phases: list[str], wanted: Set[Sought]) -> dict[Sought, Hol
 
 
 def of_trials(
-    trials: pl.DataFrame, held: Sequence[int | None], cell: Cell, phases: list[str]
+    trials: pl.DataFrame,
+    held: Sequence[int | None],
+    cell: Cell,
+    phases: list[str],
+    writers: Sequence[int] = (),
 ) -> pl.DataFrame:
     """Return the hole of each trial in columns; null where it has none, or its content is unexplained.
 
@@ -77,7 +83,7 @@ def of_trials(
         Sought(int(row["hash"], 16), row["begun"]) if number is None and row["is_read"] == 1 else None
         for row, number in zip(trials.iter_rows(named=True), held, strict=True)
     ]
-    found = find(cell, phases, {one for one in unlike if one})
+    found = find(cell, phases, {one for one in unlike if one}, writers)
     holes = [found.get(one) if one else None for one in unlike]
     return pl.DataFrame(
         [hole or (None, None, None) for hole in holes],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -21,14 +21,16 @@ from model.expected_state.hashes import Held
 _BACK = (0, 32, 1024, None)
 
 
-def states(cell: Cell, phases: list[str], tried: pl.DataFrame) -> Mapping[int, Held]:
+def states(
+    cell: Cell, phases: list[str], tried: pl.DataFrame, writers: Sequence[int] = ()
+) -> Mapping[int, Held]:
     """Return the expected states after the numbers of transactions that decide the trials' results.
 
     These are at least none, those acknowledged and those begun; if a database matches neither, also earlier
-    ones. Raises ValueError if a state is unknown.
+    ones. writers: of each transaction; empty for one writer. Raises ValueError if a state is unknown.
     """
     if not oracle.is_played(cell):
-        return oracle.after(cell, phases, ())
+        return oracle.after(cell, phases, (), writers)
     names = ("acknowledged", "begun", "is_read", "hash")
     rows = [(*row[:2], int(row[3], 16)) for row in tried.select(names).rows() if row[2] == 1]
     requested = {0}

@@ -74,7 +74,7 @@ def judge(run: Recorded, ledger: Ledger | None) -> pl.DataFrame | None:
     phases = phases_of(run.driver)
     came_up = pl.concat([table for table, _ in tables], how="diagonal")
     try:
-        expected = ExpectedStates(prefixes.states(run.cell, phases, came_up))
+        expected = ExpectedStates(prefixes.states(run.cell, phases, came_up, run.timing.writers))
     except (KeyError, ValueError) as error:
         raise FileError(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
     judged = [_judged(table, expected, driver, run.cell, phases) for table, driver in tables]
@@ -85,7 +85,7 @@ def judge_board(board: Board, cell: Cell, tried: list[Trial]) -> pl.DataFrame:
     """Return the rows of one board's trials without a watched run; tried: the trials they are of."""
     table = _tried(board, tried, None)
     phases = phases_of(board.driver)
-    expected = ExpectedStates(prefixes.states(cell, phases, table))
+    expected = ExpectedStates(prefixes.states(cell, phases, table, board.driver.writers))
     return _judged(table, expected, board.driver, cell, phases)
 
 
@@ -113,11 +113,11 @@ def _judged(
 ) -> pl.DataFrame:
     """Return trials with their verdicts; driver: of the run that crashed."""
     holds = [expected.held(row) for row in trials.iter_rows(named=True)]
-    trials = trials.with_columns(holes.of_trials(trials, holds, cell, phases))
+    trials = trials.with_columns(holes.of_trials(trials, holds, cell, phases, driver.writers))
     both = list(zip(holds, trials["acknowledged"], strict=True))
     missing = [expected.between(held, acknowledged) for held, acknowledged in both]
     firsts = [expected.first_between(held, acknowledged) for held, acknowledged in both]
-    ends = driver.transactions["end_ns"]
+    ends = driver.commits["end_ns"]
     since = [None if first is None else int(ends[first]) for first in firsts]
     trials = trials.with_columns(
         transactions=pl.Series(holds, dtype=pl.Int64),
@@ -142,7 +142,7 @@ def _judged(
 
 def _cuts(board: Board, tried: list[Trial], numbers: Set[int], watched: Watched | None) -> pl.DataFrame:
     """Return what is known before the trials run, for those of `numbers`."""
-    ran = board.driver.transactions
+    ran = board.driver.commits
     begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
     tried = [trial for trial in tried if trial.number in numbers]
     rows = [

@@ -295,7 +295,7 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
             variables["DRIVER_OPTIONS"] += " --record-opening"
         if trials:
             variables |= trials_env(cell)
-            if engine.LOGS_CALLS:
+            if engine.LOGS_CALLS and not unlogged_by(cell):
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
     # DEVICE_NAME of the device that format_device.py verified and formatted
     proved = ". /run/commitpath/device.env\n"

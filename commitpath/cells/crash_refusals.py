@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from base.errors import BadInputError
 from commitpath.cells import persistent_memory
 from commitpath.cells.axes import axes
-from commitpath.cells.profiles import load_profile, unlogged_by
+from commitpath.cells.profiles import load_profile
 from images import programs
 from model import devices, userfile
 from model.cell import Cell
@@ -38,11 +38,6 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
                 f"{setting}: {name.upper()}={cell.value(name)} does not do a run again to the bit; "
                 "use BOARD=virtual and CLOCK=virtual"
             )
-    if axis := unlogged_by(cell):
-        raise BadInputError(
-            f"{setting}: {axis.upper()}={cell.value(axis)} does not do a run again to the bit; "
-            f"use its default, {axes()[axis].spec['default']}"
-        )
     if cell.crash == FAULT:
         check_faults(cell, setting)
     if cell.crash != PROCESS:

@@ -12,6 +12,9 @@ class Ran(Protocol):
     def transactions(self) -> pl.DataFrame: ...
 
     @property
+    def commits(self) -> pl.DataFrame: ...
+
+    @property
     def vfs(self) -> pl.DataFrame | None: ...
 
     @property

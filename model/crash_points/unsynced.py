@@ -35,7 +35,7 @@ def crash_points(cell: Cell, commands: Commands, ran: Ran) -> Unsynced:
     promise = survives.power if cell.crash == "power" else survives.system
     if MOST_LOST.get(promise) is None:
         return Unsynced([], [])
-    changed = ran.transactions.filter(pl.col("changes") > 0)
+    changed = ran.commits.filter(pl.col("changes") > 0)
     begins, ends = (ints(changed[name]) for name in ("begin_ns", "end_ns"))
     # after a system crash, the device has all commands
     by_writes = cell.crash != "power"

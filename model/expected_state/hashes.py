@@ -40,10 +40,11 @@ def row_hash(values: Sequence[Value]) -> int:
     return _closed(state)
 
 
-def table(database: sqlite3.Connection, name: str) -> Held:
-    """Return the content of a table; a missing one has no rows."""
-    ((exists,),) = database.execute(f"SELECT count(*) FROM ({_TABLES}) WHERE name=?", (name,))
-    return Looks(database).held([f"SELECT * FROM {name} NOT INDEXED"] if exists else [])
+def tables(database: sqlite3.Connection, *names: str) -> Held:
+    """Return the content of these tables; a missing one has no rows."""
+    there = f"SELECT 1 FROM ({_TABLES}) WHERE name=?"
+    present = [name for name in names if database.execute(there, (name,)).fetchone()]
+    return Looks(database).held([f"SELECT * FROM {name} NOT INDEXED" for name in present])
 
 
 class Looks:

@@ -5,6 +5,7 @@ cell's SQL (replayed.py). They do not depend on anything that the board did. An 
 and a value of each.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from model.expected_state.hashes import Held, Text
 _WORD = (1 << 64) - 1
 # The driver's workload for SQL text in the cell.
 _SQL = "sql"
+# The table of a second writer (workloads/engines/sqlite/writers.c).
+_SECOND_TABLE = "second_writer"
 
 
 def is_known(workload: Mapping[str, Any]) -> bool:
@@ -29,14 +32,16 @@ def is_played(cell: Cell) -> bool:
     return bool(cell.profiles["workload"]["driver_workload"] == _SQL)
 
 
-def after(cell: Cell, phases: list[str], numbers: Iterable[int]) -> Mapping[int, Held]:
+def after(
+    cell: Cell, phases: list[str], numbers: Iterable[int], writers: Sequence[int] = ()
+) -> Mapping[int, Held]:
     """Return the content after at least these numbers of transactions of a run with these phases.
 
-    Raises ValueError if it is not known.
+    writers: as of after_each. Raises ValueError if it is not known.
     """
     if is_played(cell):
         return replayed.play(cell.profiles["file"], frozenset(numbers)).after
-    return dict(enumerate(after_each(cell, phases)))
+    return dict(enumerate(after_each(cell, phases, writers)))
 
 
 def check(cell: Cell) -> None:
@@ -52,18 +57,21 @@ def size(cell: Cell) -> int:
     return int(cell.rows * cell.value_size)
 
 
-def table(cell: Cell) -> str | None:
-    """Return the table with known rows; None: the whole database is known."""
+def tables(cell: Cell) -> list[str]:
+    """Return the tables with known rows; empty: the whole database is known."""
     workload = workloads.by_name(str(cell.profiles["workload"]["driver_workload"]))
-    return None if is_played(cell) or workload is None else workload.TABLE
+    if is_played(cell) or workload is None:
+        return []
+    return [workload.TABLE, _SECOND_TABLE] if cell.writers == "2" else [workload.TABLE]
 
 
-def after_each(cell: Cell, phases: list[str]) -> list[Held]:
+def after_each(cell: Cell, phases: list[str], writers: Sequence[int] = ()) -> list[Held]:
     """Return the content after m transactions of a run with these phases, m from 0 on.
 
-    Raises ValueError if it is not known.
+    writers: 1 or 2 for each, in the order of the commits; empty with one writer. Raises ValueError if the
+    content is not known.
     """
-    content, transactions = changes(cell, phases)
+    content, transactions = changes(cell, phases, writers)
     states = [content.held()]
     for transaction in transactions:
         content.apply(transaction)
@@ -102,10 +110,12 @@ class Content:
             self.total = total & _WORD
 
 
-def changes(cell: Cell, phases: list[str]) -> tuple[Content, Iterator[tuple[Change, ...]]]:
+def changes(
+    cell: Cell, phases: list[str], writers: Sequence[int] = ()
+) -> tuple[Content, Iterator[tuple[Change, ...]]]:
     """Return the content before a run, and the changes of each transaction.
 
-    Raises ValueError if they are not known.
+    writers: as of after_each. Raises ValueError if they are not known.
     """
     workload = workloads.by_name(name := str(cell.profiles["workload"]["driver_workload"]))
     if workload is None or not is_known(cell.profiles["workload"]):
@@ -120,7 +130,7 @@ def changes(cell: Cell, phases: list[str]) -> tuple[Content, Iterator[tuple[Chan
             return Change(key, None, False)
         return Change(key, row_hash(key, value), kind == "insert" or engine.ADDS_MISSING)
 
-    return Content({key: row_hash(key, value) for key, value in workload.filled(options)}), (
+    own = (
         tuple(
             change(kind, key, value)
             for kind, key, value, _ in transaction
@@ -128,3 +138,15 @@ def changes(cell: Cell, phases: list[str]) -> tuple[Content, Iterator[tuple[Chan
         )
         for transaction in workloads.transactions(workload, options, phases)
     )
+    content = Content({key: row_hash(key, value) for key, value in workload.filled(options)})
+    if not writers:
+        return content, own
+    second = _second_writer(cell.value_size)
+    return content, (next(own if writer == 1 else second) for writer in writers)
+
+
+def _second_writer(value_size: int) -> Iterator[tuple[Change, ...]]:
+    """Yield the second writer's inserts. Their keys are negative, and those of a workload are not."""
+    value = Text(b"x" * value_size)
+    for row in itertools.count(1):
+        yield (Change(-row, hashes.row_hash((row, value)), True),)

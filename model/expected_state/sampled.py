@@ -50,8 +50,8 @@ def folders(raw: Path) -> list[Path]:
     return sorted(path for path in raw.glob(f"{_FOLDER}/*") if path.name.isdecimal())
 
 
-def rows(place: Path, table: str | None) -> Held | None:
-    """Return the content of the database in a folder, or of one of its tables, by Python's SQLite.
+def rows(place: Path, *tables: str) -> Held | None:
+    """Return the content of the database in a folder, or of these of its tables, by Python's SQLite.
 
     None: it cannot be read. Raises FileError for a file that cannot be unpacked.
     """
@@ -62,7 +62,7 @@ def rows(place: Path, table: str | None) -> Held | None:
         # other files of a database have its name with a suffix
         with contextlib.closing(sqlite3.connect(min(copies, key=lambda path: len(path.name)))) as database:
             try:
-                return hashes.table(database, table) if table else hashes.Looks(database).all()
+                return hashes.tables(database, *tables) if tables else hashes.Looks(database).all()
             except sqlite3.Error:
                 return None
 

@@ -10,6 +10,8 @@
 #   kills         MODE=wal ROWS=1000 N=5 PROBES=none CRASH=process CUTS=30
 #   faults        FS=ext4-ordered DEVICE=emmc-5.0 MODE=delete SYNC=extra ROWS=1000 N=5 PROBES=none CRASH=fault
 #                 DEVICE_FAULTS=corrupt:5,eio-write:5,corrupt:2,corrupt:44
+#   crash-writers DEVICE=emmc-5.0 MODE=wal WRITERS=2 BUSY_TIMEOUT=5000 PACE=20/s ROWS=1000 N=20 PROBES=none
+#                 CRASH=power CUTS=40
 #   crash-watched DEVICE=emmc-5.0 MODE=delete ROWS=100 N=3 CRASH=power CUTS=30
 #   crash-lines   ENGINE=ssl LOG_MEDIUM=pcm DIRTY_PAGES=4 DEVICE=emmc-5.0 ROWS=100 N=3 CRASH=power CUTS=30
 #   crash-trace   WORKLOAD=trace FILE=tests/analysis/samples/crash.trace DEVICE=emmc-5.0 MODE=delete PROBES=none

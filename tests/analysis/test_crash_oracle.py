@@ -50,11 +50,11 @@ def test_sqlite_holds_it(workload: str, size: int) -> None:
     else:
         database.execute(SAMPLE)
         database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made.rows)
-    assert states[0] == hashes.table(database, again.TABLE)
+    assert states[0] == hashes.tables(database, again.TABLE)
     render = engines.by_name("sqlite").rendered
     for number, transaction in enumerate(workloads.transactions(again, options, PHASES[workload]), 1):
         database.executescript(render(transaction, again.TEXTS).decode())
-        assert states[number] == hashes.table(database, again.TABLE), (number, transaction[0].kind)
+        assert states[number] == hashes.tables(database, again.TABLE), (number, transaction[0].kind)
     assert number == len(states) - 1
 
 

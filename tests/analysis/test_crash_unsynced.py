@@ -53,7 +53,7 @@ def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
         times.append((begin, begin + 70, 1))
     table = pl.DataFrame(times, schema=["begin_ns", "end_ns", "changes"], orient="row")
     table = table.with_columns(op=pl.lit("insert"))
-    ran = SimpleNamespace(transactions=table, window=(0, 100 * COUNT + 2000), vfs=None, persistent=None)
+    ran = SimpleNamespace(commits=table, window=(0, 100 * COUNT + 2000), vfs=None, persistent=None)
     return np.array(rows, dtype=ENTRY), ran
 
 
@@ -98,7 +98,7 @@ def test_where_the_device_keeps_its_cache_a_write_is_enough() -> None:
 def test_each_is_cut_at_whatever_the_seed(count: int) -> None:
     """With the least that the device may keep, behind the acknowledgement and before anything else comes."""
     entries, ran = transactions(SKIPPED, "flush")
-    ends = ran.transactions["end_ns"].to_numpy()
+    ends = ran.commits["end_ns"].to_numpy()
     for seed in range(6):
         plan = moments.plan(cell(cuts=count, cut_seed=seed), entries, ran)
         assert [one.number for one in plan] == list(range(count))
@@ -122,7 +122,7 @@ def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None
     ]
     entries = np.array(rows, dtype=ENTRY)
     _, ran = transactions([], "flush")
-    ran.transactions = ran.transactions.with_columns(
+    ran.commits = ran.commits.with_columns(
         op=pl.Series(["update" if number % 2 else "insert" for number in range(COUNT)])
     )
     made = cell(journal_mode="delete", synchronous="extra")

@@ -45,7 +45,7 @@ def rows_of(driver: Driver, engine: str) -> int:
     """The hash of the rows of a database; of a store, as the program of trials reads it."""
     if by_name(engine).has_sql:
         with contextlib.closing(sqlite3.connect(driver.database)) as database:
-            return hashes.table(database, "records").hash
+            return hashes.tables(database, "records").hash
     trials = store(engine, driver.folder).trials
     options = ["--rows", "0", "--value-size", "120", "--database", driver.database, "--output-dir", "none"]
     settings = ["--sync", "off"] if engine != "lmdb" else []

@@ -5,6 +5,10 @@ import sqlite3
 import pytest
 from conftest import one_line_error
 
+from analysis.adapters import drivertables
+from commitpath.cells.from_variables import make_cell
+from model.expected_state import hashes, oracle
+
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 @pytest.mark.parametrize("timeout", [0, 5000])
@@ -24,6 +28,20 @@ def test_no_row_is_lost(newest, mode, timeout):
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+def test_each_commit_is_recorded_in_its_order(newest):
+    """The recorded order of the commits gives the rows of both tables."""
+    newest.populate()
+    newest.run_ok("--writers", 2, "--busy-timeout", 5000, "--pace-ns", 10**6, n=10, mode="wal")
+    both = drivertables.commits(newest.output / "commits.csv")
+    config = newest.config()
+    counts = [both.filter(writer=number).height for number in (1, 2)]
+    assert counts == [config["writers"][name]["transactions"] for name in ("first", "second")]
+    cell = make_cell({"ROWS": "50", "N": "10", "VALUE_SIZE": "3072", "WRITERS": "2"})
+    states = oracle.after_each(cell, ["insert", "update", "delete"], both["writer"].to_list())
+    with sqlite3.connect(newest.database) as db:
+        assert hashes.tables(db, *oracle.tables(cell)) == states[-1]
+
+
 def test_a_batch_is_one_transaction(driver):
     """Its BEGIN is that of the writer."""
     where = ("--database", driver.database, "--workload", "mix", "--rows", 20, "--value-size", 100)
@@ -39,6 +57,7 @@ def test_a_batch_is_one_transaction(driver):
 def test_one_writer_reports_none(newest):
     newest.populate()
     newest.run_ok()
+    assert not (newest.output / "commits.csv").exists()
     assert "writers" not in newest.config() and newest.config()["effective"]["writers"] == "1"
 
 

@@ -38,19 +38,31 @@ KILLED = {"CRASH": "process"}
         *(
             (
                 FLASH | {"ENGINE": engine, "BACKGROUND": "thread"},
-                "CRASH=power: BACKGROUND=thread does not do a run again to the bit; use its default, inline",
+                f"BACKGROUND=thread: ENGINE={engine} takes it with CRASH=none, not power",
             )
             for engine in ("leveldb", "rocksdb")
         ),
         (FLASH | {"CLOCK": "real"}, "CLOCK=real does not do a run again to the bit"),
         (FLASH | {"CUTS": "2"}, "CUTS=2: CUTS is a whole number from 3"),
         ({"CUTS": "9"}, "CUTS=9: without effect with CRASH=none; use CRASH=power or os or process"),
+        (
+            KILLED | {"WRITERS": "2"},
+            "WRITERS=2: ENGINE=sqlite takes it with CRASH=none or power or os, not process",
+        ),
         (KILLED | {"CLOCK": "real"}, "CRASH=process: CLOCK=real does not do a run again to the bit"),
     ],
 )
 def test_refused(variables: dict[str, str], said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)):
         make_cell(variables)
+
+
+def test_writes_of_two_writers_are_not_logged() -> None:
+    """So no sector is compared with them."""
+    entry = ansible.board("virtual")
+    for writers, logged in (("1", True), ("2", False)):
+        made = plan.make(make_cell(FLASH | {"WRITERS": writers}), entry)
+        assert made.trials and (" --written " in made.trials.files["cell.env"].decode()) == logged
 
 
 def test_a_device_with_other_durable_writes_than_its_log_shows_is_refused() -> None:

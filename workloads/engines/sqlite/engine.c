@@ -132,6 +132,8 @@ static bool close_database(struct database *database, struct error *error)
 	else if (database->use == ENGINE_RUN)
 		closed = writers_close(database, error) && release_reader(database, error) &&
 			 maintain(database, error);
+	else
+		writers_write(database->options->output_dir);
 	closed = closed && database_close(database, error);
 	drop(database);
 	return closed;

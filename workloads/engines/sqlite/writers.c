@@ -6,6 +6,7 @@
  * millisecond, until it succeeds: SQLite has then waited for busy_timeout already. */
 #include "writers.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,13 +14,22 @@
 #include <sys/prctl.h>
 
 #include "clock.h"
+#include "output.h"
 #include "settings.h"
 #include "sql.h"
 
 enum { RETRY_NS = 1000000 };
 
+/* A transaction of a writer, by CLOCK_MONOTONIC. Only one writer has the lock, so the order of
+ * locked_ns is that of the commits. */
+struct commit {
+	uint64_t locked_ns; /* BEGIN IMMEDIATE had the lock */
+	uint64_t end_ns;    /* COMMIT had returned */
+};
+
 /* What a writer did. */
 struct tally {
+	struct commit *commits; /* of `transactions` */
 	int64_t transactions;
 	int64_t busy;	   /* times that SQLITE_BUSY was returned */
 	uint64_t longest;  /* ns for which it waited for the lock of one transaction */
@@ -27,7 +37,7 @@ struct tally {
 	uint64_t end_ns;
 };
 
-/* For config.json, which is written after the database is closed. */
+/* For config.json and commits.csv, which are written after the database is closed. */
 static struct tally first, second;
 
 struct writers {
@@ -53,6 +63,14 @@ static int64_t transactions_of_run(const struct options *options)
 	return count;
 }
 
+/* Kept when the database is opened again. */
+static bool make_room(struct tally *tally, int64_t count)
+{
+	if (tally->commits == NULL)
+		tally->commits = calloc((size_t)count + 1, sizeof(*tally->commits));
+	return tally->commits != NULL;
+}
+
 bool writers_open(struct database *database, struct error *error)
 {
 	struct writers *writers;
@@ -70,7 +88,8 @@ bool writers_open(struct database *database, struct error *error)
 	writers->options = database->options;
 	writers->count = transactions_of_run(database->options);
 	writers->value = malloc((size_t)database->options->value_size + 1);
-	if (writers->value == NULL)
+	if (writers->value == NULL || !make_room(&first, writers->count) ||
+	    !make_room(&second, writers->count))
 		return error_set(error, "no memory for the second writer");
 	memset(writers->value, 'x', (size_t)database->options->value_size);
 	if (sqlite3_open_v2(database->path, &writers->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
@@ -78,11 +97,12 @@ bool writers_open(struct database *database, struct error *error)
 				 writers->db != NULL ? sqlite3_errmsg(writers->db) : "no memory");
 	if (!settings_apply(writers->db, database->options, error) ||
 	    !sql_run(writers->db,
-		     "CREATE TABLE IF NOT EXISTS second_writer(id INTEGER PRIMARY KEY, value TEXT)",
+		     "CREATE TABLE IF NOT EXISTS " WRITERS_TABLE
+		     "(id INTEGER PRIMARY KEY, value TEXT)",
 		     error))
 		return false;
 	writers->insert =
-		sql_prepare(writers->db, "INSERT INTO second_writer(value) VALUES(?)", error);
+		sql_prepare(writers->db, "INSERT INTO " WRITERS_TABLE "(value) VALUES(?)", error);
 	if (writers->insert == NULL)
 		return false;
 	sqlite3_bind_text(writers->insert, 1, writers->value, (int)database->options->value_size,
@@ -116,15 +136,18 @@ static bool begin(sqlite3 *db, struct tally *tally, struct error *error)
 {
 	if (tally->begin_ns == 0)
 		tally->begin_ns = clock_now();
-	return lock(db, "BEGIN IMMEDIATE", true, tally, error);
+	if (!lock(db, "BEGIN IMMEDIATE", true, tally, error))
+		return false;
+	tally->commits[tally->transactions].locked_ns = clock_now();
+	return true;
 }
 
 static bool end(sqlite3 *db, struct tally *tally, struct error *error)
 {
 	if (!lock(db, "COMMIT", false, tally, error))
 		return false;
-	tally->transactions++;
 	tally->end_ns = clock_now();
+	tally->commits[tally->transactions++].end_ns = tally->end_ns;
 	return true;
 }
 
@@ -146,7 +169,7 @@ static void *write_rows(void *argument)
 
 	/* By it what the thread writes is attributed (model/engines/sqlite.py, JOBS). */
 	prctl(PR_SET_NAME, "writer");
-	for (int64_t i = 0; i < writers->count && !writers->ends; i++, due += pace_ns) {
+	for (; second.transactions < writers->count && !writers->ends; due += pace_ns) {
 		if (pace_ns > 0 && due > clock_now())
 			clock_wait_until(due);
 		if (!write_row(writers)) {
@@ -216,6 +239,26 @@ bool writers_close(struct database *database, struct error *error)
 	free(writers->value);
 	free(writers);
 	return !failed;
+}
+
+static void write_commits(FILE *file, int writer, const struct tally *tally)
+{
+	for (int64_t i = 0; i < tally->transactions; i++)
+		fprintf(file, "%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", writer, i,
+			tally->commits[i].locked_ns, tally->commits[i].end_ns);
+}
+
+void writers_write(const char *directory)
+{
+	FILE *file;
+
+	if (first.begin_ns == 0)
+		return;
+	file = output_open(directory, "commits.csv");
+	fputs("writer,transaction,locked_ns,end_ns\n", file);
+	write_commits(file, 1, &first);
+	write_commits(file, 2, &second);
+	output_commit(file);
 }
 
 static void write_tally(struct json *json, const char *key, const struct tally *tally)

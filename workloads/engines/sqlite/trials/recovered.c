@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/sqlite/sql.h"
+#include "engines/sqlite/writers.h"
 
 static uint64_t hash_value(sqlite3_stmt *statement, int column)
 {
@@ -52,10 +53,17 @@ static bool add(sqlite3 *db, const char *sql, struct rows *rows, struct error *e
 	return result == SQLITE_DONE;
 }
 
+/* Adds the rows of a table, if it is there. */
 static bool add_known(sqlite3 *db, const char *name, struct rows *rows, struct error *error)
 {
 	char sql[128];
+	int64_t found;
 
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'", name);
+	if (!sql_number(db, sql, &found, error))
+		return false;
+	if (found == 0)
+		return true;
 	snprintf(sql, sizeof(sql), "SELECT * FROM %s NOT INDEXED", name);
 	return add(db, sql, rows, error);
 }
@@ -130,17 +138,10 @@ bool engine_rows(struct database *database, struct rows *rows, struct error *err
 	*rows = (struct rows){0, 0};
 	if (database->workload->table->names[0] == NULL)
 		return add_all(database->db, rows, error);
-	for (const char *const *name = database->workload->table->names; *name != NULL; name++) {
-		char sql[128];
-		int64_t found;
-
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'",
-			 *name);
-		if (!sql_number(database->db, sql, &found, error) ||
-		    (found > 0 && !add_known(database->db, *name, rows, error)))
+	for (const char *const *name = database->workload->table->names; *name != NULL; name++)
+		if (!add_known(database->db, *name, rows, error))
 			return false;
-	}
-	return true;
+	return database->writers == NULL || add_known(database->db, WRITERS_TABLE, rows, error);
 }
 
 bool engine_check(struct database *database, struct error *error)
