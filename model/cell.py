@@ -18,7 +18,7 @@ MIX = "mix of operations"
 _OF_COMMAND = ("load", "command", "files", "packages")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A configuration. `dataclasses.replace` changes an axis."""
 

@@ -146,10 +146,12 @@ class Axis:
                 raise bad(did_you_mean(str(value), choices))
             value = by_lower_case[str(value).casefold()]
         value = aliases(self.name).get(value, value)
+        check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
+        if not check:
+            return value
         # loaded late: commands without a cell do not need it
         import jsonschema
 
-        check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
         if not jsonschema.Draft202012Validator(check).is_valid(value):
             raise bad()
         return value
@@ -177,7 +179,12 @@ def axes() -> dict[str, Axis]:
 
 def own_name(name: str) -> str:
     """Return the name of an axis from either of its names; other names unchanged."""
-    return {axis.spec["x-also"]: axis.name for axis in axes().values() if axis.also}.get(name, name)
+    return _second_names().get(name, name)
+
+
+@functools.cache
+def _second_names() -> dict[str, str]:
+    return {axis.spec["x-also"]: axis.name for axis in axes().values() if axis.also}
 
 
 def run_axes() -> dict[str, Axis]:

@@ -10,6 +10,9 @@ from commitpath.cells.profiles import device_profile, load_profile
 from model import cell as cells
 from model.cell import Cell, Profile
 
+# Where a cell keeps its id.
+_ID = "_id"
+
 
 def stored(cell: Cell) -> dict[str, Any]:
     """Return the document of a cell in cell.json, with its axes at their default."""
@@ -54,8 +57,11 @@ def _present(cell: Cell, axis: str) -> Profile:
 
 
 def cell_id(cell: Cell) -> str:
-    """Return the id of a cell that has all present axes."""
-    return identity.cell_id(stored(cell))
+    """Return the id of a cell that has all present axes; computed once for each object."""
+    if _ID not in vars(cell):
+        # frozen, but not for what follows from it
+        vars(cell)[_ID] = identity.cell_id(stored(cell))
+    return str(vars(cell)[_ID])
 
 
 def cell_name(cell: Cell) -> str:

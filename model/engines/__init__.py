@@ -206,6 +206,7 @@ def packages(name: str) -> list[str]:
     return list(profile["packages"]) if profile else []
 
 
+@functools.cache
 def _profile(name: str) -> dict[str, Any] | None:
     path = EXPERIMENTS / "engine" / f"{name}.yml"
     return load_yaml(path) if path.is_file() else None

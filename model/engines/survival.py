@@ -1,5 +1,6 @@
 """What a failure may do to committed transactions, as sentences, and which of them each engine promises."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +33,13 @@ def promised(engine: str, settings: Mapping[str, Any]) -> tuple[str, str]:
 
     Raises KeyError for a missing setting, and for settings without a row.
     """
-    for row in load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")["promises"]:
+    for row in _promises(engine):
         if all(settings[name] == value for name, value in row["when"].items()):
             return OUTCOMES[row["process"]], OUTCOMES[row["system"]]
     raise KeyError(f"{engine} promises nothing with {dict(settings)}")
+
+
+@functools.cache
+def _promises(engine: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")["promises"]
+    return rows
