@@ -31,14 +31,8 @@ def watched(command: str, **variables: str) -> tuple[Path, dict]:
     return folder, pipeline.analyse(folder)
 
 
-@pytest.fixture(scope="module")
-def programs() -> tuple[Path, dict]:
-    """One run of a program with two databases and of one with a database for each mode, for two tests."""
-    return watched("python3 insert.py && python3 modes.py")
-
-
-def test_a_program_with_two_databases(programs: tuple[Path, dict]) -> None:
-    folder, summary = programs
+def test_a_program_with_two_databases_and_one_with_a_database_for_each_mode() -> None:
+    folder, summary = watched("python3 insert.py && python3 modes.py")
     assert (summary["status"], summary["reasons"]) == ("ok", [])
     assert summary["command"]["stdout"] == "done\ndone"
     # by rows: 20 inserts and a CREATE TABLE; the switch to WAL commits once
@@ -77,10 +71,11 @@ def test_a_program_with_two_databases(programs: tuple[Path, dict]) -> None:
     assert summary["transactions"]["syncs_in_none"] == 2 * 4 + 3 + 2
     assert inspect([str(folder)]) == 0
     assert (folder / "inspect.html").is_file()
+    have_the_syncs_of_sqlite(summary)
 
 
-def test_transactions_in_each_mode_have_the_syncs_of_sqlite(programs: tuple[Path, dict]) -> None:
-    _, summary = programs
+def have_the_syncs_of_sqlite(summary: dict) -> None:
+    """The transactions of modes.py in each mode."""
     of_two = 2 * 20 + 2 + 1  # inserts, CREATE TABLE, the switch to WAL
     assert summary["transactions"]["said"] == f"{24 * 4 + 24 + 4 + of_two} in 2 processes"
     found = {
