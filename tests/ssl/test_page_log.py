@@ -15,7 +15,7 @@ RARE = {"clean", "log not begun or closed"}
 
 
 # those with 60 in `make test-long`
-@pytest.mark.parametrize(("reading", "seeds"), [("bytes", 30), ("bytes", 60), ("cells", 60)])
+@pytest.mark.parametrize(("reading", "seeds"), [("bytes", 15), ("bytes", 60), ("cells", 60)])
 def test_power_cuts_lose_and_invent_nothing(reading: str, seeds: int) -> None:
     counted, message = crash("ppl", "cuts", "all", 100, seeds, reading)
     assert (counted["bad"], message) == (0, "")
@@ -41,7 +41,7 @@ def test_power_cuts_of_one_kind(mix: str, reading: str) -> None:
 def test_what_is_there_is_needed(left_out: str, reading: str) -> None:
     """Records that count without a commit word, and sectors that stay when their page is merged, lose or
     invent something."""
-    counted, message = crash("ppl", "cuts", "same", 1, 25, reading, left_out)
+    counted, message = crash("ppl", "cuts", "same", 1, 12, reading, left_out)
     assert counted["bad"] > 0
     assert "what is there is neither" in message
 
