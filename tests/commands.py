@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # None of them has begun to compute, so a fork takes no thread's lock with it.
 LIBRARIES = (
     *("fastjsonschema", "jinja2", "jsonschema", "matplotlib.figure", "matplotlib.backends.backend_svg"),
-    *("numpy", "polars", "rich.console", "rich.live", "scipy.stats", "sqlite3", "xxhash", "yaml"),
+    *("numpy", "polars", "rich.console", "rich.live", "scipy.special", "sqlite3", "xxhash", "yaml"),
     # ours; import-linter holds that it imports nothing of commitpath
     *("analysis.pipeline", "analysis.crash.verdicts", "base.schema"),
 )

@@ -5,7 +5,7 @@ the cost has an interval.
 """
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from analysis.adapters.driver import Driver
 from analysis.run import Run
@@ -75,5 +75,5 @@ def _jackknife(traced: np.ndarray | None, untraced: np.ndarray | None) -> tuple[
     ratio = np.log(sums[1] / sums[0])
     without = np.log((sums[1] - untraced) / (sums[0] - traced))
     error = np.sqrt((number - 1) / number * ((without - without.mean()) ** 2).sum())
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, number - 1) * error
+    half = special.stdtrit(number - 1, (1 + CONFIDENCE) / 2) * error
     return 1 - float(np.exp(ratio + half)), 1 - float(np.exp(ratio - half))

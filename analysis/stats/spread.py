@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 CONFIDENCE = 0.95
 _FEW, _OUTLYING = 5, 3.5
@@ -50,7 +50,7 @@ def half_width(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     error = np.std(values, ddof=1) / len(values) ** 0.5
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * error)
+    return float(special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2) * error)
 
 
 def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:
@@ -67,7 +67,7 @@ def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:
         if None in values:
             continue
         middle = statistics.median(values)
-        typical = statistics.median(abs(value - middle) for value in values) / float(stats.norm.ppf(0.75))
+        typical = statistics.median(abs(value - middle) for value in values) / float(special.ndtri(0.75))
         for summary, value in zip(good, values, strict=True):
             if abs(value - middle) > _OUTLYING * typical:
                 operations.setdefault(summary["run_id"], []).append(op)
