@@ -2,6 +2,24 @@
 # Cases of guard.sh: other devices and nodes, changed partition tables, what mkfs is told, and what may be
 # formatted.
 
+# -- names that change meanwhile
+disk
+ln -s "$two" link
+before_mkfs "ln -sfn $one link"
+others=$(sectors "$one")
+PATH=$here/bin:$PATH
+try 'link swapped meanwhile' '' DEVICE=$here/link
+others=$(($(sectors "$one") - others))
+echo "link swapped|$others sectors|$(readlink link)|$others|$(stat -c %Hd:%Ld $mountpoint)=$number"
+umount $mountpoint
+gone
+disk
+before_mkfs "losetup -f --show $two > loop"
+try 'loop meanwhile' 'late: loop.* is a loop device of loop.*p2'
+PATH=${PATH#*:}
+losetup -d "$(cat loop)"
+gone
+
 # -- names
 disk
 mknod node b "${number%:*}" "${number#*:}"

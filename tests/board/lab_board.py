@@ -4,10 +4,12 @@ It is a virtual board that nobody told about: booted with the host's clock, with
 is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
 """
 
+import io
 import json
 import re
 import shlex
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,10 +93,13 @@ def hold_neighbour(run: Run) -> None:
 
 
 def send(login: Login, folder: str, *files: Path) -> None:
-    """Put files into a folder of the board."""
-    for file in files:
-        command = f"mkdir -p {folder} && cat > {folder}/{file.name}"
-        subprocess.run(login.ssh(command), input=file.read_bytes(), check=True)
+    """Put files into a folder of the board, by one login: each takes it seconds."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for file in files:
+            archive.add(file, file.name)
+    command = f"mkdir -p {folder} && tar -x --no-same-owner -C {folder}"
+    subprocess.run(login.ssh(command), input=packed.getvalue(), check=True)
 
 
 @contextmanager
