@@ -116,8 +116,9 @@ def save(made: Figure, path: Path) -> None:
     with scratch.whole(path) as part:
         if kind == "pgf":
             # in the paper's own fonts
-            given = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False, "pgf.preamble": _UNDERSCORE}
-            with mpl.rc_context(given):
+            with mpl.rc_context(
+                {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False, "pgf.preamble": _UNDERSCORE}
+            ):
                 made.savefig(part, format="pgf")
             # Matplotlib leaves `_` as it is, which begins a subscript
             text = re.sub(r"(?m)^\\pgftext.*$", lambda line: line[0].replace("_", r"\_"), part.read_text())
