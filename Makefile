@@ -59,6 +59,7 @@ emulator: ## build a faster QEMU that gives the same numbers (up to 10 minutes);
 snapshots: ## list prepared boards; REMOVE=<name>|all deletes
 test: ## linters, unit tests, the driver under sanitizers, and runs on the board [ALL=1: unchanged groups, too]
 test-long: ## rare and long tests: broken device models, another kernel, a sweep killed 20 times, a real Slurm
+container: ## make the image of bin/commitpath --container TARGET, for hosts that are not Debian
 host: ## install the Debian packages that the tests need, or those of one command before it runs
 lint: ## linters only
 bench: ## measure the time and memory of a run, by part

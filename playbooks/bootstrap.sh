@@ -19,6 +19,13 @@ if [ -L "$venv" ]; then
   echo "commitpath: $venv is a link, and there is no bin/python in what it leads to; without the link an environment is made" >&2
   exit 2
 fi
+# shellcheck source=/dev/null
+host=$(. /etc/os-release 2> /dev/null && echo "${ID:-}${VERSION_ID:-} ${PRETTY_NAME:-}") || host='unknown a host without /etc/os-release'
+case $host in
+  'debian12 '* | 'debian13 '*) ;;
+  *) echo "commitpath: ${host#* } is not Debian 12 or 13; with podman or docker, use \`make container\` and bin/commitpath --container TARGET (docs/how-to/container.md)" >&2
+    exit 1 ;;
+esac
 trap 'echo "commitpath: the Python environment was not made (network? disk? ulimit -f?); see above" >&2' ERR
 trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
 # quiet COMMAND...: show its output only if it fails

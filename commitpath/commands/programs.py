@@ -1,4 +1,4 @@
-"""Targets that run another program: tests, linters, benchmarks, and uv for `make requirements`."""
+"""Targets that run another program: tests, linters, benchmarks, the container; uv for `make requirements`."""
 
 import os
 import subprocess
@@ -11,6 +11,7 @@ from commitpath.host import places
 
 # Target → the program, its options, and whether it needs the Debian packages of the tests.
 PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
+    "container": ("playbooks/container.sh", ["build"], False),
     "test": ("tests/run-tests", [], True),
     "test-long": ("tests/run-tests", ["--long"], True),
     "lint": ("tests/lint", [], True),

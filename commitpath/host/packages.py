@@ -39,7 +39,7 @@ def missing_packages(with_tests: bool, virtual: bool = True) -> list[str]:
             check=False,
         )
     except OSError as error:
-        raise LabError("dpkg-query: not a Debian machine; the host must be Debian 12 or 13") from error
+        raise LabError("dpkg-query: not a Debian machine; use bin/commitpath --container") from error
     have = {line.split()[0] for line in done.stdout.splitlines() if line.split()[1:] == ["ii"]}
     return [name for name in wanted if name not in have]
 
