@@ -215,9 +215,11 @@ static bool read_key(struct cursor *cursor, int column, struct field *field)
 	if (!key_take_table(&key))
 		return false;
 	for (int i = 0; i < schema->key_count; i++) {
-		char affinity = schema->has_rowid ? 'I' : schema->columns[schema->key[i]].affinity;
+		const struct kv_column *of =
+			schema->has_rowid ? NULL : &schema->columns[schema->key[i]];
 
-		if (!key_take(&key, affinity, field, &cursor->text))
+		if (!key_take(&key, of != NULL ? of->affinity : 'I',
+			      of != NULL ? of->collation : BINARY, field, &cursor->text))
 			return false;
 		if (schema->key[i] == column)
 			return true;

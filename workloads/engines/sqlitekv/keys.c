@@ -153,10 +153,10 @@ static bool take_number(struct slice *key, char affinity, struct field *field)
 	return true;
 }
 
-static bool take_escaped(struct slice *key, struct bytes *text)
+static bool take_escaped(struct slice *key, enum collation collation, struct bytes *text)
 {
 	struct slice part;
-	uint64_t mark;
+	uint64_t mark, size;
 
 	bytes_clear(text);
 	for (;;) {
@@ -168,11 +168,15 @@ static bool take_escaped(struct slice *key, struct bytes *text)
 		bytes_add(text, part.data, part.size);
 		if (mark == 1)
 			return !text->failed;
+		/* of NOCASE the size of the text follows, which is not escaped */
+		if (collation == NOCASE && !slice_take_number(key, 8, &size))
+			return false;
 		bytes_add_byte(text, 0);
 	}
 }
 
-bool key_take(struct slice *key, char affinity, struct field *field, struct bytes *text)
+bool key_take(struct slice *key, char affinity, enum collation collation, struct field *field,
+	      struct bytes *text)
 {
 	uint64_t tag;
 
@@ -181,7 +185,7 @@ bool key_take(struct slice *key, char affinity, struct field *field, struct byte
 		return false;
 	if (tag == NUMBER)
 		return take_number(key, affinity, field);
-	if (key->size == 0 || !take_escaped(key, text))
+	if (key->size == 0 || !take_escaped(key, tag == TEXT ? collation : BINARY, text))
 		return false;
 	field->type = tag == TEXT ? SQLITE_TEXT : SQLITE_BLOB;
 	field->bytes = bytes_slice(text);

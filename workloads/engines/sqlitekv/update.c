@@ -80,7 +80,7 @@ static int read_last(struct kv_table *table, int64_t *last)
 	if (result == SQLITE_OK && scan.valid) {
 		struct slice key = bytes_slice(&scan.key);
 
-		if (key_take_table(&key) && key_take(&key, 'I', &field, &table->other) &&
+		if (key_take_table(&key) && key_take(&key, 'I', BINARY, &field, &table->other) &&
 		    field.type == SQLITE_INTEGER)
 			*last = field.integer;
 		else

@@ -25,7 +25,8 @@ void key_add_end(struct bytes *key);
 /* Takes the table's part. False: the key is damaged. */
 bool key_take_table(struct slice *key);
 /* Takes a column; a text or blob is written to `text`. */
-bool key_take(struct slice *key, char affinity, struct field *field, struct bytes *text);
+bool key_take(struct slice *key, char affinity, enum collation collation, struct field *field,
+	      struct bytes *text);
 
 /* The schema's and sequence's keys of a table. */
 void key_of_schema(struct bytes *key, const char *name);
