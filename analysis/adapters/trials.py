@@ -45,7 +45,7 @@ _SECTORS = ("zero", "stale", "looked_ns")
 # How the engine recovered the database, and the transactions of its log that it executed again; null if
 # the engine does not report them.
 RECOVERY: Columns = {"recovery": pl.String, "replayed": pl.Int64}
-NO_TRIALS = "a run without trials; one of CRASH=power has some"
+NO_TRIALS = "the run has no trials; a run with CRASH=power has some"
 UNPLACED = (
     "not evaluated: commands came in another order on its board, and no cut leaves the state it was given"
 )

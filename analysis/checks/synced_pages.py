@@ -17,9 +17,9 @@ def written_out(made: Ledger) -> list[str]:
     """Return a message on written and synced pages that were not on the device when the sync ended.
 
     Checks the last xWrite of a page before the sync. Skips pages that a truncate removed before it, and a
-    file's first page where the filesystem may keep it in the inode. A copy in the journal is not enough: a
-    sync also writes the file's journalled pages to their home. Exception: if pages do come home, but none was
-    there when its sync ended, the kernel (Linux 6.1) leaves that to the next sync.
+    file's first page where the filesystem may keep it in the inode. A copy in the journal is not enough, as a
+    sync also writes the file's journalled pages to their home. It is enough if pages do come home, but none
+    was there when its sync ended: Linux 6.1 leaves that to the next sync.
     """
     if not made.given.calls:
         return []
@@ -49,7 +49,8 @@ def written_out(made: Ledger) -> list[str]:
         return []
     place = f"first call {call[lost[0]]}, page {page[lost[0]]}"
     return [
-        f"{lost.size} pages that SQLite wrote and synced were not on the device when the sync ended: {place}"
+        f"{lost.size} pages that the engine wrote and synced were not on the device when the sync ended: "
+        + place
     ]
 
 

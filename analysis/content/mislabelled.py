@@ -17,8 +17,8 @@ def read(given: Evidence, known: KnownPages, salts: np.ndarray, certain: Ints) -
     their own or VACUUM's copy of one.
     """
     units = given.units
-    has_any = [LABELS.index(name) for name in ("filesystem journal", "temporary file")]
-    selected = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, has_any))
+    may_hold_any = [LABELS.index(name) for name in ("filesystem journal", "temporary file")]
+    selected = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, may_hold_any))
     selected = selected[~np.isin(selected, certain)]
     pages = given.blocks.take(units.row[selected])
     words = pages.view(np.uint64)
@@ -27,7 +27,7 @@ def read(given: Evidence, known: KnownPages, salts: np.ndarray, certain: Ints) -
     of_wal = (begins[:, 0] >> np.uint64(32)) == wal.MAGIC
     if salts.size:
         of_wal |= np.isin(words, salts.byteswap()).any(axis=1)
-    is_of = {
+    matching = {
         "database page": here | elsewhere | btree.titled(pages),
         "WAL": of_wal,
         "rollback journal": begins[:, 0] == rollback.MAGIC,
@@ -35,8 +35,8 @@ def read(given: Evidence, known: KnownPages, salts: np.ndarray, certain: Ints) -
     return [
         contradicted(
             f"bytes of a {label} under another label",
-            selected[true & (units.label[selected] != LABELS.index(label))],
+            selected[matches & (units.label[selected] != LABELS.index(label))],
             unless_confirmed=True,
         )
-        for label, true in is_of.items()
+        for label, matches in matching.items()
     ]

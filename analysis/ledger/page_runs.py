@@ -10,7 +10,8 @@ from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.records import Columns
 from base.arrays import Bools, Ints, ascending, preceding
 
-REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; UNKNOWN is ours
+# The owners of a `pages` record (its `flags`), and of a bio whose pages do not fill it.
+REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)
 
 
 class Runs(NamedTuple):
@@ -26,9 +27,11 @@ class Runs(NamedTuple):
 
 
 def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:
-    """Lay out the pages of all bios, and return which bios have too few records.
+    """Lay out the pages of all bios, and return which bios have another number of records than they counted.
 
-    A bio with data whose pages do not fill it has an unknown owner.
+    Both have the columns of the probes' records (docs/reference/formats.md): `d` is the bio's number, `n` its
+    sectors or a record's pages, `a` and `b` the inode and the first page; `flags` of a bio counts its
+    records. A bio with data whose pages do not fill it has an unknown owner.
     """
     order = np.argsort(bio["d"], kind="stable")
     serials, serial = np.r_[-1, bio["d"].take(order)], pages["d"]
@@ -62,7 +65,10 @@ def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:
 
 
 def runs_of(of: Runs, bio: Ints, begin: Ints, end: Ints, next_run: Ints) -> tuple[Ints, Ints]:
-    """Return (first run, number of runs) of each [begin, end) within a bio."""
+    """Return (first run, number of runs) of each [begin, end) within a bio.
+
+    next_run: where the run after each begins.
+    """
     first, count = of.first.take(bio), np.ones(bio.size, np.int64)
     # mostly a part lies in one run
     several = np.flatnonzero(next_run.take(first) < end)

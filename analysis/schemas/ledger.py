@@ -1,4 +1,4 @@
-"""Define the ledger's tables: columns, labels of bytes and reasons (docs/reference/formats.md).
+"""Define the ledger's tables: columns, labels of bytes and reasons (meaning: docs/reference/ledger.md).
 
 Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
 """
@@ -20,6 +20,7 @@ LABELS = (
     "other",
     "unattributed",
 )
+# How a command relates to a transaction (docs/reference/ledger.md, Attribution).
 HOW = ("in", "waited", "shared", "behind")
 # Why something was written for no transaction (analysis/ledger/background_io.py recognises each).
 NO_TRANSACTION = (

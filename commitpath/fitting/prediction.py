@@ -51,7 +51,7 @@ def predict(measurement: Measurement, fitted: Candidate) -> Prediction:
     def sequences() -> Iterator[Predicted]:
         for name in SEQUENCES:
             which = measurement.among(name)
-            # what begins with an idle device is not part of it
+            # its first commands are those that empty the device: a FLUSH of its cache, a read
             which[np.flatnonzero(which)[: 2 if measurement.facts.write_cache else 1]] = False
             number = int(which.sum())
             yield Predicted(

@@ -76,7 +76,7 @@ def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
         texts = [texts[item.name] for texts in applying if item.name in texts]
         missing = [MISSING] if len(texts) < len(applying) else []
         if item.name == "kernel":
-            # release and build, of uname -a
+            # the release, the third word of uname -a
             texts = [(text.split() + [text] * 3)[2] for text in texts]
         if applying:
             reported.append((item, [*dict.fromkeys(texts), *missing]))
@@ -172,6 +172,6 @@ def latex(reported: Reported) -> list[str]:
     ]
     for item, texts in reported:
         # a comma is where a line may break
-        text = listed(texts).replace(",", ", ").replace(",  ", ", ")
+        text = re.sub(", *", ", ", listed(texts))
         lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in printable(text))} \\\\")
     return [*lines, r"\hline", r"\end{tabular}", r"\end{table}"]

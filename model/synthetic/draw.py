@@ -1,4 +1,4 @@
-"""Draw the rows that each transaction of a synthetic trace reads or writes."""
+"""Draw what each transaction of a synthetic trace does: its statements, and the rows they read or write."""
 
 import bisect
 import itertools

@@ -170,7 +170,7 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         records(exchange_waits),
         "waits for a commit end before it is written",
     ),
-    "exchanged files": ("ext4-wal", exchange_files, "pages that SQLite wrote and synced were not"),
+    "exchanged files": ("ext4-wal", exchange_files, "pages that the engine wrote and synced were not"),
     "files as blocks": ("ext4-delete", records(as_blocks), "of the bytes written are unattributed"),
     "another's nodes": ("f2fs-wal", records(other_nodes), "of the bytes written are unattributed"),
     "all pages moved": ("f2fs-wal", records(all_moved), "marked as moved that cannot have been moved"),

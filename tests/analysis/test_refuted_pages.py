@@ -89,7 +89,9 @@ def test_a_journalled_page_is_written_home_by_its_sync(built_run: Callable[[str]
     made = built_run("samples/ext4-journal-truncate").ledger
     assert made is not None
     logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
-    assert "pages that SQLite wrote and synced were not on the device" in synced_pages.written_out(logged)[0]
+    assert (
+        "pages that the engine wrote and synced were not on the device" in synced_pages.written_out(logged)[0]
+    )
 
 
 def test_where_no_sync_writes_home_its_commit_has_the_page(built_run: Callable[[str], Run]) -> None:
@@ -104,7 +106,7 @@ def test_where_no_sync_writes_home_its_commit_has_the_page(built_run: Callable[[
     copies = left.filter(pl.col("of").is_not_null() & pl.col("vfs_call").is_not_null())
     lost = left.join(copies[3:4], on=left.columns, how="anti", nulls_equal=True)
     assert synced_pages.written_out(dataclasses.replace(made, pieces=lost))[0].startswith(
-        "1 pages that SQLite wrote"
+        "1 pages that the engine wrote"
     )
     # one page that is home in time: then all must be
     one = made.pieces.filter(home)[:1]

@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "key_values/files.h"
 
+/* ROLES: how many, and that of nothing. */
 enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES, FOLDER = ROLES };
 
 /* In moved.h: a run has one database. */

@@ -25,7 +25,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	return result == SQLITE_OK ? plan_best_index(vtab, info) : result;
 }
 
-/* An INSERT has no plan. */
+/* SQLite plans no INSERT, so best_index has not looked. */
 static int begin(sqlite3_vtab *vtab)
 {
 	return table_is_there(vtab);
