@@ -24,7 +24,8 @@ fail() { echo "commitpath: container: $1" >&2; exit "$failed"; }
 
 engine=$(command -v podman || command -v docker) || fail "there is neither podman nor docker on this machine"
 engine=${engine##*/}
-work=$(mktemp -d "${TMPDIR:-/var/tmp}/commitpath-container.XXXXXX")
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/commitpath-container.XXXXXX" 2> /dev/null) ||
+  fail "no temporary folder can be made in ${TMPDIR:-/var/tmp}"
 trap 'rm -rf --one-file-system "$work"' EXIT
 
 # image_exists: fails where the engine does not work, such as docker without its service
@@ -38,8 +39,8 @@ build() {
   if image_exists; then return; fi
   # a second concurrent call waits; the lock is on this file, so that nothing is left behind
   exec 9< "$0"
-  flock 9
-  if image_exists; then return; fi
+  flock --nonblock 9 || { echo "wait for the image that another call makes …" >&2; flock 9; }
+  if image_exists; then exec 9<&- && return; fi
   command -v mmdebstrap > /dev/null ||
     fail "mmdebstrap is missing; install it with Debian's archive keyring, or load the image from another machine (docs/how-to/container.md)"
   echo "make the container's image: two minutes or three, 600 MB …" >&2
@@ -71,14 +72,21 @@ run() {
   shift
   cache=$(realpath -m -- "${COMMITPATH_CACHE:-.cache}")
   results=$(realpath -m -- "${COMMITPATH_RESULTS:-results}")
+  for path in "$PWD" "$cache" "$results" "$folder"; do
+    # mounted there, they would be the container's own
+    case ${path%/}/ in
+      / | /bin/* | /dev/* | /etc/* | /lib/* | /lib64/* | /proc/* | /run/ | /sbin/* | /sys/* | /tmp/ | /usr/* | /var/)
+        fail "$path is a folder of the system, which the container has itself; run it in a folder of yours" ;;
+    esac
+  done
   [ ! -L .venv ] || fail "$PWD/.venv is a link; a container needs a folder there, remove the link"
   build
-  mkdir -p "$cache/venv-$hash" "$results" .venv
+  mkdir -p "$cache/venv-$hash" "$results" .venv || fail "a folder cannot be made; see above"
   # the network is the host's: its names, proxies and loopback
-  local options=(--rm --interactive --network=host --cap-add=SYS_ADMIN --security-opt=label=disable
+  local options=(--rm --network=host --cap-add=SYS_ADMIN --security-opt=label=disable
     --security-opt=apparmor=unconfined --workdir="$folder"
     --volume="$cache/venv-$hash:$PWD/.venv" --volume="$work:/run/commitpath")
-  while read -r path; do options+=(--volume="$path:$path"); done < \
+  while IFS= read -r path; do options+=(--volume="$path:$path"); done < \
     <(printf '%s\n' "$PWD" "$cache" "$results" "$folder" | sort -u)
   # the host's certificates, which may have a company's own: Debian's, Fedora's, openSUSE's
   for path in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem; do
@@ -89,18 +97,26 @@ run() {
   done
   while read -r name; do
     case $name in
+      # as mounted: without links
+      COMMITPATH_CACHE) options+=(--env="$name=$cache") ;;
+      COMMITPATH_RESULTS) options+=(--env="$name=$results") ;;
       COMMITPATH_* | *_proxy | *_PROXY | PIP_INDEX_URL | PIP_EXTRA_INDEX_URL | PIP_DEFAULT_TIMEOUT | TERM | NO_COLOR)
         options+=(--env="$name") ;;
     esac
   done < <(compgen -e)
   if [ -t 0 ] && [ -t 1 ] && [ -t 2 ]; then options+=(--tty); fi
-  # in the background, so that this shell passes signals on; <&0 and env undo what that does to it
+  # only these read the caller's input, which may be the list of a loop
+  case $* in
+    board* | crash-replay* | inspect* | */dev/stdin*) options+=(--interactive) && exec 8<&0 ;;
+    *) exec 8< /dev/null ;;
+  esac
+  # in the background, so that this shell passes signals on; <&8 and env undo what that does to it
   env --default-signal=INT,QUIT "$engine" run "${options[@]}" "$image" \
-    sh -c "$inside" sh "$(id -u)" "$(id -g)" "$PWD/bin/commitpath" "$@" <&0 &
+    sh -c "$inside" sh "$(id -u)" "$(id -g)" "$PWD/bin/commitpath" "$@" <&8 &
   local process=$!
   local signalled=yes
-  trap 'signalled=yes; kill -INT "$process"' INT
-  trap 'signalled=yes; kill -TERM "$process"' TERM HUP
+  trap 'signalled=yes; kill -INT "$process" || true' INT
+  trap 'signalled=yes; kill -TERM "$process" || true' TERM HUP
   # a signal ends a wait, not the container
   while [ "$signalled" ]; do signalled='' code=0; wait "$process" || code=$?; done
   [ -e "$work/started" ] || fail "$engine could not start it (exit $code); see above"

@@ -118,6 +118,13 @@ def read(folder: Path) -> Driver:
         both=drivertables.commits(path) if (path := folder / "commits.csv").is_file() else None,
         persistent=drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
+    if ran.writers and ran.writers.count(1) != ran.transactions.height:
+        raise FileError(
+            folder / "commits.csv",
+            "writer",
+            f"{ran.writers.count(1)} transactions of writer 1",
+            f"the {ran.transactions.height} of transactions.csv",
+        )
     if planned := list(ran.planned):  # a check reports missing phases
         drivertables.check_op(folder / "transactions.csv", ran.transactions, planned)
     return ran

@@ -104,9 +104,9 @@ def ends(run: Run) -> list[str]:
     judged = run.judged
     if judged is None or judged.is_empty() or run.cell.crash == policies.FAULT:
         return []
-    last, phases = run.driver.commits.height, verdicts.phases_of(run.driver)
+    last, phases = run.timing.commits.height, verdicts.phases_of(run.driver)
     # transactions that change nothing may precede the first command
-    at_first = prefixes.states(run.cell, phases, judged, run.driver.writers)[0].hash
+    at_first = prefixes.states(run.cell, phases, judged, run.timing.writers)[0].hash
     planned = len(kills.planned(run)) if run.kills is not None else run.cell.cuts
     edges = {0: ("begin", 0), planned - 1: ("end", last)}
     unwritten = [

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from base import scratch
+from base.errors import LabError
 from model import engines
 
 FILES = {
@@ -106,7 +107,7 @@ _UNDERSCORE = (
 def save(made: Figure, path: Path) -> None:
     """Write the figure as SVG, PNG, PDF or PGF, by the suffix of `path`. The same data gives the same bytes.
 
-    PGF needs pdflatex, which Matplotlib asks for the size of each text.
+    PGF needs pdflatex, which Matplotlib asks for the size of each text. Raises LabError if it has no size.
     """
     kind = path.suffix.removeprefix(".")
     # compute the layout once; savefig would compute it twice
@@ -119,10 +120,20 @@ def save(made: Figure, path: Path) -> None:
             with mpl.rc_context(
                 {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False, "pgf.preamble": _UNDERSCORE}
             ):
-                made.savefig(part, format="pgf")
+                try:
+                    made.savefig(part, format="pgf")
+                except ValueError as error:
+                    why = next(
+                        (line for line in str(error).split("\n") if line.startswith("!")), "! it failed"
+                    )
+                    raise LabError(
+                        f"{path}: LaTeX cannot typeset a text of the figure ({why[2:]}); use .pdf or .svg"
+                    ) from error
             # Matplotlib leaves `_` as it is, which begins a subscript
-            text = re.sub(r"(?m)^\\pgftext.*$", lambda line: line[0].replace("_", r"\_"), part.read_text())
-            part.write_text(text)
+            text = re.sub(
+                r"(?m)^\\pgftext.*$", lambda line: line[0].replace("_", r"\_"), part.read_text("utf-8")
+            )
+            part.write_text(text, encoding="utf-8")
             return
         if kind != "svg":
             dated = {"pdf": {"CreationDate": None, "Producer": None, "Creator": None}}

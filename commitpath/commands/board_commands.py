@@ -1,5 +1,6 @@
 """`make experiment`, `watch`, `plan`, `board`, `calibrate`, `snapshots`, `destroy`: commands with a board."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -233,7 +234,9 @@ def empty_cache(cache: Path) -> None:
             path.unlink()
     left = sorted(path.name for path in cache.iterdir())
     if not left and not cache.is_symlink():
-        cache.rmdir()
+        # in a container it is a mount point, which stays
+        with contextlib.suppress(OSError):
+            cache.rmdir()
     others = f", but for what commitpath did not make: {', '.join(left)}" if left else ""
     print(printable(f"deleted {cache}{others}"))
 

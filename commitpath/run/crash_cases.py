@@ -47,7 +47,7 @@ class Case:
         """Return its trial in the records of a run. BadInputError if that run has no such cut."""
         assert left.log is not None
         commands = Commands(left.log.entries, Cache.from_profile(self.cell.profiles["device"]))
-        command, where, moment = self.moment(commands, left.driver.transactions["end_ns"].to_numpy())
+        command, where, moment = self.moment(commands, left.driver.commits["end_ns"].to_numpy())
         may_lose = commands.losable(moment).tolist()
         kept = self.cut["keeps"]
         if kept == policies.EVERYTHING:
@@ -63,7 +63,7 @@ class Case:
     def on_board(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
         """Return its trial by a board's clock. Raises LabError if other commands had arrived by then."""
         commands = Commands(board.log.entries, Cache.from_profile(self.cell.profiles["device"]))
-        command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
+        command, where, moment = self.moment(commands, board.driver.commits["end_ns"].to_numpy())
         if (arrived := commands.arrived(moment)) != trial.arrived:
             raise LabError(
                 f"{self.path}: {arrived} commands had arrived by the cut on the board of trials, and "

@@ -111,9 +111,10 @@ def test_the_image_has_the_packages_of_the_host_and_is_made_once(host: Host) -> 
 def test_the_command_in_the_container(host: Host, tmp_path: Path) -> None:
     """Folders at their own paths, the caller's ids, and of the environment what a run needs."""
     (host.state / "image").write_text("an id")
+    (tmp_path / "link").symlink_to(tmp_path)
     more = {
         "COMMITPATH_CACHE": "c d",
-        "COMMITPATH_RESULTS": str(tmp_path / "r"),
+        "COMMITPATH_RESULTS": str(tmp_path / "link/r"),
         "http_proxy": "p",
         "PIP_CERT": "x",
     }
@@ -126,9 +127,11 @@ def test_the_command_in_the_container(host: Host, tmp_path: Path) -> None:
         assert f"{path}:{path}" in volumes and path.is_dir()
     (environment,) = [volume for volume in volumes if volume.endswith(f":{tree}/.venv")]
     assert Path(environment.partition(":")[0]).match(f"c d/venv-{HASH}")
-    passed = {word.removeprefix("--env=") for word in call if word.startswith("--env") and "/" not in word}
-    assert passed == {"COMMITPATH_CACHE", "COMMITPATH_RESULTS", "http_proxy"}
-    assert f"--workdir={host.state}" in call and "--network=host" in call and "--tty" not in call
+    passed = {word.removeprefix("--env=") for word in call if word.startswith("--env") and "CERT" not in word}
+    # without links, as they are mounted
+    assert passed == {f"COMMITPATH_CACHE={cache}", f"COMMITPATH_RESULTS={tmp_path / 'r'}", "http_proxy"}
+    assert f"--workdir={host.state}" in call and "--network=host" in call
+    assert not {"--tty", "--interactive"} & {*call}
     assert call[call.index("sh") + 4 :] == [
         str(os.getuid()),
         str(os.getgid()),
@@ -194,6 +197,7 @@ def link_environment(host: Host) -> None:
         (link_environment, {}, ".venv is a link"),
         (None, {"NO_SERVICE": "1"}, "podman does not work here"),
         (None, {"MADE": "1"}, "mmdebstrap could not make the image"),
+        (None, {"TMPDIR": "/nowhere"}, "no temporary folder"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_one_line(host: Host, change, more: dict[str, str], reason: str) -> None:  # type: ignore[no-untyped-def]
@@ -203,6 +207,17 @@ def test_what_is_missing_is_one_line(host: Host, change, more: dict[str, str], r
     (line,) = [line for line in done.stderr.splitlines() if "the container's image:" not in line]
     assert done.returncode == 1 and f"commitpath: container: {reason}" in line.replace(f"{host.tree}/", "")
     assert not (host.state / "image").exists()
+
+
+@pytest.mark.parametrize("folder", ["/", "/etc", "/usr/share"])
+def test_a_folder_of_the_system_is_not_mounted(host: Host, folder: str) -> None:
+    (host.state / "image").write_text("an id")
+    done = subprocess.run(
+        **host.line("--container", "results") | {"cwd": folder}, capture_output=True, check=False
+    )  # type: ignore[call-overload]
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1 and f"container: {folder} is a folder of the system" in line
+    assert not (host.state / "calls").exists()
 
 
 def test_the_image_takes_no_variables(host: Host) -> None:
