@@ -153,7 +153,7 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("MMAP_SIZE=2147418113", "MMAP_SIZE is a whole number from 0 to 2147418112 bytes"),
         ("WRITERS=2 LOCKING_MODE=exclusive", "takes it with LOCKING_MODE=normal, not exclusive"),
         ("WRITERS=2 WORKLOAD=synthetic-gmail", "WORKLOAD=synthetic-gmail has transactions of a file"),
-        ("WRITERS=2 MODE=wal CRASH=power DEVICE=emmc-5.0", "takes it with CRASH=none, not power"),
+        ("WRITERS=2 MODE=wal CRASH=process CUTS=20", "takes it with CRASH=none or power or os, not process"),
         ("HELD_READER=yes", "takes it with JOURNAL_MODE=wal, not delete"),
         (
             "HELD_READER=yes MODE=wal LOCKING_MODE=exclusive",
