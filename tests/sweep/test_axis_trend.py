@@ -89,7 +89,7 @@ def test_the_values_are_the_axis() -> None:
         (["AXIS=mod", "VALUES=delete|wal"], "AXIS=mod: did you mean "),
         (["AXIS=mode", "VALUES=delete"], "VALUES=delete: one value; give several, with | between them"),
         (["AXIS=mode", "VALUES=delete|DELETE"], "VALUES=delete|DELETE: delete is given twice"),
-        (["AXIS=mode", "VALUES=delete|wall"], "VALUES=wall: did you mean wal? JOURNAL_MODE is delete"),
+        (["AXIS=mode", "VALUES=delete|wall"], "VALUES=wall: did you mean wal? VALUES is delete"),
         (["AXIS=mode", "VALUES=delete|wal", "MODE=wal"], "MODE with AXIS=journal_mode: VALUES has"),
         (["AXIS=mode", "VALUES=delete|wal", "METRICS=sync"], "METRICS, character 1: unknown metric sync"),
         (["AXIS=mode", "VALUES=delete|wal", "METRICS= "], "METRICS= : no metric; e.g. syncs"),

@@ -185,7 +185,7 @@ def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
     assert "2 runs" in lab.ok("results", WHERE="fs=ext4-*|f2fs kernel=6.12*")
     assert "flavour=1: unknown name; a name is an axis" in lab.says("results", WHERE="flavour=1")
     assert "modee=wal: unknown name; did you mean mode? " in lab.says("results", WHERE="modee=wal")
-    assert "FS is btrfs-nocow, btrfs, ext4-journal" in lab.says("results", WHERE="fs=ext5")
+    assert "fs is btrfs-nocow, btrfs, ext4-journal" in lab.says("results", WHERE="fs=ext5")
     assert "term is name=value" in lab.says("results", WHERE="fs")
 
 

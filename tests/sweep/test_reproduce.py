@@ -229,7 +229,7 @@ def test_compare_and_also_stand_for_more_readings(judged: Judge) -> None:
     [
         (
             "  readings: [{name: plain, left: {mode: wall}, right: {}}]\n",
-            "X-01: MODE=wall: did you mean wal? JOURNAL_MODE is delete",
+            "X-01: MODE=wall: did you mean wal? MODE is delete",
         ),
         ("  explanation: it has no reading\n", "is not valid under any of the given schemas"),
         (CLAIM + "  artifact: [base, none]\n", "no cell none in artifact.csv"),

@@ -87,7 +87,7 @@ def test_a_contradiction_is_refused(given: str, says: str) -> None:
 )  # fmt: skip
 def test_one_cell_has_one_spelling(given: str) -> None:
     name, _, text = given.partition("=")
-    with pytest.raises(BadInputError, match=f"^{given}: {name} is options of the list in .* with one "):
+    with pytest.raises(BadInputError, match=f"^{given}: {name} is those of .*, with one "):
         make_cell({name: text})
 
 
