@@ -46,8 +46,8 @@ build() {
   echo "make the container's image: two minutes or three, 600 MB …" >&2
   local begin=$SECONDS
   "${made_by[@]}" > "$work/image.tar" || fail "mmdebstrap could not make the image; see above"
-  "$engine" import "$work/image.tar" "$image" > "$work/said" 2>&1 ||
-    fail "$engine could not import the image: $(tail -n 1 "$work/said")"
+  "$engine" import "$work/image.tar" "$image" > "$work/output" 2>&1 ||
+    fail "$engine could not import the image: $(tail -n 1 "$work/output")"
   rm "$work/image.tar"
   # engines leave processes behind that would keep the lock
   exec 9<&-
@@ -115,6 +115,7 @@ run() {
     sh -c "$inside" sh "$(id -u)" "$(id -g)" "$PWD/bin/commitpath" "$@" <&8 &
   local process=$!
   local signalled=yes
+  # the engine may have ended since, which is no failure
   trap 'signalled=yes; kill -INT "$process" || true' INT
   trap 'signalled=yes; kill -TERM "$process" || true' TERM HUP
   # a signal ends a wait, not the container

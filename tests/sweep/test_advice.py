@@ -360,7 +360,7 @@ def test_a_value_of_the_user_is_refused_by_the_name_of_its_variable(
 
 def test_the_reference_runs_answer_a_newcomer(lab: Lab) -> None:
     """Until they are made, one line names the command that makes them."""
-    line = "no run is here; `make sweep GRID=reference` makes the first 19"
+    line = "no run is here; `make sweep GRID=reference` makes the first ones"
     newcomer = {"FS": "ext4-ordered", "SURVIVE": "power"}
     assert (
         lab.says("advise", **newcomer, DEVICE="emmc-5.0") == f"commitpath: RUN=yes runs these cells; {line}"
