@@ -27,6 +27,7 @@ class RunOutput:
 
     timed: time.monotonic() at the ends of the driver's timed region that were seen.
     known: results of a known sequence, if its probes are checked in each run.
+    snapshot: XXH3 of the restored memory, empty outside virtual time.
     """
 
     tar: bytes
@@ -35,6 +36,7 @@ class RunOutput:
     run_seconds: float = 0.0
     timed: tuple[float, ...] = ()
     known: "RunOutput | None" = None
+    snapshot: str = ""
 
     @property
     def failed(self) -> bool:
@@ -116,6 +118,7 @@ class CellRun:
             start_seconds=self.started - self.restored,
             run_seconds=end - self.restored,
             timed=tuple(self.timed),
+            snapshot=snapshot.read_meta(self.saved)["ram_content_xxh3"],
         )
 
 

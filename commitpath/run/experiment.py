@@ -220,6 +220,8 @@ def store(
             "timed_seconds": timed_seconds(outputs),
             "raw_sha256": stored_files.hashes(part),
         }
+        if outputs[0].snapshot:
+            host["snapshots"] = [output.snapshot for output in outputs]
         if trials.outputs or trials.died:
             host["trials_seconds"] = round(trials.seconds, 3)
             host["trials_died"] = {str(number): last for number, last in sorted(trials.died.items())}

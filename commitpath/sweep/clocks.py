@@ -12,14 +12,15 @@ from commitpath.database.select import Run
 def odd(runs: Iterable[Run]) -> list[str]:
     """Return the paths, below results/, of ok runs whose times differ from those of equal runs.
 
-    Runs of one cell and seed from one snapshot have equal times in virtual time.
+    Runs of one cell and seed from one snapshot, with one plan and program, have equal times in virtual time.
+    A run that does not know its snapshot is compared with none.
     """
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
-        if run.path is not None and run.facts["status"] == "ok":
-            hashes = run.document("host").get("raw_sha256") or {}
-            of_board = {name: value for name, value in hashes.items() if name.startswith("raw/board/")}
-            alike[json.dumps([run.stored, of_board], sort_keys=True)].append(run)
+        host = run.document("host") if run.path is not None and run.facts["status"] == "ok" else {}
+        if "snapshots" in host:
+            begun = [host["snapshots"], host["raw_sha256"]["raw/plan.json"], host["program"]]
+            alike[json.dumps([run.stored, *begun], sort_keys=True)].append(run)
     paths: list[str] = []
     for same in alike.values():
         folders = [RESULTS / str(run.path) for run in same]

@@ -14,8 +14,10 @@ def test_runs_that_are_alike_have_the_same_times(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(clocks, "RESULTS", tmp_path)
 
     def run(name: str, times: str, seed: int = 1, board: str = "a", status: str = "ok") -> Run:
-        hashes = {"raw/driver/transactions.csv": times, "raw/board/superblock.txt": board}
-        host = {"run_id": name, "raw_sha256": hashes}
+        # the device's counters end with its time, so a late clock changes them too
+        hashes = {f"raw/{name}": times for name in ("driver/transactions.csv", "board/device_time.txt")}
+        hashes |= {"raw/plan.json": "p"}
+        host = {"run_id": name, "raw_sha256": hashes, "snapshots": [board], "program": "driver"}
         (tmp_path / name).mkdir()
         (tmp_path / name / "host.json").write_text(json.dumps(host))
         return Run(
