@@ -74,6 +74,8 @@ FAILURES = [
         "SELECT 1;\n\nSELECT no\n FROM nowhere;",
         "line 3 of FILE: prepare failed: SQLite error 1 (no such table: ",
     ),
+    # its message has the name's two lines
+    ('SELECT no FROM "a\nb";', "line 1 of FILE: prepare failed: SQLite error 1 (no such table: a b)"),
     (TWICE, "transaction 1, phase sql, op sql: line 7 of FILE: step failed: SQLite error 2067 (UNIQUE "),
     (
         f"CREATE TABLE t(a);\n\nCREATE TABLE t(a);\n{sqlfile.MARK}\nSELECT 1;",
