@@ -18,7 +18,7 @@ def allowed(axis: Axis) -> str:
 
 
 def section(axis: Axis) -> list[str]:
-    """Return one axis as Markdown: meaning, default, allowed values with their descriptions."""
+    """Return one axis as Markdown: meaning, default, allowed values by their descriptions."""
     also = f", or {axis.also}" if axis.also else ""
     default = f" [`{axis.spec['default']}`]" if axis.spec["default"] != "" else ""
     values = axis.values()
@@ -36,7 +36,10 @@ def section(axis: Axis) -> list[str]:
         lines += [""] if axis.given() else []
     if values:
         others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
-        lines += [f"- `{name}`{others.get(name, '')}: {meaning}" for name, meaning in values.items()] + [""]
+        names: dict[str, list[str]] = {}  # by meaning
+        for name, meaning in values.items():
+            names.setdefault(meaning, []).append(f"`{name}`{others.get(name, '')}")
+        lines += [f"- {', '.join(ones)}: {meaning}" for meaning, ones in names.items()] + [""]
     return lines
 
 
