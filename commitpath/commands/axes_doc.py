@@ -6,16 +6,15 @@ from base.paths import ROOT
 from commitpath.cells.axes import Axis, aliases, axes, run_axes
 
 INTRODUCTION = (
-    "Written by `make docs` from `experiments/schema.yml`; edit that. "
-    "Each has its [default] and its allowed values. Numbers are whole and may be written as 1e3; "
-    "`make help experiment` has their ranges."
+    "Written by `make docs` from `experiments/schema.yml`: each with its [default] and allowed values. "
+    "Numbers are whole and may be written as 1e3; `make help experiment` has those allowed."
 )
 
 
 def allowed(axis: Axis) -> str:
     """Return the allowed values of an axis without a list of its own; empty for any text or number."""
     words = axis.allowed()
-    return "" if words == "text" or axis.spec.get("type") == "integer" else f": {words}"
+    return "" if words == "text" or isinstance(axis.spec["default"], int) else f": {words}"
 
 
 def section(axis: Axis) -> list[str]:

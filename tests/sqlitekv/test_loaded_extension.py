@@ -13,7 +13,7 @@ from sqllogictest import records
 from base.paths import ROOT
 
 FOLDER = Path(__file__).resolve().parent
-PAGE = ROOT / "docs/reference/sqlitekv.md"
+PAGE = ROOT / "workloads/engines/sqlitekv/extension/README.md"
 
 
 def text_of(value: object, letter: str) -> str:
