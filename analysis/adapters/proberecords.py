@@ -24,10 +24,34 @@ RECORD = np.dtype(
         *((name, "<u8") for name in "abcd"),
     ]
 )
+# What `flags`, `n` and `a` to `d` of each type are, where it uses them.
 TYPES = {
-    **{"attached": 1, "detached": 2, "sync": 3, "block": 4, "bio": 5, "pages": 6, "flush": 7},
-    **{"commit": 8, "commit_wait": 9, "checkpoint": 10, "data_wait": 11, "node_wait": 12},
-    **{"off_cpu": 13, "writeback": 14, "name": 15, "comm": 16},
+    "attached": 1,  # a point in time; n: programs attached
+    "detached": 2,  # a point in time; n: programs attached; a: records lost; b: map updates failed
+    # the filesystem's sync_file; flags: 1 datasync, 2 directory, bits 4 to 7 the caller (CALLERS); n: result;
+    # a: inode; b: generation
+    "sync": 3,
+    # issue to completion; flags: error; n: sectors; a: sector; b: request flags; c: `start_time_ns` of the
+    # request (its bio may have waited before); d: number in order of issue
+    "block": 4,
+    # queued; dev: the partition; flags: pages records that follow; n: sectors; a: sector of the disk;
+    # b: flags; d: number
+    "bio": 5,
+    # with its bio; flags: owner (OWNERS); n: pages in a row; a: inode; b: first index; c: generation; d: the
+    # bio's number
+    "pages": 6,
+    "flush": 7,  # blkdev_issue_flush
+    # of ext4's journal; flags: sync_commit; n: blocks logged, with the commit block; a: tid; b: ns flushing;
+    # c: ns logging
+    "commit": 8,
+    "commit_wait": 9,  # jbd2_log_wait_commit; a: tid waited for
+    "checkpoint": 10,  # of F2FS, or XFS's log write; n: reason, in bits
+    "data_wait": 11,  # a sync's begin to the end of file_write_and_wait_range; n: result; a: inode
+    "node_wait": 12,  # F2FS's wait for node pages, XFS's for its log; n: result; a: inode, on XFS 0
+    "off_cpu": 13,  # the driver's thread was not running; flags: its state
+    "writeback": 14,  # a round of a flusher thread; flags: reason; n: pages
+    "name": 15,  # of an inode, in parts; a point in time; n: part; a: inode; b to d: characters
+    "comm": 16,  # of a thread; a point in time; n: tid; a, b: characters
 }
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7 of its flags
 OWNERS = ("file", "directory", "device", "other", "none", "moved")  # of pages: their flags

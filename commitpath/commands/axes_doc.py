@@ -3,24 +3,25 @@
 from base import scratch
 from base.data import load_yaml
 from base.paths import ROOT
-from commitpath.cells.axes import POWERS, Axis, aliases, axes, run_axes
+from commitpath.cells.axes import Axis, aliases, axes, run_axes
 
 INTRODUCTION = (
-    "Written by `make docs` from `experiments/schema.yml`; edit that. "
-    "Each has its [default] and its allowed values. Numbers are whole and may be written as 1e3."
+    "Written by `make docs` from `experiments/schema.yml`: each with its [default] and allowed values. "
+    "Numbers are whole and may be written as 1e3; `make help experiment` has those allowed."
 )
 
 
 def allowed(axis: Axis) -> str:
-    """Return the allowed values of an axis without a list of its own; empty for any text."""
-    words = axis.allowed().removeprefix("a whole number from ").removesuffix(POWERS)
-    return "" if words == "text" else f": {words}"
+    """Return the allowed values of an axis without a list of its own; empty for any text or number."""
+    words = axis.allowed()
+    return "" if words == "text" or isinstance(axis.spec["default"], int) else f": {words}"
 
 
 def section(axis: Axis) -> list[str]:
-    """Return one axis as Markdown: meaning, default, allowed values with their descriptions."""
+    """Return one axis as Markdown: meaning, default, allowed values by their descriptions."""
     also = f", or {axis.also}" if axis.also else ""
-    default = f" [`{axis.spec['default']}`]" if axis.spec["default"] != "" else ""
+    unit = f" {axis.spec['x-unit']}" if "x-unit" in axis.spec else ""
+    default = f" [`{axis.spec['default']}`{unit}]" if axis.spec["default"] != "" else ""
     values = axis.values()
     if "x-glob" in axis.spec:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()} | axis.given()
@@ -36,7 +37,10 @@ def section(axis: Axis) -> list[str]:
         lines += [""] if axis.given() else []
     if values:
         others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
-        lines += [f"- `{name}`{others.get(name, '')}: {meaning}" for name, meaning in values.items()] + [""]
+        names: dict[str, list[str]] = {}  # by meaning
+        for name, meaning in values.items():
+            names.setdefault(meaning, []).append(f"`{name}`{others.get(name, '')}")
+        lines += [f"- {', '.join(ones)}: {meaning}" for meaning, ones in names.items()] + [""]
     return lines
 
 
