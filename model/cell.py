@@ -49,6 +49,7 @@ class Cell:
     held_reader: str
     writers: str
     busy_timeout: int
+    checksums: str
     log_size: int
     log_full: int
     dirty_pages: int

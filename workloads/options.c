@@ -21,7 +21,7 @@ static const struct {
 	{"run", "run a workload on a populated database", COMMAND_RUN},
 	{"version", "print the engine's version and how it was built", COMMAND_VERSION},
 };
-enum { MAX_OPTIONS = 40 };
+enum { MAX_OPTIONS = 48 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 /* The driver's own options and then the engine's. */

@@ -8,7 +8,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath.cells import filesystem_options, observers, persistent_memory
-from commitpath.cells.axes import POWERS, axes, version_key
+from commitpath.cells.axes import POWERS, axes, newest, version_key
 from commitpath.cells.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
 from images import given
 from model import devices, engines, pace, workloads
@@ -224,6 +224,11 @@ def check_combination(cell: Cell) -> None:
         raise BadInputError(
             f"SECURE_DELETE=fast: SQLite {cell.sqlite} has no secure_delete=FAST (it came with 3.20); use "
             "SECURE_DELETE=on or a newer SQLITE"
+        )
+    # other origins lack ext/misc/, and another release's checksum VFS would not be that of the cell's
+    if cell.checksums == "yes" and cell.sqlite != newest():
+        raise BadInputError(
+            f"CHECKSUMS=yes: SQLite {cell.sqlite} comes without its checksum VFS; use SQLITE={newest()}"
         )
     check_board_number(cell)
     filesystem_options.check(cell)

@@ -46,6 +46,7 @@ CREATE TABLE run (
   held_reader TEXT AS (iif(engine = 'sqlite', cell ->> '$.held_reader', NULL)),
   writers TEXT AS (iif(engine = 'sqlite', cell ->> '$.writers', NULL)),
   busy_timeout INTEGER AS (iif(engine = 'sqlite', cell ->> '$.busy_timeout', NULL)),
+  checksums TEXT AS (iif(engine = 'sqlite', cell ->> '$.checksums', NULL)),
   sync_every INTEGER AS (iif(engine = 'leveldb', cell ->> '$.sync_every', NULL)),
   background TEXT AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.background', NULL)),
   write_buffer_size INTEGER AS (iif(engine IN ('leveldb', 'rocksdb'), cell ->> '$.write_buffer_size', NULL)),

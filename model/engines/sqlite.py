@@ -34,7 +34,7 @@ _SETTINGS = (
     *("journal_mode", "synchronous", "page_size", "cache_size"),
     *("wal_autocheckpoint", "journal_size_limit", "mmap_size", "auto_vacuum"),
     *("secure_delete", "temp_store", "locking_mode", "cache_spill", "held_reader"),
-    *("writers", "busy_timeout"),
+    *("writers", "busy_timeout", "checksums"),
 )
 FILES = {
     "database": ("database page", "#0072B2"),

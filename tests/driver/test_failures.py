@@ -49,6 +49,37 @@ def test_no_synchronous_extra_in_old_releases(old):
     no_results(old)
 
 
+def test_no_checksums_in_old_releases(old):
+    line = one_line_error(old("populate", "--database", old.database, "--rows", 1, "--checksums", "yes"), 1)
+    assert line == "driver: checksums: SQLite 3.8.11.1 has no checksum VFS"
+    assert not old.database.exists()
+
+
+def test_no_checksums_in_a_database_without_room_for_them(newest):
+    newest.populate()
+    line = one_line_error(newest.run("--checksums", "yes"), 1)
+    assert line == "driver: checksums: yes was requested, but SQLite 3.46.1 says no"
+    no_results(newest)
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_a_wrong_bit_of_a_row_is_noticed_with_checksums(newest, mode):
+    for checksums in ("no", "yes"):
+        newest.populate("--checksums", checksums)
+        newest.run_ok("--checksums", checksums, "--vfs-log", mode=mode)
+        assert newest.config()["effective"]["checksums"] == checksums
+        pages = bytearray(newest.database.read_bytes())
+        assert pages[20] == {"no": 0, "yes": 8}[checksums]
+        # in the value of a row: the end of a page of the table
+        pages[5 * 4096 + 3000] ^= 1
+        newest.database.write_bytes(pages)
+        rows = newest.config()["rows_after"]
+        done = newest.run("--checksums", checksums, rows=rows, mode=mode)
+        if checksums == "no":
+            assert (done.returncode, done.stderr) == (0, "")
+    assert "SELECT id, value FROM sample failed: SQLite error 8202" in one_line_error(done, 1)
+
+
 def test_pages_that_stay_in_the_page_cache_end_a_cold_run(driver, tmp_path):
     driver.populate()
     (tmp_path / "drop").touch()

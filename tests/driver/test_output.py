@@ -110,6 +110,7 @@ def test_config(driver):
         "held_reader": "no",
         "writers": "1",
         "busy_timeout": 0,
+        "checksums": "no",
     }
     assert config["effective"] == config["requested"]
     assert config["engine"] == "sqlite"

@@ -45,7 +45,7 @@ DEFAULTS = {
 # setting that is added with what a run had before as its default changes no meaning.
 CONTENTS = {
     "engine/leveldb.yml": "834ed1d19aa7",
-    "engine/sqlite.yml": "9689059a58fc",
+    "engine/sqlite.yml": "467fc7262bcf",
     "kernel/6.12.yml": "61b424b1a9f3",
 }
 CHANGES_RUNS = ("allowed", "populate", "release", "settings", "suite", "watched")

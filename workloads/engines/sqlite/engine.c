@@ -70,6 +70,10 @@ static struct database *open_database(const char *path, size_t number,
 
 	if (database == NULL)
 		return NULL;
+	if (!settings_of_process(options, error)) {
+		drop(database);
+		return NULL;
+	}
 	if (sqlite3_open_v2(path, &database->db, flags, NULL) == SQLITE_OK) {
 		sqlite3_extended_result_codes(database->db, 1);
 		if (set_up(database, error))

@@ -33,7 +33,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FILES = ("sqlite3.h", "sqlite3.c")  # make waits for sqlite3.c: it comes last
 ALL = ["all of the sources"]
 # Files of ext/misc/ that extensions/extensions.c includes. make waits for the last.
-EXTENSIONS = ("shathree", "uint", "decimal", "base64", "base85", "regexp", "ieee754", "series")
+EXTENSIONS = ("cksumvfs", "shathree", "uint", "decimal", "base64", "base85", "regexp", "ieee754", "series")
 
 # A published version never changes, so npm's cache is valid. npm's own retries take minutes to report
 # that there is no network.

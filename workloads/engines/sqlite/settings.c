@@ -34,6 +34,9 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 
 static const char *const counts[] = {"1", "2", NULL};
 
+/* extensions/extensions.c */
+int commitpath_checksums(void);
+
 const struct option sqlite_settings[] = {
 	{SETTING("journal-mode", "journal_mode", JOURNAL_MODE), WORD("MODE", journal_modes),
 	 .help = "PRAGMA journal_mode"},
@@ -65,6 +68,8 @@ const struct option sqlite_settings[] = {
 	 .help = "2: a thread with a connection of its own writes, too"},
 	{SETTING("busy-timeout", "busy_timeout", BUSY_TIMEOUT), INTEGER("MS", 0, INT32_MAX),
 	 .preset = "0", .help = "PRAGMA busy_timeout"},
+	{SETTING("checksums", "checksums", CHECKSUMS), WORD("SWITCH", no_yes), .preset = "no",
+	 .at_populate = true, .help = "the checksum VFS, and its 8 bytes in each page"},
 	{.name = NULL},
 };
 
@@ -79,6 +84,25 @@ static void number_to_word(const struct option *option, char *answer, size_t siz
 	for (long i = 0; option->words[i] != NULL; i++)
 		if (i == index)
 			snprintf(answer, size, "%s", option->words[i]);
+}
+
+/* Returns whether the checksum VFS verifies pages and the database has the room for checksums. */
+static bool read_checksums(sqlite3 *db, bool *checked, struct error *error)
+{
+	char verifies[ANSWER_SIZE], reserved[ANSWER_SIZE];
+	bool found = false;
+
+	*checked = false;
+	if (strcmp(sqlite3_vfs_find(NULL)->zName, "cksmvfs") != 0)
+		return true;
+	if (!sql_text(db, "PRAGMA checksum_verification", verifies, sizeof(verifies), &found,
+		      error) ||
+	    !sql_text(db,
+		      "SELECT hex(substr(data, 21, 1)) FROM sqlite_dbpage('main') WHERE pgno = 1",
+		      reserved, sizeof(reserved), &found, error))
+		return false;
+	*checked = found && strcmp(verifies, "1") == 0 && strcmp(reserved, "08") == 0;
+	return true;
 }
 
 bool sqlite_read_setting(struct database *database, size_t index, char *answer, size_t size,
@@ -97,6 +121,12 @@ bool sqlite_read_setting(struct database *database, size_t index, char *answer, 
 	}
 	if (index == WRITERS) {
 		snprintf(answer, size, "%s", counts[database->writers != NULL]);
+		return true;
+	}
+	if (index == CHECKSUMS) {
+		if (!read_checksums(database->db, &found, error))
+			return false;
+		snprintf(answer, size, "%s", no_yes[found]);
 		return true;
 	}
 	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
@@ -130,10 +160,18 @@ static bool at_default(const struct options *options, size_t index)
 	       0;
 }
 
+bool settings_of_process(const struct options *options, struct error *error)
+{
+	return at_default(options, CHECKSUMS) || commitpath_checksums() == SQLITE_OK ||
+	       error_set(error, "checksums: %s has no checksum VFS", engine.title());
+}
+
 bool settings_of_file(sqlite3 *db, const struct options *options, struct error *error)
 {
 	return set(db, options, PAGE_SIZE, error) &&
-	       (at_default(options, AUTO_VACUUM) || set(db, options, AUTO_VACUUM, error));
+	       (at_default(options, AUTO_VACUUM) || set(db, options, AUTO_VACUUM, error)) &&
+	       (at_default(options, CHECKSUMS) ||
+		sql_run(db, "SELECT reserve_checksums('main')", error));
 }
 
 bool settings_apply(sqlite3 *db, const struct options *options, struct error *error)
@@ -150,7 +188,7 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	for (size_t i = 0; i < engine_setting_count(); i++) {
 		if (i == PAGE_SIZE || i == AUTO_VACUUM || i == LOCKING_MODE)
 			continue;
-		if (i == HELD_READER || i == WRITERS)
+		if (i == HELD_READER || i == WRITERS || i == CHECKSUMS)
 			continue;
 		/* so that a default run makes no statement more than one of an older driver */
 		if (i >= MMAP_SIZE && at_default(options, i))

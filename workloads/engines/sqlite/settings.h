@@ -22,6 +22,7 @@ enum {
 	HELD_READER,
 	WRITERS,
 	BUSY_TIMEOUT,
+	CHECKSUMS,
 };
 
 extern const struct option sqlite_settings[];
@@ -30,7 +31,12 @@ bool sqlite_read_setting(struct database *database, size_t index, char *answer, 
 			 struct error *error);
 void sqlite_write_properties(struct json *json, size_t number);
 
-/* Sets the page size and auto_vacuum of a database without tables: properties of the file. */
+/* Registers the checksum VFS if requested, before a database is opened; its calls are logged below
+ * it. */
+bool settings_of_process(const struct options *options, struct error *error);
+
+/* Sets the page size, auto_vacuum and room for checksums of a database without tables: properties
+ * of the file. */
 bool settings_of_file(sqlite3 *db, const struct options *options, struct error *error);
 
 /* Opens a second connection with a read transaction that lasts, if requested. */

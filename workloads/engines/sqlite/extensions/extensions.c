@@ -1,9 +1,11 @@
 /* Compiles the extensions of SQLite's shell that access only the database (decimal, regexp,
  * series, …) into SQLite, and registers them for every connection, since people test their SQL in
- * the shell. The sources are SQLite's (ext/misc/), in one file as in the shell. */
+ * the shell; and the checksum VFS, which is registered when requested. The sources are SQLite's
+ * (ext/misc/), in one file as in the shell. */
 #include "sqlite3ext.h"
 
 int commitpath_extensions(const char *unused);
+int commitpath_checksums(void);
 
 #if SQLITE_VERSION_NUMBER >= 3025000
 
@@ -40,6 +42,23 @@ static int initialize(sqlite3 *db, char **error, const sqlite3_api_routines *api
 }
 
 #endif
+
+/* in the releases that have the opcode by which its files find each other */
+#ifdef SQLITE_FCNTL_CKSM_FILE
+#define SQLITE_CKSUMVFS_STATIC
+#define SQLITE_CKSUMVFS_INIT_FUNCNAME "reserve_checksums"
+#include "cksumvfs.c"
+#endif
+
+/* Makes the checksum VFS the default one, around the default one of now. */
+int commitpath_checksums(void)
+{
+#ifdef SQLITE_FCNTL_CKSM_FILE
+	return sqlite3_register_cksumvfs(NULL);
+#else
+	return SQLITE_NOTFOUND;
+#endif
+}
 
 /* SQLITE_EXTRA_INIT: called by SQLite once, before anything is opened. Releases before 3.25 lack
  * functions that the extensions call, and get none. */
