@@ -60,6 +60,7 @@ done
 receive
 sh $folder/run-cell.sh > $folder/run-cell.log 2>&1
 echo $? > $folder/run-cell.status
-cd $folder && tar -c -f - run-cell.log run-cell.status raw > $out
+# 32 KiB at once, the most that the port takes: each write is an exit of the virtual CPU
+cd $folder && tar -c -b 64 -f - run-cell.log run-cell.status raw > $out
 sync
 busybox poweroff -f

@@ -115,8 +115,9 @@ class VirtualBoard:
     ) -> Iterator[tuple[subprocess.Popen[bytes], qemu.Monitor]]:
         """Run QEMU from a snapshot's devices with the machine's memory."""
         snapshot.mark_used(saved)
+        machine = replace(machine, restored=True)
         with (
-            qemu.running(machine, "-incoming", "defer") as process,
+            qemu.running(machine) as process,
             qemu.Monitor(machine, process) as monitor,
         ):
             monitor.migrate("migrate-incoming", f"exec:cat {shlex.quote(str(saved / 'state'))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import Any
 
@@ -10,8 +11,9 @@ from analysis.checks.rendered import paired
 from analysis.run import Run
 from analysis.run_files import databases
 from model import userfile, workloads
+from model.engines import Engine
 from model.statements import sqlfile
-from model.workloads import Options, Workload
+from model.workloads import Options
 
 
 def transactions(run: Run) -> list[str]:
@@ -37,7 +39,7 @@ def transactions(run: Run) -> list[str]:
     if unknown := set(phases) - set(workload.PHASES):
         return [f"phases.csv: {config['workload']} has no phase {min(unknown)!r}"]
     try:
-        return _compared(run, workload, options, phases, changes, given)
+        return _compared(run, options, phases, changes, given)
     except ValueError as error:
         return [f"config.json: {error}, with {_words(options)}: impossible parameters"]
 
@@ -91,19 +93,15 @@ def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
 
 def _compared(
     run: Run,
-    workload: Workload,
     options: Options,
     phases: list[str],
     changes: list[int | None],
     given: Rendered,
 ) -> list[str]:
-    config, table = run.driver.config, workloads.table(workload, options, run.driver.engine.ADDS_MISSING)
-    digest, due = hashlib.sha256(), list[int]()
-    for transaction in workloads.transactions(workload, options, phases):
-        digest.update(run.driver.engine.rendered(transaction, workload.TEXTS))
-        due.append(table.apply(transaction))
+    config = run.driver.config
+    digest, due, rows = _generated(config["driver"]["workload"], options, tuple(phases), run.driver.engine)
     reasons = []
-    if digest.hexdigest() != given.sha256:
+    if digest != given.sha256:
         reasons.append(
             f"rendered.gz differs from what {config['driver']['workload']} generates with {_words(options)}"
         )
@@ -118,9 +116,25 @@ def _compared(
             f"transactions.csv: {len(wrong)} transactions have a wrong number of changed rows, first "
             f"transaction {first}: {changes[first]}, expected {due[first]}"
         )
-    if None in changes and table.rows != config["rows_after"]:
-        reasons.append(f"config.json: rows_after is {config['rows_after']!r}, expected {table.rows}")
+    if None in changes and rows != config["rows_after"]:
+        reasons.append(f"config.json: rows_after is {config['rows_after']!r}, expected {rows}")
     return reasons
+
+
+# a run and its baseline run are of one workload
+@functools.lru_cache(maxsize=1)
+def _generated(
+    name: str, options: Options, phases: tuple[str, ...], engine: Engine
+) -> tuple[str, list[int], int]:
+    """Return the SHA-256 of a workload's text, the rows that each transaction changes, and those after it."""
+    workload = workloads.by_name(name)
+    assert workload
+    table = workloads.table(workload, options, engine.ADDS_MISSING)
+    digest, due = hashlib.sha256(), list[int]()
+    for transaction in workloads.transactions(workload, options, list(phases)):
+        digest.update(engine.rendered(transaction, workload.TEXTS))
+        due.append(table.apply(transaction))
+    return digest.hexdigest(), due, table.rows
 
 
 def _words(options: Options) -> str:

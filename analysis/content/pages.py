@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.content import btree
 from analysis.content.blocks import BLOCK, some
-from base.arrays import Ints, expand
+from base.arrays import Ints, expand, unique
 
 _ROUNDS = 4  # depth of a tree: a confirmed page identifies its children
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -100,7 +100,7 @@ class KnownPages:
         had = np.concatenate(self._rows)
         bounds = np.concatenate(self._bounds)
         bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
-        known = np.unique(placed(had[:, 1].astype(np.uint64), had[:, 0]))
+        known = unique(placed(had[:, 1].astype(np.uint64), had[:, 0]))
         for _, cells in btree.cells(pages, numbers):
             true = cells.row < np.iinfo(np.int64).max
             page, row = cells.page[true], cells.row[true]

@@ -60,9 +60,9 @@ def build(run: Run) -> Tables:
     commands, sync = (
         _attribute(table, run.driver.transactions, run.driver.phases) for table in (commands, _syncs(run))
     )
-    pairs = zip(sync["file"].to_list(), sync["is_directory"].to_list(), strict=True)
-    kinds = [events.file_kind(*pair, run.databases) for pair in pairs]
-    sync = sync.with_columns(pl.Series("kind", kinds, dtype=pl.String))
+    pairs, databases = sync.select("file", "is_directory").rows(), run.databases
+    kinds = {(name, folder): events.file_kind(name, folder, databases) for name, folder in set(pairs)}
+    sync = sync.with_columns(pl.Series("kind", [kinds[pair] for pair in pairs], dtype=pl.String))
     by_role = [(pl.col("kind") == role).sum().alias(f"syncs_{role}") for role in roles]
     seen = observed(run)
     parts = [

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 CONFIDENCE = 0.95
 _FEW, _OUTLYING = 5, 3.5
@@ -49,6 +48,9 @@ def half_width(values: Sequence[float]) -> float | None:
     """Return half of the width of Student's interval of the mean; None for one value."""
     if len(values) < 2:
         return None
+    # imported here: it takes a sixth of an analysis's imports
+    from scipy import special
+
     error = np.std(values, ddof=1) / len(values) ** 0.5
     return float(special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2) * error)
 
@@ -61,6 +63,8 @@ def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:
     """
     if len(good) < _FEW or any(summary["clock"] == "virtual" for summary in good):
         return None
+    from scipy import special
+
     operations: dict[str, list[str]] = {}
     for op in good[0]["tps"]:
         values = [summary["tps"][op] for summary in good]

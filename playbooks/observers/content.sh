@@ -17,8 +17,9 @@ start() {
 
 ready() { [ -e $log ]; }
 
+# a board in virtual time ends with its run: to free the log's 512 MiB first takes it a quarter of a second
 stop() {
-  [ ! -e $log ] || { cat $log > "$RAW/content.bin" && rmmod content; }
+  [ ! -e $log ] || { cat $log > "$RAW/content.bin" && { [ "${CLOCK:-}" = virtual ] || rmmod content; }; }
 }
 
 said() { dmesg | sed -n 's/.*content: //p' | tail -n 1; }
