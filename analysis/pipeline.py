@@ -21,7 +21,7 @@ from analysis.command import report as command_report
 from analysis.command import summary as command_summary
 from analysis.command import tables as command_tables
 from analysis.ledger.build import Ledger
-from analysis.report import consistency, html_page, manifest, summary
+from analysis.report import consistency, html_page, manifest, manual, summary
 from analysis.run_files import analysing, derived, table_files
 from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
@@ -38,8 +38,11 @@ def analyse(folder: Path) -> dict[str, Any]:
     """
     with analysing.marked(folder):
         if (folder / identity.document({"load": identity.COMMAND})).is_file():
-            return _analyse_command(folder)
-        return _analyse_cell(folder)
+            result = _analyse_command(folder)
+        else:
+            result = _analyse_cell(folder)
+        manual.write(manual.above(folder, result["cell_name"]))
+    return result
 
 
 def _analyse_cell(folder: Path) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def _analyse_cell(folder: Path) -> dict[str, Any]:
             table_files.parquet(run.judged, fresh / "tables/trials.parquet")
             table_files.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
-        page = html_page.render(run, built, effective, result, pictures)
+        page = html_page.render(run, built, effective, result, pictures, _docs(folder, result))
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
     return result
 
@@ -83,9 +86,14 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
         frames |= {name: getattr(run.ledger, name) for name in (*schema.TABLES, "reads") if run.ledger}
         for name, table in frames.items():
             table_files.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
-        page = command_report.render(run, effective, result)
+        page = command_report.render(run, effective, result, _docs(folder, result))
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
     return result
+
+
+def _docs(folder: Path, result: dict[str, Any]) -> str:
+    """Return the relative URL of the pages of docs/, from a run's folder."""
+    return f"{os.path.relpath(manual.above(folder, result['cell_name']), folder.resolve())}/{manual.pages()}"
 
 
 @contextlib.contextmanager

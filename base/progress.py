@@ -125,6 +125,8 @@ def step(what: str, alone: bool = True) -> Iterator[None]:
 
     alone: no other program writes to the terminal meanwhile.
     """
+    # Polars, once loaded, has system calls restarted: Ctrl-C would wait for the end of a build
+    signal.siginterrupt(signal.SIGINT, True)
     begin = time.monotonic()
     indent = "  " * _bottom.depth
     context: contextlib.AbstractContextManager[None] = contextlib.nullcontext()

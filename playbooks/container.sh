@@ -79,6 +79,10 @@ run() {
         fail "$path is a folder of the system, which the container has itself; run it in a folder of yours" ;;
     esac
   done
+  # containers' root is another user then, and with --userns=host the image's files are of that user
+  if [ "$engine" = docker ] && [[ $(docker info --format '{{.SecurityOptions}}') = *name=userns* ]]; then
+    fail "docker maps user ids here (userns-remap), so that no file could be the caller's; use podman, or rootless docker"
+  fi
   [ ! -L .venv ] || fail "$PWD/.venv is a link; a container needs a folder there, remove the link"
   build
   mkdir -p "$cache/venv-$hash" "$results" .venv || fail "a folder cannot be made; see above"

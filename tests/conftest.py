@@ -70,11 +70,13 @@ def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **va
 
 @contextlib.contextmanager
 def without_figures() -> Iterator[None]:
-    """Analyse meanwhile without figures."""
+    """Analyse meanwhile without figures, and without the pages of docs/."""
     from analysis import figures
+    from analysis.report import manual
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "render_all", commands.draw_nothing)
+        patch.setattr(manual, "write", commands.document_nothing)
         yield
 
 

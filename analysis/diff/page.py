@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from analysis.diff import WHOLE, Diff, commands, figure, terminal, words
 from analysis.figures import style
-from analysis.report import html_page
+from analysis.report import html_page, manual
 from analysis.run_files.stored import Stored
 from analysis.run_files.table_files import csv
 from base import scratch
@@ -20,10 +20,7 @@ from base import scratch
 def write(diff: Diff) -> Path:
     """Write the diff's folder next to the cells' folders, or next to the run, and return the page's path."""
     name = f"{_name(diff.a)}--{_name(diff.b)}"
-    place = diff.a.folder.resolve().parent
-    if place.name == diff.a.summary["cell_name"]:
-        place = place.parent
-    folder = place / "diffs" / name
+    folder = manual.above(diff.a.folder, diff.a.summary["cell_name"]) / "diffs" / name
     with scratch.folder(folder.parent, ".diff") as work:
         fresh = work / name
         fresh.mkdir()

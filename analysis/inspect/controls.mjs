@@ -3,6 +3,7 @@
 import { byId, make, swatch } from "./dom.mjs";
 import { HOW, NO_OP } from "./filter.mjs";
 import { GUTTER } from "./stage.mjs";
+import { saveSvg } from "./svg.mjs";
 
 const KEYS = [
   ["← →", "pan; with Shift, a whole view"],
@@ -15,6 +16,7 @@ const KEYS = [
   ["G", "fold the sectors that nothing touches, or not"],
   ["C", "the power's cut, of a page of a trial"],
   ["T", "the tables behind the pictures"],
+  ["S", "save the view as SVG"],
   ["Esc", "choose nothing"],
   ["wheel", "zoom; sideways, or with Alt, pan; with Shift over the sectors, zoom those"],
   ["drag", "pan; with Shift, zoom to a box; in the top picture, choose a part of the run"],
@@ -115,6 +117,7 @@ export function buttons(app) {
   on("next", () => app.step(1));
   on("previous", () => app.step(-1));
   on("open", () => app.toggleTables());
+  on("svg", () => saveSvg(app));
   on("theme", () => app.nextTheme());
   on("help", () => byId("keys").showModal());
   byId("goto").addEventListener("change", (event) => {
@@ -147,6 +150,7 @@ export function keys(app) {
     g: () => app.fold(),
     c: () => app.showCut(),
     t: () => app.toggleTables(),
+    s: () => saveSvg(app),
     "/": () => byId("goto").focus(),
     "?": () => byId("keys").showModal(),
     Escape: () => app.choose(null),

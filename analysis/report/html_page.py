@@ -26,8 +26,6 @@ from model import engines
 from model.cell import unused
 
 HERE = Path(__file__).parent
-# The pages of docs/, from a run's folder in the results of a checkout.
-DOCS = "../../../docs/"
 CAPTIONS = {
     "zoom": (
         "From the statement to the device",
@@ -66,8 +64,9 @@ def render(
     manifest: dict[str, Any],
     summary: dict[str, Any],
     pictures: dict[str, Path],
+    docs: str,
 ) -> str:
-    """Return the page. All values are escaped, except our own figures."""
+    """Return the page. All values are escaped, except our own figures. docs: where the pages of docs/ are."""
     watched = dict(tables.observed.iter_rows())
     template = environment().get_template("report.html.j2")
     figures = [
@@ -85,6 +84,7 @@ def render(
     order = [*(key for key in FIRST if key in axes), *sorted(axes.keys() - set(FIRST))]
     return template.render(
         summary=summary,
+        DOCS=docs,
         not_held=NOT_HELD,
         without_content=coverage.WITHOUT,
         instruction_ns=cpu.measured(manifest["clock"]),
@@ -130,7 +130,6 @@ def environment() -> Environment:
     made.globals |= {
         "between": terminal.between,
         "version": version(),
-        "DOCS": DOCS,
         "KIB": 1 / 1024,
         "MIB": 2**-20,
     }

@@ -23,7 +23,7 @@ from commitpath.command_line import arguments
 from commitpath.command_line import variables as variables_table
 from commitpath.commands import programs
 from commitpath.host import places
-from commitpath.results.outcome import EXIT_BAD_EXPECTED
+from commitpath.results.outcome import EXIT_BAD_EXPECTED, EXIT_NO_VERDICT
 
 # Target → module:function. A module is imported when its command is called, as some take a second.
 PLACES = {
@@ -109,11 +109,12 @@ def file_size_limit() -> str:
     return "" if most == resource.RLIM_INFINITY else f" (`ulimit -f` limits a file to {most} bytes here)"
 
 
-def bad_input_code(words: list[str]) -> int:
-    """Return the exit code of an invalid request: another with EXPECT, so that `git bisect run` ends."""
+def exit_code(words: list[str], code: int) -> int:
+    """Return the exit code of an error: with EXPECT one by which `git bisect run` skips or ends."""
     settings = words[: words.index("--")] if "--" in words else words
-    expected = any(word.startswith("EXPECT=") for word in settings)
-    return EXIT_BAD_EXPECTED if expected else EXIT_BAD_INPUT
+    if any(word.startswith("EXPECT=") for word in settings):
+        return EXIT_BAD_EXPECTED if code == EXIT_BAD_INPUT else EXIT_NO_VERDICT
+    return code
 
 
 def run(words: list[str]) -> int:
@@ -137,14 +138,14 @@ def run(words: list[str]) -> int:
         if is_bad_input(error):
             error = BadInputError(variables_table.as_typed(str(error), words))
         print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
-        return bad_input_code(words) if is_bad_input(error) else error.exit_code
+        return exit_code(words, error.exit_code)
     except FileError as error:
         print_error(error)
-        return EXIT_UNREADABLE
+        return exit_code(words, EXIT_UNREADABLE)
     except BrokenPipeError:
         # `| head` has all that it wants
         discard(sys.stdout)
         return code
     except (OSError, subprocess.SubprocessError) as error:
         print_error(error, file_size_limit())
-        return bad_input_code(words) if is_bad_input(error) else EXIT_FAILED
+        return exit_code(words, EXIT_BAD_INPUT if is_bad_input(error) else EXIT_FAILED)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import sys
 import time
 from pathlib import Path
@@ -65,7 +66,7 @@ def take_over(made: Path) -> None:
 def put(made: Path, readable: bool) -> None:
     """Put the new database in place of the old one, which is set aside."""
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    aside = store.DATABASE.with_name(f"results-{now}-{os.getpid()}.sqlite.old")
+    aside = store.DATABASE.with_name(f"results-{now}-{secrets.randbelow(10**7)}.sqlite.old")
     if readable:
         # a second name, so that there is always a database
         aside.hardlink_to(store.DATABASE)

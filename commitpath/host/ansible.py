@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import secrets
 import shlex
 import subprocess
 import sys
@@ -131,7 +132,7 @@ def play(
 ) -> list[str]:
     """Run a playbook; return the tasks' output lines, with CHECK. LabError has a failed task's message.
 
-    log: the file for the output of a failed play, with this process's id in its name. limit: wall seconds
+    log: the file for the output of a failed play, with a drawn number in its name. limit: wall seconds
     after which it counts as hung. A board that does not answer ends it sooner (images/ssh.py,
     playbooks/ansible.cfg).
     """
@@ -142,8 +143,8 @@ def play(
     nobody = "no hosts matched" in output + errors
     if code == 0 and not nobody:
         return output_lines(output)
-    # jobs of a sweep play the same playbooks at the same time
-    log = log.with_stem(f"{log.stem}-{os.getpid()}")
+    # jobs of a sweep, and containers, play the same playbooks at the same time
+    log = log.with_stem(f"{log.stem}-{secrets.randbelow(10**7)}")
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(output + errors)
     if code is None:

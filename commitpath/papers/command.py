@@ -98,6 +98,7 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     cells: ids of the requested cells. figures: files that the page shows.
     """
     # wrong input is reported before these are loaded
+    from analysis.report import manual
     from commitpath.papers import page, verdict
     from commitpath.papers.document import document
     from commitpath.papers.judge import judge
@@ -110,6 +111,7 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     content = document(chosen, judged, results, wanted, on_virtual)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
+    manual.write(RESULTS)
     print(printable_lines(page.terminal(content)))
     return sum(claim.verdict == verdict.MISSING for claim in judged)
 

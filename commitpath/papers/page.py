@@ -1,5 +1,6 @@
 """Render claims.html, one file that opens offline, and the same claims as lines for a terminal."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, FileSystemLoader
 
-from analysis.report import html_page
+from analysis.report import html_page, manual
 from commitpath.charts.model import VIRTUAL
 from commitpath.papers import authors_runs, two_boards, verdict
 from commitpath.papers.strips import Strips
@@ -31,13 +32,16 @@ TIMES = {
 
 
 def render(content: Content, figures: Sequence[Path] = ()) -> str:
-    """Return the page of a document (document.py). figures: files; it shows those in SVG."""
+    """Return the page of a document (document.py), with links to the pages of docs/ that it names.
+
+    figures: files; it shows those in SVG.
+    """
     environment = html_page.environment()
     here = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([here, environment.loader] if environment.loader else [here])
     environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected, grouped=grouped)
     columns = columns_of(content)
-    return environment.get_template("claims.html.j2").render(
+    page = environment.get_template("claims.html.j2").render(
         doc=content,
         figures={path.stem: html_page.data_uri(path) for path in figures if path.suffix == ".svg"},
         tables={path.stem: two_boards.rows(path) for path in figures if path.suffix == ".json"},
@@ -65,6 +69,8 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         qualified=qualified,
         qualifications=lambda name: qualifications(content, name),
     )
+    link = rf'<a href="../../{manual.pages()}\1.html">docs/\1.md</a>'
+    return re.sub(r"\bdocs/([\w/-]+)\.md", link, page)
 
 
 def terminal(content: Content) -> list[str]:

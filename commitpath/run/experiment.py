@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import platform
 import random
 import secrets
@@ -175,6 +174,11 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(times) - min(times), 3)
 
 
+def new_id() -> str:
+    """Return a run's id: the second, and a drawn number, as each container has a process 1."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{secrets.randbelow(10**7)}"
+
+
 def store(
     cell: Cell,
     planned: Plan,
@@ -187,7 +191,7 @@ def store(
 
     outputs: the run's, then its baseline run's, if it has one.
     """
-    run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
+    run_id = new_id()
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / identity.document(stored(cell))).write_text(identity.canonical(stored(cell)) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -18,7 +19,7 @@ from analysis import pipeline
 from analysis.diff.__main__ import main as diff
 from analysis.export.__main__ import main as export
 from analysis.inspect.__main__ import main as inspect
-from analysis.report import html_page
+from analysis.report import manual
 from analysis.run_files import derived
 from analysis.schemas import events
 from analysis.tree.__main__ import main as tree
@@ -60,12 +61,12 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run_dir.glob(".analysis-*"))
     rows = pl.read_parquet(run_dir / "tables/events.parquet")
     assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
-    # the page needs no other file, and links to those of its run and to existing pages of docs/
+    # the page needs no other file, and links to those of its run and to pages of docs/
     page = (run_dir / "report.html").read_text()
     assert "src=" not in page and "@import" not in page and "url(http" not in page
     links = set(re.findall(r"href=\"([^\"#][^\"]*)\"", page))
-    docs = {link for link in links if link.startswith(html_page.DOCS)}
-    assert docs and all((ROOT / "docs" / link.removeprefix(html_page.DOCS)).is_file() for link in docs)
+    docs = {link for link in links if link.startswith("../docs/")}
+    assert docs
     assert links - docs - {"inspect.html"} == {"tables/", "raw/", "summary.json", "manifest.json"}
     assert all((run_dir / link).exists() for link in links - docs - {"inspect.html"})
     sections = re.findall(r"<h2 id=\"([^\"]+)\">", page)
@@ -74,6 +75,39 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids = re.findall(r"\bid=\"([^\"]+)\"", page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r"(?:xlink:href=\"#|url\(#)([^\")]+)", page)) <= set(ids)
+
+
+def targets(page: Path) -> tuple[set[str], set[str]]:
+    """The ids of a page, and what it links to or shows, but for other sites."""
+    text = page.read_text()
+    links = re.findall(r"(?:href|src)=\"([^\"]+)\"", text)
+    return set(re.findall(r"\bid=\"([^\"]+)\"", text)), {url for url in links if ":" not in url}
+
+
+def test_each_link_of_a_report_and_of_the_pages_of_docs_leads_somewhere(run_dir: Path) -> None:
+    """To a file, and in it to an anchor; none to a page that a browser shows as text."""
+    command.main([str(run_dir)])
+    (readme,) = run_dir.parent.glob("docs/*/README.html")
+    pages = [run_dir / "report.html", *readme.parent.rglob("*.html")]
+    found = {page: targets(page) for page in pages}
+    templates = "".join(path.read_text() for path in ROOT.glob("analysis/*/*.j2"))
+    linked = set(re.findall(r"{{ DOCS }}([^\"]+)", templates))
+    assert len(linked) > 3 and all((readme.parent / "docs" / name).is_file() for name in linked)
+    broken = []
+    for page, (_, links) in found.items():
+        for url in links - {"inspect.html"}:
+            name, _, anchor = url.partition("#")
+            target = Path(os.path.normpath(page.parent / name)) if name else page
+            if target.suffix == ".md" or not target.exists() or (anchor and anchor not in found[target][0]):
+                broken.append((page.name, url))
+    assert not broken
+    # written again only when a source has changed
+    before = readme.stat()
+    manual.write(run_dir.parent)
+    assert readme.stat().st_ino == before.st_ino
+    os.utime(readme, ns=(0, 0))
+    manual.write(run_dir.parent)
+    assert readme.stat().st_mtime_ns == before.st_mtime_ns
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -275,6 +278,30 @@ def test_a_row_is_found_by_its_number_or_a_sector(page: Pages) -> None:
     assert field.get_attribute("aria-invalid") == "true"
 
 
+def test_the_view_is_saved_as_svg(page: Pages, tmp_path: Path) -> None:
+    opened = page(mode="delete")
+    opened.js(f"app.choose('transactions', {ROW}, true)")
+    opened.browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    opened.browser.find_element(By.ID, "svg").click()
+    deadline = time.monotonic() + 20
+    while not (saved := [*tmp_path.glob("*.svg")]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    root = ElementTree.parse(saved[0]).getroot()
+    texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    names = opened.js("app.lanes.map((lane) => lane.name).filter(Boolean)")
+    assert len(names) > 8 and set(names) <= {*texts}
+    # the chosen bar, with its label and its frame
+    label = opened.js(f"app.run.label('transactions', {ROW})")
+    assert any(text.startswith(f"{label}: ") for text in texts)
+    frames = [
+        rect for rect in root.iter("{http://www.w3.org/2000/svg}rect") if rect.get("stroke-width") == "1.5"
+    ]
+    assert len(frames) == 1
+    assert float(root.get("width", 0)) == opened.js("app.stage.base.canvas.clientWidth")
+
+
 def test_a_narrow_window_has_the_plot_above_what_is_chosen(page: Pages) -> None:
     opened = page(mode="delete")
     size = opened.browser.get_window_size()
@@ -287,5 +314,10 @@ def test_a_narrow_window_has_the_plot_above_what_is_chosen(page: Pages) -> None:
         )
         assert details["top"] >= stage["bottom"] - 1 and details["width"] > 300
         assert opened.js("document.documentElement.scrollWidth <= innerWidth")
+        opened.js("app.choose('transactions', 0, true)")
+        # at most two lines to a name
+        assert opened.js(
+            "Math.max(...[...document.querySelectorAll('.bars tr')].map((r) => r.clientHeight)) < 45"
+        )
     finally:
         opened.browser.set_window_size(size["width"], size["height"])

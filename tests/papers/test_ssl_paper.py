@@ -8,6 +8,7 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
+from analysis.report import manual
 from base.errors import BadInputError, LabError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id, stored
@@ -70,6 +71,11 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
     content = document.document(whole, [found], Results(runs, "local"))
     text = page.render(content)
     assert "925×, 11.5×, 36.2×, 4.7×, 7.1×, 17.1×" in text
+    # what it names of docs/ is a link to the page that a report's link leads to
+    assert (
+        f'<a href="../../{manual.pages()}measurements/ssl-paper.html">docs/measurements/ssl-paper.md</a>'
+        in text
+    )
 
 
 def test_a_claim_with_a_ratio_too_many_is_refused() -> None:

@@ -19,6 +19,7 @@ from some_cell import some_cell
 
 from analysis import figures, pipeline
 from analysis.crash import verdicts
+from analysis.report import manual
 from analysis.run_files import derived, stored_files
 from base import identity
 from base.identity import canonical
@@ -161,6 +162,7 @@ def analysed() -> Path:
     write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "render_all", commands.draw_nothing)
+        patch.setattr(manual, "write", commands.document_nothing)
         pipeline.analyse(run)
     return run
 

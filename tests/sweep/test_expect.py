@@ -184,6 +184,14 @@ def test_a_run_that_fails_has_no_verdict(
     assert (code, lines) == (EXIT_NO_VERDICT, [f"commitpath: EXPECT: no verdict: {error}"])
 
 
+def test_a_host_that_is_refused_before_the_run_has_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(table.places, "begin", lambda _: Path("/dev/null/x").mkdir())
+    assert judged(capsys, "experiment", "EXPECT=tps>1")[0] == EXIT_NO_VERDICT
+    assert judged(capsys, "experiment")[0] == 1
+
+
 def test_a_request_that_is_refused_late_is_bad_input(ran: Any, capsys: pytest.CaptureFixture[str]) -> None:
     ran(BadInputError("no FILE"))
     assert judged(capsys, "experiment", "EXPECT=tps>1") == (EXIT_BAD_EXPECTED, ["commitpath: no FILE"])

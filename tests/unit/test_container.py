@@ -24,6 +24,8 @@ with (state / "calls").open("a") as calls:
 if sys.argv[1] == "images":
     print((state / "image").read_text() if (state / "image").exists() else "", end="")
     sys.exit(int(os.environ.get("NO_SERVICE", "0")))
+if sys.argv[1] == "info":
+    print("[name=seccomp,profile=builtin " + os.environ.get("SECURITY", "name=cgroupns") + "]")
 if sys.argv[1] == "import":
     (state / "image").write_text(pathlib.Path(sys.argv[2]).read_text())
 if sys.argv[1] == "run":
@@ -147,6 +149,14 @@ def test_the_exit_code_is_the_commands(host: Host, code: int) -> None:
     assert (done.returncode, done.stderr) == (code, "")
 
 
+# `git bisect run` skips a commit with 125, and takes 1 for a bad one
+@pytest.mark.parametrize(("words", "code"), [([], 1), (["EXPECT=syncs<=1"], 125)])
+def test_a_refused_host_cannot_be_tested(host: Host, words: list[str], code: int) -> None:
+    remove_mmdebstrap(host)
+    done = host.run("--container", "experiment", *words)
+    assert done.returncode == code and "mmdebstrap is missing" in done.stderr
+
+
 @pytest.mark.parametrize(("words", "code"), [([], 1), (["EXPECT=syncs<=1"], 125)])
 def test_a_container_that_does_not_start_is_one_line(host: Host, words: list[str], code: int) -> None:
     (host.state / "image").write_text("an id")
@@ -171,10 +181,19 @@ def test_a_signal_reaches_the_container(host: Host, number: int, code: int) -> N
     assert not list(host.temporary.iterdir())
 
 
-def test_docker_where_there_is_no_podman(tmp_path: Path) -> None:
+@pytest.mark.parametrize("security", ["name=cgroupns", "name=rootless"])
+def test_docker_where_there_is_no_podman(tmp_path: Path, security: str) -> None:
     host = Host(tmp_path, "docker")
-    assert host.run("--container", "results").returncode == 0
+    assert host.run("--container", "results", SECURITY=security).returncode == 0
     assert host.calls("run")[0][0].endswith("docker")
+
+
+def test_a_docker_that_maps_ids_of_its_own_is_refused(tmp_path: Path) -> None:
+    """Its containers' root is nobody on the host, unlike that of a docker without root."""
+    host = Host(tmp_path, "docker")
+    done = host.run("--container", "results", SECURITY="name=userns")
+    assert done.returncode == 1 and not host.calls("run")
+    assert done.stderr.startswith("commitpath: container: docker maps user ids here (userns-remap)")
 
 
 def remove_engine(host: Host) -> None:

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import time
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from base import identity
 from base.errors import LabError
 from commitpath.cells import samples
 from commitpath.cells.from_variables import make_cell
+from commitpath.command_line import stored_run
 from commitpath.host import ansible
 from commitpath.run import compressed_files, crash_trials, experiment, plan
 from model.cell import Cell
@@ -64,6 +67,15 @@ def test_every_sample_runs_before_one_is_repeated(monkeypatch: pytest.MonkeyPatc
     assert [*experiment.experiment(cells, 2, 1.0).values()] == [3] * 8
     each = [(7, 2), (8, 2), (7, 3), (8, 3)]
     assert ran == [(*sample, turn) for turn in (1, 2) for sample in each]
+
+
+def test_two_runs_of_one_second_have_two_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in two containers, where both processes have the number 1."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    now = time.gmtime()
+    monkeypatch.setattr(time, "gmtime", lambda: now)
+    ids = {experiment.new_id() for _ in range(20)}
+    assert len(ids) == 20 and all(stored_run.RUN_ID.fullmatch(one) for one in ids)
 
 
 def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:

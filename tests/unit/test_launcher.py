@@ -87,6 +87,25 @@ def test_the_exit_code_is_the_commands(tree: Path, code: int) -> None:
     assert run("make", "results", cwd=tree, CODE=str(code)).returncode == (2 if code else 0)
 
 
+@pytest.mark.parametrize(
+    ("made", "word", "code"),
+    [(1, "N=2", 1), (1, "EXPECT=syncs<=1", 125), (100, "EXPECT=syncs<=1", 125), (2, "EXPECT=syncs<=1", 128),
+     (130, "EXPECT=syncs<=1", 130), (2, "N=2", 2)],
+)  # fmt: skip
+def test_without_an_environment_there_is_no_run_to_judge(
+    tree: Path, tmp_path: Path, made: int, word: str, code: int
+) -> None:
+    """`git bisect run` takes 125 for a commit that cannot be tested, and ends with 128 and more."""
+    bare = tmp_path / "bare"
+    shutil.copytree(tree, bare, symlinks=True, ignore=shutil.ignore_patterns(".venv", "playbooks"))
+    (bare / "playbooks").mkdir()
+    (bare / "playbooks/bootstrap.sh").write_text(f"#!/bin/sh\nexit {made}\n")
+    (bare / "playbooks/bootstrap.sh").chmod(0o755)
+    assert run("bin/commitpath", "experiment", word, cwd=bare).returncode == code
+    # the command's own word
+    assert run("bin/commitpath", "watch", "--", "EXPECT=", cwd=bare).returncode == made
+
+
 @pytest.mark.parametrize("flags", [[], ["-e"], ["-s", "-j2"]])
 def test_make_gives_the_same(tree: Path, flags: list[str]) -> None:
     """Also what looks like another variable within a value; and no name that the environment alone has."""

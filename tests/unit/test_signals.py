@@ -78,6 +78,19 @@ EXTENSION = WAITS.replace(
     except KeyboardInterrupt as error:
         raise ImportError("initialization failed") from error""",
 )
+# one that waits for a build, with Polars loaded
+BUILDS = WAITS.replace("SIG_IGN", "default_int_handler").replace(
+    """\
+    print("begun", flush=True)
+    time.sleep(60)""",
+    """\
+    import polars, subprocess, threading
+    from base.progress import step
+    with step("build"):
+        threading.Timer(0.5, print, ["begun"], {"flush": True}).start()
+        null = subprocess.DEVNULL
+        subprocess.Popen(["sleep", "20"], stdout=null, stderr=null, start_new_session=True).wait()""",
+)
 # one whose libraries load slowly
 LOADS = """\
 import sys, time
@@ -117,6 +130,12 @@ def test_a_background_job_that_is_told_to_end_ends() -> None:
 @pytest.mark.parametrize("told", [signal.SIGHUP, signal.SIGINT])
 def test_what_is_told_twice_at_once_is_cleaned_up(told: signal.Signals) -> None:
     assert answer(CLEANS, told) == (130, "cleaned up\n", INTERRUPTED)
+
+
+def test_ctrl_c_does_not_wait_for_a_builds_end() -> None:
+    begin = time.monotonic()
+    code, _, error = answer(BUILDS, signal.SIGINT)
+    assert code == 130 and error.endswith(INTERRUPTED) and time.monotonic() - begin < 15
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""Write the documentation of this version as HTML pages, to which reports link."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from analysis.report import html_page
+from base import scratch
+from base.paths import ROOT
+from base.text import printable
+from base.version import version
+
+# From here all pages are reached; what a page links to that is no page is copied.
+FIRST = "README.md"
+HERE = Path(__file__).parent
+
+
+def pages() -> str:
+    """Return the folder of the pages of docs/, below that of the cells' folders."""
+    return f"docs/{version()}/docs/"
+
+
+def above(folder: Path, cell_name: str) -> Path:
+    """Return the folder in which a run's cell has its folder; the run's own, if it is in none."""
+    place = folder.resolve().parent
+    return place.parent if place.name == cell_name else place
+
+
+def write(place: Path) -> None:
+    """Write all pages to PLACE/docs/<version>/, unless they are there, of the same sources."""
+    folder = place / "docs" / version()
+    sources = [*ROOT.glob("docs/*/*.md"), *ROOT.glob("*.md"), *HERE.iterdir()]
+    newest = max(path.stat().st_mtime_ns for path in sources)
+    first = (folder / FIRST).with_suffix(".html")
+    if first.exists() and first.stat().st_mtime_ns == newest:
+        return
+    try:
+        with scratch.folder(folder.parent, f".{folder.name}") as part:
+            _write_all(part)
+            os.utime(part / first.name, ns=(newest, newest))
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                scratch.keep(part, folder)
+            except OSError as error:
+                # another call has just written them
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+    except PermissionError as error:
+        print(printable(f"commitpath: the report's links to docs/ lead nowhere: {error}"), file=sys.stderr)
+
+
+def _write_all(folder: Path) -> None:
+    """Write each page that is reached, and copy other files that pages link to, at the sources' places."""
+    markdown = MarkdownIt("commonmark").enable("table")
+    markdown.add_render_rule("table_open", lambda *_: '<div class="scroll"><table>\n')
+    markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    template = html_page.environment().get_template("manual.html.j2")
+    todo, done = [FIRST], set[str]()
+    while todo:
+        if (name := todo.pop()) in done:
+            continue
+        done.add(name)
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            # a file in it may be linked, too
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        elif source.suffix != ".md":
+            shutil.copyfile(source, target)
+        else:
+            tokens = markdown.parse(source.read_text(encoding="utf-8"))
+            title, parent = _headings(tokens)[0], Path(name).parent
+            todo += _links(tokens, parent)
+            body = Markup(markdown.renderer.render(tokens, markdown.options, {}))
+            text = template.render(title=title, body=body, root=os.path.relpath(".", parent))
+            target.with_suffix(".html").write_text(text, encoding="utf-8")
+
+
+def _headings(tokens: list[Token]) -> list[str]:
+    """Give each heading the id that GitHub gives it; return their texts, at least one."""
+    seen, texts = Counter[str](), list[str]()
+    for opened, inline in itertools.pairwise(tokens):
+        if opened.type == "heading_open":
+            texts.append("".join(child.content for child in inline.children or ()))
+            name = re.sub(r"[^\w\- ]", "", texts[-1].lower()).replace(" ", "-")
+            opened.attrSet("id", f"{name}-{seen[name]}" if seen[name] else name)
+            seen[name] += 1
+    return texts or ["documentation"]
+
+
+def _links(tokens: list[Token], parent: Path) -> Iterator[str]:
+    """Let links to pages name their HTML; yield the linked files, by their paths in the checkout."""
+    for child in (child for token in tokens for child in token.children or ()):
+        key = "src" if child.type == "image" else "href"
+        path, mark, anchor = str(child.attrs.get(key, "")).partition("#")
+        if not path or ":" in path or not (ROOT / parent / path).exists():
+            continue
+        yield os.path.normpath(parent / path)
+        if path.endswith(".md"):
+            child.attrSet(key, f"{path.removesuffix('.md')}.html{mark}{anchor}")
