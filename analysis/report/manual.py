@@ -41,7 +41,7 @@ def above(folder: Path, cell_name: str) -> Path:
 def write(place: Path) -> None:
     """Write all pages to PLACE/docs/<version>/, unless they are there, of the same sources."""
     folder = place / "docs" / version()
-    sources = [*ROOT.glob("docs/*/*.md"), *ROOT.glob("*.md"), *HERE.iterdir()]
+    sources = [*ROOT.glob("docs/*/*.md"), *ROOT.glob("*.md"), *HERE.glob("*.*")]
     newest = max(path.stat().st_mtime_ns for path in sources)
     first = (folder / FIRST).with_suffix(".html")
     if first.exists() and first.stat().st_mtime_ns == newest:
@@ -54,11 +54,13 @@ def write(place: Path) -> None:
             try:
                 scratch.keep(part, folder)
             except OSError as error:
-                # another call has just written them
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                # another call has just written them, or removes these to write them
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
                     raise
-    except PermissionError as error:
-        print(printable(f"commitpath: the report's links to docs/ lead nowhere: {error}"), file=sys.stderr)
+    except OSError as error:
+        # the analysis itself is complete
+        line = f"commitpath: docs/, to which reports link, was not written: {error}"
+        print(printable(line), file=sys.stderr)
 
 
 def _write_all(folder: Path) -> None:
