@@ -3,7 +3,6 @@
 import contextlib
 import json
 import sqlite3
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
+from commitpath.database import archive
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments/reference.tar.xz"
 # A board that is made again is another one (docs/measurements/repeatability.md).
@@ -27,9 +27,8 @@ CELLS = [
 def test_a_run_has_the_shipped_numbers(
     variables: dict[str, str], run_cell: Callable[..., Path], tmp_path: Path
 ) -> None:
-    with tarfile.open(SHIPPED) as archive:
-        archive.extract("results.sqlite", tmp_path, filter="data")
-    with contextlib.closing(sqlite3.connect(tmp_path / "results.sqlite")) as connection:
+    archive.unpack(SHIPPED, tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / archive.DATABASE)) as connection:
         query = "SELECT summary FROM run WHERE cell_id = ?"
         ((text,),) = connection.execute(query, [cell_id(make_cell(variables))])
     shipped, made = json.loads(text), json.loads((run_cell(**variables) / "summary.json").read_text())
