@@ -16,9 +16,10 @@ folder=/run/commitpath
 
 word() { head -c 4 $item; }
 
+# No more than that is read: the kernel reads each page of the item from its first byte on.
 receive() {
   length=$(head -n 2 $item | tail -n 1)
-  tail -c +$((7 + ${#length})) $item | head -c "$length" | tar -x -C $folder
+  head -c $((6 + ${#length} + length)) $item | tail -c "$length" | tar -x -C $folder
 }
 
 next_second() { sleep "$(awk '{ print 1 - ($1 - int($1)) }' /proc/uptime)"; }

@@ -16,7 +16,7 @@ def copy_tree(to: Path) -> None:
     for name in files:
         if name and not name.startswith(("tests/", "docs/")) and (ROOT / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, to / name)
+            shutil.copy2(ROOT / name, to / name)
 
 
 def python(tree: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:

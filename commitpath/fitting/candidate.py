@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from commitpath.fitting.experiment_lists import MIB, Facts
+from commitpath.fitting.experiment_lists import KIB, MIB, Facts
 from commitpath.fitting.measurement import SECTOR, Measurement
 from images.flash_model import EVENTS, FlashModel
 
@@ -22,6 +22,8 @@ TIMES = {
     "program_ns": 0, "program_kib_ns": 0, "slc_program_ns": 0, "flush_clean_ns": 0, "flush_dirty_ns": 0,
     "flush_dirty_kib_ns": 0, "fua_ns": 0, "discard_ns": 0, "merge_ns": 0, "merge_spread_ns": 0, "erase_ns": 0,
 }  # fmt: skip
+# of the host, not of the device: its time for each KiB of data, beyond facts.host_ns
+HOST_KIB = "host_kib_ns"
 # beyond the measured part, so that a phase fits
 MORE_MIB = 128
 READ, MAP, MERGE, SWITCH = range(len(EVENTS))
@@ -40,7 +42,7 @@ class Candidate:
 
     def value(self, name: str) -> int:
         """Return a parameter."""
-        return int({**PLAIN, **TIMES, **self.values}[name])
+        return int({**PLAIN, **TIMES, HOST_KIB: 0, **self.values}[name])
 
     def profile(self, size_bytes: int) -> dict[str, object]:
         """Return geometry, timing and size, as in experiments/device/."""
@@ -50,11 +52,21 @@ class Candidate:
             "size_mib": size_bytes // MIB,
         }
 
-    def replay(self, measurement: Measurement) -> tuple[np.ndarray, np.ndarray]:
-        """Return the model's time for each command, with the host's, and the counts of its EVENTS."""
+    def replay(
+        self, measurement: Measurement, more_ns: np.ndarray | int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the model's time for each command, with the host's, and the counts of its EVENTS.
+
+        more_ns: further time of the host in each command.
+        """
         model = FlashModel(self.profile(measurement.facts.size_bytes + MORE_MIB * MIB))
         commands = measurement.commands
-        moved = replace(commands, sector=commands.sector + np.uint64(self.phase // SECTOR))
+        copied = measurement.data_bytes * self.value(HOST_KIB) // KIB + more_ns
+        moved = replace(
+            commands,
+            sector=commands.sector + np.uint64(self.phase // SECTOR),
+            host_ns=commands.host_ns + copied.astype(np.uint64),
+        )
         latency, events = model.commands(moved)
         return latency.astype(float), events.astype(int)
 

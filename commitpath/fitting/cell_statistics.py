@@ -10,6 +10,8 @@ from commitpath.fitting.measurement import Measurement
 LEAST_SIGMA = 0.004
 # from a median deviation to a standard one, and a median's deviation to a mean's
 MAD, OF_MEDIAN = 1.4826, 1.2533
+# a median deviation of few values is too small: times n / (n - FEW) (Croux and Rousseeuw, COMPSTAT 1992)
+FEW = 0.8
 ENOUGH = 5
 
 
@@ -71,7 +73,7 @@ class Cells:
 def deviation(values: np.ndarray) -> float:
     """Return the standard deviation of the logarithms, by the median one."""
     logs = np.log(values)
-    return float(MAD * np.median(np.abs(logs - np.median(logs))))
+    return float(MAD * logs.size / (logs.size - FEW) * np.median(np.abs(logs - np.median(logs))))
 
 
 def divided(measurement: Measurement, events: np.ndarray, *without: str) -> Cells:

@@ -1,17 +1,19 @@
 """Fit a flash device to measured latencies: structure, program unit and cache, then all times together."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from commitpath.fitting import structure
-from commitpath.fitting.candidate import MAP, MERGE, SWITCH, Candidate, of_facts
+from commitpath.fitting import intervals, structure
+from commitpath.fitting.candidate import HOST_KIB, MAP, MERGE, SWITCH, Candidate, of_facts
 from commitpath.fitting.cell_statistics import divided
 from commitpath.fitting.experiment_lists import EXPERIMENTS, KIB
 from commitpath.fitting.first_values import Medians, first_values, is_cached
-from commitpath.fitting.joint_fit import Fit, Problem, problem
+from commitpath.fitting.intervals import Intervals
+from commitpath.fitting.joint_fit import BUS, HOST_KIB_MEAN, MOST_BUS, Fit, Problem, problem
 from commitpath.fitting.measurement import Measurement
+from commitpath.fitting.merge_spread import with_spread
 
 PROGRAM_KIB = (4, 8, 16, 32, 64, 128)
 CACHE_KIB = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192)
@@ -20,27 +22,22 @@ BEHIND = ("sustained", "far and near", "write sizes", "flushes", "bursts")
 # commands of the sustained write that do, where there is no SLC
 EARLY = 100
 # times that the first values have near enough
-KNOWN_FIRST = ("command_ns", "bus_mb_s", "read_ns", "flush_clean_ns", "discard_ns")
+KNOWN_FIRST = (HOST_KIB, "command_ns", BUS, "read_ns", "flush_clean_ns", "discard_ns")
 # steps of a fit from near its end, and of one to its end
 FEW, MANY = 4, 24
 # structure experiments: single commands matter there, not cells
 NOT_FITTED = ("read pages", "full log")
 # fits that cost this much more than the best are no worse: two standard deviations
 ALIKE = 2.0
-# the relative deviation of the variance of an even distribution, times the root of the number of values
-OF_EVEN = 0.9
-# relative, of the square of the jitter
-JITTER_ERROR = 0.2
 # commands so much longer than the host's time have the jitter of the device
 LONG = 10
-Intervals = Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Result:
     """A fitted device."""
 
-    candidate: Candidate
+    candidate: Candidate  # with the host's HOST_KIB, which is no part of the device
     intervals: Intervals
     alike: dict[str, tuple[int, ...]]
     cost_of_a_cell: float
@@ -49,7 +46,7 @@ class Result:
 
 def parameters(known: Candidate) -> list[str]:
     """Return the times that a device of this structure has."""
-    names = ["command_ns", "write_command_ns", "bus_mb_s", "read_ns", "program_ns", "program_kib_ns"]
+    names = [HOST_KIB, "command_ns", "write_command_ns", BUS, "read_ns", "program_ns", "program_kib_ns"]
     names += ["slc_program_ns"] if known.value("slc_mib") else []
     names += ["flush_clean_ns"] if known.value("write_cache") else []
     names += ["flush_dirty_ns", "flush_dirty_kib_ns"] if known.value("cache_kib") else []
@@ -161,7 +158,6 @@ def slc_sizes(posed: Problem, fit: Fit) -> Fit:
         fit.candidate.changed(slc_mib=min(costs, key=lambda size: costs[size])),
         fit.cost,
         fit.cells,
-        fit.intervals,
     )
 
 
@@ -173,33 +169,8 @@ def same_caches(posed: Problem, best: Fit) -> tuple[int, ...]:
     return tuple(kib for kib in others if costs[kib] < best.cost + ALIKE)
 
 
-def spread(measurement: Measurement, best: Fit, jitter: float) -> tuple[Candidate, Intervals]:
-    """Return the candidate with the spread of merges, their deviation beyond jitter, and the intervals."""
-    which = events(measurement, best.candidate) == 2
-    which &= measurement.among("march", "open units", "merges")
-    expected, _ = best.candidate.replay(measurement)
-    rest = measurement.latency_ns[which] - expected[which]
-    # interruptions
-    rest = rest[np.abs(rest - np.median(rest)) < 8 * np.median(np.abs(rest - np.median(rest))) + 1]
-    mean, (low, high) = best.candidate.value("merge_ns"), best.intervals["merge_ns"]
-    of_jitter, error = float(np.square(jitter * expected[which]).mean()), 1.96 * OF_EVEN / np.sqrt(rest.size)
-
-    def width(more: float) -> float:
-        # an even distribution of this variance
-        variance = float(rest.var()) * (1 + error * more) - of_jitter * (1 - JITTER_ERROR * more)
-        return min(2.0 * mean, float(np.sqrt(12 * max(0.0, variance))))
-
-    least, widths = mean - round(width(0)) // 2, (width(-1), width(1))
-    intervals = {
-        **best.intervals,
-        "merge_ns": (max(0.0, low - widths[1] / 2), high - widths[0] / 2),
-        "merge_spread_ns": widths,
-    }
-    return best.candidate.changed(merge_ns=least, merge_spread_ns=round(width(0))), intervals
-
-
 def neighbours(here: Candidate) -> Iterator[Candidate]:
-    """Yield devices with another program unit, cache or order of draining, or without SLC."""
+    """Yield devices with another program unit, cache, order of draining or bus, or without SLC."""
     unit, cache = here.value("program_bytes") // KIB, here.value("cache_kib")
     least, log = max(min(PROGRAM_KIB), here.value("pad_bytes") // KIB), here.value("log_kib")
     for kib in (unit // 2, unit * 2):
@@ -212,22 +183,29 @@ def neighbours(here: Candidate) -> Iterator[Candidate]:
         yield from (here.changed(cache_kib=kib) for kib in sizes(unit) if kib in others)
     if here.value("slc_mib"):
         yield here.changed(slc_mib=0)
+    bus = here.value(BUS)
+    yield from (here.changed(bus_mb_s=rate) for rate in (bus - 1, bus + 1) if 0 < rate <= MOST_BUS)
 
 
 def descend(posed: Problem, best: Fit) -> tuple[Fit, list[Fit]]:
     """Go to the neighbour that costs least until none is better; return it, and its neighbours."""
     while True:
-        tried = by_cost(posed.solve(one, parameters(one), FEW) for one in neighbours(best.candidate))
-        if not tried or tried[0].cost > best.cost - ALIKE:
+        tried = by_cost(posed.solve(one, times(one), FEW) for one in neighbours(best.candidate))
+        if tried[0].cost > best.cost - ALIKE:
             return best, tried
-        best = posed.solve(tried[0].candidate, parameters(tried[0].candidate), MANY)
+        best = posed.solve(tried[0].candidate, times(tried[0].candidate), MANY)
+
+
+def times(known: Candidate) -> list[str]:
+    """Return the times that a device of this structure has, but the bus, which is a neighbour's."""
+    return [name for name in parameters(known) if name != BUS]
 
 
 def of_reads(measurement: Measurement, start: Candidate) -> Candidate:
     """Return the times of a read, which nothing else decides."""
     part = measurement.chosen(measurement.among("read sizes"))
     posed = problem(part, divided(part, events(part, start)))
-    return posed.solve(start, ("command_ns", "bus_mb_s", "read_ns"), 2 * FEW).candidate
+    return posed.solve(start, (HOST_KIB, "command_ns", BUS, "read_ns"), 2 * FEW).candidate
 
 
 def fit(measurement: Measurement) -> Result:
@@ -235,7 +213,8 @@ def fit(measurement: Measurement) -> Result:
     measurement = measurement.chosen(measurement.among(*EXPERIMENTS))
     found = structure.find(measurement, of_facts(measurement.facts))
     cached = measurement.facts.write_cache and is_cached(Medians(measurement))
-    start = of_reads(measurement, first_values(measurement, found.candidate, cached))
+    first = first_values(measurement, found.candidate, cached).changed(**{HOST_KIB: HOST_KIB_MEAN})
+    start = of_reads(measurement, first)
     rough = behind_cache(measurement, start, cached)
 
     def posed_by(one: Candidate) -> Problem:
@@ -252,13 +231,21 @@ def fit(measurement: Measurement) -> Result:
     alike = dict(found.alike)
     if caches_alike := same_caches(posed, best):
         alike["cache_kib"] = caches_alike
+    names = parameters(best.candidate)
+    no_worse = best.cost + ALIKE * intervals.misfit(posed, best, len(names))
+    as_good = [one for one in tried if one.cost < no_worse]
     for name in ("program_bytes", "cache_reorder"):
-        others = {one.candidate.value(name) for one in tried if one.cost < best.cost + ALIKE}
-        if others := others - {best.candidate.value(name)}:
+        if others := {one.candidate.value(name) for one in as_good} - {best.candidate.value(name)}:
             alike[name] = tuple(sorted(others))
+    bounds: Intervals = intervals.covering(
+        (intervals.of_fit(posed, one, parameters(one.candidate)) for one in (best, *as_good)),
+        [name for name in names if name != HOST_KIB],
+    )
     jitter = posed.cells.jitter(measurement.latency_ns.astype(float))
-    candidate, intervals = best.candidate, best.intervals
+    candidate = best.candidate
     if candidate.value("open_units"):
         of_device = posed.cells.jitter(measurement.latency_ns.astype(float), LONG * measurement.facts.host_ns)
-        candidate, intervals = spread(measurement, best, of_device)
-    return Result(candidate, intervals, alike, best.cost_of_a_cell, jitter)
+        which = events(measurement, best.candidate) == 2
+        which &= measurement.among("march", "open units", "merges")
+        candidate, bounds = with_spread(measurement, which, best.candidate, bounds, of_device)
+    return Result(candidate, bounds, alike, best.cost_of_a_cell, jitter)

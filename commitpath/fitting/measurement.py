@@ -37,6 +37,11 @@ class Measurement:
         return command_list(self.rows, self.gap_ns, self.facts.host_ns)
 
     @cached_property
+    def data_bytes(self) -> np.ndarray:
+        """Return what each command reads or writes; none of a FLUSH or a discard."""
+        return np.array([row.size if row.op in "rwf" else 0 for row in self.rows])
+
+    @cached_property
     def cells(self) -> np.ndarray:
         """Return the name of each command's cell, with its experiment; empty without one."""
         names = [f"{where}: {row.cell}" if row.cell else ""

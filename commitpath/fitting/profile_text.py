@@ -3,9 +3,10 @@
 import textwrap
 from dataclasses import dataclass
 
-from commitpath.fitting.candidate import PLAIN, TIMES
+from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES
 from commitpath.fitting.device_fit import Result
 from commitpath.fitting.experiment_lists import KIB, MIB, Facts
+from commitpath.fitting.joint_fit import BUS
 from model import devices
 
 WIDTH = 100
@@ -80,6 +81,8 @@ def decided(name: str, result: Result, facts: Facts) -> str:
         text = f": {low} to {high} with 95 % confidence"
         if name == "command_ns":
             text += f", with {facts.host_ns} ns for the host: only their sum is measured"
+        if name == BUS:
+            text += f", with {result.candidate.value(HOST_KIB)} ns of the host for each KiB"
     elif not result.candidate.value(name) and name != "cache_reorder":
         text = ": none was found"
     undecided = unidentified(result)

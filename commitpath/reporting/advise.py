@@ -11,7 +11,7 @@ from base.text import did_you_mean, printable_lines
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
-from commitpath.reporting.candidates import Setting, comparable, settings
+from commitpath.reporting.candidates import Setting, comparable, runs_of, settings
 from commitpath.reporting.choice import ANY, POWER, WITH_ANY, Choice, choice, chosen, planned
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.trials import unpaced
@@ -83,15 +83,15 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     if lab is not None and lab not in labs:
         near = did_you_mean(lab, labs)
         raise BadInputError(f"LAB={lab}: {near}it has no runs; there are {', '.join(labs)}")
-    lab = lab or stored.lab
-    alike = comparable(given, stored.every, lab, stored.lab, names)
-    found = settings(alike, stored.every, failure, names)
+    runs = runs_of(stored.every, stored.lab, lab)
+    alike = comparable(given, runs, stored.lab, names)
+    found = settings(alike, runs, failure, names)
     # a device that no one named is that of the runs
     place = {"DEVICE": alike[0].cell.device} if alike else {}
     cells, excluded = planned({**place, **given}, failure)
     tried = any(run.cell.crash != "none" for run in cells.values())
     keys = {setting.key for setting in found if setting.trials or not tried}
-    results = Results(stored.every, lab)
+    results = Results(stored.every, lab or stored.lab)
     return Measured(alike, found, choice(cells, excluded, results, keys, names), results)
 
 

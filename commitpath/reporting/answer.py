@@ -12,6 +12,7 @@ from commitpath.reporting.candidates import CUTS, Setting
 from commitpath.reporting.choice import NAMED, POWER, UNBROKEN, needs, text, words
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.single_changes import FAILURES, buys_most, buys_nothing, pairs
+from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.query import Results
 from model.engines import survival
 
@@ -59,6 +60,7 @@ def lines(
     singles = pairs(measured, limits, names)
     texts = [
         *notes(rows, limits),
+        *footnotes([setting.run for setting in measured]),
         f"{len(kept)} of {len(measured)} measured settings are within the limits; above is the Pareto front "
         f"in {', '.join(dimensions)}{more}.",
         *buys_most(singles, results),
@@ -114,7 +116,8 @@ def table(rows: Sequence[Setting], limits: Limits) -> list[str]:
             f"{NOT_MEASURED if lasts is None else f'{lasts:.3g}':>6}",
             f"{cut:>{wide}}",
         ]
-        made += filled(f"{'  '.join(numbers)}  {setting.text}", " " * len(head))
+        mark = f" {MARKED}" if setting.run.marks else ""
+        made += filled(f"{'  '.join(numbers)}  {setting.text}{mark}", " " * len(head))
     return made
 
 

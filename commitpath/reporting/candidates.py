@@ -26,6 +26,8 @@ from model.statements import sqlfile
 
 # The axes in which a cell differs from its trials.
 CUTS = ("crash", "cuts", "cut_seed")
+# The lab of the runs in experiments/reference.tar.xz.
+SHIPPED = "reference"
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,17 @@ class Setting:
         return not slow and limits.kept_by(self.trials, self.survives)
 
 
-def trials_like(run: Run, runs: Sequence[Run], failure: str, names: Sequence[str]) -> dict[Key, Trials]:
-    """Return choice → its trials, of runs that are like `run` in all but the chosen axes and SIZES."""
+def trials_like(
+    alike: Sequence[Run], runs: Sequence[Run], failure: str, names: Sequence[str]
+) -> dict[Key, Trials]:
+    """Return choice → its trials, of runs like `alike` in all but the chosen axes and SIZES."""
     groups: dict[Key, list[Run]] = {}
+    where = elsewhere(alike[0], names)
+    allowed = {(run.facts["lab"], mark) for run in alike for mark in run.marks}
     for other in runs:
-        counts = other.facts["status"] == "ok" and other.facts["lab"] == run.facts["lab"]
-        if counts and set(other.marks) <= set(run.marks) and elsewhere(other, names) == elsewhere(run, names):
+        marks = {(other.facts["lab"], mark) for mark in other.marks}
+        counts = other.facts["status"] == "ok" and marks <= allowed
+        if counts and elsewhere(other, names) == where:
             groups.setdefault(key(other.settings, names), []).append(other)
     trials = {chosen: Trials.from_runs(samples(several), failure) for chosen, several in groups.items()}
     return {chosen: tried for chosen, tried in trials.items() if tried}
@@ -82,10 +89,28 @@ def elsewhere(run: Run, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(part for part in place(run) if part.partition("=")[0] not in names)
 
 
-def comparable(
-    given: dict[str, str], runs: Sequence[Run], lab: str, own: str, names: Sequence[str]
-) -> list[Run]:
-    """Return the ok runs of a lab with the given axes that differ only in what a developer chooses (names).
+def runs_of(every: Sequence[Run], own: str, lab: str | None) -> list[Run]:
+    """Return the runs of a lab; without one those of this lab (own), and shipped runs of other cells.
+
+    A shipped run with another profile than the present one of that name is left out.
+    """
+    if lab is not None:
+        return [run for run in every if run.facts["lab"] == lab]
+    mine = [run for run in every if run.facts["lab"] == own]
+    here = {place_of(run) for run in mine if run.facts["status"] == "ok" and not run.marks}
+    shipped = [
+        run for run in every if run.facts["lab"] == SHIPPED != own and run.marks == (select.UNVERIFIED,)
+    ]
+    return [*mine, *(run for run in shipped if place_of(run) not in here)]
+
+
+def place_of(run: Run) -> tuple[str, str]:
+    """Return the cell and the kernel of a run."""
+    return run.cell_id, run.facts["uname"]
+
+
+def comparable(given: dict[str, str], runs: Sequence[Run], own: str, names: Sequence[str]) -> list[Run]:
+    """Return the ok runs with the given axes that differ only in what a developer chooses (names).
 
     The largest such set, with a note on what is left out; empty without any. own: the label of this lab. Its
     marked runs are left out, unless the content of a profile is named (DEVICE=constant#b1c1).
@@ -100,12 +125,11 @@ def comparable(
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
         # a sweep of the other settings could not name the file of a run
-        of_lab = run.facts["status"] == "ok" and run.facts["lab"] == lab
-        if not of_lab or (run.cell.file and "file" not in wanted):
+        if run.facts["status"] != "ok" or (run.cell.file and "file" not in wanted):
             continue
         if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
             meant = {select.other_content(name, run.cell.value(name)) for name in contents}
-            if lab == own and set(run.marks) - meant:
+            if run.facts["lab"] == own and set(run.marks) - meant:
                 marked.append(run)
                 continue
             fixed = [name for name in select.names([run]) if name not in (*names, *CUTS, *SAMPLED)]
@@ -116,8 +140,6 @@ def comparable(
     if not groups:
         return []
     largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
-    if number := sum(select.UNVERIFIED in run.marks for run in largest):
-        print(f"({number} of {len(largest)} runs are {select.UNVERIFIED})")
     if len(groups) > 1:
         others = sum(len(runs) for runs in groups.values()) - len(largest)
         print(
@@ -143,8 +165,8 @@ def settings(runs: Sequence[Run], every: Sequence[Run], failure: str, names: Seq
 
     A run without bytes or transactions does not count.
     """
-    trials = trials_like(runs[0], every, failure, names) if runs else {}
-    cuts = trials_like(runs[0], every, POWER, names) if runs else {}
+    trials = trials_like(runs, every, failure, names) if runs else {}
+    cuts = trials_like(runs, every, POWER, names) if runs else {}
     groups: dict[tuple[str, durability.Durability], list[Run]] = {}
     for run in runs:
         if bytes_of(run) and transactions(run):

@@ -24,7 +24,7 @@ from model.cell import SAMPLED, Cell, sample
 # (grid, settings, reason) of cells that grids leave out.
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
 # For a command that finds nothing in an empty database.
-NO_RUNS = "no run is here; `make sweep GRID=reference` makes the first ones"
+NO_RUNS = "no run is here; `make import FILE=experiments/reference.tar.xz` brings the first ones"
 COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
 
 

@@ -4,11 +4,13 @@ One prepared board serves all devices: each restore makes the device by the modu
 partition that begins 8 MiB and the device's own phase after the begin of the disk.
 """
 
+import numpy as np
+
 from commitpath.boards.payload import board_scripts, device_script, payload
 from commitpath.boards.prepared import again_if_damaged
 from commitpath.cells.from_variables import make_cell
 from commitpath.fitting.candidate import PLAIN, TIMES, Candidate
-from commitpath.fitting.experiment_lists import MIB, SPAN
+from commitpath.fitting.experiment_lists import KIB, MIB, SPAN
 from commitpath.fitting.measurement import Measurement
 from commitpath.host import ansible
 from commitpath.run import device_measurement
@@ -57,3 +59,23 @@ def measured(device: Candidate) -> Measurement:
     }
     entry = ansible.board("virtual")
     return again_if_damaged(lambda: device_measurement.by_restore(cell, entry, files, HOST_NS))
+
+
+def host_times(device: Candidate, made: Measurement) -> dict[str, float]:
+    """Return what the host takes of each command beyond the device's model, in the median: us, and ns/KiB."""
+    beyond = made.latency_ns - device.replay(made)[0] + made.facts.host_ns
+
+    def median(op: str, size: int) -> float:
+        which = [row.op == op and row.size == size for row in made.rows]
+        return float(np.median(beyond[which]))
+
+    # of writes those that no cache takes: one that waits for the flash hides the host's time
+    durable = {"f" if made.facts.fua else "w"} if made.facts.fua or not made.facts.write_cache else set[str]()
+    found = {}
+    for op in {"r", *durable}:
+        name, small = "read" if op == "r" else "write", median(op, 4 * KIB)
+        found[name] = small / 1000
+        found[f"{name}, ns/KiB"] = (median(op, 512 * KIB) - small) / 508
+    if made.facts.write_cache:
+        found["FLUSH"] = median("F", 0) / 1000
+    return {**found, "discard": median("d", MIB) / 1000}

@@ -37,7 +37,8 @@ def test_a_run_in_a_container_is_the_hosts(run_cell: Callable[..., Path], tmp_pa
     (tmp_path / "containers.conf").write_text(
         SETTINGS.format(
             *resource.getrlimit(resource.RLIMIT_NOFILE),
-            *resource.getrlimit(resource.RLIMIT_NPROC),
+            # podman's processes have no more, whatever the limit is here
+            *(min(limit, 32768) for limit in resource.getrlimit(resource.RLIMIT_NPROC)),
             "runc" if Path("/sys/fs/cgroup/unified").exists() else "crun",
         )
     )
@@ -55,7 +56,7 @@ def test_a_run_in_a_container_is_the_hosts(run_cell: Callable[..., Path], tmp_pa
     assert (inside["status"], inside["reasons"]) == ("ok", [])
     assert inside["sql_sha256"] == outside["sql_sha256"]
     assert inside["block"] == outside["block"]
-    # of two releases of QEMU: 1.3e-4 between 7.2 and 10.0
-    assert inside["tps"] == pytest.approx(outside["tps"], rel=5e-4)
+    # of two boards prepared apart, of QEMU 7.2 and 10.0, over 20 transactions: 1.3e-4 to 7.2e-4
+    assert inside["tps"] == pytest.approx(outside["tps"], rel=2e-3)
     assert (there / "report.html").stat().st_uid == os.getuid()
     assert read(there, "manifest.json")["host"]["host_python"].startswith("3.13.")

@@ -65,8 +65,9 @@ def test_no_checksums_in_a_database_without_room_for_them(newest):
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_a_wrong_bit_of_a_row_is_noticed_with_checksums(newest, mode):
     for checksums in ("no", "yes"):
-        newest.populate("--checksums", checksums)
-        newest.run_ok("--checksums", checksums, "--vfs-log", mode=mode)
+        # more than the cache holds
+        newest.populate("--checksums", checksums, rows=1000)
+        newest.run_ok("--checksums", checksums, "--vfs-log", rows=1000, mode=mode)
         assert newest.config()["effective"]["checksums"] == checksums
         pages = bytearray(newest.database.read_bytes())
         assert pages[20] == {"no": 0, "yes": 8}[checksums]

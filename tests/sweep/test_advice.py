@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.reporting import advise, limits
-from commitpath.reporting.choice import CHOSEN, choice, chosen, key, needs, planned, words
+from commitpath.reporting.candidates import SHIPPED
+from commitpath.reporting.choice import CHOSEN, choice, chosen, key, needs, planned
 from commitpath.results.query import Results
 from commitpath.sweep import drive
 from commitpath.sweep.grid import expand
@@ -251,7 +254,9 @@ def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
     path = tmp_path / "mine with a blank.sql"
     path.write_text(STATEMENTS)
     mine = {"WORKLOAD": "sql", "FILE": str(path)}
-    assert "no run is here; `make sweep GRID=reference`" in lab.says("advise", **POWER, **mine)
+    assert "no run is here; `make import FILE=experiments/reference.tar.xz`" in lab.says(
+        "advise", **POWER, **mine
+    )
     for place, cell in enumerate(SETTINGS):
         given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
         lab.run(
@@ -358,24 +363,28 @@ def test_a_value_of_the_user_is_refused_by_the_name_of_its_variable(
     assert lab.says("advise", **{**POWER, **given}).startswith(f"commitpath: {says}")
 
 
-def test_the_reference_runs_answer_a_newcomer(lab: Lab) -> None:
-    """Until they are made, one line names the command that makes them."""
-    line = "no run is here; `make sweep GRID=reference` makes the first ones"
-    newcomer = {"FS": "ext4-ordered", "SURVIVE": "power"}
-    assert (
-        lab.says("advise", **newcomer, DEVICE="emmc-5.0") == f"commitpath: RUN=yes runs these cells; {line}"
-    )
-    assert lab.says("compare", A="mode=wal", B="mode=delete") == f"commitpath: {line}"
-    for place, run in enumerate(expand("reference").runs):
-        lab.run(100 + place, **words(run.cell, axes()))
-    assert f"{len(SETTINGS)} of {len(SETTINGS)} settings of the choice" in lab.ok("advise", **newcomer)
-    first = "fs=ext4-ordered device=emmc-5.0 engine=sqlite sync=full autocheckpoint=1000"
-    for a, b in (
-        (f"mode=wal {first}", f"mode=delete {first}"),
-        ("fs=f2fs", "fs=ext4-ordered"),
-        ("device=microsd-class10", "device=emmc-5.0"),
-        ("engine=leveldb", f"mode=wal {first}"),
-    ):
-        done = lab.ok("compare", A=a, B=b)
-        # what is left out is named by what its engine's cells differ in
-        assert " matched cell" in done and "busy_timeout=" not in done
+def test_shipped_runs_answer_where_this_lab_has_none(labs: Callable[[str], Lab], tmp_path: Path) -> None:
+    """They are marked. A run of this lab is taken in place of the shipped one of its cell."""
+    there, lab = labs("there"), labs("here")
+    for place, cell in enumerate(SETTINGS):
+        tried(there, cell, 100 + place, loses(cell))
+    there.ok("results")
+    path = tmp_path / "shipped.sqlite"
+    there.ok("export", FILE=str(path), LAB=SHIPPED)
+    lab.ok("import", FILE=str(path))
+    why = "its files are not here, so its numbers could not be computed again"
+    number = len(SETTINGS)
+    out = lab.ok("advise", **POWER)
+    assert f"¶ {number} of {number} runs: unverified: {why}" in unfolded(out)
+    assert all(row[-1] == "¶" for row in rows(out))
+    cell = next(cell for cell in SETTINGS if (cell.journal_mode, cell.synchronous) == ("wal", "full"))
+    gone = tried(lab, cell, 5000, loses(cell))
+    mixed = lab.ok("advise", **POWER)
+    assert f"¶ {number - 1} of {number} runs: unverified" in mixed
+    assert "Use MODE=wal SYNC=full: 5250.0 TPS" in mixed and rows(mixed)[0][-1] != "¶"
+    assert "1 of 1 measured settings" in lab.ok("advise", **{**POWER, "SURVIVE": "os"}, LAB="local")
+    # without its files it counts no more than any other of this lab
+    shutil.rmtree(gone)
+    again = lab.ok("advise", **POWER)
+    assert again.startswith("(1 runs left out, 1: unverified: ")
+    assert again.partition("\n")[2] == out

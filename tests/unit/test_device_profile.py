@@ -16,9 +16,17 @@ import pytest
 import yaml
 
 from base.errors import BadInputError, LabError
-from commitpath.fitting import device_fit, joint_fit, measurement, prediction, profile_text, structure
-from commitpath.fitting.candidate import PLAIN, TIMES, Candidate, of_facts
-from commitpath.fitting.cell_statistics import divided
+from commitpath.fitting import (
+    device_fit,
+    intervals,
+    joint_fit,
+    measurement,
+    prediction,
+    profile_text,
+    structure,
+)
+from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES, Candidate, of_facts
+from commitpath.fitting.cell_statistics import deviation, divided
 from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
 from commitpath.fitting.first_values import Medians
 from commitpath.fitting.held_out import sequences
@@ -201,15 +209,86 @@ def test_a_fit_finds_a_wrong_parameter() -> None:
     )
     found = posed.solve(wrong, ["command_ns", "program_ns"], 8)
     assert found.candidate.value("program_ns") == pytest.approx(900000, rel=0.03)
-    low, high = found.intervals["program_ns"]
+    low, high = intervals.of_fit(posed, found, ["command_ns", "program_ns"])["program_ns"]
     assert low < 900000 < high < 1.1 * low
 
 
-def test_a_parameter_without_effect_has_no_number() -> None:
-    made = measured(UNITS.changed(open_units=0, log_kib=0), "read sizes")
+def test_a_median_deviation_of_few_values_is_corrected() -> None:
+    draws = np.exp(0.05 * np.random.default_rng(1).standard_normal((4000, 8)))
+    assert np.mean([deviation(values) for values in draws]) == pytest.approx(0.05, rel=0.03)
+
+
+FLAT = UNITS.changed(open_units=0, log_kib=0)
+
+
+def posed_by(device: Candidate, *experiments: str) -> joint_fit.Problem:
+    """A problem of a device's measurement."""
+    made = measured(device, *experiments)
+    return joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
+
+
+def test_an_interval_reaches_to_the_minimum() -> None:
+    """A fit that ended before it has the minimum in its interval."""
+    posed, names = posed_by(FLAT, "read sizes", "write sizes"), ["command_ns", "program_ns"]
+    early = joint_fit.Fit(FLAT.changed(program_ns=700000), 100.0, len(posed.cells.names))
+    low, high = intervals.of_fit(posed, early, names)["program_ns"]
+    assert low < 700000 and high > 900000
+
+
+def test_a_fit_with_a_slow_bus_ends_at_the_minimum() -> None:
+    """The bus is a whole number, 4 % of itself here: the other times are fitted with it, not beyond it."""
+    device, names = FLAT.changed(bus_mb_s=25), ["command_ns", "bus_mb_s", "read_ns", "program_ns"]
+    posed = posed_by(device, "read sizes", "far and near", "write sizes")
+    found = posed.solve(device.changed(bus_mb_s=30, program_ns=500000), names, 24)
+    others = [name for name in names if name != "bus_mb_s"]
+    again = posed.steps(found.candidate, others, 24)
+    assert again.cost > found.cost - 0.1
+    assert found.candidate.value("program_ns") == pytest.approx(900000, rel=0.03)
+
+
+def test_a_misfit_and_the_hosts_time_make_intervals_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    posed, names = posed_by(FLAT, "read sizes"), ["command_ns", "bus_mb_s", "read_ns"]
+
+    def width(name: str, cost: float) -> float:
+        found = intervals.of_fit(posed, joint_fit.Fit(FLAT, cost, len(posed.cells.names)), names)
+        return found[name][1] - found[name][0]
+
+    good = 0.5 * len(posed.cells.names)
+    assert width("read_ns", 4 * good) > 1.8 * width("read_ns", good) > 0
+    with_host = {name: width(name, good) for name in names}
+    monkeypatch.setattr(intervals, "host_errors", lambda _: [])
+    assert with_host["command_ns"] > width("command_ns", good)
+    assert with_host["bus_mb_s"] >= width("bus_mb_s", good)
+
+
+def test_a_host_that_copies_is_not_taken_for_a_slow_bus() -> None:
+    """Where pages are sensed for longer than the bus takes, the host's time for each KiB is beyond both."""
+    device = FLAT.changed(dies=1, read_bytes=4 * KIB, bus_mb_s=200)
+    made = measured(device, "read sizes")
+    made = replace(made, latency_ns=(made.latency_ns + made.data_bytes * 385 / KIB).astype(int))
     posed = joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
-    found = posed.solve(UNITS.changed(open_units=0, log_kib=0), ["read_ns", "program_ns"], 5)
-    result = device_fit.Result(found.candidate, dict(found.intervals), {"cache_kib": (64,)}, 0.5, 0.05)
+    names = [HOST_KIB, "command_ns", "bus_mb_s", "read_ns"]
+    found = posed.solve(device.changed(**{HOST_KIB: joint_fit.HOST_KIB_MEAN}), names, 24)
+    low, high = intervals.of_fit(posed, found, names)["bus_mb_s"]
+    assert low <= 200 <= high
+    without = posed.solve(device, names[1:], 24)
+    assert found.cost < without.cost
+
+
+def test_an_interval_covers_those_of_other_structures() -> None:
+    several = [{"program_ns": (3.0, 4.0), "fua_ns": (1.0, 2.0)}, {"program_ns": (8.0, 9.0)}]
+    assert intervals.covering(several, ["program_ns", "fua_ns"]) == {
+        "program_ns": (3.0, 9.0),
+        "fua_ns": (1.0, 2.0),
+    }
+
+
+def test_a_parameter_without_effect_has_no_number() -> None:
+    made = measured(FLAT, "read sizes")
+    posed = joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
+    found = posed.solve(FLAT, ["read_ns", "program_ns"], 5)
+    bounds = intervals.of_fit(posed, found, ["read_ns", "program_ns"])
+    result = device_fit.Result(found.candidate, bounds, {"cache_kib": (64,)}, 0.5, 0.05)
     assert set(profile_text.unidentified(result)) == {"program_ns", "cache_kib"}
     assert "not decided by the measurement: 0 to " in profile_text.origin("program_ns", result, made.facts)
 

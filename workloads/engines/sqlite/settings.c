@@ -168,10 +168,13 @@ bool settings_of_process(const struct options *options, struct error *error)
 
 bool settings_of_file(sqlite3 *db, const struct options *options, struct error *error)
 {
+	/* The VFS knows the room from the first page: written last, the pages before it that left
+	 * the cache would have no checksum. */
+	static const char room[] = "SELECT reserve_checksums('main'); PRAGMA user_version=0";
+
 	return set(db, options, PAGE_SIZE, error) &&
 	       (at_default(options, AUTO_VACUUM) || set(db, options, AUTO_VACUUM, error)) &&
-	       (at_default(options, CHECKSUMS) ||
-		sql_run(db, "SELECT reserve_checksums('main')", error));
+	       (at_default(options, CHECKSUMS) || sql_run(db, room, error));
 }
 
 bool settings_apply(sqlite3 *db, const struct options *options, struct error *error)
