@@ -159,6 +159,10 @@ def test_a_refused_host_cannot_be_tested(host: Host, words: list[str], code: int
     assert done.returncode == code and "mmdebstrap is missing" in done.stderr
 
 
+def test_a_wrong_request_ends_a_bisect(host: Host) -> None:
+    assert host.run("container", "EXPECT=syncs<=1").returncode == 128
+
+
 @pytest.mark.parametrize(("words", "code"), [([], 1), (["EXPECT=syncs<=1"], 125)])
 def test_a_container_that_does_not_start_is_one_line(host: Host, words: list[str], code: int) -> None:
     (host.state / "image").write_text("an id")
