@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.report import manual
+from base.paths import ROOT
 from base.version import version
 
 
@@ -62,3 +63,21 @@ def test_compiled_python_is_no_source(page: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(manual, "HERE", compiled.parent)
     manual.write(page.parents[2])
     assert page.stat().st_mtime_ns < later
+
+
+def test_a_folder_of_something_else_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run may be analysed anywhere, also where docs/ is another project's."""
+    other = tmp_path / "docs" / version() / "mine"
+    other.mkdir(parents=True)
+    manual.write(tmp_path)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "a folder of something else is there" in line and other.exists()
+    assert [*other.parent.iterdir()] == [other]
+
+
+def test_each_page_has_a_source(tmp_path: Path) -> None:
+    """Else an edit of one would not be seen."""
+    manual.write(tmp_path)
+    written = tmp_path / "docs" / version()
+    pages = {page.relative_to(written).with_suffix(".md") for page in written.rglob("*.html")}
+    assert len(pages) > 50 and pages <= {path.relative_to(ROOT) for path in manual.sources()}
