@@ -41,13 +41,13 @@ TYPES = {
     # bio's number
     "pages": 6,
     "flush": 7,  # blkdev_issue_flush
-    # of ext4's journal; flags: sync_commit; n: blocks logged, with the commit block; a: tid; b: ns flushing;
+    # of a journal; flags: sync_commit; n: blocks logged, with the commit block; a: tid; b: ns flushing;
     # c: ns logging
     "commit": 8,
     "commit_wait": 9,  # jbd2_log_wait_commit; a: tid waited for
-    "checkpoint": 10,  # of F2FS, or XFS's log write; n: reason, in bits
+    "checkpoint": 10,  # or a log write; n: reason, in bits
     "data_wait": 11,  # a sync's begin to the end of file_write_and_wait_range; n: result; a: inode
-    "node_wait": 12,  # F2FS's wait for node pages, XFS's for its log; n: result; a: inode, on XFS 0
+    "node_wait": 12,  # a wait for node pages, or for the log; n: result; a: inode, 0 for a log
     "off_cpu": 13,  # the driver's thread was not running; flags: its state
     "writeback": 14,  # a round of a flusher thread; flags: reason; n: pages
     "name": 15,  # of an inode, in parts; a point in time; n: part; a: inode; b to d: characters
