@@ -19,7 +19,12 @@ hash=$(sha256sum <<< "${made_by[*]}" | cut -c 1-12)
 image=localhost/commitpath:$hash
 # with EXPECT, 1 would be a number that is not as expected
 failed=1
-for word in "$@"; do [[ $word != EXPECT=* ]] || failed=125; done
+for word in "$@"; do
+  case $word in
+    EXPECT=*) failed=125 ;;
+    --) break ;;
+  esac
+done
 fail() { echo "commitpath: container: $1" >&2; exit "$failed"; }
 
 engine=$(command -v podman || command -v docker) || fail "there is neither podman nor docker on this machine"

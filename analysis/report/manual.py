@@ -41,12 +41,13 @@ def above(folder: Path, cell_name: str) -> Path:
 def write(place: Path) -> None:
     """Write all pages to PLACE/docs/<version>/, unless they are there, of the same sources."""
     folder = place / "docs" / version()
-    sources = [*ROOT.glob("docs/*/*.md"), *ROOT.glob("*.md"), *HERE.iterdir()]
-    newest = max(path.stat().st_mtime_ns for path in sources)
+    newest = max(path.stat().st_mtime_ns for path in [*sources(), *HERE.glob("*.*")])
     first = (folder / FIRST).with_suffix(".html")
     if first.exists() and first.stat().st_mtime_ns == newest:
         return
     try:
+        if folder.exists() and not first.exists():
+            raise FileExistsError(errno.EEXIST, "a folder of something else is there", str(folder))
         with scratch.folder(folder.parent, f".{folder.name}") as part:
             _write_all(part)
             os.utime(part / first.name, ns=(newest, newest))
@@ -54,11 +55,19 @@ def write(place: Path) -> None:
             try:
                 scratch.keep(part, folder)
             except OSError as error:
-                # another call has just written them
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                # another call has just written them, or removes these to write them
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
                     raise
-    except PermissionError as error:
-        print(printable(f"commitpath: the report's links to docs/ lead nowhere: {error}"), file=sys.stderr)
+    except OSError as error:
+        # the analysis itself is complete
+        line = f"commitpath: docs/, to which reports link, was not written: {error}"
+        print(printable(line), file=sys.stderr)
+
+
+def sources() -> list[Path]:
+    """Return the files of all pages."""
+    places = ("*.md", "docs/*/*.md", "images/devices/*/*.md", "workloads/engines/*/extension/*.md")
+    return [path for place in places for path in ROOT.glob(place)]
 
 
 def _write_all(folder: Path) -> None:

@@ -13,13 +13,14 @@ def odd(runs: Iterable[Run]) -> list[str]:
     """Return the paths, below results/, of ok runs whose times differ from those of equal runs.
 
     Runs of one cell and seed from one snapshot, with one plan and program, have equal times in virtual time.
-    A run that does not know its snapshot is compared with none.
+    A run that does not know one of the three is compared with none.
     """
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         host = run.document("host") if run.path is not None and run.facts["status"] == "ok" else {}
-        if "snapshots" in host:
-            begun = [host["snapshots"], host["raw_sha256"]["raw/plan.json"], host["program"]]
+        plan = host.get("raw_sha256", {}).get("raw/plan.json")
+        begun = [host.get("snapshots"), plan, host.get("program")]
+        if all(begun):
             alike[json.dumps([run.stored, *begun], sort_keys=True)].append(run)
     paths: list[str] = []
     for same in alike.values():

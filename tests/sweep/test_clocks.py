@@ -18,6 +18,10 @@ def test_runs_that_are_alike_have_the_same_times(tmp_path: Path, monkeypatch: py
         hashes = {f"raw/{name}": times for name in ("driver/transactions.csv", "board/device_time.txt")}
         hashes |= {"raw/plan.json": "p"}
         host = {"run_id": name, "raw_sha256": hashes, "snapshots": [board], "program": "driver"}
+        if board == "unknown":
+            del host["snapshots"]
+        if board == "not held":
+            del host["raw_sha256"]
         (tmp_path / name).mkdir()
         (tmp_path / name / "host.json").write_text(json.dumps(host))
         return Run(
@@ -35,5 +39,6 @@ def test_runs_that_are_alike_have_the_same_times(tmp_path: Path, monkeypatch: py
     runs = [run("r1", "x"), run("r2", "x")]
     runs += [run("other-seed", "y", seed=2), run("other-board", "y", board="b")]
     runs += [run("rejected", "y", status="rejected")]
+    runs += [run("old", "y", board="unknown"), run("slim", "y", board="not held")]
     assert clocks.odd(runs) == clocks.odd([]) == []
     assert clocks.odd([*runs, run("late", "z")]) == ["late"]

@@ -149,12 +149,18 @@ def test_the_exit_code_is_the_commands(host: Host, code: int) -> None:
     assert (done.returncode, done.stderr) == (code, "")
 
 
-# `git bisect run` skips a commit with 125, and takes 1 for a bad one
-@pytest.mark.parametrize(("words", "code"), [([], 1), (["EXPECT=syncs<=1"], 125)])
+# `git bisect run` skips a commit with 125, and takes 1 for a bad one; after `--` it is a word of the command
+@pytest.mark.parametrize(
+    ("words", "code"), [([], 1), (["EXPECT=syncs<=1"], 125), (["--", "EXPECT=syncs<=1"], 1)]
+)
 def test_a_refused_host_cannot_be_tested(host: Host, words: list[str], code: int) -> None:
     remove_mmdebstrap(host)
     done = host.run("--container", "experiment", *words)
     assert done.returncode == code and "mmdebstrap is missing" in done.stderr
+
+
+def test_a_wrong_request_ends_a_bisect(host: Host) -> None:
+    assert host.run("container", "EXPECT=syncs<=1").returncode == 128
 
 
 @pytest.mark.parametrize(("words", "code"), [([], 1), (["EXPECT=syncs<=1"], 125)])
