@@ -70,7 +70,7 @@ bench-emulator: ## compare Debian's QEMU with ours (`make emulator`): late clock
 bench-programs: ## compare counts of watched programs with those of strace and the kernel
 bench-cuts: ## measure power cuts per hour and compare with dm-log-writes [FS=… CUTS=…]
 bench-profile: ## fit 20 devices with hidden parameters and predict what no fit saw [SEED=… N=…]
-bench-sensitivity: ## halve and double each parameter of a device: the TPS of six recorded cells [DEVICE=…]
+bench-sensitivity: ## halve and double each parameter of a device: TPS of six recorded cells [DEVICE=…], verdicts [PAPER=…]
 mutations: ## imitate instrument faults in recorded runs and count those noticed [KIND=… SAMPLE=… SEED=… N=…]
 new: ## write the files of a new part, a commented example that runs: KIND=engine NAME=mydb
 docs: ## write docs/reference/axes.md from the schema

@@ -33,9 +33,8 @@ def commands_of(folder: Path) -> np.ndarray:
     return entries
 
 
-def send(model: FlashModel, now: int, entry: np.void) -> int:
+def send(model: FlashModel, now: int, operation: int, sector: int, sectors: int) -> int:
     """Send a command; return its end."""
-    operation, sector, sectors = int(entry["operation"]), int(entry["sector"]), int(entry["sectors"])
     kind = operation & OP
     if kind == READ:
         return model.read(now, sector, sectors)
@@ -47,33 +46,33 @@ def send(model: FlashModel, now: int, entry: np.void) -> int:
     return model.flush(now)
 
 
-def replay(profile: Mapping[str, Any], entries: np.ndarray) -> int:
-    """Return the sum of the commands' latencies, in ns."""
+def replay(profile: Mapping[str, Any], entries: np.ndarray) -> np.ndarray:
+    """Return the latency of each command, in ns."""
     model = FlashModel(profile)
     in_flight: list[tuple[int, int]] = []  # recorded and replayed end
-    total, now = 0, int(entries["begin_ns"][0])
+    latencies, now = [], int(entries["begin_ns"][0])
     ended = (now, now)
-    for entry in entries:
-        begin = int(entry["begin_ns"])
+    fields = ("begin_ns", "end_ns", "operation", "sector", "sectors")
+    for begin, recorded_end, *command in zip(*(entries[name].tolist() for name in fields), strict=True):
         while in_flight and in_flight[0][0] <= begin:
             ended = max(ended, heapq.heappop(in_flight))
         now = max(now, ended[1] + begin - ended[0])
-        end = send(model, now, entry)
-        heapq.heappush(in_flight, (int(entry["end_ns"]), end))
-        total += end - now
-    return total
+        end = send(model, now, *command)
+        heapq.heappush(in_flight, (recorded_end, end))
+        latencies.append(end - now)
+    return np.array(latencies)
 
 
 def effects(profile: Mapping[str, Any], entries: np.ndarray) -> Iterator[tuple[str, list[float]]]:
     """Yield each timing parameter and the relative change of the device time by each factor."""
-    base = replay(profile, entries)
+    base = replay(profile, entries).sum()
     for name, value in profile["timing"].items():
         if name != "seed" and value:
             changed = [
                 {**profile, "timing": {**profile["timing"], name: max(1, round(value * factor))}}
                 for factor in FACTORS
             ]
-            yield name, [replay(other, entries) / base - 1 for other in changed]
+            yield name, [float(replay(other, entries).sum() / base - 1) for other in changed]
 
 
 def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
@@ -84,7 +83,7 @@ def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
     recorded = int((entries["end_ns"] - entries["begin_ns"]).sum())
     lines = [
         f"{entries.size} commands: {recorded / 1e6:.3f} ms of device time recorded, "
-        f"{replay(profile, entries) / 1e6:.3f} ms on {device}",
+        f"{replay(profile, entries).sum() / 1e6:.3f} ms on {device}",
         f"{'parameter':20} {'halved':>8} {'doubled':>8}",
     ]
     without = []

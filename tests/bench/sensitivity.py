@@ -1,7 +1,8 @@
 """Each parameter of a device halved and doubled: the TPS of six recorded cells (`make bench-sensitivity`).
 
 The commands of tests/analysis/samples are replayed on the device with the host's time between them, so what
-the host does while a command lasts is not overlapped with it.
+the host does while a command lasts is not overlapped with it. With PAPER those of a paper's cells are, too:
+how many of its claims then have another verdict (replayed_claims.py).
 """
 
 import sys
@@ -9,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import recorded_cells
+import replayed_claims
+from replayed_claims import Verdicts
 
-from base.errors import EXIT_BAD_INPUT, BadInputError
+from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from commitpath.fitting.candidate import PLAIN, TIMES, Candidate
-from commitpath.fitting.experiment_lists import Facts
+from commitpath.fitting.experiment_lists import MIB, Facts
 from images.flash_model import DRIVER
 
 FACTORS = (0.5, 2.0)
@@ -75,19 +78,45 @@ def table(profile: Mapping[str, Any]) -> list[str]:
     return [*lines, f"| TPS over these geometries | {' | '.join(spans)} |"]
 
 
+def verdict_table(profile: Mapping[str, Any], verdicts: Verdicts) -> list[str]:
+    """Return the lines of the table of the claims that have another verdict with a parameter changed."""
+    base, without = verdicts.with_device(profile), list[str]()
+
+    def changed(device: Candidate) -> str:
+        found = verdicts.with_device(device.profile(profile["size_mib"] * MIB))
+        others = [name for name, verdict in found.items() if verdict != base[name]]
+        return f"{len(others)}: {', '.join(others)}" if others else "0"
+
+    lines = [f"| parameter | halved: of {len(base)} verdicts | doubled |", "|---|---|---|"]
+    for name, devices in variations(profile):
+        try:
+            pair = [changed(device) for device in devices]
+        except BadInputError:
+            pair = ["no such device"] * 2
+        if pair == ["0", "0"]:
+            without.append(f"`{name}`")
+        else:
+            lines.append(f"| `{name}` | {' | '.join(pair)} |")
+    return [*lines, f"| {', '.join(without)} | 0 | 0 |"] if without else lines
+
+
 def main(words: list[str]) -> int:
-    """Print the table of DEVICE."""
+    """Print the tables of DEVICE."""
     given = dict(word.partition("=")[::2] for word in words)
     device = axes()["device"].parse(given.get("DEVICE", "emmc-5.0"), "DEVICE")
     if (profile := load_profile("device", device))["driver"] != DRIVER:
         raise BadInputError(f"DEVICE={device}: it has no flash model; use one that has, such as emmc-5.0")
+    # unknown papers first, and the runs
+    verdicts = replayed_claims.recorded(given, device) if "PAPER" in given else None
     print("\n".join(table(profile)))
+    if verdicts:
+        print("\n".join(["", *verdict_table(profile, verdicts)]))
     return 0
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except BadInputError as error:
+    except LabError as error:
         print(f"commitpath: {error}", file=sys.stderr)
-        sys.exit(EXIT_BAD_INPUT)
+        sys.exit(error.exit_code)

@@ -1,12 +1,20 @@
 """make bench-sensitivity: each parameter halved and doubled, and only those that a device has."""
 
+import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import load_profile
+from commitpath.database.select import Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/bench"))
+import replayed_claims
 import sensitivity
+
+SAMPLE = Path(__file__).resolve().parents[1] / "analysis/sample-flash-wal.tar.xz"
 
 
 def test_a_slower_program_is_a_lower_rate() -> None:
@@ -17,3 +25,32 @@ def test_a_slower_program_is_a_lower_rate() -> None:
     assert not any("merge_ns" in name or "seed" in name for name in rows)
     low, high = (float(part) for part in rows["TPS over these geometries"][1].split(" to "))
     assert low <= float(rows["TPS"][1]) <= high
+
+
+def test_rates_of_a_run_on_another_device(tmp_path: Path) -> None:
+    """On its own device a run has its own rates; slower merges of a phase change that phase and the whole."""
+    shutil.unpack_archive(SAMPLE, tmp_path)
+    rates = {"insert": 100.0, "delete": 90.0, "all": 50.0}
+    run = Run({}, {}, frozenset(), str(tmp_path / "run/twin"), (), make_cell({}), {}, {"tps": rates}, {})
+    made, profile = replayed_claims.read(run), load_profile("device", "emmc-5.0")
+    assert made.with_device(profile).summary["tps"] == rates
+    slower = made.with_device({**profile, "timing": {**profile["timing"], "program_ns": 800000}})
+    assert all(0.3 * rate < slower.summary["tps"][name] < 0.9 * rate for name, rate in rates.items())
+
+
+class Claims:
+    """Verdicts of two claims: one by the time of a program, one that flash does not change."""
+
+    def with_device(self, profile: Mapping[str, Any]) -> dict[str, str]:
+        """The first claim is reproduced on a device with short programs."""
+        return {
+            "A-1": "reproduced" if profile["timing"]["program_ns"] < 500000 else "contradicted",
+            "A-2": "-",
+        }
+
+
+def test_verdicts_that_a_parameter_changes() -> None:
+    lines = sensitivity.verdict_table(load_profile("device", "emmc-5.0"), Claims())  # type: ignore[arg-type]
+    assert lines[0] == "| parameter | halved: of 2 verdicts | doubled |"
+    assert "| `program_ns` | 0 | 1: A-1 |" in lines
+    assert lines[-1].endswith(" | 0 | 0 |") and "`bus_mb_s`" in lines[-1] and len(lines) == 4
