@@ -46,7 +46,13 @@ CALLS = {
     "ledger FIGURE=folder/x.svg RUNS=folder": "folder: no accepted run",
 }
 # folders or files of the checkout by their names, and of programs that are called in the folder, too
-OTHERS = {("reproduce", "PAPER"), ("watch", "CMD"), ("crash-replay", "CMD"), ("bench-analysis", "RUN")}
+OTHERS = {
+    ("reproduce", "PAPER"),
+    ("bench-sensitivity", "PAPER"),
+    ("watch", "CMD"),
+    ("crash-replay", "CMD"),
+    ("bench-analysis", "RUN"),
+}
 OTHERS |= {
     ("mutations", "KIND"),
     ("mutations", "SAMPLE"),
