@@ -6,8 +6,8 @@ from base.paths import ROOT
 from commitpath.cells.axes import Axis, aliases, axes, run_axes
 
 INTRODUCTION = (
-    "Written by `make docs` from `experiments/schema.yml`: each with its [default] and allowed values. "
-    "Numbers are whole and may be written as 1e3; `make help experiment` has those allowed."
+    "Written by `make docs` from `experiments/schema.yml`, with [defaults]. "
+    "Numbers are whole, also as 1e3; `make help experiment` has those allowed."
 )
 
 

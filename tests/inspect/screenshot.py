@@ -3,7 +3,15 @@
 A page that is no run's (`make inspect TRACE=…`) is named in place of RUN_DIR.
 
 ADDRESS is what stands after the page's name, "#transactions=20" say; HEIGHT is the window's, in
-pixels. `make inspect RUN=…` first.
+pixels. `make inspect RUN=…` first. The pictures of docs/how-to/inspect.md:
+
+    make experiment ROWS=1000 N=100
+    make inspect RUN=results/latest
+    tests/inspect/screenshot.py results/latest docs/images/inspect.png '#transactions=50' 760
+
+    cp tests/analysis/blktrace-ext4/nullb0.blktrace.0 /tmp
+    make inspect TRACE=/tmp/nullb0
+    tests/inspect/screenshot.py /tmp/nullb0.inspect.html docs/images/inspect-trace.png '' 760
 """
 
 from __future__ import annotations
