@@ -3,8 +3,6 @@
 The order is read → ledger → content → crash (analysis/stages.py), then checks → summary.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

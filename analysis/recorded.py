@@ -1,7 +1,5 @@
 """Read a run's folder, raw/ and documents, into class Recorded; the first stage of analysis/stages.py."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -10,16 +8,7 @@ from typing import Any
 import polars as pl
 
 from analysis import observers
-from analysis.adapters import (
-    board,
-    command,
-    device_logs,
-    devicelog,
-    driver,
-    known_sequence,
-    partition,
-    trials,
-)
+from analysis.adapters import board, device_logs, driver, known_sequence, partition, trials
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
@@ -46,7 +35,7 @@ class Twin:
 
     driver: Driver
     board: board.Board
-    log: devicelog.DeviceLog | None = None
+    log: device_logs.DeviceLog | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +52,7 @@ class Recorded:
     planned_as: str = "run"  # the run in the plan; checks also apply to the baseline run and to trial boards
     driver: Driver
     board: board.Board
-    log: devicelog.DeviceLog | None  # None: the device keeps none
+    log: device_logs.DeviceLog | None  # None: the device keeps none
     seen: Mapping[str, observers.Seen]  # by observer
     events: pl.DataFrame  # events.SCHEMA
     missing: Sequence[str]  # raw files that are not there
@@ -122,7 +111,7 @@ class Recorded:
         return self.twin.driver if self.twin else self.driver
 
     @property
-    def timed_log(self) -> devicelog.DeviceLog | None:
+    def timed_log(self) -> device_logs.DeviceLog | None:
         """The device log of the run with the reported times; None without a log."""
         return self.twin.log if self.twin else self.log
 
@@ -244,7 +233,7 @@ def _suffice(probes: list[str]) -> bool:
 
 def _read_load(folder: Path, of_command: bool) -> Driver:
     """Read raw/driver/ of either load. Raises FileError."""
-    return command.read(folder) if of_command else driver.read(folder)
+    return driver.read_command(folder) if of_command else driver.read(folder)
 
 
 def _mounted(ran: Driver) -> str:
@@ -270,7 +259,7 @@ def _reader(path: Path, cell: Cell) -> Reader | None:
         raise FileError(path, "profiles.device.driver", error.wrong, error.expected) from None
 
 
-def _device_log(reader: Reader | None, raw: Path) -> devicelog.DeviceLog | None:
+def _device_log(reader: Reader | None, raw: Path) -> device_logs.DeviceLog | None:
     """Return the device log, or None if there is none."""
     path = raw / "device.bin"
     if reader is None or not path.is_file():

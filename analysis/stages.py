@@ -3,8 +3,6 @@
 Each stage is a function of the stages before it. Checks, tables and summary follow in analysis/pipeline.py.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from analysis import content

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.adapters import devicelog, driver
+from analysis.adapters import device_logs, driver
 from analysis.adapters.device_logs import Reader
 from analysis.run_files.reading import Columns, read_csv
 from base.errors import BadInputError, FileError
@@ -57,7 +57,7 @@ class Board:
 
     name: str
     driver: driver.Driver
-    log: devicelog.DeviceLog
+    log: device_logs.DeviceLog
     trials: pl.DataFrame  # TRIALS and RECOVERY
 
 

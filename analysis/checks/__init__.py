@@ -4,8 +4,6 @@ Each check is a function that takes a Run and returns the reasons to reject it. 
 tuple of the loads that it applies to. Self-checks of the correlator are in analysis/audit/.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from analysis.checks import (

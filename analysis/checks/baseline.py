@@ -1,7 +1,5 @@
 """Check that the baseline run, without observers, repeated the watched run: statements, settings, times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,13 +1,11 @@
 """Check that each journal commit within a sync has a reason: a waiting thread, a timer, or a full journal."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import JOURNAL
+from analysis.adapters.layouts import JOURNAL
 from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids

@@ -6,14 +6,12 @@ request like any other. A second observer or the bio probe counts these empty re
 and the number is subtracted from `write_ios`. Without either, writes of stat are not compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.adapters import devicelog, drivertables
+from analysis.adapters import device_logs, drivertables
 from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.observers import Witness
 from analysis.run import Run
@@ -49,7 +47,7 @@ def window_blocks(run: Run, source: str) -> pl.DataFrame:
     """
     begin, end = run.driver.window
     if source == DEVICE_LOG and run.log:
-        return devicelog.commands(run.log.within(begin, end))
+        return device_logs.commands(run.log.within(begin, end))
     inside = (pl.col("begin_ns") >= begin) & (pl.col("begin_ns") < end)
     if source in run.witnesses:
         return run.witnesses[source].read().filter(inside)

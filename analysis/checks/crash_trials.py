@@ -1,7 +1,5 @@
 """Check the results of crash trials: against the run, between trials of one state, and on the host."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

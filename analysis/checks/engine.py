@@ -1,7 +1,5 @@
 """Check that an engine's file calls and its own counters fit its settings (hooks of model/engines/)."""
 
-from __future__ import annotations
-
 from analysis.adapters.driver import Driver
 from analysis.run import Run
 from analysis.run_files import databases

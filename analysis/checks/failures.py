@@ -3,8 +3,6 @@
 A run continues after a failed sync if the engine does not learn of it or does not sync again.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from analysis.checks import counts

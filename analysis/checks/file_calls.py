@@ -1,7 +1,5 @@
 """Compare pages and syncs in the ledger with SQLite's logged file calls (xWrite, xSync)."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

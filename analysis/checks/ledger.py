@@ -4,14 +4,12 @@ Every check compares two independent records: commands and bios, a bio and its p
 filesystem's syncs, a label and the place that was written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import DATA, SECTOR
+from analysis.adapters.layouts import DATA, SECTOR
 from analysis.checks import file_calls, synced_pages
 from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger

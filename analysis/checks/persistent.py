@@ -1,7 +1,5 @@
 """Check that stores to persistent memory were counted, cleaned from CPU caches, and charged with time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

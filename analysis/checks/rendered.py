@@ -1,7 +1,5 @@
 """Check that the recorded input of the engine (rendered.gz) has the transactions that were timed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from analysis.adapters.rendered import Rendered

@@ -1,7 +1,5 @@
 """Compare each setting that the cell requests with the one that was read back from the board."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

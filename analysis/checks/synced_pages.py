@@ -1,7 +1,5 @@
 """Check that each page that the engine wrote and synced was on the device when the sync ended."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Check that each planned crash trial ran, on a board that repeated the run, and at its planned state."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@ In the 130 boards of 65 stored runs (two filesystems, three engines, an eMMC and
 another command, neither when the command came nor when it was done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

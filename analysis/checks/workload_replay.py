@@ -1,7 +1,5 @@
 """Generate the workload again from the cell's parameters, and compare it with the SQL and rows recorded."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from typing import Any

@@ -1,7 +1,5 @@
 """Render report.html of a watched command (`make watch`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from analysis.content import coverage

@@ -1,7 +1,5 @@
 """Build the tables of a watched command: syncs and bytes by file and thread, block commands by kind."""
 
-from __future__ import annotations
-
 import bisect
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Format the summary of a watched command (`make watch`) as text for the terminal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import DATA
+from analysis.adapters.layouts import DATA
 from analysis.content import blocks, find_reader, logged, units, with_kinds
 from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept

@@ -1,7 +1,5 @@
 """Trials with one faulty device command: the planned fault, and whether data was healed, noticed or lost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ gaps are what an engine leaves that recovers a later log without the end of an e
 behind a damaged part of a log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Join the planned process kills or device faults of a run with what their boards found afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Set
 from typing import Any
 

@@ -4,8 +4,6 @@ Replaying a cell's SQL and hashing after each transaction takes minutes for a lo
 the numbers acknowledged and begun at crash points takes seconds; nearly all databases match one of them.
 """
 
-from __future__ import annotations
-
 import bisect
 import itertools
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Summarize the zero and stale sectors that boards counted in recovered files (workloads/trials/bytes.h)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 What a cell's settings promise is in model/durability.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Set
 from typing import Any
 

@@ -3,8 +3,6 @@
 Exit status: 0, 2 wrong usage, 3 the runs cannot be compared or read.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

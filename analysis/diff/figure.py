@@ -1,7 +1,5 @@
 """Draw the difference of two runs: bytes by label, time by cause, and the latency of each transaction."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

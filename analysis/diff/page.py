@@ -1,7 +1,5 @@
 """Write the comparison of two runs: diff.html (a single file), diff.json and transactions.csv."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

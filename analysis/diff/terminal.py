@@ -1,7 +1,5 @@
 """Format the comparison of two runs as text: warnings, sentences, and a table for each operation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from analysis.diff import COUNTS, WHOLE, Diff, words

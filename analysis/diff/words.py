@@ -1,7 +1,5 @@
 """Describe how two runs differ in sentences: "WAL saves 3.0 syncs and 21 KiB of filesystem journal"."""
 
-from __future__ import annotations
-
 from analysis.diff import WHOLE, Diff
 from analysis.schemas.ledger import LABELS
 

@@ -1,7 +1,5 @@
 """Export an analysed run for other tools: Perfetto, blktrace, fio, Parquet and CSV."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """python -m analysis.export RUN_DIR FORMAT: export a run to another tool's format."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

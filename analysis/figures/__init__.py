@@ -1,7 +1,5 @@
 """Draw the figures of a run's report (latency, syncs, block commands, traffic, zoom) as SVG files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from analysis.figures import latency, per_transaction, traffic, zoom

@@ -5,8 +5,6 @@ A folder of results may replace the runs. Then the newest accepted run of each c
 from the newest accepted run of all in mode and filesystem only.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

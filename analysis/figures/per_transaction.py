@@ -1,7 +1,5 @@
 """Draw syncs by synced file, and block commands and bytes by kind, per transaction."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

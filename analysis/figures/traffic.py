@@ -1,7 +1,5 @@
 """Draw writes, bytes and flushes over the time of a run, by kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

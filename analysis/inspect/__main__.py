@@ -8,8 +8,6 @@ Exit status: 0 done, 2 wrong usage, no such trial or no trace, 3 a table cannot 
 written.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

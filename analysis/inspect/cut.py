@@ -1,7 +1,5 @@
 """Place a trial's power cut on the timeline of its run, with the lost transactions and commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

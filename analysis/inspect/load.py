@@ -1,7 +1,5 @@
 """Load the tables of an analysed run for a timeline or tree, with references as row numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

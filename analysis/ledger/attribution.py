@@ -3,8 +3,6 @@
 Deferred bytes are content of an earlier transaction than the one that made the device write them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

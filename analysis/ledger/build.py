@@ -1,7 +1,5 @@
 """Build the ledger's tables from a run's records: probes, file calls, transactions, filesystem layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import Layout
+from analysis.adapters.layouts import Layout
 from analysis.ledger import contents, costs, small_tables
 from analysis.ledger.background_io import BackgroundReasons
 from analysis.ledger.causes import Causes

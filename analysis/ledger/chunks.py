@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.adapters.layout import Layout
+from analysis.adapters.layouts import Layout
 from analysis.ledger import match, page_runs, pieces, shares
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.contents import Owners

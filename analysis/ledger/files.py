@@ -5,8 +5,6 @@ the same number. So the latest record of the number counts: an `open` in vfs.csv
 record (the name at the inode's first sync). A check compares the two sources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 

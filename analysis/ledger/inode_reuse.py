@@ -1,7 +1,5 @@
 """Distinguish files that had one inode number at different times, by the generations that probes record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

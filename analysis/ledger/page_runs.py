@@ -1,7 +1,5 @@
 """Lay out the pages of bios as runs of consecutive pages of one file, for lookup by sector."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

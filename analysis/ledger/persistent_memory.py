@@ -3,8 +3,6 @@
 Source: the engine's count per transaction (docs/reference/formats.md, persistent.csv).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from analysis.adapters.driver import Driver

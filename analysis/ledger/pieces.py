@@ -5,13 +5,11 @@ device, an internal inode of the filesystem, or none. They also mark file pages 
 moved. docs/reference/ledger.md lists the kernel functions; model/filesystems/ the meaning per filesystem.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
-from analysis.adapters.layout import DATA, Layout
+from analysis.adapters.layouts import DATA, Layout
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import Parts
 from analysis.ledger.page_runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of

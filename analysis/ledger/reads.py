@@ -5,8 +5,6 @@ So the mark does not tell whether a thread waits. The scheduler does: a thread t
 the CPU when it completes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -3,8 +3,6 @@
 They are made one column at a time, as a whole copy would double the memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Compare a run's documents: unrequested settings, number of transactions in a phase, host times."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import Any

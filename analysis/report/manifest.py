@@ -1,7 +1,5 @@
 """Build manifest.json: settings as read back, and the board, kernel, host and libraries of a run."""
 
-from __future__ import annotations
-
 import platform
 from dataclasses import asdict
 from importlib.metadata import version

@@ -1,13 +1,11 @@
 """Build summary.json, a run's results for scripts: verdict, rates, latencies, costs, bytes by label."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 
 import polars as pl
 
-from analysis.adapters import device_logs, devicelog
+from analysis.adapters import device_logs
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss
 from analysis.checks.file_calls import unwritten
@@ -168,7 +166,7 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
         return None
     commands = run.log.within(*run.driver.window)
     baseline = run.twin.log.within(*run.twin.driver.window)
-    alike = devicelog.common_prefix(commands, baseline)
+    alike = device_logs.common_prefix(commands, baseline)
     first = None if alike == commands.size == baseline.size else alike
     return {"run": commands.size, "twin": baseline.size, "same": first is None, "first_difference": first}
 

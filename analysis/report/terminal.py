@@ -1,7 +1,5 @@
 """Format a run's summary as text for the terminal: rates, costs per transaction, crash trials, checks."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from pathlib import Path

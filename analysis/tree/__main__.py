@@ -3,8 +3,6 @@
 TRANSACTION is its number or `slowest`. Exit status: 0 done, 2 wrong usage, 3 a table cannot be read.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

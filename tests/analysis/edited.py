@@ -1,7 +1,5 @@
 """Documents of a run that were changed by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

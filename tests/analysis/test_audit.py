@@ -1,7 +1,5 @@
 """`make audit`: the recorded runs have no fault of correlation, and a fault is printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

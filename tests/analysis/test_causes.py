@@ -1,7 +1,5 @@
 """Who made the device write, whose content it was, and why something is for no transaction."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

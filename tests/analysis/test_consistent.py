@@ -1,7 +1,5 @@
 """Contradictions between a run's documents are reported; recorded runs have none."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

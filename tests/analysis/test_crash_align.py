@@ -1,8 +1,6 @@
 """Trials on boards whose commands came in another order than the timed run's: in the drain, and elsewhere
 what comes by a clock."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -15,8 +13,8 @@ import pytest
 from some_cell import some_cell
 
 from analysis import checks, pipeline, stages
+from analysis.adapters.device_logs import ENTRY
 from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
 from analysis.crash import align, context
 from analysis.crash.align import Numbers
 from analysis.report import terminal

@@ -1,7 +1,5 @@
 """Holes in recovered databases: each that is made is found, and a lost suffix is none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What a database must hold after each transaction of a user's SQL: of SQLite that plays it."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A recorded run with cuts (record-sample.sh): what its trials come to, and its faults."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +11,8 @@ import pytest
 from edited import edit_trial
 
 from analysis import checks, pipeline, stages
+from analysis.adapters.device_logs import ENTRY
 from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
 from analysis.crash import verdicts
 from analysis.report import terminal
 from analysis.run import Run

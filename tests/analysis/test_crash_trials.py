@@ -1,7 +1,5 @@
 """What boards of trials said that cannot be so, of recorded runs (record-sample.sh)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

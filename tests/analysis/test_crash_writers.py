@@ -1,7 +1,5 @@
 """A recorded run of two writers with cuts (record-sample.sh): the trials know the transactions of both."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A recorded run of several databases: whose bytes are whose, and what of its records could not be so."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

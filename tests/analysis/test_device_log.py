@@ -1,7 +1,5 @@
 """The device's own log, on a recorded run (record-sample.sh): what it witnesses, and its faults."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
@@ -14,9 +12,8 @@ import pytest
 import synthetic
 
 from analysis import checks, export, pipeline, stages
-from analysis.adapters.device_logs import flashsim
+from analysis.adapters.device_logs import ENTRY, flashsim
 from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
 from analysis.checks import counts
 from analysis.report import summary, terminal
 from analysis.run import Run

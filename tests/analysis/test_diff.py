@@ -1,7 +1,5 @@
 """Two runs side by side: what is said of them, what is refused, and what is marked."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The driver's tables: what no driver writes is refused, with its line, whichever reader looks at it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

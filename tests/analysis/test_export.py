@@ -1,7 +1,5 @@
 """Exports: what other tools are given says what the tables say."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

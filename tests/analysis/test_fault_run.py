@@ -1,7 +1,5 @@
 """A recorded run on a device with faults (record-sample.sh): what came of each, and its imitated errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a flash device programs and erases, with what merges copy."""
 
-from __future__ import annotations
-
 from analysis.adapters.device_logs import flashsim
 from analysis.report import lifetime, terminal
 from base.data import load_yaml

@@ -1,7 +1,5 @@
 """A recorded run whose process is killed (record-sample.sh): what its trials come to; its faults."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The figure of several runs: which runs it takes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

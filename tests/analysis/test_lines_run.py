@@ -1,8 +1,6 @@
 """A recorded run with a log in persistent memory, and cuts (record-sample.sh): what its trials come
 to; its faults."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

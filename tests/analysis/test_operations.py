@@ -1,7 +1,5 @@
 """The operation belongs to a transaction: one table of kinds, and phases that mix them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

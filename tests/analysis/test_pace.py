@@ -1,7 +1,5 @@
 """PACE: when transactions are due, and what a run that did not keep to it is told."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a folder to a report: exit codes, empty runs, hostile names, nothing half-written."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Read commands are labelled, attributed and summed like writes: by hand, and in a recorded run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ A fault of one record is in test_ledger.py. The runs: `ext4-delete` and `f2fs-wa
 second witness, `ext4-wal` the log of a flash device.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ changed.
 Each fault is at one place or of some pages only; what is wrong throughout is in test_refuted_ledger.py.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 The runs are ext4 in DELETE mode (bench/sample), and WAL on F2FS (null_blk) and on ext4 (flashsim).
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

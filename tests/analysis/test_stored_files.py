@@ -1,7 +1,5 @@
 """Each file of a stored run: deleted, cut, emptied or overwritten, `make analyse` does not say ok."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -6,8 +6,6 @@ ADDRESS is what stands after the page's name, "#transactions=20" say; HEIGHT is 
 pixels. `make inspect RUN=…` first.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

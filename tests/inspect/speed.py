@@ -7,8 +7,6 @@ the main thread's own CPU time for each (Performance.getMetrics in thread ticks)
 apart a slow page and a busy machine.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

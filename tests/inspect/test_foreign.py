@@ -1,7 +1,5 @@
 """Traces as people post them (tests/inspect/traces/): what device had which command when, and whose it is."""
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Bad input gets one line and leaves no page; text and numbers are packed as they are."""
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A block trace that no run made: what of it is shown, and what is no trace."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """make tree: what one transaction did, as wide and as coloured as the terminal is."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.devicelog import ENTRY, DeviceLog
+from analysis.adapters.device_logs import ENTRY, DeviceLog
 from analysis.crash import fault_trials, verdicts
 from base.errors import BadInputError
 from base.schema import schema
