@@ -14,7 +14,7 @@ from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
 from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.trials import Board
-from analysis.run_files import cells, databases, stored_files
+from analysis.run_files import databases, stored, stored_files
 from analysis.run_files.reading import read_document
 from analysis.schemas import events
 from base import identity
@@ -22,7 +22,7 @@ from base.errors import FileError
 from model import devices
 from model.cell import Cell
 from model.crash_points import policies
-from model.requested import expected, values
+from model.requested import expected
 from model.requested.expected import Expected
 
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
@@ -66,7 +66,7 @@ class Recorded:
     @property
     def probes(self) -> list[str]:
         """The probes that the cell requests; empty with `none`."""
-        return values.probes(self.cell)
+        return expected.probes(self.cell)
 
     @property
     def devices(self) -> list[str]:
@@ -169,13 +169,13 @@ def read(folder: Path) -> Recorded:
         raise FileError(folder, "", "no folder raw/", "a run's folder")
     of_command = (folder / "watch.json").is_file()
     document = folder / ("watch.json" if of_command else "cell.json")
-    stored_cell = cells.document(document)
+    stored_cell = stored.cell_document(document)
     host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)
     own_board = board.read(raw, _mounted(ran))
-    cell = cells.parse(document, stored_cell)
+    cell = stored.parse_cell(document, stored_cell)
     reader = _reader(document, cell)
     log = _device_log(reader, raw)
     seen = _seen(raw, ran, own_board)
@@ -218,7 +218,7 @@ def _seen(raw: Path, ran: Driver, own_board: OwnBoard) -> dict[str, observers.Se
 
 def _missing(cell: Cell, ran: Driver, seen: Mapping[str, observers.Seen]) -> list[str]:
     """Return the missing files of observers; none if the cell requests no probes."""
-    probes = values.probes(cell)
+    probes = expected.probes(cell)
     if not probes:
         return []
     missing = [path for each in seen.values() for path in each.missing]

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.adapters import driver
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, failures, loss
+from analysis.checks import counts, loss
 from analysis.checks.ledger import unattributed_share
 from analysis.command import transactions
 from analysis.command.tables import Tables
@@ -56,7 +56,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "unattributed_share": None if run.ledger is None else unattributed_share(run.ledger),
         "content": coverage.summary(run.content),
         "lost_events": loss.lost_events(run),
-        "failures": failures.count(run),
+        "failures": counts.count_failures(run),
         **notes(run),
         "timed_wall_seconds": timed_wall_seconds(run),
         "wall_seconds": run.host.get("wall_seconds"),

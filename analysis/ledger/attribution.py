@@ -1,13 +1,17 @@
-"""Sum up written bytes for the summary: those of no transaction by reason, and those written late (deferred).
+"""Sum up writes for the summary: of no transaction, by reason; deferred ones; those to persistent memory.
 
-Deferred bytes are content of an earlier transaction than the one that made the device write them.
+Deferred bytes are content of an earlier transaction than the one that made the device write them. No block
+command shows writes to persistent memory, so the ledger's bytes exclude them. Their source is the engine's
+count per transaction (docs/reference/formats.md, persistent.csv).
 """
 
 from typing import Any
 
 import polars as pl
 
+from analysis.adapters.driver import Driver
 from analysis.ledger.build import Ledger
+from model import engines
 
 VIEWS = ("deferred", "for_others")
 # a bio of another partition carries no data, so its reason has no bytes and no entry here
@@ -98,3 +102,35 @@ def rows(ledger: dict[str, Any]) -> list[tuple[str, float, float | None]]:
 def _list(sizes: dict[str, float], total: int, before: str = " ") -> str:
     parts = [f"{size / total:.3%} {word}" for word, size in sizes.items() if size]
     return before + ", ".join(parts) if parts else ""
+
+
+_OF_MEMORY = ("bytes", "lines")
+
+
+def persistent_label(role: str) -> str:
+    """Return the label of bytes of a file in persistent memory."""
+    return f"{engines.files()[role][0]} (PCM)"
+
+
+def property_of(driver: Driver, name: str) -> int | None:
+    """Return a total of the engine's persistent memory; None if not reported."""
+    value = str(driver.config[driver.engine.PROPERTIES].get(f"PCM {name}", ""))
+    return int(value) if value.isascii() and value.isdigit() else None
+
+
+def persistent(driver: Driver) -> dict[str, Any] | None:
+    """Return label, lines, bytes, ns charged, and `per_transaction` {op or "all": {lines, bytes}}.
+
+    Return None without persistent memory.
+    """
+    table = driver.persistent
+    if table is None:
+        return None
+    joined = table.join(driver.transactions.select("transaction", "op"), on="transaction", how="left")
+    groups = [(str(op), rows) for (op,), rows in joined.group_by("op", maintain_order=True)]
+    each = [*groups, ("all", joined)] if groups else []
+    return {
+        "label": persistent_label(table["file"][0]) if table.height else None,
+        **{name: property_of(driver, name) for name in (*_OF_MEMORY, "ns")},
+        "per_transaction": {op: {name: rows[name].mean() for name in _OF_MEMORY} for op, rows in each},
+    }

@@ -12,8 +12,7 @@ from analysis.ledger import contents, costs, small_tables
 from analysis.ledger.background_io import BackgroundReasons
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
-from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
-from analysis.ledger.inode_reuse import Lives
+from analysis.ledger.files import Inodes, Lives, Writers, from_sync, names, with_listed
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables

@@ -9,7 +9,7 @@ import polars as pl
 from analysis.adapters.layouts import SECTOR, Layout
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
-from analysis.ledger.page_runs import DIRECTORY
+from analysis.ledger.pieces import DIRECTORY
 from analysis.schemas.ledger import KINDS, LABELS
 from base.arrays import Ints, at, ints
 from model import block_operations

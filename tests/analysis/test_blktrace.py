@@ -28,7 +28,7 @@ def lines(records: np.ndarray) -> list[str]:
     records = records[records["action"] & blkrecords.NOTIFY == 0]
     genesis = int(records["time"].min())
     found, codes = [], blkrecords.codes(records["action"], records["bytes"])
-    for row, flags in zip(records, blkrecords.command_words()["rwbs"][codes], strict=True):
+    for row, flags in zip(records, blkrecords.words()["rwbs"][codes], strict=True):
         time = int(row["time"]) - genesis
         device = int(row["device"])
         found.append(

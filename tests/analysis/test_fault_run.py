@@ -8,7 +8,7 @@ import pytest
 from edited import edit_trial
 
 from analysis import pipeline
-from analysis.crash.fault_trials import DAMAGED, HEALED, NOTICED, SILENT
+from analysis.crash.kills import DAMAGED, HEALED, NOTICED, SILENT
 from analysis.report import terminal
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.checks import commits, cross_check, ledger
+from analysis.checks import cross_check, ledger
 from base.errors import FileError
 from model.block_operations import FUA
 
@@ -204,7 +204,7 @@ def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
         run = stages.build(folder)
-        return cross_check.ledger_agrees(run) + commits.waited_for(run) + audit.reasons(run)
+        return cross_check.ledger_agrees(run) + ledger.commits_waited_for(run) + audit.reasons(run)
     except FileError as error:
         return [str(error)]
 

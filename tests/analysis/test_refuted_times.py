@@ -15,7 +15,7 @@ from test_refuted_ledger import records
 from analysis import audit, checks, stages
 from analysis.adapters.proberecords import TYPES
 from analysis.audit import call_order
-from analysis.checks import baseline, failures, phases
+from analysis.checks import baseline, counts, phases
 from analysis.report import summary, terminal
 from analysis.run import Run
 from analysis.stats import report_tables
@@ -114,7 +114,7 @@ FAULTS: list[tuple[Callable[[Path], None], str, str]] = [
 @pytest.mark.parametrize("sample", [DELETE, F2FS, FLASH])
 def test_what_was_recorded_holds(sample: str, built_run: Callable[[str], Run]) -> None:
     run = built_run(sample)
-    made = (failures.reported, phases.counters_at_edges, phases.cpu_time, call_order.calls)
+    made = (counts.failures_reported, phases.counters_at_edges, phases.cpu_time, call_order.calls)
     assert [reason for check in (*made, baseline.plausible_times) for reason in check(run)] == []
 
 
