@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from edited import replace
 
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
@@ -150,14 +151,7 @@ def stretch(name: str, factor: float) -> Change:
 
 def edit(name: str, old: str, new: str) -> Spoil:
     """Change a text in what the board says of the filesystem."""
-
-    def spoil(folder: Path) -> None:
-        path = folder / "raw/board" / name
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new, 1))
-
-    return spoil
+    return lambda folder: replace(folder / "raw/board" / name, old, new, 1)
 
 
 FAULTS: dict[str, tuple[str, Spoil, str]] = {
