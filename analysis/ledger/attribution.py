@@ -33,11 +33,7 @@ def no_transaction(made: Ledger) -> dict[str, Any]:
     Keys: bytes, share (of the bytes written), by ({reason: bytes}) and per_transaction (None without
     transactions).
     """
-    whole = made.ledger.select("command", "no_transaction", share=pl.lit(1.0))
-    parts = pl.concat([whole, made.shares.select("command", "no_transaction", "share")]).drop_nulls()
-    size = made.pieces.group_by("command").agg(pl.col("bytes").sum())
-    each = parts.join(size, on="command").with_columns(bytes=pl.col("share") * pl.col("bytes"))
-    sums = _by_reason(each)
+    sums = _by_reason(for_nobody(made.ledger, made.shares, made.pieces))
     number = sum(sums.values())
     total, ran = int(made.pieces["bytes"].sum()), made.costs.height
     return {
@@ -46,6 +42,14 @@ def no_transaction(made: Ledger) -> dict[str, Any]:
         "by": sums,
         "per_transaction": number / ran if ran else None,
     }
+
+
+def for_nobody(commands: pl.DataFrame, shares: pl.DataFrame, pieces: pl.DataFrame) -> pl.DataFrame:
+    """Return no_transaction and bytes of each command, or share of one, that is for no transaction."""
+    whole = commands.select("command", "no_transaction", share=pl.lit(1.0))
+    parts = pl.concat([whole, shares.select("command", "no_transaction", "share")]).drop_nulls()
+    size = pieces.group_by("command").agg(pl.col("bytes").sum())
+    return parts.join(size, on="command").with_columns(bytes=pl.col("share") * pl.col("bytes"))
 
 
 def deferred(made: Ledger) -> dict[str, Any] | None:
@@ -57,15 +61,20 @@ def deferred(made: Ledger) -> dict[str, Any] | None:
     if not made.given.calls or made.given.stores:
         return None
     number, total = float(made.deferred["bytes"].sum()), int(made.pieces["bytes"].sum())
-    groups = [(str(op), rows) for (op,), rows in made.costs.group_by("op", maintain_order=True)]
-    each = [*groups, ("all", made.costs)] if groups else []
     return {
         "bytes": number,
         "share": number / total if total else 0.0,
         "by_transactions": float(made.costs["for_others"].sum()),
         "by": _by_reason(made.deferred),
-        "per_transaction": {op: rows.select(pl.col(VIEWS).mean()).row(0, named=True) for op, rows in each},
+        "per_transaction": by_operation(made.costs, VIEWS),
     }
+
+
+def by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the means of columns by `op`, and of all rows."""
+    groups = [(op, rows) for (op,), rows in table.group_by("op", maintain_order=True)]
+    each = [*groups, ("all", table)] if groups else []
+    return {str(op): rows.select(pl.col(columns).mean()).row(0, named=True) for op, rows in each}
 
 
 def _by_reason(table: pl.DataFrame) -> dict[str, int]:
@@ -127,10 +136,8 @@ def persistent(driver: Driver) -> dict[str, Any] | None:
     if table is None:
         return None
     joined = table.join(driver.transactions.select("transaction", "op"), on="transaction", how="left")
-    groups = [(str(op), rows) for (op,), rows in joined.group_by("op", maintain_order=True)]
-    each = [*groups, ("all", joined)] if groups else []
     return {
         "label": persistent_label(table["file"][0]) if table.height else None,
         **{name: property_of(driver, name) for name in (*_OF_MEMORY, "ns")},
-        "per_transaction": {op: {name: rows[name].mean() for name in _OF_MEMORY} for op, rows in each},
+        "per_transaction": by_operation(joined, _OF_MEMORY),
     }

@@ -191,16 +191,9 @@ def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
         "deferred": attribution.deferred(made),
         **({"reads": read} if (read := tables.reads_summary(made.reads, made.costs)) else {}),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
-        "per_transaction": _by_operation(made.costs.select("op", *labels), labels),
-        "flushes_per_transaction": _by_operation(_flushes(made, flushed_for), flushed_for),
+        "per_transaction": attribution.by_operation(made.costs.select("op", *labels), labels),
+        "flushes_per_transaction": attribution.by_operation(_flushes(made, flushed_for), flushed_for),
     }
-
-
-def _by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return the means of columns by `op`, and of all rows."""
-    groups = [(op, rows) for (op,), rows in table.group_by("op", maintain_order=True)]
-    each = [*groups, ("all", table)] if groups else []
-    return {str(op): rows.select(pl.col(columns).mean()).row(0, named=True) for op, rows in each}
 
 
 def _flushes(made: Ledger, flushed_for: tuple[str, ...]) -> pl.DataFrame:
