@@ -4,8 +4,6 @@ Exit status: 0 the run is good, 1 it is rejected (reasons in summary.json), 2 wr
 3 an input file cannot be read; earlier outputs are then left unchanged.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 The order is read → ledger → content → crash (analysis/stages.py), then checks → summary.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -17,12 +15,12 @@ import polars as pl
 
 from analysis import checks, figures, stages
 from analysis import run as runs
-from analysis.command import report as command_report
 from analysis.command import summary as command_summary
 from analysis.command import tables as command_tables
+from analysis.command import text as command_report
 from analysis.ledger.build import Ledger
-from analysis.report import consistency, html_page, manifest, manual, summary
-from analysis.run_files import analysing, derived, table_files
+from analysis.report import html_page, manifest, manual, summary
+from analysis.run_files import derived
 from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
 from base import identity, scratch
@@ -36,7 +34,7 @@ def analyse(folder: Path) -> dict[str, Any]:
     They are written to a temporary folder and swapped in at the end. Raises FileError; the old outputs are
     then unchanged.
     """
-    with analysing.marked(folder):
+    with derived.marked(folder):
         if (folder / identity.document({"load": identity.COMMAND})).is_file():
             result = _analyse_command(folder)
         else:
@@ -51,11 +49,11 @@ def _analyse_cell(folder: Path) -> dict[str, Any]:
     with _outputs(folder, effective, result) as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
-            table_files.parquet(run.content.table, fresh / "tables/content.parquet")
-            table_files.csv(run.content.table, fresh / "tables/content.csv")
+            derived.parquet(run.content.table, fresh / "tables/content.parquet")
+            derived.csv(run.content.table, fresh / "tables/content.csv")
         if run.judged is not None:
-            table_files.parquet(run.judged, fresh / "tables/trials.parquet")
-            table_files.csv(run.judged, fresh / "tables/trials.csv")
+            derived.parquet(run.judged, fresh / "tables/trials.parquet")
+            derived.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
         page = html_page.render(run, built, effective, result, pictures, _docs(folder, result))
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
@@ -68,7 +66,7 @@ def recompute(folder: Path) -> tuple[runs.Run, report_tables.Tables, dict[str, A
     reasons = checks.reasons(run)
     built, effective = report_tables.build(run), manifest.build(run)
     result = summary.build(run, built, reasons)
-    if contradictions := consistency.reasons(run.cell.document(), result, effective, run.host):
+    if contradictions := manifest.contradictions(run.cell.document(), result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
 
@@ -85,8 +83,8 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
         frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
         frames |= {name: getattr(run.ledger, name) for name in (*schema.TABLES, "reads") if run.ledger}
         for name, table in frames.items():
-            table_files.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
-        page = command_report.render(run, effective, result, _docs(folder, result))
+            derived.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
+        page = command_report.render_page(run, effective, result, _docs(folder, result))
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
     return result
 
@@ -112,11 +110,11 @@ def write_tables(folder: Path, built: report_tables.Tables, ledger: Ledger | Non
     folder.mkdir()
     for name in report_tables.names():
         table: pl.DataFrame = getattr(built, name)
-        table_files.parquet(table, folder / f"{name}.parquet")
+        derived.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
-            table_files.csv(table, folder / f"{name}.csv")
+            derived.csv(table, folder / f"{name}.csv")
     for name in (*schema.TABLES, "reads") if ledger else ():
-        table_files.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
+        derived.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

@@ -1,7 +1,5 @@
 """Read a run's folder, raw/ and documents, into class Recorded; the first stage of analysis/stages.py."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -10,22 +8,13 @@ from typing import Any
 import polars as pl
 
 from analysis import observers
-from analysis.adapters import (
-    board,
-    command,
-    device_logs,
-    devicelog,
-    driver,
-    known_sequence,
-    partition,
-    trials,
-)
+from analysis.adapters import board, device_logs, driver, known_sequence, partition, trials
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.device_logs import Reader
 from analysis.adapters.driver import Driver
 from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.trials import Board
-from analysis.run_files import cells, databases, stored_files
+from analysis.run_files import databases, stored, stored_files
 from analysis.run_files.reading import read_document
 from analysis.schemas import events
 from base import identity
@@ -33,7 +22,7 @@ from base.errors import FileError
 from model import devices
 from model.cell import Cell
 from model.crash_points import policies
-from model.requested import expected, values
+from model.requested import expected
 from model.requested.expected import Expected
 
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
@@ -46,7 +35,7 @@ class Twin:
 
     driver: Driver
     board: board.Board
-    log: devicelog.DeviceLog | None = None
+    log: device_logs.DeviceLog | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +52,7 @@ class Recorded:
     planned_as: str = "run"  # the run in the plan; checks also apply to the baseline run and to trial boards
     driver: Driver
     board: board.Board
-    log: devicelog.DeviceLog | None  # None: the device keeps none
+    log: device_logs.DeviceLog | None  # None: the device keeps none
     seen: Mapping[str, observers.Seen]  # by observer
     events: pl.DataFrame  # events.SCHEMA
     missing: Sequence[str]  # raw files that are not there
@@ -77,7 +66,7 @@ class Recorded:
     @property
     def probes(self) -> list[str]:
         """The probes that the cell requests; empty with `none`."""
-        return values.probes(self.cell)
+        return expected.probes(self.cell)
 
     @property
     def devices(self) -> list[str]:
@@ -122,7 +111,7 @@ class Recorded:
         return self.twin.driver if self.twin else self.driver
 
     @property
-    def timed_log(self) -> devicelog.DeviceLog | None:
+    def timed_log(self) -> device_logs.DeviceLog | None:
         """The device log of the run with the reported times; None without a log."""
         return self.twin.log if self.twin else self.log
 
@@ -180,13 +169,13 @@ def read(folder: Path) -> Recorded:
         raise FileError(folder, "", "no folder raw/", "a run's folder")
     of_command = (folder / "watch.json").is_file()
     document = folder / ("watch.json" if of_command else "cell.json")
-    stored_cell = cells.document(document)
+    stored_cell = stored.cell_document(document)
     host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)
     own_board = board.read(raw, _mounted(ran))
-    cell = cells.parse(document, stored_cell)
+    cell = stored.parse_cell(document, stored_cell)
     reader = _reader(document, cell)
     log = _device_log(reader, raw)
     seen = _seen(raw, ran, own_board)
@@ -229,7 +218,7 @@ def _seen(raw: Path, ran: Driver, own_board: OwnBoard) -> dict[str, observers.Se
 
 def _missing(cell: Cell, ran: Driver, seen: Mapping[str, observers.Seen]) -> list[str]:
     """Return the missing files of observers; none if the cell requests no probes."""
-    probes = values.probes(cell)
+    probes = expected.probes(cell)
     if not probes:
         return []
     missing = [path for each in seen.values() for path in each.missing]
@@ -244,7 +233,7 @@ def _suffice(probes: list[str]) -> bool:
 
 def _read_load(folder: Path, of_command: bool) -> Driver:
     """Read raw/driver/ of either load. Raises FileError."""
-    return command.read(folder) if of_command else driver.read(folder)
+    return driver.read_command(folder) if of_command else driver.read(folder)
 
 
 def _mounted(ran: Driver) -> str:
@@ -270,7 +259,7 @@ def _reader(path: Path, cell: Cell) -> Reader | None:
         raise FileError(path, "profiles.device.driver", error.wrong, error.expected) from None
 
 
-def _device_log(reader: Reader | None, raw: Path) -> devicelog.DeviceLog | None:
+def _device_log(reader: Reader | None, raw: Path) -> device_logs.DeviceLog | None:
     """Return the device log, or None if there is none."""
     path = raw / "device.bin"
     if reader is None or not path.is_file():

@@ -1,7 +1,5 @@
 """Class Run: what was recorded of a run, its ledger, its confirmed content, and its judged crash trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl

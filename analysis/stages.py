@@ -3,16 +3,14 @@
 Each stage is a function of the stages before it. Checks, tables and summary follow in analysis/pipeline.py.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from analysis import content
 from analysis.adapters import drivertables, proberecords
-from analysis.content import file_roles, reused
+from analysis.content import relabelled
 from analysis.crash import verdicts
 from analysis.ledger import build as ledger_build
-from analysis.ledger import inode_reuse, records
+from analysis.ledger import files, records
 from analysis.ledger.build import Ledger
 from analysis.recorded import Recorded, read
 from analysis.run import Run
@@ -64,7 +62,7 @@ def attribute(run: Recorded) -> Ledger | None:
             jobs=ran.engine.JOBS,
             moved=ran.moved,
             reads=run.cell.has("cache") if of_driver else None,
-            lives={} if of_driver else inode_reuse.lives(proberecords.chunks(path), dev),
+            lives={} if of_driver else files.lives(proberecords.chunks(path), dev),
         )
     )
 
@@ -77,9 +75,9 @@ def confirm(run: Recorded, ledger: Ledger | None) -> tuple[Ledger | None, conten
     if ledger is None:
         return None, None
     for kept in run.contents.values():
-        ledger = reused.relabelled(ledger, kept)
+        ledger = relabelled.metadata(ledger, kept)
         if run.cell.load == identity.COMMAND:  # its files are known by their content only
-            ledger = file_roles.files(ledger, kept, run.board.heads)
+            ledger = relabelled.files(ledger, kept, run.board.heads)
         return content.judge(ledger, kept, _source(run))
     return content.unjudged(ledger), None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
-from images import artifacts, compiling, patched_library
+from images import artifacts, compiling
 from model.cell import Cell
 
 # The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
@@ -84,7 +84,7 @@ def driver(cell: Cell) -> Path:
         compiled = release_object(parts[-1], version, root)
         given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
     words = [name, root.name, compiled.name if compiled else "", LINKED]
-    if patched := patched_library.needed(cell, root):
+    if patched := compiling.needed(cell, root):
         words.append(patched.name)
         given["ENGINE_ROOT"] = "patched"
     key = artifacts.hash_of(*words, files=sources)
@@ -131,7 +131,7 @@ def trials(cell: Cell, here: bool = False) -> Path:
     by = compiled.name if compiled else root.name if root else compiling.hosts_compiler()
     name = f"{'looks' if here else 'trials'}-{name}"
     words = [name, by, flags]
-    if patched := patched_library.needed(cell, root):
+    if patched := compiling.needed(cell, root):
         words.append(patched.name)
     path = artifacts.CACHE / f"{name}-{artifacts.hash_of(*words, files=sources)}"
 

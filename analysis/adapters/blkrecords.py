@@ -1,4 +1,6 @@
-"""Read files of the kernel's block tracer: records `struct blk_io_trace` of linux/blktrace_api.h.
+"""Read files of the kernel's block tracer, and name a record's kind (write, flush, …) and letters (rwbs).
+
+Records are `struct blk_io_trace` of linux/blktrace_api.h.
 
 A record is 48 bytes, little-endian, and `pdu_len` more of payload; one of version 8, `struct
 blk_io_trace2`, is 64 bytes, and is given as one of version 7. Most have no payload, but
@@ -8,12 +10,15 @@ the chunk is whole. Only the wanted records are kept, so memory holds these and 
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
+import polars as pl
 
 from analysis.adapters.proberecords import opaque, taken
+from analysis.schemas import events
 from base.errors import FileError
 
 MAGIC = 0x65617407  # 0x65617400 | version 7
@@ -215,3 +220,28 @@ def _fail(path: Path, base: int, data: np.ndarray, at: int, allowed: list[int]) 
         expected = " or ".join(f"{magic:#010x}" for magic in allowed)
         raise FileError(path, place, f"the magic number is {word:#010x}{big}", expected)
     raise FileError(path, place, f"the record is cut short after {left} bytes", "a whole record")
+
+
+# An action's bits 17-19, 27-29 and 31, and a bit for "has data", are packed into a code of 8 bits.
+_CODED = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
+_HAS_DATA = 1 << len(_CODED)
+
+
+def codes(action: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return the code of each record, an index of `words`."""
+    code = action >> 17 & 7 | action >> 27 << 3 & 0x38 | action >> 31 << 6
+    return np.asarray(code | (size > 0).astype(np.uint32) << 7)
+
+
+@cache
+def words() -> pl.DataFrame:
+    """Return rwbs and kind of each code."""
+    letters = []
+    for code in range(2 * _HAS_DATA):
+        has = {bit: code >> place & 1 for place, bit in enumerate(_CODED)}
+        operation = "D" if has[DISCARD] else "W" if has[WRITE] else "R" if code & _HAS_DATA else "N"
+        before = "F" if has[FLUSH] else ""
+        after = ((FUA, "F"), (AHEAD, "A"), (SYNC, "S"), (META, "M"))
+        letters.append(before + operation + "".join(letter for bit, letter in after if has[bit]))
+    sectors = [code // _HAS_DATA for code in range(2 * _HAS_DATA)]
+    return pl.DataFrame({"rwbs": letters, "sectors": sectors}).with_columns(events.block_kind())

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.adapters import covariates, layouts
-from analysis.adapters.layout import Layout
+from analysis.adapters.layouts import Layout
 from analysis.run_files.reading import integer, read_document, read_pairs, read_text
 from base.errors import FileError
 from model import filesystems

@@ -1,13 +1,14 @@
 """Read raw/trials.csv: what boards found after each simulated power loss, killed process or device fault."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from analysis.adapters import devicelog, driver
+from analysis.adapters import device_logs, driver
 from analysis.adapters.device_logs import Reader
 from analysis.run_files.reading import Columns, read_csv
 from base.errors import BadInputError, FileError
@@ -40,7 +41,7 @@ FAULTS: Columns = {
     **dict.fromkeys(["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
     **{"answer": pl.String, "said": pl.String},
 }
-# Sectors of files (crash/sectors.py) and the time to read them; null if a file could not be read.
+# Sectors of files (adapters/trials.py) and the time to read them; null if a file could not be read.
 _SECTORS = ("zero", "stale", "looked_ns")
 # How the engine recovered the database, and the transactions of its log that it executed again; null if
 # the engine does not report them.
@@ -57,7 +58,7 @@ class Board:
 
     name: str
     driver: driver.Driver
-    log: devicelog.DeviceLog
+    log: device_logs.DeviceLog
     trials: pl.DataFrame  # TRIALS and RECOVERY
 
 
@@ -114,3 +115,18 @@ def count_recoveries(judged: pl.DataFrame) -> dict[str, Any]:
         return {}
     counts = dict(kinds.value_counts().sort("count", "recovery", descending=[True, False]).rows())
     return {"recoveries": counts, "replayed": int(judged["replayed"].sum())}
+
+
+SECTORS = ("zero", "stale")
+
+
+def count_sectors(counts: pl.Series) -> dict[str, int] | None:
+    """Return the number of trials with any, and the maximum; None if no board counted them."""
+    values = counts.drop_nulls().to_list()
+    return {"cuts": sum(value > 0 for value in values), "max": max(values)} if values else None
+
+
+def shown_sectors(row: Mapping[str, Any]) -> str:
+    """Return a trial's counts in words, after a space; empty if there are none."""
+    counts = [f"{row[name]} {name}" for name in SECTORS if row.get(name)]
+    return f" ({' and '.join(counts)} sectors)" if counts else ""

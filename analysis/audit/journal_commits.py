@@ -6,7 +6,7 @@ Only filesystems with recorded commits are checked (`commits` in model/filesyste
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import JOURNAL
+from analysis.adapters.layouts import JOURNAL
 from analysis.adapters.proberecords import taken
 from analysis.checks.file_calls import first
 from analysis.ledger.build import Ledger

@@ -1,28 +1,23 @@
-"""List the checks that accept or reject a run, by load; analysis/report/consistency.py compares documents.
+"""List the checks that accept or reject a run, by load; analysis/report/manifest.py compares documents.
 
 Each check is a function that takes a Run and returns the reasons to reject it. To add one, list it in the
 tuple of the loads that it applies to. Self-checks of the correlator are in analysis/audit/.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from analysis.checks import (
     baseline,
-    commits,
     counts,
     covariates,
     crash_trials,
     cross_check,
     disk,
-    engine,
-    failures,
     file_calls,
+    ledger,
     loss,
     persistent,
     phases,
-    rendered,
     settings,
     trial_plan,
     virtual_board,
@@ -54,10 +49,10 @@ OF_ANY: tuple[Check, ...] = (
     counts.agree,
     disk.rehearsed,
     disk.flushes,
-    failures.reported,
+    counts.failures_reported,
     phases.counters_at_edges,
     cross_check.ledger_agrees,
-    commits.waited_for,
+    ledger.commits_waited_for,
     cross_check.content_agrees,
     baseline.present,
 )
@@ -65,13 +60,13 @@ OF_ANY: tuple[Check, ...] = (
 OF_DRIVER: tuple[Check, ...] = (
     loss.driver_finished,
     loss.phases_cover,
-    rendered.as_timed,
+    workload_replay.as_timed,
     workload_replay.transactions,
     workload_replay.sql_file,
     workload_replay.row_counts,
-    rendered.value_bytes,
-    engine.as_set,
-    engine.as_counted,
+    workload_replay.value_bytes,
+    settings.as_set,
+    settings.as_counted,
     virtual_board.runs_in_real_time,
     phases.due,
     phases.cpu_time,

@@ -1,7 +1,5 @@
 """Check that the baseline run, without observers, repeated the watched run: statements, settings, times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,16 +7,7 @@ from typing import Any
 
 from analysis import observers
 from analysis.adapters.board import Board
-from analysis.checks import (
-    counts,
-    loss,
-    persistent,
-    phases,
-    rendered,
-    settings,
-    virtual_board,
-    workload_replay,
-)
+from analysis.checks import counts, loss, persistent, phases, settings, virtual_board, workload_replay
 from analysis.recorded import Twin
 from analysis.run import Run
 from base.arrays import Intervals, ints, length_within, union
@@ -56,7 +45,7 @@ def repeats_run(run: Run) -> list[str]:
         reasons.append("the baseline run has other operations than the run")
     checks = (
         *(loss.phases_cover, workload_replay.transactions, workload_replay.row_counts),
-        *(phases.due, phases.cpu_time, phases.on_the_cpu, rendered.value_bytes),
+        *(phases.due, phases.cpu_time, phases.on_the_cpu, workload_replay.value_bytes),
     )
     return reasons + _as_a_run(run, twin, checks)
 

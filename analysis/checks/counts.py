@@ -1,19 +1,20 @@
-"""Compare the numbers of reads, writes, flushes and bytes by probes, other recorders, device and kernel.
+"""Compare the numbers of reads, writes, flushes and bytes by all sources; count and reject what failed.
 
+The sources are probes, other recorders, device and kernel.
 /sys/block/<dev>/stat counts a flush without data twice: as the flush that the device got (`flush_ios`) and
 as a completed write of no sectors (`write_ios`), because the flush machinery completes the original, empty
 request like any other. A second observer or the bio probe counts these empty requests when they are queued,
 and the number is subtracted from `write_ios`. Without either, writes of stat are not compared.
-"""
 
-from __future__ import annotations
+A run continues after a failed sync if the engine does not learn of it or does not sync again.
+"""
 
 import re
 from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.adapters import devicelog, drivertables
+from analysis.adapters import device_logs, drivertables
 from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.observers import Witness
 from analysis.run import Run
@@ -49,7 +50,7 @@ def window_blocks(run: Run, source: str) -> pl.DataFrame:
     """
     begin, end = run.driver.window
     if source == DEVICE_LOG and run.log:
-        return devicelog.commands(run.log.within(begin, end))
+        return device_logs.commands(run.log.within(begin, end))
     inside = (pl.col("begin_ns") >= begin) & (pl.col("begin_ns") < end)
     if source in run.witnesses:
         return run.witnesses[source].read().filter(inside)
@@ -159,4 +160,47 @@ def agree(run: Run) -> list[str]:
     ]
     if run.probes and not run.witnesses and not run.log:
         reasons.append("only the probes recorded block commands: nothing to compare them with")
+    return reasons
+
+
+def failed_syncs(run: Run) -> pl.DataFrame:
+    """Return the sync events of the device that returned an error.
+
+    Includes syncs before the window: what they failed to write is not on the device in the window either.
+    """
+    ours = pl.col("dev").is_in(run.devices) if run.devices else pl.lit(True)
+    is_sync = (pl.col("source") == "probe") & (pl.col("event") == "sync")
+    return run.events.filter(is_sync & ours & (pl.col("result") != 0))
+
+
+def failed_calls(run: Run) -> pl.DataFrame | None:
+    """Return the engine's file calls that returned an error; None where calls are not logged."""
+    if run.driver.vfs is None:
+        return None
+    return run.driver.vfs.filter(pl.col("result") != 0)
+
+
+def count_failures(run: Run) -> dict[str, int | None]:
+    """Return the number of failed syncs, engine calls and block commands; None if not recorded."""
+    watched = "all" in run.probes or "filesystem" in run.probes
+    calls = failed_calls(run)
+    return {
+        "syncs": failed_syncs(run).height if watched else None,
+        "calls": None if calls is None else calls.height,
+        "commands": max(number, default=0) if (number := failed(run).values()) else None,
+    }
+
+
+def failures_reported(run: Run) -> list[str]:
+    """Reject failed syncs and engine calls. Failed block commands are reported by counts.agree."""
+    syncs, calls = failed_syncs(run), failed_calls(run)
+    reasons = []
+    if not syncs.is_empty():
+        first = syncs.row(0, named=True)
+        text = f"first {first['file'] or 'inode ' + str(first['inode'])}, error {first['result']}"
+        reasons.append(f"{syncs.height} syncs failed: {text}")
+    if calls is not None and not calls.is_empty():
+        first = calls.row(0, named=True)
+        text = f"first call {first['call']}, {first['op']} of {first['file']}, error {first['result']}"
+        reasons.append(f"{calls.height} calls of {run.driver.engine.TITLE} failed: {text}")
     return reasons

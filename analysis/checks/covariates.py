@@ -3,8 +3,6 @@
 A virtual board has no other users, and its time does not depend on the host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Check the results of crash trials: against the run, between trials of one state, and on the host."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ import polars as pl
 
 from analysis.adapters import trials
 from analysis.adapters.trials import RECOVERY
-from analysis.checks import baseline, loss, trial_timing
+from analysis.checks import baseline, loss, trial_plan
 from analysis.crash import align, kills
 from analysis.run import Run
 from model import engines
@@ -52,7 +50,7 @@ def boards(run: Run) -> list[str]:
         if run.kills is None:
             reasons += baseline.board_differences(who, board, run.board)
     for tried in run.trials if run.timed_log is not None else []:
-        if wrong := trial_timing.difference(align.ran(tried), align.timed(run)):
+        if wrong := trial_plan.timing_difference(align.ran(tried), align.timed(run)):
             reasons.append(f"trial board {tried.name} did not repeat the run: {wrong}")
     return reasons
 

@@ -1,16 +1,14 @@
 """Compare the attributed block commands (the ledger) with those that other recorders and the device have."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from analysis.adapters import device_logs
 from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.checks import counts, disk, ledger, phases
 from analysis.checks.file_calls import first
-from analysis.ledger import logged_commands
 from analysis.ledger.build import Ledger
 from analysis.observers import Content, Witness
 from analysis.run import Run
@@ -100,10 +98,10 @@ def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:
 
 def _as_the_device_logged(run: Run, made: Ledger) -> list[str]:
     """Compare the commands with the device's log: kind, place, size, and time in the device."""
-    own, seen = logged_commands.aligned(made.ledger, counts.window_blocks(run, counts.DEVICE_LOG))
+    own, seen = device_logs.aligned(made.ledger, counts.window_blocks(run, counts.DEVICE_LOG))
     if own.height != seen.height:
         return [f"ledger: {own.height} commands, the device's log has {seen.height}"]
-    differs = pl.any_horizontal(*(own[name] != seen[name] for name in logged_commands.ORDER[:3]))
+    differs = pl.any_horizontal(*(own[name] != seen[name] for name in device_logs.ORDER[:3]))
     differs |= (seen["begin_ns"] < own["begin_ns"]) | (seen["end_ns"] > own["end_ns"])
     wrong = own.filter(differs)
     reasons = [f"ledger: {text}" for text in first(wrong, "commands missing from the device's log", "sector")]

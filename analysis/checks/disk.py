@@ -6,8 +6,6 @@ between two clock readings. It must be at least what the probes saw complete sur
 what they saw possibly in between.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

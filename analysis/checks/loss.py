@@ -1,14 +1,12 @@
 """Check that no step, file, transaction, probe or event was lost, and that the kernel logged no error."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 import polars as pl
 
 from analysis import observers
-from analysis.adapters import command, device_logs
+from analysis.adapters import device_logs, driver
 from analysis.run import Run
 from analysis.run_files.reading import read_text
 from model import devices, filesystems
@@ -74,10 +72,10 @@ def _printed(run: Run) -> list[str]:
     for name in ("stdout", "stderr"):
         due, path = wrote[f"{name}_bytes"], run.folder / "raw/driver" / name
         had = path.stat().st_size if path.is_file() else 0
-        if due is not None and had != min(due, command.KEPT_BYTES):
+        if due is not None and had != min(due, driver.KEPT_BYTES):
             reasons.append(
                 f"raw/driver/{name} has {had} bytes; {due} were printed, "
-                f"and up to {command.KEPT_BYTES} are kept"
+                f"and up to {driver.KEPT_BYTES} are kept"
             )
     return reasons
 

@@ -1,7 +1,5 @@
 """Check that stores to persistent memory were counted, cleaned from CPU caches, and charged with time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +7,7 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.adapters.drivertables import TICKS_NS
-from analysis.ledger.persistent_memory import property_of
+from analysis.ledger.attribution import property_of
 from analysis.ledger.timeline import edges
 from analysis.run import Run
 from base.arrays import inside, ints

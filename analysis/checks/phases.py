@@ -3,8 +3,6 @@
 All times are CLOCK_MONOTONIC in ns. In virtual time each instruction takes CPU_NS.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Check that a virtual board has one CPU, the requested clock, and the planned kernel modules."""
 
-from __future__ import annotations
-
 import re
 
 from analysis.adapters.board import Board

@@ -1,14 +1,12 @@
 """Build summary.json of a watched command (`make watch`): duration, syncs, bytes and baseline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl
 
-from analysis.adapters import command
+from analysis.adapters import driver
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, failures, loss
+from analysis.checks import counts, loss
 from analysis.checks.ledger import unattributed_share
 from analysis.command import transactions
 from analysis.command.tables import Tables
@@ -36,7 +34,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "clock": run.board.run.get("clock"),
         "command": {
             **run.driver.config["command"],
-            "failed": command.failure(run.driver.config),
+            "failed": driver.failure(run.driver.config),
             **printed(run),
         },
         "timing_source": run.timing_source,
@@ -58,7 +56,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "unattributed_share": None if run.ledger is None else unattributed_share(run.ledger),
         "content": coverage.summary(run.content),
         "lost_events": loss.lost_events(run),
-        "failures": failures.count(run),
+        "failures": counts.count_failures(run),
         **notes(run),
         "timed_wall_seconds": timed_wall_seconds(run),
         "wall_seconds": run.host.get("wall_seconds"),
@@ -83,7 +81,7 @@ def counters(run: Run) -> dict[str, int | None]:
 def printed(run: Run) -> dict[str, str]:
     """Return the last lines of stdout and stderr."""
     folder, wrote = run.folder / "raw/driver", run.driver.config["command"]
-    return {name: command.last_lines(folder, name, wrote[f"{name}_bytes"]) for name in ("stdout", "stderr")}
+    return {name: driver.last_lines(folder, name, wrote[f"{name}_bytes"]) for name in ("stdout", "stderr")}
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:

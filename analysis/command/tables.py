@@ -1,7 +1,5 @@
 """Build the tables of a watched command: syncs and bytes by file and thread, block commands by kind."""
 
-from __future__ import annotations
-
 import bisect
 from dataclasses import dataclass
 
@@ -9,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from analysis.checks import counts
-from analysis.ledger import inode_reuse
+from analysis.ledger import files
 from analysis.ledger.background_io import thread_names
 from analysis.ledger.build import Ledger
 from analysis.run import Run
@@ -73,18 +71,18 @@ def file_names(made: Ledger, rows: pl.DataFrame) -> list[str]:
     synced: dict[tuple[int, int], tuple[list[int], list[str]]] = {}
     of_file = made.syncs.filter(pl.col("name").is_not_null()).sort("end_ns")
     for inode, end, name in of_file.select("inode", "end_ns", pl.col("name").cast(pl.String)).iter_rows():
-        ends, names = synced.setdefault((inode, inode_reuse.life(inode_lives, inode, end)), ([], []))
+        ends, names = synced.setdefault((inode, files.life(inode_lives, inode, end)), ([], []))
         ends.append(end)
         names.append(name)
     result = []
     for inode, time in rows.select("inode", "time_ns").iter_rows():
-        life = inode_reuse.life(inode_lives, inode, time)
+        life = files.life(inode_lives, inode, time)
         ends, names = synced.get((inode, life), ([], []))
         place = bisect.bisect_left(ends, time)
         if place < len(names):
             result.append(names[place])
         else:
-            name = listed.get(inode) if life == inode_reuse.last(inode_lives, inode) else None
+            name = listed.get(inode) if life == files.last_life(inode_lives, inode) else None
             result.append(name or (names[-1] if names else NAMELESS))
     return result
 

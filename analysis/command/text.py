@@ -1,6 +1,4 @@
-"""Format the summary of a watched command (`make watch`) as text for the terminal."""
-
-from __future__ import annotations
+"""Format the summary of a watched command (`make watch`) as text for the terminal, and as report.html."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis.content import coverage
+from analysis.instrument import cpu
+from analysis.report.html_page import device_time, environment
 from analysis.report.terminal import faults, heading, number, wrapped
+from analysis.run import Run
+from analysis.run_files.stored_files import NOT_HELD
 
 MOST = 12  # rows shown of a table
 
@@ -156,3 +158,22 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def render_page(run: Run, manifest: dict[str, Any], summary: dict[str, Any], docs: str) -> str:
+    """Return the page. Every value is escaped. docs: where the pages of docs/ are."""
+    return (
+        environment()
+        .get_template("command/report.html.j2")
+        .render(
+            summary=summary,
+            DOCS=docs,
+            manifest=manifest,
+            cell={name: value for name, value in run.cell.document().items() if name != "profiles"},
+            device_time=device_time(run.board.device_time),
+            not_held=NOT_HELD,
+            without_content=coverage.WITHOUT,
+            instruction_ns=cpu.measured(manifest["clock"]),
+            watched={"commands": summary["block"]["writes"] is not None},
+        )
+    )

@@ -1,7 +1,5 @@
 """Summarize the transactions that a watched program's engine logged, by database and statement."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath

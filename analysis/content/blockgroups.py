@@ -12,7 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
-from analysis.adapters import e2fsprogs
+from analysis.adapters.layouts import ext4
 from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
 from analysis.content.units import Evidence
@@ -70,7 +70,7 @@ class Geometry:
     @cached_property
     def groups(self) -> Ints:
         """(groups, 3): blocks of the block bitmap and the inode bitmap, first block of the inode table."""
-        listed = e2fsprogs.groups(self._given.board / "groups.txt")
+        listed = ext4.groups(self._given.board / "groups.txt")
         rows = [(group.block_bitmap, group.inode_bitmap, group.inodes) for group in listed]
         return np.array(rows, np.int64).reshape(-1, 3)
 
@@ -79,7 +79,7 @@ class Geometry:
         """Inode → generation and blocks in order, for the inodes in inodes.txt."""
         path, count = self._given.board / "inodes.txt", self.number("Block count")
         result = {}
-        for inode in e2fsprogs.inodes(path):
+        for inode in ext4.inodes(path):
             extents = [extent for extent in inode.extents if extent.written and not extent.of_map]
             if beyond := [extent for extent in extents if extent.first + extent.blocks > count]:
                 wrong = f"inode {inode.number} has blocks from {beyond[0].first} on"

@@ -6,7 +6,7 @@ Constants here and in blockgroups.py are from fs/ext4/ext4.h and Documentation/f
 
 import numpy as np
 
-from analysis.adapters.layout import DATA, DIRECTORY, INODE, JOURNAL, META
+from analysis.adapters.layouts import DATA, DIRECTORY, INODE, JOURNAL, META
 from analysis.content import blockgroups, jbd2
 from analysis.content.blockgroups import Geometry, Inodes
 from analysis.content.blocks import BLOCK, SECTORS, positions

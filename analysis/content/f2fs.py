@@ -6,7 +6,7 @@ Constants here, in nodes.py and in segments.py are from include/linux/f2fs_fs.h 
 
 import numpy as np
 
-from analysis.adapters.layout import DATA, META, PACK
+from analysis.adapters.layouts import DATA, META, PACK
 from analysis.content import nodes, segments
 from analysis.content.blocks import BLOCK, SECTORS, positions
 from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes

@@ -6,10 +6,9 @@ filesystem's mapping confirms these.
 
 import numpy as np
 
-from analysis.content import labelled
 from analysis.content.blocks import BLOCK
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, contradicted
+from analysis.content.verdicts import Finding, contradicted, judge_label
 from base.arrays import Ints
 from model.engines.lmdb import FILES
 
@@ -28,9 +27,9 @@ def read(given: Evidence) -> list[Finding]:
     first = lock[given.units.offset[lock] == 0]
     magic = given.blocks.words(given.units.row[first], 0, 1, "<u4")[:, 0] == _MAGIC
     return [
-        *labelled.judge(given, "page with its number", FILES["data"][0], numbers),
-        *labelled.judge(given, "meta page", FILES["data"][0], metas),
-        *labelled.judge(given, "header of the lock table", FILES["lock"][0], first[magic]),
+        *judge_label(given, "page with its number", FILES["data"][0], numbers),
+        *judge_label(given, "meta page", FILES["data"][0], metas),
+        *judge_label(given, "header of the lock table", FILES["lock"][0], first[magic]),
         contradicted("page with another page's number", others),
     ]
 

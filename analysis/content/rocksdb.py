@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.content import labelled
 from analysis.content.blocks import BLOCK
 from analysis.content.crc import crc32c
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding
+from analysis.content.verdicts import Finding, judge_label
 from base.arrays import Ints
 from model.engines.rocksdb import FILES
 
@@ -32,18 +31,17 @@ _MASK = 0xA282EAD8
 def read(given: Evidence) -> list[Finding]:
     """Judge the units of logs, manifests, tables and options."""
     findings = [
-        *labelled.judge(given, "records of a log", FILES["log"][0], in_log_records(given, "log")),
-        *labelled.judge(
-            given, "records of a manifest", FILES["manifest"][0], in_log_records(given, "manifest")
-        ),
-        *labelled.judge(given, "footer of a table", FILES["table"][0], _footers(given)),
+        *judge_label(given, "records of a log", FILES["log"][0], in_log_records(given, "log")),
+        *judge_label(given, "records of a manifest", FILES["manifest"][0], in_log_records(given, "manifest")),
+        *judge_label(given, "footer of a table", FILES["table"][0], _footers(given)),
     ]
     for role, texts in _FIRST.items():
         units = given.units.of_file(role)
         units = units[given.units.offset[units] == 0]
         heads = given.blocks.take(given.units.row[units])
         begins = np.array([row.tobytes().startswith(texts) for row in heads], bool)
-        findings += labelled.judge(given, f"first page of {FILES[role][0]}", FILES[role][0], units[begins])
+        label = FILES[role][0]
+        findings += judge_label(given, f"first page of {label}", label, units[begins])
     return findings
 
 

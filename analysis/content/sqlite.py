@@ -1,4 +1,7 @@
-"""Confirm labels of SQLite's blocks by their bytes: WAL frames, rollback journal records, rows of pages."""
+"""Confirm labels of SQLite's blocks by their bytes: WAL frames, rollback journal records, rows of pages.
+
+Blocks with such bytes that are labelled as something else are contradicted.
+"""
 
 import re
 from typing import NamedTuple
@@ -6,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, frame_calls, labelled, mislabelled, rollback, wal
+from analysis.content import btree, rollback, verdicts, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.pages import KnownPages, hashes
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, contradicted
 from analysis.content.versions import Versions
+from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, LastBefore, at, ints
 from base.errors import FileError
 from model.engines.sqlite import FILES
@@ -54,11 +58,11 @@ def read(given: Evidence) -> list[Finding]:
     findings = [
         finding
         for each in right
-        for finding in labelled.judge(given, each.rule, FILES[each.role][0], each.units)
+        for finding in verdicts.judge_label(given, each.rule, FILES[each.role][0], each.units)
     ]
     for content in contents:
         findings += content.findings
-        findings += mislabelled.read(given, content.known, content.frames.salts, certain)
+        findings += _mislabelled(given, content.known, content.frames.salts, certain)
         findings += _contradicted_pages(given, content, certain, size)
     return findings
 
@@ -100,9 +104,7 @@ def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
     ]
     findings = [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
-        contradicted(
-            "frame of another page than its call logs", frame_calls.other_pages(given, of_wal, size)
-        ),
+        contradicted("frame of another page than its call logs", wal.other_pages(given, of_wal, size)),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
         *_wrong_header(given, of_database, size, number),
     ]
@@ -204,3 +206,35 @@ def _shared_memory(given: Evidence) -> _Right:
     words = given.blocks.words(given.units.row[selected], 0, _INDEX_HEADER // 2, "<u4")
     twice = (words[:, :12] == words[:, 12:]).all(axis=1) & (words[:, 0] == _INDEX_VERSION)
     return _Right("header of a WAL's index", "shm", selected[twice])
+
+
+def _mislabelled(given: Evidence, known: KnownPages, salts: np.ndarray, certain: Ints) -> list[Finding]:
+    """Contradict units, except `certain` ones, with bytes of a SQLite file under another label.
+
+    Skipped: a filesystem's journal, which has copies of any page, and temporary files, which are databases of
+    their own or VACUUM's copy of one.
+    """
+    units = given.units
+    may_hold_any = [LABELS.index(name) for name in ("filesystem journal", "temporary file")]
+    selected = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, may_hold_any))
+    selected = selected[~np.isin(selected, certain)]
+    pages = given.blocks.take(units.row[selected])
+    words = pages.view(np.uint64)
+    here, elsewhere = known.same(words, np.maximum(units.offset[selected], 0))
+    begins = pages[:, :8].copy().view(">u8").astype(np.uint64)
+    of_wal = (begins[:, 0] >> np.uint64(32)) == wal.MAGIC
+    if salts.size:
+        of_wal |= np.isin(words, salts.byteswap()).any(axis=1)
+    matching = {
+        "database page": here | elsewhere | btree.titled(pages),
+        "WAL": of_wal,
+        "rollback journal": begins[:, 0] == rollback.MAGIC,
+    }
+    return [
+        contradicted(
+            f"bytes of a {label} under another label",
+            selected[matches & (units.label[selected] != LABELS.index(label))],
+            unless_confirmed=True,
+        )
+        for label, matches in matching.items()
+    ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import Layout
+from analysis.adapters.layouts import Layout
 from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks, Places
 from analysis.schemas.ledger import FILES, LABELS
 from base.arrays import Ints, at, expand, ints

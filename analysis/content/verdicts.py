@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.content.units import Evidence
+from analysis.schemas.ledger import LABELS
 from base.arrays import Ints
 
 SILENT, CONFIRMED, CONTRADICTED = range(3)
@@ -65,3 +67,16 @@ def _turn(finding: Finding) -> int:
     if finding.state == CONFIRMED:
         return 2 if finding.by_place else 0
     return 1 if finding.unless_confirmed else _LAST
+
+
+def judge_label(given: Evidence, rule: str, label: str, units: Ints) -> list[Finding]:
+    """Confirm the units that have the label, and contradict others.
+
+    Copies in a filesystem's journal are skipped: they are judged by the filesystem's module.
+    """
+    found = given.units.label[units]
+    own, copied = (found == LABELS.index(name) for name in (label, "filesystem journal"))
+    return [
+        confirmed(rule, units[own]),
+        contradicted(f"{rule} under another label", units[~own & ~copied]),
+    ]

@@ -14,8 +14,6 @@ With persistent memory, a crash point applies to the device and the engine's cal
 both have come, and both may lose what they lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.adapters import devicelog
-from analysis.adapters.devicelog import DeviceLog
+from analysis.adapters import device_logs
+from analysis.adapters.device_logs import DeviceLog
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
 from analysis.crash.reorder import Stretch, stretches
@@ -119,7 +117,7 @@ def same_state(own: Ran, other: Ran, trial: Trial) -> bool:
     if any(stretch.first < trial.arrived - first and stretch.behind > whole for stretch in parted):
         return False
     drains = [own.log.entries[drain:behind], other.log.entries[drain:ended]]
-    same = devicelog.common_prefix(*drains) == behind - drain == ended - drain
+    same = device_logs.common_prefix(*drains) == behind - drain == ended - drain
     return trial.arrived <= drain or same
 
 

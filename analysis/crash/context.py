@@ -5,18 +5,15 @@ progress. The watched run gives what the engine and the filesystem were doing, a
 same commands in the same order: the crash point is then at the command of the same number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from analysis.adapters import devicelog
+from analysis.adapters import device_logs
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import Board
-from analysis.ledger import logged_commands
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import edges
 from analysis.recorded import Recorded
@@ -55,7 +52,7 @@ def table(board: Board, trials: list[Trial], watched: Watched | None) -> pl.Data
 
     Without a watched run, the ledger's columns are null, except the call that defines a crash point.
     """
-    kinds = devicelog.commands(board.log.entries)["kind"]
+    kinds = device_logs.commands(board.log.entries)["kind"]
     columns = {
         "trial": [trial.number for trial in trials],
         "operation": [kinds[trial.command] if trial.call is None else None for trial in trials],
@@ -120,11 +117,11 @@ def _watched(watched: Watched, board: Board, trials: list[Trial]) -> list[dict[s
     if made is None or log is None:
         return []
     own, other = log.within(*run.driver.window), board.log.within(*board.driver.window)
-    numbers = logged_commands.numbers(made.ledger, devicelog.commands(own))
+    numbers = device_logs.ledger_numbers(made.ledger, device_logs.commands(own))
     if numbers is None:  # the run is rejected
         return []
     first = int(np.searchsorted(board.log.entries["begin_ns"].astype(np.int64), board.driver.window[0]))
-    numbers = numbers[: devicelog.common_prefix(own, other)]
+    numbers = numbers[: device_logs.common_prefix(own, other)]
     commands = Commands(board.log.entries, Cache.from_profile(run.cell.profiles["device"]))
     rows = []
     for trial in trials:

@@ -1,19 +1,97 @@
-"""Join the planned process kills or device faults of a run with what their boards found afterwards."""
+"""Join the planned process kills or device faults of a run with what their boards found afterwards.
 
-from __future__ import annotations
+A trial with a faulty device command shows whether data was healed, noticed or lost.
+"""
 
 from collections.abc import Mapping, Set
 from typing import Any
 
 import polars as pl
 
-from analysis.crash import context, fault_trials
+from analysis.adapters.trials import Board
+from analysis.crash import context
 from analysis.ledger.build import Ledger
 from analysis.recorded import Recorded
 from base.errors import FileError
+from model.crash_points import faults
 from model.crash_points.faults import Fault
 from model.crash_points.kill_points import ACKNOWLEDGED, BEGUN, DURING, Kill, plan
 from model.crash_points.policies import FAULT, FOLDER
+
+# All that the settings promise is there: without an error of the run, and with one.
+HEALED, NOTICED = "healed", "noticed"
+# It is not there: with an error of the run or of the reopened database, and without any.
+DAMAGED, SILENT = "damaged", "lost in silence"
+
+
+def planned_faults(run: Recorded) -> list[Fault]:
+    """Return the planned trials of a run, from its log; none without one."""
+    log = run.timed_log
+    return [] if log is None else faults.plan(run.cell, log.entries, run.timing)
+
+
+def _fault_points(run: Recorded, ledger: Ledger | None) -> pl.DataFrame:
+    """Return each fault, its command, and what was in progress in the run that had none."""
+    trials = planned_faults(run)
+    if not trials or run.timed_log is None:
+        return pl.DataFrame(schema={"trial": pl.Int64, "fault": pl.String, "command": pl.Int64})
+    rows = {
+        "trial": [trial.number for trial in trials],
+        "fault": [trial.fault for trial in trials],
+        "command": [trial.command for trial in trials],
+    }
+    own = Board("", run.timing, run.timed_log, pl.DataFrame())
+    progress = context.table(own, [trial.crash_point() for trial in trials], (run, ledger))
+    return pl.DataFrame(rows).join(progress.drop("commands_kept", "commands_gone"), on="trial")
+
+
+def outcome(row: Mapping[str, Any], broken: bool) -> str:
+    """Return what came of a fault. broken: something acknowledged is not as the settings promise it.
+
+    A trial that ended its board has no results, and broke the promise.
+    """
+    failed = row["failed"] not in (None, 0) or row["exit_status"] not in (None, 0)
+    if not broken:
+        return NOTICED if failed else HEALED
+    reopened = row["mount_error"] != 0 or row["is_whole"] != 1
+    return DAMAGED if failed or reopened else SILENT
+
+
+def _describe_fault(row: Mapping[str, Any]) -> str:
+    """Return in words a fault and the command that had it."""
+    return f"{row['fault']}, {context.activity(row)}"
+
+
+def summarize_faults(judged: pl.DataFrame, broken: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return fault → its command, what came of it, the database, and the first error of the run."""
+    against = set(broken["trial"])
+    return {
+        row["fault"]: {
+            "command": context.activity(row),
+            "outcome": outcome(row, row["trial"] in against),
+            "verdict": row["verdict"],
+            "error": row["answer"] or row["said"] or "",
+        }
+        for row in judged.iter_rows(named=True)
+    }
+
+
+def faults_fired(run: Recorded) -> list[str]:
+    """Return messages on faults that did not fire, or fired at another command than the run's."""
+    reasons = []
+    at = {trial.number: trial for trial in planned_faults(run)}
+    for row in run.kills.iter_rows(named=True) if run.kills is not None else ():
+        if (trial := at.get(row["trial"])) is None:
+            continue
+        if row["fired"] != 1:
+            reasons.append(f"{trial.fault} did not fire: its board sent {row['seen']} such commands")
+        elif row["sector"] != trial.sector:
+            reasons.append(
+                f"{trial.fault} fired at sector {row['sector']}, and the run's command is at sector "
+                f"{trial.sector}: its board did not repeat the run"
+            )
+    return reasons
+
 
 # Columns of a crash point.
 POINTS: dict[str, type[pl.DataType]] = {
@@ -28,7 +106,7 @@ POINTS: dict[str, type[pl.DataType]] = {
 
 def planned(run: Recorded) -> list[Kill] | list[Fault]:
     """Return the planned trials of a run, from its own log."""
-    return fault_trials.planned(run) if run.cell.crash == FAULT else plan(run.cell, run.timing)
+    return planned_faults(run) if run.cell.crash == FAULT else plan(run.cell, run.timing)
 
 
 def _points(run: Recorded) -> pl.DataFrame:
@@ -49,7 +127,7 @@ def rows(run: Recorded, died: Set[int], ledger: Ledger | None) -> tuple[pl.DataF
 
     Raises FileError.
     """
-    points = fault_trials.points(run, ledger) if run.cell.crash == FAULT else _points(run)
+    points = _fault_points(run, ledger) if run.cell.crash == FAULT else _points(run)
     assert run.kills is not None
     most = run.timing.transactions.height
     for trial, acknowledged, begun in run.kills.select("trial", "acknowledged", "begun").rows():
@@ -65,7 +143,7 @@ def rows(run: Recorded, died: Set[int], ledger: Ledger | None) -> tuple[pl.DataF
 def describe(row: Mapping[str, Any]) -> str:
     """Return in words where a trial's process was killed, or which fault its device had."""
     if row.get("fault") is not None:
-        return fault_trials.describe(row)
+        return _describe_fault(row)
     if row["where"] == BEGUN:
         return "killed before the first transaction"
     if row["where"] == ACKNOWLEDGED:

@@ -5,18 +5,16 @@ On a board with another clock, it comes between other commands of the engine tha
 After them, both boards get the same commands again.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from typing import NamedTuple
 
 import numpy as np
 
-from analysis.adapters import devicelog
+from analysis.adapters import device_logs
 
 # A longer stretch is not explained by a few timer-driven commands.
 MOST = 256
-# Index in a command's identity (devicelog.command_keys); 0 for a FLUSH.
+# Index in a command's identity (device_logs.command_keys); 0 for a FLUSH.
 _SECTORS = 2
 
 
@@ -40,7 +38,7 @@ def stretches(own: np.ndarray, other: np.ndarray) -> list[Stretch] | None:
     """
     if own.size != other.size:
         return None
-    mine, others = (devicelog.command_keys(entries) for entries in (own, other))
+    mine, others = (device_logs.command_keys(entries) for entries in (own, other))
     result, place = list[Stretch](), 0
     while place < own.size:
         if mine[place] == others[place]:

@@ -3,17 +3,16 @@
 What a cell's settings promise is in model/durability.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from analysis.adapters import trials
 from analysis.adapters.driver import Driver
 from analysis.adapters.trials import RECOVERY, TRIALS, Board, count_recoveries
-from analysis.crash import align, context, fault_trials, holes, kills, prefixes, sectors
+from analysis.crash import align, context, kills, prefixes
 from analysis.crash.context import Watched
 from analysis.crash.prefixes import ExpectedStates
 from analysis.ledger.build import Ledger
@@ -113,7 +112,7 @@ def _judged(
 ) -> pl.DataFrame:
     """Return trials with their verdicts; driver: of the run that crashed."""
     holds = [expected.held(row) for row in trials.iter_rows(named=True)]
-    trials = trials.with_columns(holes.of_trials(trials, holds, cell, phases, driver.writers))
+    trials = trials.with_columns(prefixes.holes_of_trials(trials, holds, cell, phases, driver.writers))
     both = list(zip(holds, trials["acknowledged"], strict=True))
     missing = [expected.between(held, acknowledged) for held, acknowledged in both]
     firsts = [expected.first_between(held, acknowledged) for held, acknowledged in both]
@@ -234,13 +233,13 @@ def summary(run: Run) -> dict[str, Any] | None:
             "complained": int((judged["fsck"] > 0).sum()),
         },
         "complaints": int((judged["complaints"] > 0).sum()),
-        "zero": sectors.summary(judged["zero"]),
-        "stale": sectors.summary(judged["stale"]),
+        "zero": trials.count_sectors(judged["zero"]),
+        "stale": trials.count_sectors(judged["stale"]),
         "per_hour": judged.height * 3600 / wall if (wall := run.host.get("trials_seconds")) else None,
         "promised": promised(cell),
         "broken": against.height,
         "first_broken": describe(against.row(0, named=True)) if against.height else None,
-        **({"faults": fault_trials.summary(judged, against)} if cell.crash == FAULT else {}),
+        **({"faults": kills.summarize_faults(judged, against)} if cell.crash == FAULT else {}),
     }
 
 
@@ -252,7 +251,7 @@ def describe(row: Mapping[str, Any]) -> str:
     elif outcome == NO_PREFIX:
         outcome = f"{outcome}: {UNLIKE_ANY}"
     elif outcome == HOLE:
-        outcome = f"{outcome}: {holes.describe(row)}"
+        outcome = f"{outcome}: {prefixes.describe_hole(row)}"
     cut = kills.describe(row) if row["policy"] is None else f"power cut {context.crash_point(row)}"
     reason = f" ({row['said']})" if row["said"] else ""
-    return f"trial {row['trial']}, {cut}: {outcome}{sectors.shown(row)}{reason}"
+    return f"trial {row['trial']}, {cut}: {outcome}{trials.shown_sectors(row)}{reason}"

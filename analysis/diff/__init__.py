@@ -1,7 +1,5 @@
 """Compare two analysed runs of one workload, transaction by transaction: counts, bytes and latencies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

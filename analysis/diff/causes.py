@@ -4,8 +4,6 @@ Bytes and write commands are split by label, syncs and flushes by the synced fil
 A watched command (`make watch`) has causes, too, but for time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl

@@ -1,20 +1,177 @@
-"""Write the comparison of two runs: diff.html (a single file), diff.json and transactions.csv."""
+"""Write the comparison of two runs: diff.html (a single file), diff.json and transactions.csv; print it.
+
+The page has a typical pair of transactions of each operation, aligned block command by block command.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 from markupsafe import Markup
+from matplotlib.axes import Axes
 
-from analysis.diff import WHOLE, Diff, commands, figure, terminal, words
-from analysis.figures import style
+from analysis.diff import TIMES, WHOLE, Diff, compare, terminal
+from analysis.figures import bars, style
+from analysis.inspect.load import Loaded
 from analysis.report import html_page, manual
+from analysis.run_files.derived import csv
 from analysis.run_files.stored import Stored
-from analysis.run_files.table_files import csv
+from analysis.schemas.ledger import LABELS
+from analysis.tree.chain import Node, tree
 from base import scratch
+from base.errors import FileError
+from base.text import printable_lines
+
+TIME_COLORS = {
+    "cpu_ns": "#8C8C8C",
+    "data_wait_ns": "#0072B2",
+    "journal_wait_ns": "#7B6FD0",
+    "flush_wait_ns": "#E8C500",
+    "other_wait_ns": "#C9CDD1",
+}
+TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
+SIDES = (("#59626c", "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey
+
+
+def draw(diff: Diff, path: Path) -> None:
+    """Draw `diff` to `path`."""
+    ops = [op for op in diff.means if op != WHOLE]
+    height = 0.5 + 0.5 * len(ops)
+    made = style.figure(2 * height + 4.2)
+    upper, middle, lower, last = made.subplots(4, 1, height_ratios=[height, height, 1.6, 1.4])
+    _bars(upper, diff, ops, LABELS, style.LABELS, 1 / 1024, "KiB written per transaction")
+    named = {TIME_NAMES[name]: color for name, color in TIME_COLORS.items()}
+    _bars(middle, diff, ops, TIMES, named, 1e-6, "ms per transaction, by what it waited for")
+    _latencies(lower, diff)
+    _draw_differences(last, diff)
+    style.save(made, path)
+
+
+def _bars(
+    axes: Axes,
+    diff: Diff,
+    ops: list[str],
+    metrics: tuple[str, ...],
+    colors: dict[str, str],
+    factor: float,
+    x: str,
+) -> None:
+    rows = [
+        {"op": f"{op}, {diff.names[side]}", "kind": TIME_NAMES.get(name, name), "value": pair[side] * factor}
+        for op in ops
+        for name in metrics
+        for pair in [diff.means[op][name]]
+        for side in (0, 1)
+    ]
+    table = pl.DataFrame(rows).filter(pl.col("value") > 0)
+    bars.stacked(axes, table, [f"{op}, {name}" for op in ops for name in diff.names], "value", colors)
+    axes.set_xlabel(x)
+    if not table.is_empty():
+        bars.legend(axes, table, colors)
+
+
+def _latencies(axes: Axes, diff: Diff) -> None:
+    """Draw each transaction's latency in both runs, in order of execution."""
+    style.grid(axes, "y")
+    for side, name, (color, marker) in zip("ab", diff.names, SIDES, strict=True):
+        values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
+        size = 2.2 if marker == "." else 3
+        axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=style.clean(name))
+    _part_operations(axes, diff)
+    low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
+    if low > 0:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.2g}")
+        # over more than a decade, minor labels would overlap
+        top = diff.pairs.select(pl.max_horizontal("latency_ns_a", "latency_ns_b").max()).item()
+        wide = top > 10 * low
+        axes.yaxis.set_minor_formatter("" if wide else lambda value, _: f"{value:.2g}")
+    axes.set_ylabel("latency, ms")
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, markerscale=3)
+
+
+def _draw_differences(axes: Axes, diff: Diff) -> None:
+    """Draw by how much each transaction of b took longer than its counterpart."""
+    style.grid(axes, "y")
+    longer = (diff.pairs["latency_ns_b"] - diff.pairs["latency_ns_a"]).to_numpy() / 1e6
+    axes.vlines(range(longer.size), 0, longer, color=style.INK, linewidth=0.8)
+    axes.axhline(0, color=style.INK, linewidth=0.6)
+    _part_operations(axes, diff)
+    axes.set_xlabel("transaction")
+    axes.set_ylabel("b − a, ms")
+
+
+def _part_operations(axes: Axes, diff: Diff) -> None:
+    """Draw a line where one operation's transactions end and another's begin."""
+    for at in (diff.pairs["op"] != diff.pairs["op"].shift()).fill_null(False).arg_true():
+        style.dotted(axes, at - 0.5)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The n-th transaction of an operation in both runs. rows: lines of a and of b; None: it has no such."""
+
+    op: str
+    transactions: tuple[int, int]
+    rows: list[tuple[Line | None, Line | None]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a transaction's tree, at a depth."""
+
+    depth: int
+    node: Node
+
+    @property
+    def kind(self) -> tuple[int, str]:
+        """What lines of two runs are aligned by: numbers, such as sectors, differ in any two."""
+        return self.depth, re.sub(r"\d+", "", self.node.text)
+
+
+def typical(diff: Diff) -> list[Pair]:
+    """Return the pair of each operation that is closest to the medians of both sides' latencies."""
+    runs = Loaded(diff.a.folder), Loaded(diff.b.folder)
+    pairs = []
+    for (op,), rows in diff.pairs.group_by("op", maintain_order=True):
+        off = np.zeros(rows.height)
+        for side in "ab":
+            latency = rows[f"latency_ns_{side}"].to_numpy()
+            off += np.abs(latency - np.median(latency)) / max(float(np.median(latency)), 1.0)
+        row = rows.row(int(np.argmin(off)), named=True)
+        numbers = int(row["transaction_a"]), int(row["transaction_b"])
+        a, b = (list(_lines(tree(run, number))) for run, number in zip(runs, numbers, strict=True))
+        pairs.append(Pair(str(op), numbers, _aligned(a, b)))
+    return pairs
+
+
+def _lines(node: Node, depth: int = 0) -> Iterator[Line]:
+    yield Line(depth, node)
+    for child in node.children:
+        yield from _lines(child, depth + 1)
+
+
+def _aligned(a: list[Line], b: list[Line]) -> list[tuple[Line | None, Line | None]]:
+    """Return rows of lines of one kind, and of those that one side lacks, in their order."""
+    rows: list[tuple[Line | None, Line | None]] = []
+    matcher = SequenceMatcher(None, [line.kind for line in a], [line.kind for line in b], autojunk=False)
+    for tag, a_from, a_to, b_from, b_to in matcher.get_opcodes():
+        left, right = a[a_from:a_to], b[b_from:b_to]
+        if tag == "equal":
+            rows += zip(left, right, strict=True)
+        else:
+            rows += [*((line, None) for line in left), *((None, line) for line in right)]
+    return rows
 
 
 def write(diff: Diff) -> Path:
@@ -24,7 +181,7 @@ def write(diff: Diff) -> Path:
     with scratch.folder(folder.parent, ".diff") as work:
         fresh = work / name
         fresh.mkdir()
-        figure.render(diff, fresh / "diff.svg")
+        draw(diff, fresh / "diff.svg")
         csv(diff.pairs, fresh / "transactions.csv")
         (fresh / "diff.json").write_text(json.dumps(_json(diff), indent=2) + "\n")
         page = _page(diff, fresh / "diff.svg", folder)
@@ -47,7 +204,7 @@ def _json(diff: Diff) -> dict[str, object]:
         "durability": diff.durability,
         "profiles": diff.profiles,
         "unpaired": diff.unpaired,
-        "words": words.sentences(diff),
+        "words": terminal.sentences(diff),
         "means": diff.means,
     }
 
@@ -61,11 +218,23 @@ def _page(diff: Diff, svg: Path, folder: Path) -> str:
     ]
     return template.render(
         diff=diff,
-        sentences=words.sentences(diff),
+        sentences=terminal.sentences(diff),
         parts=terminal.PARTS,
         tables=tables,
         count=diff.pairs.height,
-        pairs=commands.typical(diff),
+        pairs=typical(diff),
         runs=[os.path.relpath(run.folder.resolve(), folder) for run in (diff.a, diff.b)],
         svg=Markup(style.inline(svg)),
     )
+
+
+def main(a: str, b: str, force: bool = False) -> int:
+    """Compare two runs; exit status 0, or 3 if they cannot be compared or read."""
+    try:
+        result = compare(Path(a), Path(b), force)
+        report = write(result)
+    except FileError as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return 3
+    print(printable_lines([*terminal.table(result).split("\n"), "", f"report: {report}"]))
+    return 0

@@ -1,17 +1,17 @@
 """Export an analysed run for other tools: Perfetto, blktrace, fio, Parquet and CSV."""
 
-from __future__ import annotations
-
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from analysis.export import blktrace, iolog, trace_events
-from analysis.run_files import derived, stored, table_files
+from analysis.run_files import derived, stored
 from analysis.run_files.reading import check_unlinked
 from analysis.run_files.stored import Stored
 from base import scratch
 from base.errors import FileError
+from base.text import printable
 
 
 def _parquet(run: Stored, folder: Path) -> None:
@@ -26,7 +26,7 @@ def _csv(run: Stored, folder: Path) -> None:
         nested = [name for name, kind in table.schema.items() if kind.is_nested()]
         if nested:
             raise FileError(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
-        table_files.csv(table, folder / f"{path.stem}.csv")
+        derived.csv(table, folder / f"{path.stem}.csv")
 
 
 def _tables(run: Stored) -> list[Path]:
@@ -68,3 +68,17 @@ def export(folder: Path, formats: list[str]) -> list[Path]:
             shutil.rmtree(done / form, ignore_errors=True)
             (work / form).replace(done / form)
     return [done / form for form in formats]
+
+
+def main(folder: str, form: str) -> int:
+    """Export a run to a format, or to `all`; exit status 0, or 3 if an input file cannot be read."""
+    try:
+        made = export(Path(folder), list(FORMATS) if form == "all" else [form])
+        for reason in stored.read(Path(folder)).rejected:
+            print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
+    except FileError as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return 3
+    for path in made:
+        print(f"{path}: {FORMATS[path.name][1]}")
+    return 0

@@ -6,8 +6,6 @@ If blktrace observed the run, its own files are exported, as records of version 
 others.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

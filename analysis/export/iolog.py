@@ -10,8 +10,6 @@ in microseconds: `read`, `write`, `trim` (a discard), and `sync` for a flush. fi
 a write is followed by a `sync`, which on the device is a flush. So syncs = flushes + FUA writes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -8,8 +8,6 @@ name. A flow leads from each transaction to every block command done for it.
 Times are microseconds with three decimals: the board's CLOCK_MONOTONIC to the nanosecond.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import json

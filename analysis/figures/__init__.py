@@ -1,10 +1,8 @@
 """Draw the figures of a run's report (latency, syncs, block commands, traffic, zoom) as SVG files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from analysis.figures import latency, per_transaction, traffic, zoom
+from analysis.figures import latency, per_transaction, zoom
 from analysis.stats.report_tables import Tables
 
 # each returns whether there is anything to draw
@@ -12,7 +10,7 @@ FIGURES = {
     "latency": latency.render,
     "syncs": per_transaction.syncs,
     "blocks": per_transaction.blocks,
-    "traffic": traffic.render,
+    "traffic": per_transaction.traffic,
     "zoom": zoom.render,
 }
 

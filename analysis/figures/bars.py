@@ -1,7 +1,5 @@
 """Draw stacked horizontal bars and their legend: a bar for each operation, a piece for each kind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

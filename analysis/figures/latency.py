@@ -1,7 +1,5 @@
 """Draw the latency distribution (CDF) of a run's transactions, by operation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

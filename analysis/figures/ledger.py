@@ -1,11 +1,8 @@
 """Draw bytes written and flushes per transaction, by label, for several journal modes and filesystems.
 
-Usage: python -m analysis.figures.ledger OUT.svg|png|pdf RUN_DIR...
 A folder of results may replace the runs. Then the newest accepted run of each cell is drawn, if it differs
 from the newest accepted run of all in mode and filesystem only.
 """
-
-from __future__ import annotations
 
 import json
 import sys
@@ -176,12 +173,8 @@ def _values(bar: Bar, key: str) -> dict[str, float]:
     return values if nobody is None else values | dict.fromkeys(NONE, nobody)
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command line and return its exit status: 0, 2 for wrong usage, 3 for bad input."""
-    if len(arguments) < 2:
-        print("usage: python -m analysis.figures.ledger OUT RUN_DIR... | OUT RESULTS_DIR", file=sys.stderr)
-        return 2
-    path, *folders = map(Path, arguments)
+def main(path: Path, folders: list[Path]) -> int:
+    """Draw the figure of some runs or of a folder of results; exit status 0, or 3 for bad input."""
     try:
         whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
         chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
@@ -198,7 +191,3 @@ def main(arguments: list[str]) -> int:
         print(printable(f"left out: {number} run{'s' * (number != 1)}: {why}"))
     print(f"figure: {path}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

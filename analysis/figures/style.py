@@ -5,8 +5,6 @@ which colour-blind readers can distinguish. Text and lines are `currentColor`: a
 page's text colour, a figure alone follows the reader's light or dark scheme.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Literal

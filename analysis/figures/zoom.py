@@ -1,7 +1,5 @@
 """Draw a few transactions on one time axis: SQL statement, syncs, filesystem and block commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ It has only block commands: submitter, type and times. It lacks statements, sync
 not attributed to a cause.
 """
 
-from __future__ import annotations
-
 import glob
 import itertools
 import re

@@ -1,13 +1,12 @@
 """Load the tables of an analysed run for a timeline or tree, with references as row numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from analysis import observers
+from analysis.ledger import attribution
 from analysis.run_files import stored
 from analysis.schemas import ledger as schema
 from base.errors import FileError
@@ -63,13 +62,8 @@ class Loaded:
 
     def for_none(self) -> dict[str, float]:
         """Return the bytes written for no transaction, by reason."""
-        whole = self["ledger"].select("command", "no_transaction", share=pl.lit(1.0))
-        parts = pl.concat([whole, self["shares"].select("command", "no_transaction", "share")]).drop_nulls()
-        size = self["pieces"].group_by("command").agg(pl.col("bytes").sum())
-        each = parts.join(size, on="command").select(
-            pl.col("no_transaction").cast(pl.String), pl.col("share") * pl.col("bytes")
-        )
-        return dict(each.group_by("no_transaction").agg(pl.col("share").sum()).rows())
+        each = attribution.for_nobody(self["ledger"], self["shares"], self["pieces"])
+        return dict(each.group_by(pl.col("no_transaction").cast(pl.String)).agg(pl.col("bytes").sum()).rows())
 
     def reason(self, bits: int) -> str:
         """Return why a checkpoint was made, in the words of the run's filesystem."""

@@ -4,8 +4,6 @@
 no number here is below 0. Text is a list of distinct values and a number for each row.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from typing import Any

@@ -1,7 +1,5 @@
 """Render inspect.html: the packed tables of a run or trace, with the JavaScript modules that draw them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

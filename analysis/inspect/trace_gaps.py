@@ -1,7 +1,5 @@
 """Describe in sentences what an external block trace lost, cannot show, or shows twice."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 

@@ -1,15 +1,12 @@
 """Build a table of block commands from a trace's events: times, type, sectors and submitting process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from analysis.adapters import blkflushes, blkowners, blkpairs, blkremaps
-from analysis.adapters.blkcommands import codes, words
+from analysis.adapters import blkowners, blkpairs, blkrecords, blkremaps
 from analysis.adapters.blkevents import ERROR_UNKNOWN, Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHROUGH, QUEUE, REMAP, WRITE
 from analysis.schemas import events as schema
@@ -48,7 +45,7 @@ def commands(events: Events) -> Traced:
         for name in ("done", "error", "bytes")
     )
     orphans = np.concatenate([of_requests.orphans, of_bios.orphans])
-    of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkflushes.NOBODY)])
+    of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkowners.NOBODY)])
     issue, nowhere = issue[order], np.full(orphans.size, -1)
     above = blkremaps.origins(rows)
     no_issue = (nowhere, orphans, rows["error"][orphans], rows["bytes"][orphans], of_orphans)
@@ -112,7 +109,7 @@ def _table(
         by = np.array([above.get(row, row) for row in by.tolist()], np.int64)
     operation = blkpairs.operations(rows, first)
     is_flush = np.isin(operation, (blkpairs.FLUSHES, blkpairs.WRITTEN_FLUSHES))
-    named = words()[codes(rows["action"][first], rows["bytes"][first])]
+    named = blkrecords.words()[blkrecords.codes(rows["action"][first], rows["bytes"][first])]
     kinds = pl.Series(named["kind"]).to_numpy().copy()
     kinds[is_flush], kinds[operation == blkpairs.NOTHING] = "flush", "other"
     # one below 0 in 16 bits

@@ -1,15 +1,17 @@
-"""Sum up written bytes for the summary: those of no transaction by reason, and those written late (deferred).
+"""Sum up writes for the summary: of no transaction, by reason; deferred ones; those to persistent memory.
 
-Deferred bytes are content of an earlier transaction than the one that made the device write them.
+Deferred bytes are content of an earlier transaction than the one that made the device write them. No block
+command shows writes to persistent memory, so the ledger's bytes exclude them. Their source is the engine's
+count per transaction (docs/reference/formats.md, persistent.csv).
 """
-
-from __future__ import annotations
 
 from typing import Any
 
 import polars as pl
 
+from analysis.adapters.driver import Driver
 from analysis.ledger.build import Ledger
+from model import engines
 
 VIEWS = ("deferred", "for_others")
 # a bio of another partition carries no data, so its reason has no bytes and no entry here
@@ -31,11 +33,7 @@ def no_transaction(made: Ledger) -> dict[str, Any]:
     Keys: bytes, share (of the bytes written), by ({reason: bytes}) and per_transaction (None without
     transactions).
     """
-    whole = made.ledger.select("command", "no_transaction", share=pl.lit(1.0))
-    parts = pl.concat([whole, made.shares.select("command", "no_transaction", "share")]).drop_nulls()
-    size = made.pieces.group_by("command").agg(pl.col("bytes").sum())
-    each = parts.join(size, on="command").with_columns(bytes=pl.col("share") * pl.col("bytes"))
-    sums = _by_reason(each)
+    sums = _by_reason(for_nobody(made.ledger, made.shares, made.pieces))
     number = sum(sums.values())
     total, ran = int(made.pieces["bytes"].sum()), made.costs.height
     return {
@@ -44,6 +42,14 @@ def no_transaction(made: Ledger) -> dict[str, Any]:
         "by": sums,
         "per_transaction": number / ran if ran else None,
     }
+
+
+def for_nobody(commands: pl.DataFrame, shares: pl.DataFrame, pieces: pl.DataFrame) -> pl.DataFrame:
+    """Return no_transaction and bytes of each command, or share of one, that is for no transaction."""
+    whole = commands.select("command", "no_transaction", share=pl.lit(1.0))
+    parts = pl.concat([whole, shares.select("command", "no_transaction", "share")]).drop_nulls()
+    size = pieces.group_by("command").agg(pl.col("bytes").sum())
+    return parts.join(size, on="command").with_columns(bytes=pl.col("share") * pl.col("bytes"))
 
 
 def deferred(made: Ledger) -> dict[str, Any] | None:
@@ -55,15 +61,20 @@ def deferred(made: Ledger) -> dict[str, Any] | None:
     if not made.given.calls or made.given.stores:
         return None
     number, total = float(made.deferred["bytes"].sum()), int(made.pieces["bytes"].sum())
-    groups = [(str(op), rows) for (op,), rows in made.costs.group_by("op", maintain_order=True)]
-    each = [*groups, ("all", made.costs)] if groups else []
     return {
         "bytes": number,
         "share": number / total if total else 0.0,
         "by_transactions": float(made.costs["for_others"].sum()),
         "by": _by_reason(made.deferred),
-        "per_transaction": {op: rows.select(pl.col(VIEWS).mean()).row(0, named=True) for op, rows in each},
+        "per_transaction": by_operation(made.costs, VIEWS),
     }
+
+
+def by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the means of columns by `op`, and of all rows."""
+    groups = [(op, rows) for (op,), rows in table.group_by("op", maintain_order=True)]
+    each = [*groups, ("all", table)] if groups else []
+    return {str(op): rows.select(pl.col(columns).mean()).row(0, named=True) for op, rows in each}
 
 
 def _by_reason(table: pl.DataFrame) -> dict[str, int]:
@@ -100,3 +111,33 @@ def rows(ledger: dict[str, Any]) -> list[tuple[str, float, float | None]]:
 def _list(sizes: dict[str, float], total: int, before: str = " ") -> str:
     parts = [f"{size / total:.3%} {word}" for word, size in sizes.items() if size]
     return before + ", ".join(parts) if parts else ""
+
+
+_OF_MEMORY = ("bytes", "lines")
+
+
+def persistent_label(role: str) -> str:
+    """Return the label of bytes of a file in persistent memory."""
+    return f"{engines.files()[role][0]} (PCM)"
+
+
+def property_of(driver: Driver, name: str) -> int | None:
+    """Return a total of the engine's persistent memory; None if not reported."""
+    value = str(driver.config[driver.engine.PROPERTIES].get(f"PCM {name}", ""))
+    return int(value) if value.isascii() and value.isdigit() else None
+
+
+def persistent(driver: Driver) -> dict[str, Any] | None:
+    """Return label, lines, bytes, ns charged, and `per_transaction` {op or "all": {lines, bytes}}.
+
+    Return None without persistent memory.
+    """
+    table = driver.persistent
+    if table is None:
+        return None
+    joined = table.join(driver.transactions.select("transaction", "op"), on="transaction", how="left")
+    return {
+        "label": persistent_label(table["file"][0]) if table.height else None,
+        **{name: property_of(driver, name) for name in (*_OF_MEMORY, "ns")},
+        "per_transaction": by_operation(joined, _OF_MEMORY),
+    }

@@ -15,8 +15,6 @@
 - `unknown`: anything else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

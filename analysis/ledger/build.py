@@ -1,7 +1,5 @@
 """Build the ledger's tables from a run's records: probes, file calls, transactions, filesystem layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -9,13 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import Layout
+from analysis.adapters.layouts import Layout
 from analysis.ledger import contents, costs, small_tables
 from analysis.ledger.background_io import BackgroundReasons
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
-from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
-from analysis.ledger.inode_reuse import Lives
+from analysis.ledger.files import Inodes, Lives, Writers, from_sync, names, with_listed
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables

@@ -13,8 +13,6 @@ A bio submitted outside the workload's phases has no transaction. background_io.
 bio without one; shares.py attributes the pages that it carries.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.adapters.layout import Layout
-from analysis.ledger import match, page_runs, pieces, shares
+from analysis.adapters.layouts import Layout
+from analysis.ledger import match, pieces, shares
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.contents import Owners
 from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.flushes import flushed
-from analysis.ledger.page_runs import Runs
-from analysis.ledger.pieces import Pieces
+from analysis.ledger.pieces import Pieces, Runs
 from analysis.ledger.records import MANY, Chunk, Columns
 from analysis.ledger.shares import Carried, Deferred, Shares
 from base.arrays import Bools, Ints, ints
@@ -76,7 +75,7 @@ class Correlator:
             parts = next(chunks, [])
             rows = Batch(*map(Columns.of, MANY, zip(held, *parts, strict=True)))
             matched = _match(rows, self._causes, window, last=not parts)
-            return matched, page_runs.runs(matched.pages, matched.bio), self._causes.attribute(matched.bio)
+            return matched, pieces.runs(matched.pages, matched.bio), self._causes.attribute(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
             matched, paged, cause = pool.submit(

@@ -10,8 +10,6 @@ An engine that moves its data in flushes and compactions reports whose data each
 The write belongs to several transactions, by their bytes in it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

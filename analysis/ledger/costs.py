@@ -9,8 +9,6 @@ the first reason that holds:
 - anything else
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

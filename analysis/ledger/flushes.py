@@ -10,8 +10,6 @@ slots submit, it waits for a slot. The end of the wait is known: a flush for a b
 bio's data is issued, or before the call that queued it returns.
 """
 
-from __future__ import annotations
-
 import heapq
 from typing import NamedTuple
 

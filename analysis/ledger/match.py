@@ -7,8 +7,6 @@ before the command's issue, or the rest of a longer bio that an earlier command 
 A flush command has no sectors; flushes.py matches it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,17 +1,15 @@
 """Collect rows of the ledger's large tables (commands, pieces, shares) chunk by chunk, in compact columns."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import SECTOR, Layout
+from analysis.adapters.layouts import SECTOR, Layout
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
-from analysis.ledger.page_runs import DIRECTORY
+from analysis.ledger.pieces import DIRECTORY
 from analysis.schemas.ledger import KINDS, LABELS
 from base.arrays import Ints, at, ints
 from model import block_operations

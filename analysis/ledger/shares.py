@@ -7,8 +7,6 @@ Shares follow who made the device write. The data may belong to an earlier trans
 checkpoint or the flusher writes: that part is `deferred`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

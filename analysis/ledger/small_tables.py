@@ -1,7 +1,5 @@
 """Build the small tables of the ledger (syncs, file calls, journal commits, checkpoints) as DataFrames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

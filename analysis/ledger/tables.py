@@ -1,9 +1,11 @@
-"""Make the ledger's large tables (commands, pieces, shares) of collected rows, ordered by issue.
+"""Make the ledger's large tables (commands, pieces, shares, reads) of collected rows, ordered by issue.
 
 They are made one column at a time, as a whole copy would double the memory.
-"""
 
-from __future__ import annotations
+The page cache reads a requested page and those after it with one bio, which the kernel marks as readahead.
+So the mark does not tell whether a thread waits. The scheduler does: a thread that waits for a command is off
+the CPU when it completes.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.ledger import reads
 from analysis.ledger.background_io import thread_names
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.small_tables import named, nullable, words
 from analysis.schemas import ledger as schema
-from base.arrays import Ints, ascending, at, inside, ints
+from analysis.schemas.ledger import READS
+from base.arrays import Ints, LastBefore, ascending, at, inside, ints
 from model.block_operations import rwbs
 
 
@@ -46,7 +48,7 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
         _table(rows, "pieces", schema.PIECES, number),
         _table(rows, "shares", schema.SHARES, number),
         _table(rows, "deferred", schema.DEFERRED, number),
-        reads.table(_table(rows, "reads", reads.PARTS, number), ledger, few["off_cpu"]),
+        reads_table(_table(rows, "reads", READ_PARTS, number), ledger, few["off_cpu"]),
         rows.faults(number),
     )
 
@@ -110,3 +112,50 @@ def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.
     if name in schema.NULLABLE:
         return nullable(values).alias(name)
     return pl.Series(name, values, dtype=kind)
+
+
+_OF_COMMAND = ("transaction", "no_transaction", "waited")
+READ_PARTS = {name: kind for name, kind in READS.items() if name not in _OF_COMMAND}
+
+
+def reads_table(parts: pl.DataFrame, ledger: pl.DataFrame, off_cpu: np.ndarray) -> pl.DataFrame:
+    """Return schema.READS. parts: its columns PARTS; off_cpu: the records of threads off the CPU."""
+    commands = ledger.filter(pl.col("kind") == "read")
+    tid, complete = ints(commands["tid"].fill_null(-1)), ints(commands["complete_ns"])
+    last = LastBefore(ints(off_cpu["tid"]), ints(off_cpu["begin_ns"])).event(tid, complete)
+    ends = np.r_[ints(off_cpu["end_ns"]), -1]
+    is_recorded = pl.Series(np.isin(tid, off_cpu["tid"]))
+    waited = pl.Series(ends.take(last) >= complete).set(~is_recorded, None)
+    of_command = commands.select("command", "transaction", "no_transaction").with_columns(waited=waited)
+    joined = parts.join(of_command, on="command", how="left", maintain_order="left")
+    return joined.select(pl.col(name).cast(kind) for name, kind in READS.items())
+
+
+def reads_summary(reads: pl.DataFrame, ops: pl.DataFrame) -> dict[str, object] | None:
+    """Return the bytes read by label and by file, and for whom; None if nothing was read.
+
+    `hits` is the share of transactions that read nothing from the device.
+    ops: transaction, op.
+    """
+    if reads.is_empty():
+        return None
+
+    def sums(rows: pl.DataFrame, name: str) -> dict[str, int]:
+        named = rows.filter(pl.col(name).is_not_null()).with_columns(pl.col(name).cast(pl.String))
+        return dict(named.group_by(name).agg(pl.col("bytes").sum()).sort(name).iter_rows())
+
+    means = (
+        ops.select("transaction", "op")
+        .join(reads.group_by("transaction").agg(pl.col("bytes").sum()), on="transaction", how="left")
+        .group_by("op", maintain_order=True)
+        .agg(pl.col("bytes").fill_null(0).mean(), hits=(pl.col("bytes").fill_null(0) == 0).mean())
+    )
+    return {
+        "bytes": int(reads["bytes"].sum()),
+        "labels": sums(reads, "label"),
+        "files": sums(reads, "file"),
+        "per_transaction": {str(op): mean for op, mean, _ in means.iter_rows()},
+        "hits": {str(op): hits for op, _, hits in means.iter_rows()},
+        "no_transaction": sums(reads, "no_transaction"),
+        "ahead_bytes": int(reads.filter(~pl.col("waited"))["bytes"].sum()),
+    }

@@ -1,7 +1,5 @@
 """Look up the transaction, the sync and the file call that a thread was in at a time."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters import blkrecords as blk
-from analysis.adapters.blkcommands import codes, words
 from analysis.adapters.blkpairs import pair
+from analysis.adapters.blkrecords import codes, words
 from analysis.adapters.partition import Partition
 from analysis.observers import Given, Observer, Seen, Witness
 from analysis.run_files.reading import read_text

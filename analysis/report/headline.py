@@ -1,7 +1,5 @@
 """Sentences above a run's numbers: what its rates leave out, and its slowest transaction with the parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

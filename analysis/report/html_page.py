@@ -1,7 +1,5 @@
 """Render report.html, a run's report in one offline file; set up Jinja for all HTML pages."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Write the documentation of this version as HTML pages, to which reports link."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import os

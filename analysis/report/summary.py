@@ -1,28 +1,26 @@
 """Build summary.json, a run's results for scripts: verdict, rates, latencies, costs, bytes by label."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 
 import polars as pl
 
-from analysis.adapters import device_logs, devicelog
+from analysis.adapters import device_logs
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, covariates, disk, failures, loss
+from analysis.checks import counts, covariates, disk, loss
 from analysis.checks.file_calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import coverage
 from analysis.crash import verdicts
 from analysis.instrument import cpu
-from analysis.ledger import attribution, persistent_memory, reads
+from analysis.ledger import attribution, tables
 from analysis.ledger.build import Ledger
 from analysis.report import headline
-from analysis.report.lifetime import lifetime
 from analysis.run import Run
 from analysis.schemas.ledger import FILES, LABELS
-from analysis.stats import overhead, pacing, report_tables
+from analysis.stats import overhead, report_tables
 from analysis.stats.report_tables import Tables
+from analysis.stats.totals import lifetime
 from base.version import version
 from model import engines
 from model.engines import Engine
@@ -55,7 +53,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         **({"mixed": shared} if (shared := report_tables.mixed(run.driver)) else {}),
         **operations_per_transaction(run.driver),
         **({"memory": memory} if (memory := run.timing.config.get("memory")) else {}),
-        **({"pace": kept} if (kept := pacing.summary(run.cell, run.timing)) else {}),
+        **({"pace": kept} if (kept := overhead.pacing(run.cell, run.timing)) else {}),
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "cpu_share": cpu.share(run.ledger),
@@ -81,13 +79,13 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger, run.driver.engine),
-        **({"persistent": of_memory} if (of_memory := persistent_memory.summary(run.driver)) else {}),
+        **({"persistent": of_memory} if (of_memory := attribution.persistent(run.driver)) else {}),
         "content": coverage.summary(run.content),
         "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
-        "failures": failures.count(run),
+        "failures": counts.count_failures(run),
         "not_checked": not_checked(run),
         **notes(run),
         "virtual_seconds": seconds,
@@ -168,7 +166,7 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
         return None
     commands = run.log.within(*run.driver.window)
     baseline = run.twin.log.within(*run.twin.driver.window)
-    alike = devicelog.common_prefix(commands, baseline)
+    alike = device_logs.common_prefix(commands, baseline)
     first = None if alike == commands.size == baseline.size else alike
     return {"run": commands.size, "twin": baseline.size, "same": first is None, "first_difference": first}
 
@@ -191,18 +189,11 @@ def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
         "unattributed_share": unattributed_share(made),
         "no_transaction": attribution.no_transaction(made),
         "deferred": attribution.deferred(made),
-        **({"reads": read} if (read := reads.summary(made.reads, made.costs)) else {}),
+        **({"reads": read} if (read := tables.reads_summary(made.reads, made.costs)) else {}),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
-        "per_transaction": _by_operation(made.costs.select("op", *labels), labels),
-        "flushes_per_transaction": _by_operation(_flushes(made, flushed_for), flushed_for),
+        "per_transaction": attribution.by_operation(made.costs.select("op", *labels), labels),
+        "flushes_per_transaction": attribution.by_operation(_flushes(made, flushed_for), flushed_for),
     }
-
-
-def _by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return the means of columns by `op`, and of all rows."""
-    groups = [(op, rows) for (op,), rows in table.group_by("op", maintain_order=True)]
-    each = [*groups, ("all", table)] if groups else []
-    return {str(op): rows.select(pl.col(columns).mean()).row(0, named=True) for op, rows in each}
 
 
 def _flushes(made: Ledger, flushed_for: tuple[str, ...]) -> pl.DataFrame:

@@ -1,7 +1,5 @@
 """Format a run's summary as text for the terminal: rates, costs per transaction, crash trials, checks."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from pathlib import Path
@@ -11,9 +9,9 @@ from analysis.content import coverage
 from analysis.instrument import cpu
 from analysis.ledger import attribution
 from analysis.report import headline
-from analysis.report.lifetime import gb_a_day, years
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
+from analysis.stats.totals import gb_a_day, years
 
 # the two views of deferred bytes (docs/reference/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}

@@ -1,9 +1,22 @@
-"""Write and check derived.json, the hashes of an analysis's inputs and outputs, to detect later changes."""
+"""Write an analysis's outputs: tables, and derived.json with hashes, to detect later changes; mark its run.
 
+A run's folder is marked as being analysed by a lock on the folder, which ends with the process. Where a
+filesystem has no locks of folders, as NFS, nothing is marked. A failed write is an OSError with the file's
+name.
+"""
+
+import contextlib
+import errno
+import fcntl
 import json
+import os
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import polars as pl
 
 from analysis.run_files.reading import read_json, sha256
 from base.errors import FileError
@@ -75,3 +88,63 @@ def remove(folder: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def marked(folder: Path) -> Iterator[None]:
+    """Mark a folder during a `with` block; several processes may mark it at a time."""
+    with _opened_folder(folder) as descriptor:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+
+
+def is_marked(folder: Path) -> bool:
+    """Return whether a process marks the folder."""
+    with _opened_folder(folder) as descriptor:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return False
+
+
+@contextlib.contextmanager
+def _opened_folder(folder: Path) -> Iterator[int]:
+    """Open a folder during a `with` block."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def parquet(table: pl.DataFrame, path: Path, compression: Literal["zstd", "lz4"] = "zstd") -> None:
+    """Write a table as Parquet. Raises OSError."""
+    with _named_error(path):
+        table.write_parquet(path, compression=compression)
+
+
+def csv(table: pl.DataFrame, path: Path) -> None:
+    """Write a table as CSV. Raises OSError."""
+    with _named_error(path):
+        table.write_csv(path)
+
+
+@contextlib.contextmanager
+def _named_error(path: Path) -> Iterator[None]:
+    """Raise Polars' errors as an OSError with the file's name.
+
+    Polars also raises a system error as ComputeError. An error without a number, as at the end of a Parquet
+    file, becomes EIO with Polars' text.
+    """
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        match = re.search(r"\(os error ([0-9]{1,4})\)", str(error))
+        number = int(match[1]) if match else errno.EIO
+        first, _, _ = str(error).partition("\n")
+        why = "" if match else f" ({first})"
+        raise OSError(number, os.strerror(number) + why, str(path)) from error

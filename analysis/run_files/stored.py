@@ -1,4 +1,4 @@
-"""Open an analysed run: its configuration, summary and tables, without reading raw/ again."""
+"""Open an analysed run: its checked cell, its summary and tables, without reading raw/ again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,14 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from analysis.run_files import cells, derived
-from analysis.run_files.reading import read_json
+from analysis.run_files import derived
+from analysis.run_files.reading import SHOWN, read_json
 from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import FileError
 from base.identity import cell_name
+from model import cell as cells
+from model import engines
 from model.cell import Cell
-from model.requested import values
+from model.requested import expected
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,15 @@ class Stored:
         """
         if path.stem not in schema.TABLES or self.summary.get("ledger", path) is not None:
             return FileError(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
-        probes = values.probes(self.cell)
+        probes = expected.probes(self.cell)
         if not probes:
             why = "it has no observers (PROBES=none)"
         elif self.rejected:
             why = f"it was rejected, of PROBES={','.join(probes)}: {self.rejected[0]}"
         else:
             why = f"PROBES={','.join(probes)} are too few observers"
-        expected = "a run with all of them: `make experiment` with its settings, and without PROBES"
-        return FileError(self.folder, "", f"no command of this run has a known cause: {why}", expected)
+        remedy = "a run with all of them: `make experiment` with its settings, and without PROBES"
+        return FileError(self.folder, "", f"no command of this run has a known cause: {why}", remedy)
 
     @property
     def rejected(self) -> list[str]:
@@ -79,7 +81,7 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
         raise FileError(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, name, "host.json", "summary.json")
     path = folder / name
-    return Stored(folder, cells.parse(path, read_json(path)), read_json(folder / "summary.json"))
+    return Stored(folder, parse_cell(path, read_json(path)), read_json(folder / "summary.json"))
 
 
 def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
@@ -103,3 +105,39 @@ def read_named(folder: Path) -> Stored:
     if wrong := misnamed(folder, read_json(folder / "cell.json"), read_json(folder / "host.json")):
         raise FileError(folder, "", wrong, "results/<cell name>/<run id>, as it was stored")
     return run
+
+
+# Axes without which no cell can be read.
+_REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")
+
+
+def cell_document(path: Path) -> dict[str, Any]:
+    """Return the content of cell.json or watch.json. Raises FileError if it is not a cell.
+
+    Whether the cell is possible was checked when it was made.
+    """
+    stored = read_json(path)
+    if not isinstance(named := stored.get("at_default"), list) or not all(isinstance(n, str) for n in named):
+        raise FileError(path, "at_default", repr(named)[:SHOWN], "a list of axes, as of version 0.1.0")
+    if missing := [name for name in _REQUIRED if name not in stored]:
+        raise FileError(path, missing[0], "it is missing", "see docs/reference/formats.md")
+    if identity.document(stored) != path.name:
+        kind = identity.document(stored)
+        found = repr(stored.get("load"))[:SHOWN]
+        raise FileError(path, "load", found, f"a load of {path.name}, not of {kind}")
+    cell = parse_cell(path, stored)
+    if cell.engine not in engines.names():
+        raise FileError(path, "engine", repr(cell.engine)[:SHOWN], ", ".join(engines.names()))
+    if cell.cpu_ns < 1:
+        raise FileError(path, "cpu_ns", repr(cell.cpu_ns)[:SHOWN], "ns of an instruction")
+    return stored
+
+
+def parse_cell(path: Path, stored: dict[str, Any]) -> Cell:
+    """Return the cell of a stored document. Raises FileError for an axis of another type."""
+    profiles = stored.get("profiles")
+    if not isinstance(profiles, dict) or not all(isinstance(entry, dict) for entry in profiles.values()):
+        raise FileError(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")
+    for name, kind in cells.mistyped(stored):
+        raise FileError(path, name, repr(stored[name])[:SHOWN], kind)
+    return cells.from_document(stored)

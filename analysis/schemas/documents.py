@@ -1,7 +1,5 @@
 """Validate a run's JSON documents (summary, manifest, host, plan, config, run) by schema.yml."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ A row is an event from `begin_ns` to `end_ns` (CLOCK_MONOTONIC of the board; equ
 for a point in time). Columns that a source lacks are null.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

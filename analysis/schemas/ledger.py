@@ -3,8 +3,6 @@
 Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
 """
 
-from __future__ import annotations
-
 import polars as pl
 from polars.datatypes import DataType, DataTypeClass
 

@@ -1,16 +1,21 @@
-"""Compute how much TPS a run lost to its probes and observers, from its unobserved baseline run.
+"""Compute how much TPS a run lost to its probes and observers, and how it kept the starts that PACE set.
 
-In virtual time the runs differ only by the observation. On a lab board the baseline ran at another time, so
-the cost has an interval.
+In virtual time a run and its unobserved baseline differ only by the observation. On a lab board the baseline
+ran at another time, so the cost has an interval.
 """
 
+from typing import Any
+
 import numpy as np
+import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.run import Run
 from analysis.stats import report_tables
 from analysis.stats.spread import CONFIDENCE
 from base.arrays import Ints, ints
+from model import pace
+from model.cell import Cell
 
 # Successive transactions are not independent (checkpoints, garbage collection); rates of parts nearly are.
 _PARTS, _LEAST = 10, 3
@@ -79,3 +84,26 @@ def _jackknife(traced: np.ndarray | None, untraced: np.ndarray | None) -> tuple[
     error = np.sqrt((number - 1) / number * ((without - without.mean()) ** 2).sum())
     half = special.stdtrit(number - 1, (1 + CONFIDENCE) / 2) * error
     return 1 - float(np.exp(ratio + half)), 1 - float(np.exp(ratio - half))
+
+
+def pacing(cell: Cell, ran: Driver) -> dict[str, Any] | None:
+    """Return the entry `pace` of summary.json; None without PACE.
+
+    busy_tps: transactions per second of time spent in transactions. late: number of transactions due
+    before the previous one ended.
+    """
+    rows = ran.transactions
+    begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
+    due = pace.due_ns(cell, begins)
+    if due is None:
+        return None
+    spent = rows.group_by("op", maintain_order=True).agg(
+        pl.len().alias("number"), (pl.col("end_ns") - pl.col("begin_ns")).sum().alias("ns")
+    )
+    each = {op: number * 1e9 / ns for op, number, ns in spent.iter_rows() if ns}
+    total = int((ends - begins).sum())
+    return {
+        "asked": cell.pace,
+        "late": int((due[1:] < ends[:-1]).sum()),
+        "busy_tps": {**each, "all": rows.height * 1e9 / total if total else None},
+    }

@@ -19,7 +19,7 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 def demo(_: dict[str, str]) -> int:
     """Unpack the recorded run into the cache, analyse it, and write and open its pages."""
     from analysis.__main__ import main as analyse
-    from analysis.inspect.__main__ import main as inspect
+    from analysis.inspect import write
 
     place = CACHE / "demo"
     with scratch.folder(CACHE, "demo") as part:
@@ -30,7 +30,7 @@ def demo(_: dict[str, str]) -> int:
         if not folder.exists():
             folder.parent.mkdir(parents=True, exist_ok=True)
             (part / "run").rename(folder)
-    if code := analyse([str(folder)]) or inspect([str(folder)]):
+    if code := analyse([str(folder)]) or write.of_run(str(folder)):
         return code
     pages = [folder / name for name in ("report.html", "inspect.html")]
     if any(os.environ.get(name) for name in DISPLAYS):

@@ -26,7 +26,7 @@ def audit(variables: dict[str, str]) -> int:
 
 def inspect(variables: dict[str, str]) -> int:
     """Write a page of a stored run, or of a foreign trace."""
-    from analysis.inspect.__main__ import main as inspect_run
+    from analysis.inspect import write
 
     if trace := variables.get("TRACE"):
         for name in ("RUN", "TRIAL"):
@@ -35,21 +35,16 @@ def inspect(variables: dict[str, str]) -> int:
         for name in ("TRACE", "FORMAT", "CSV"):
             stored_run.check_utf8(name, variables.get(name, ""))
         check_trace_files(trace, variables)
-        words = ["--trace", trace]
-        for name, option in (("FORMAT", "--format"), ("CSV", "--csv")):
-            if name in variables:
-                words += [option, variables[name]]
-        return inspect_run(words)
+        return write.of_trace(trace, variables.get("FORMAT", ""), variables.get("CSV", ""))
     for name in ("FORMAT", "CSV"):
         if name in variables:
             raise BadInputError(f"{name} without TRACE: it is of a trace that no run made")
-    trial = [variables["TRIAL"]] if "TRIAL" in variables else []
-    return inspect_run([stored_run.folder("inspect", variables), *trial])
+    return write.of_run(stored_run.folder("inspect", variables), variables.get("TRIAL"))
 
 
 def check_trace_files(trace: str, variables: dict[str, str]) -> None:
     """Refuse a page or a CSV that cannot be written, or would replace something else."""
-    from analysis.inspect.__main__ import page_of_trace
+    from analysis.inspect.external_trace import place as page_of_trace
 
     if not variables.get("FORMAT", "any"):
         raise BadInputError("FORMAT=: name the text that blkparse -f was given")
@@ -67,14 +62,14 @@ def check_trace_files(trace: str, variables: dict[str, str]) -> None:
 
 def tree(variables: dict[str, str]) -> int:
     """Print the commands that one transaction of a stored run caused."""
-    from analysis.tree.__main__ import main as print_tree
+    from analysis.tree import terminal
 
-    return print_tree([stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest")])
+    return terminal.show(stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest"))
 
 
 def diff(variables: dict[str, str]) -> int:
     """Print the changes from one stored run to another."""
-    from analysis.diff.__main__ import main as compare_runs
+    from analysis.diff import page
 
     names = ("RUN_A", "RUN_B")
     if not any(variables.get(name) for name in names):
@@ -89,14 +84,14 @@ def diff(variables: dict[str, str]) -> int:
         raise BadInputError("; ".join(faults))
     if Path(runs[0]).resolve() == Path(runs[1]).resolve():
         raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
-    return compare_runs([*runs, *["--force"] * int(variables.get("FORCE", "0"))])
+    return page.main(runs[0], runs[1], force=bool(int(variables.get("FORCE", "0"))))
 
 
 def trace_export(variables: dict[str, str]) -> int:
     """Write a stored run in other tools' formats."""
-    from analysis.export.__main__ import main as export_run
+    from analysis import export
 
-    return export_run([stored_run.folder("trace-export", variables), variables.get("FORMAT", "all")])
+    return export.main(stored_run.folder("trace-export", variables), variables.get("FORMAT", "all"))
 
 
 def ledger(variables: dict[str, str]) -> int:
@@ -115,4 +110,4 @@ def ledger(variables: dict[str, str]) -> int:
     for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:
         if not folder.is_dir():
             raise BadInputError(f"{variable}: there is no folder {folder}")
-    return ledger.main([figure, *runs])
+    return ledger.main(Path(figure), [Path(run) for run in runs])

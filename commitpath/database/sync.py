@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files import analysing, derived
+from analysis.run_files import derived
 from analysis.run_files import stored as analysed_runs
 from analysis.run_files.reading import check_regular
 from base import identity, scratch, strict_json
@@ -89,7 +89,7 @@ def folders() -> list[Path]:
 
 def is_running(folder: Path) -> bool:
     """Return whether a run's first analysis goes on: its numbers are not there yet."""
-    return not (folder / "summary.json").exists() and analysing.is_marked(folder)
+    return not (folder / "summary.json").exists() and derived.is_marked(folder)
 
 
 def running() -> list[Path]:

@@ -4,8 +4,8 @@ import shlex
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
-from analysis.report.lifetime import gb_a_day, years
 from analysis.report.terminal import seconds
+from analysis.stats.totals import gb_a_day, years
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
 from commitpath.reporting.candidates import CUTS, Setting

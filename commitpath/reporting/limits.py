@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.report.lifetime import DAY_S
+from analysis.stats.totals import DAY_S
 from base.errors import BadInputError
 from commitpath.reporting.choice import POWER
 from commitpath.reporting.trials import Trials, limit_ms

@@ -90,7 +90,7 @@ def because(name: Name, reference: Run, run: Run) -> str:
     """Return the largest cause of the difference in words; empty for a metric that no cause splits."""
     # loads matplotlib, which takes a second
     from analysis.diff import causes
-    from analysis.diff.words import amount, duration
+    from analysis.diff.terminal import amount, duration
 
     quantity = metrics.METRICS[name.metric].quantity
     if not quantity or ":" in name.op:

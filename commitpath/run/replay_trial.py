@@ -16,7 +16,7 @@ import polars as pl
 
 from analysis import stages
 from analysis.adapters import device_logs, trials
-from analysis.crash import align, context, sectors, verdicts
+from analysis.crash import align, context, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -187,6 +187,6 @@ def result(row: Mapping[str, Any]) -> str:
     return (
         f"the power was cut {context.crash_point(row)}; {row['acknowledged']} transactions were acknowledged"
         f": {row['verdict']}, {'-' if row['transactions'] is None else row['transactions']} are there"
-        + sectors.shown(row)
+        + trials.shown_sectors(row)
         + (f" ({row['said']})" if row["said"] else "")
     )

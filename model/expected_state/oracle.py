@@ -1,18 +1,26 @@
 """Compute the expected content of a database after each transaction of a run, as a hash of its rows.
 
-The rows are the workload's, computed on the host (model/workloads/), or those of the host's SQLite after the
-cell's SQL (replayed.py). They do not depend on anything that the board did. An engine without SQL has a key
-and a value of each.
+The rows are the workload's, computed on the host (model/workloads/), or those of this Python's SQLite in
+memory after the cell's SQL. They do not depend on anything that the board did, nor on its release. If another
+release gives other rows, the first and last trial differ (checks/trial_plan.py). The SQL runs in a sandboxed
+process (player.py). An engine without SQL has a key and a value of each.
 """
 
+import functools
 import itertools
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from base.paths import ROOT
 from model import engines, operations, userfile, workloads
 from model.cell import Cell
-from model.expected_state import hashes, replayed
+from model.expected_state import hashes, player
 from model.expected_state.hashes import Held, Text
+from model.expected_state.player import Played, UnknownError
 
 _WORD = (1 << 64) - 1
 # The driver's workload for SQL text in the cell.
@@ -40,20 +48,20 @@ def after(
     writers: as of after_each. Raises ValueError if it is not known.
     """
     if is_played(cell):
-        return replayed.play(cell.profiles["file"], frozenset(numbers)).after
+        return play(cell.profiles["file"], frozenset(numbers)).after
     return dict(enumerate(after_each(cell, phases, writers)))
 
 
 def check(cell: Cell) -> None:
     """Raise ValueError, with a text that begins with the line, if a user's SQL has no known outcome."""
     if is_played(cell) and userfile.text_of(cell.profiles["file"])[0] in userfile.USERS:
-        replayed.play(cell.profiles["file"])
+        play(cell.profiles["file"])
 
 
 def size(cell: Cell) -> int:
     """Return the approximate bytes of a cell's database."""
     if is_played(cell):
-        return replayed.play(cell.profiles["file"]).bytes
+        return play(cell.profiles["file"]).bytes
     return int(cell.rows * cell.value_size)
 
 
@@ -150,3 +158,33 @@ def _second_writer(value_size: int) -> Iterator[tuple[Change, ...]]:
     value = Text(b"x" * value_size)
     for row in itertools.count(1):
         yield (Change(-row, hashes.row_hash((row, value)), True),)
+
+
+def play(profile: Mapping[str, Any], numbers: frozenset[int] = frozenset()) -> Played:
+    """Execute a cell's transactions (profiles.file); return the content after these numbers of them.
+
+    Raises UnknownError for a transaction that fails or is not deterministic.
+    """
+    return _play(*userfile.text_of(profile), numbers)
+
+
+# verdict, checks and files of a run request the same
+@functools.lru_cache(maxsize=4)
+def _play(kind: str, text: str, numbers: frozenset[int]) -> Played:
+    done = subprocess.run(
+        [sys.executable, "-m", player.__name__],
+        cwd=ROOT,
+        input=json.dumps((kind, text, sorted(numbers))),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == player.UNKNOWN:
+        raise UnknownError(done.stdout.rstrip("\n"))
+    if done.returncode:
+        lines = done.stderr.splitlines() or [f"status {done.returncode}"]
+        end = signal.Signals(-done.returncode).name if done.returncode < 0 else lines[-1]
+        raise UnknownError(f"line 1: this host's SQLite does not play it to the end ({end})")
+    played = json.loads(done.stdout)
+    return Played({number: Held(rows, total) for number, rows, total in played["after"]}, played["bytes"])

@@ -1,6 +1,6 @@
 """Sandboxed process that executes a run's SQL in SQLite (`python -m model.expected_state.player`).
 
-replayed.py starts it. The text may come from anybody's file or another lab's run. It may only change one
+oracle.py starts it. The text may come from anybody's file or another lab's run. It may only change one
 database in memory, within limits of time and memory, and reads and writes no file of the host.
 """
 
@@ -173,7 +173,7 @@ def _play(player: Player) -> None:
 
 
 def main() -> None:
-    """Execute the text on stdin (replayed.py), and end."""
+    """Execute the text on stdin (oracle.py), and end."""
     kind, text, numbers = json.load(sys.stdin)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY_BYTES,) * 2)

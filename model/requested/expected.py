@@ -1,6 +1,7 @@
 """List the settings that a cell requests and a run must read back, and the steps that its run must take."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from base import identity
 from base.data import load_yaml
@@ -9,7 +10,26 @@ from model import devices, engines, pace, workloads
 from model.cell import Cell, Profile
 from model.crash_points.policies import FAULT, PROCESS
 from model.requested import mkfs
-from model.requested.values import AXES, word
+
+# Axes that the driver reads back under the same name, in addition to the engine's settings.
+AXES = (
+    *("checkpoint_every", "rows", "n", "value_size", "seed", "cache"),
+    *("request_distribution", "insert_order", "value_size_distribution", "batch"),
+)
+
+
+def word(value: Any) -> str:
+    """Return a value as it is compared and shown: lower case, booleans as on and off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value).strip().lower()
+
+
+def probes(cell: Cell) -> list[str]:
+    """Return a cell's probes; empty with `none`."""
+    names = [name.strip() for name in cell.probes.split(",")]
+    return [name for name in names if name not in ("", "none")]
+
 
 # The steps of a run in order (playbooks/board/run-cell.sh).
 _STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")

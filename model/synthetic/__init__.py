@@ -13,10 +13,9 @@ from model.statements import tracefile
 from model.statements.bound import Value, bound
 from model.statements.sqlfile import SqlFile, SqlFileError
 from model.statements.tracefile import Entry, Trace
-from model.synthetic.draw import TEXTS, Drawn, Made, transactions, turns
-from model.synthetic.spec import Spec, rows_before, shares
-from model.synthetic.spec import check as check
-from model.synthetic.spec import from_profile as from_profile
+from model.synthetic.draw import TEXTS, Drawn, Made, Spec, rows_before, shares_of, transactions, turns
+from model.synthetic.draw import check as check
+from model.synthetic.draw import from_profile as from_profile
 from model.workloads import Random
 
 # Bytes of a row: more than half a leaf page, so that each page has one.
@@ -49,7 +48,7 @@ def parts(text: str) -> SqlFile:
 def trace(spec: Spec, seed: int) -> Trace:
     """Return the trace. Raises SqlFileError for impossible measures."""
     check(spec)
-    each = shares(spec)
+    each = shares_of(spec)
     drawn = [transactions(one, Drawn(seed, number)) for number, one in enumerate(each)]
     mean = mean_text(spec, [one for made in drawn for one in made])
     spread = min(mean // 2, SPREAD)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from base import scratch
 from model.statements import sqlfile
 from model.statements.sqlfile import SqlFile, Statement
-from model.synthetic.spec import PAGE, Spec
+from model.synthetic.draw import PAGE, Spec
 
 # SQLite's file format, sections 4.1 and 4.2.
 HEADER, FRAME = 32, 24

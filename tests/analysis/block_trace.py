@@ -1,7 +1,5 @@
 """True block traces, made at random: requests with their bios, splits, merges, requeues and flushes."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from typing import Any, NamedTuple

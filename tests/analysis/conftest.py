@@ -1,7 +1,5 @@
 """Makes `analysis` importable and gives each test a synthetic run of its own."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 import sys

@@ -1,14 +1,12 @@
 """Files as if their pages had been written to a device: what a reader of bytes is given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from analysis.adapters.drivertables import no_calls
-from analysis.adapters.layout import of_regions
+from analysis.adapters.layouts import of_regions
 from analysis.content import blocks, units
 from analysis.content.units import Evidence, Written
 from analysis.content.verdicts import STATES, Finding, decide

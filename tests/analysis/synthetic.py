@@ -3,8 +3,6 @@
 Only for tests of parsing and of the checks; nothing here is a measurement.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Searching and measuring with arrays, against the plain way to do it."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,12 +1,10 @@
 """`make audit`: the recorded runs have no fault of correlation, and a fault is printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
+from test_refuted_pages import writes_of_a_wal_lost
 
 from analysis import audit
 from analysis.audit import main
@@ -36,11 +34,7 @@ def test_the_command(copy_run: Callable[[str], Path], capsys: pytest.CaptureFixt
     folder = copy_run("samples/f2fs-wal")
     assert main(str(folder)) == 0
     assert capsys.readouterr().out == "no fault\n"
-    path = folder / "raw/driver/vfs.csv"
-    calls = pl.read_csv(path).with_row_index()
-    wal = calls.filter((pl.col("file") == "wal") & (pl.col("op") == "write"))["index"]
-    left = calls.filter(~pl.col("index").is_in(wal[20:22].implode())).drop("index", "call")
-    left.with_row_index("call").write_csv(path)
+    writes_of_a_wal_lost(folder)
     assert main(str(folder)) == 1
     assert "xWrites past the end of a WAL" in capsys.readouterr().out
     assert main(str(folder / "none")) == 3

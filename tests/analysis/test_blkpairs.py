@@ -1,7 +1,5 @@
 """Block commands are matched by what is open: what a trace lacks changes no other command."""
 
-from __future__ import annotations
-
 import random
 
 import block_trace

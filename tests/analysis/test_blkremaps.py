@@ -1,7 +1,5 @@
 """A command that a worker submits below is of the process whose bio was remapped."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lines that are read at once give the same events as lines that are read one by one."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

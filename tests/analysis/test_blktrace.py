@@ -1,7 +1,5 @@
 """The binary reader against blkparse, on traces recorded on a board (record-blktrace.sh)."""
 
-from __future__ import annotations
-
 import random
 import re
 import struct
@@ -13,7 +11,7 @@ import polars as pl
 import pytest
 import synthetic
 
-from analysis.adapters import blkcommands, blkrecords
+from analysis.adapters import blkrecords
 from analysis.adapters.partition import Partition
 from analysis.checks import counts
 from analysis.observers import blktrace
@@ -29,8 +27,8 @@ def lines(records: np.ndarray) -> list[str]:
     records = records[np.argsort(records["time"], kind="stable")]
     records = records[records["action"] & blkrecords.NOTIFY == 0]
     genesis = int(records["time"].min())
-    found, codes = [], blkcommands.codes(records["action"], records["bytes"])
-    for row, flags in zip(records, blkcommands.words()["rwbs"][codes], strict=True):
+    found, codes = [], blkrecords.codes(records["action"], records["bytes"])
+    for row, flags in zip(records, blkrecords.words()["rwbs"][codes], strict=True):
         time = int(row["time"]) - genesis
         device = int(row["device"])
         found.append(

@@ -1,7 +1,5 @@
 """The ledger's Q2C and D2C of recorded runs are those of blktrace's own btt."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

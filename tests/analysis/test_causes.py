@@ -1,7 +1,5 @@
 """Who made the device write, whose content it was, and why something is for no transaction."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +9,7 @@ import pytest
 from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, PREFLUSH, SYNC, WRITE, Trace
 
 from analysis.adapters.partition import FOREIGN_SECTOR
-from analysis.audit import deferred_bytes
+from analysis.audit import page_writes
 from analysis.checks import ledger as checks
 from analysis.ledger import attribution, build
 from analysis.ledger.build import Ledger
@@ -73,9 +71,7 @@ def test_a_checkpoint_writes_what_earlier_transactions_logged() -> None:
         (8192, 0, 8192),
         (8192 + 3 * 4096, 8192, 0),
     ]
-    assert [
-        reason for check in (checks.costs_add_up, deferred_bytes.deferred) for reason in check(made)
-    ] == []
+    assert [reason for check in (checks.costs_add_up, page_writes.deferred) for reason in check(made)] == []
     assert attribution.no_transaction(made) == {
         "bytes": 4096,
         "share": 4096 / (6 * 4096 + 4 * 4096),
@@ -103,7 +99,7 @@ def test_what_several_share_is_taken_from_each() -> None:
     assert rows(made.shares, "transaction", "share") == [(0, 0.5), (1, 0.5)]
     assert rows(made.deferred, "transaction", "made_by", "bytes") == [(0, 1, 2048)]
     assert rows(made.costs, "bytes", "for_others", "deferred") == [(2048, 0, 2048), (2048, 2048, 0)]
-    assert deferred_bytes.deferred(made) == []
+    assert page_writes.deferred(made) == []
 
 
 def in_round(trace: Trace, begin: int, end: int) -> None:
@@ -242,7 +238,7 @@ SPOILED: dict[str, tuple[str, dict[str, pl.Expr], str]] = {
 def test_a_view_that_does_not_agree_is_seen(fault: str) -> None:
     table, values, reason = SPOILED[fault]
     made = spoil(build.build(checkpointed().input(CLOSE)), table, **values)
-    found = deferred_bytes.deferred(made)
+    found = page_writes.deferred(made)
     assert any(reason in one for one in found), found
 
 
@@ -259,12 +255,12 @@ UNLOGGED = "1 pages that a checkpoint wrote without a frame"
     ],
 )
 def test_a_frame_with_another_pages_number_is_seen(frame: int, page: int, reasons: list[str]) -> None:
-    assert deferred_bytes.written_home(build.build(checkpointed().input(CLOSE))) == []
+    assert page_writes.written_home(build.build(checkpointed().input(CLOSE))) == []
     given = checkpointed().input(CLOSE)
     is_frame = pl.col("call") == frame
     assert given.vfs.filter(is_frame)["page"].null_count() == 0
     vfs = given.vfs.with_columns(page=pl.when(is_frame).then(page).otherwise("page"))
-    found = deferred_bytes.written_home(build.build(dataclasses.replace(given, vfs=vfs)))
+    found = page_writes.written_home(build.build(dataclasses.replace(given, vfs=vfs)))
     assert len(found) == len(reasons)
     assert all(one.startswith(reason) for one, reason in zip(found, reasons, strict=True)), found
 

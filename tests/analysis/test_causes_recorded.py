@@ -1,7 +1,5 @@
 """What the recorded runs say of what is for no transaction, and of deferred content."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

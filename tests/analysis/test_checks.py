@@ -1,7 +1,5 @@
 """Each truth check is seen to accept a good run and to reject a spoiled one."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

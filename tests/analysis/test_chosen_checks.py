@@ -1,7 +1,5 @@
 """No run chooses its own checks: what it says of itself leaves none out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

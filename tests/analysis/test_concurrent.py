@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from analysis import checks
-from analysis.adapters.layout import DIRECTORY
+from analysis.adapters.layouts import DIRECTORY
 from analysis.audit import journal_commits
 from analysis.checks import ledger as of_ledger
 from analysis.command import tables, transactions

@@ -1,7 +1,5 @@
 """Contradictions between a run's documents are reported; recorded runs have none."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis import pipeline
-from analysis.report.consistency import reasons
+from analysis.report.manifest import contradictions
 
 HERE = Path(__file__).parent
 SAMPLES = sorted(HERE.glob("sample-*.tar.xz"))
@@ -32,7 +30,7 @@ def of_f2fs(tmp_path_factory: pytest.TempPathFactory) -> Documents:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=[path.name for path in SAMPLES])
 def test_a_recorded_run_is_consistent(sample: Path, tmp_path: Path) -> None:
-    assert reasons(**documents(sample, tmp_path)) == []
+    assert contradictions(**documents(sample, tmp_path)) == []
 
 
 # (where, its new value, the expected reason)
@@ -60,4 +58,4 @@ def test_a_contradiction_is_named(of_f2fs: Documents, where: str, value: Any, sa
     for name in path:
         at = at[int(name)] if isinstance(at, list) else at[name]
     at[int(last) if isinstance(at, list) else last] = value
-    assert any(said in reason for reason in reasons(**told)), reasons(**told)
+    assert any(said in reason for reason in contradictions(**told)), contradictions(**told)

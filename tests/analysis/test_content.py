@@ -1,7 +1,5 @@
 """What was written, kept by a module of ours: the reader, each fault of the file, and what it witnesses."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Blocks from commands that begin and end anywhere, and the checksum that many recognisers need."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Files of LMDB, RocksDB and LevelDB are recognised by their bytes: real ones, which these wrote."""
 
-from __future__ import annotations
-
 import tarfile
 from collections import Counter
 from collections.abc import Callable

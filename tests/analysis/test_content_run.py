@@ -1,7 +1,5 @@
 """Recorded runs whose bytes were kept: what they say of the ledger, and of one that was spoiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """SQLite's files are recognised by their bytes: real ones, which SQLite wrote here."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an instruction takes is read back, and its share of a transaction's time is one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Trials on boards whose commands came in another order than the timed run's: in the drain, and elsewhere
 what comes by a clock."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -12,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from edited import device_log, trials
 from some_cell import some_cell
 
 from analysis import checks, pipeline, stages
-from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
+from analysis.adapters.device_logs import ENTRY
 from analysis.crash import align, context
 from analysis.crash.align import Numbers
 from analysis.report import terminal
@@ -132,11 +130,7 @@ def run_dir(copy_run: Callable[[str], Path]) -> Path:
 
 
 def spoil(folder: Path, how: Callable[[np.ndarray], None], board: int = 2) -> None:
-    path = folder / f"crash/{board}/raw/device.bin"
-    data = path.read_bytes()
-    entries = np.frombuffer(data[HEADER.itemsize :], ENTRY).copy()
-    how(entries)
-    path.write_bytes(data[: HEADER.itemsize] + entries.tobytes())
+    device_log(folder / f"crash/{board}/raw", how)
 
 
 def order(*numbers: int) -> Callable[[np.ndarray], None]:
@@ -190,11 +184,7 @@ def one_more_in_the_drain(entries: np.ndarray) -> np.ndarray:
 def test_a_drain_may_have_another_command(run_dir: Path) -> None:
     """The first trials of the drain are as planned, later ones are the board's own, or of no cut of it."""
     before = stages.build(run_dir).judged
-    path = run_dir / "crash/2/raw/device.bin"
-    data = path.read_bytes()
-    more = one_more_in_the_drain(np.frombuffer(data[HEADER.itemsize :], ENTRY))
-    head = np.frombuffer(data[: HEADER.itemsize], HEADER).copy()
-    path.write_bytes(head.tobytes() + more.tobytes())
+    device_log(run_dir / "crash/2/raw", one_more_in_the_drain)
     run = stages.build(run_dir)
     assert before is not None and run.judged is not None
     assert checks.reasons(run) == []
@@ -250,22 +240,13 @@ def keeps_what_came_behind(run: Any, *numbers: int) -> list[Trial]:
     return plan
 
 
-def tried_as(folder: Path, plan: list[Trial]) -> None:
-    """Boards were given that plan."""
-    for path in folder.glob("crash/*/raw/trials.csv"):
-        head, *lines = [line.split(",") for line in path.read_text().splitlines()]
-        for fields in lines:
-            fields[1] = plan[int(fields[0])].digest
-        path.write_text("".join(",".join(fields) + "\n" for fields in [head, *lines]))
-
-
 @pytest.fixture
 def nowhere(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """The run, with trials of states that their board's log does not have; board 2 has them all."""
 
     def made(*numbers: int) -> Path:
         plan = keeps_what_came_behind(stages.build(run_dir), *numbers)
-        tried_as(run_dir, plan)
+        trials(run_dir, lambda row: row.update(plan=plan[row["trial"]].digest))
         monkeypatch.setattr(align, "plan", lambda run: plan)
         return run_dir
 

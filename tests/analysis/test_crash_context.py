@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from analysis import pipeline
+from analysis.adapters.device_logs import ENTRY
 from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
 from analysis.run import Run
 from model.block_operations import FLUSH, FUA, WRITE
 

@@ -1,14 +1,12 @@
 """What a cut can take of a device's commands, by its log: against the module's own rule, event by event."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.devicelog import ENTRY
+from analysis.adapters.device_logs import ENTRY
 from model.block_operations import DISCARD, FLUSH, FUA, READ, WRITE
 from model.cell import Cell
 from model.crash_points import cuts, policies

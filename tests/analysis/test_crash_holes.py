@@ -1,15 +1,13 @@
 """Holes in recovered databases: each that is made is found, and a lost suffix is none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.crash import holes
-from analysis.crash.holes import Hole
+from analysis.crash import prefixes
+from analysis.crash.prefixes import Hole
 from commitpath.cells.from_variables import make_cell
 from model.cell import Cell
 from model.expected_state import oracle
@@ -32,8 +30,8 @@ def with_hole(made: Cell, hole: Hole) -> int:
 
 
 def find(made: Cell, total: int, begun: int) -> Hole | None:
-    sought = holes.Sought(total, begun)
-    return holes.find(made, KV, {sought}).get(sought)
+    sought = prefixes.Sought(total, begun)
+    return prefixes.find_holes(made, KV, {sought}).get(sought)
 
 
 @pytest.mark.parametrize("engine", ["leveldb", "sqlite"])
@@ -61,10 +59,10 @@ def test_a_lost_suffix_is_no_hole_and_other_content_is_none_either() -> None:
 
 
 def test_a_long_run_is_not_searched() -> None:
-    made = cell(n=holes.MOST)
+    made = cell(n=prefixes.MOST)
     total = with_hole(made, Hole(2, 2, 3))
     assert find(made, total, 10) == Hole(2, 2, 3)
-    assert find(made, total, holes.MOST + 10) is None
+    assert find(made, total, prefixes.MOST + 10) is None
 
 
 def test_each_trial_has_its_own_begun_transactions(tmp_path: Path) -> None:
@@ -76,11 +74,11 @@ def test_each_trial_has_its_own_begun_transactions(tmp_path: Path) -> None:
     content, transactions = oracle.changes(made, ["requests"])
     content.apply(list(transactions)[2])
     trials = pl.DataFrame({"hash": [f"{content.total:016x}"] * 3, "begun": [4, 3, 2], "is_read": [1] * 3})
-    found = holes.of_trials(trials, [None] * 3, made, ["requests"])
+    found = prefixes.holes_of_trials(trials, [None] * 3, made, ["requests"])
     assert found.rows() == [(1, 1, 3), (0, 1, 2), (None, None, None)]
 
 
 def test_a_hole_in_words() -> None:
     row = {"hole_first": 4, "hole_last": 4, "hole_there": 9}
-    assert holes.describe(row) == "transaction 4 is gone, and 9 is there"
-    assert holes.describe(row | {"hole_last": 8}) == "transactions 4 to 8 are gone, and 9 is there"
+    assert prefixes.describe_hole(row) == "transaction 4 is gone, and 9 is there"
+    assert prefixes.describe_hole(row | {"hole_last": 8}) == "transactions 4 to 8 are gone, and 9 is there"

@@ -3,8 +3,6 @@
 What a state is of (tests/driver/test_stored.py has its bytes) is in model/crash_points/pmem_lines.py.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +11,7 @@ import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.devicelog import ENTRY
+from analysis.adapters.device_logs import ENTRY
 from analysis.crash import align
 from analysis.crash.align import Numbers
 from model.block_operations import FLUSH, WRITE

@@ -1,7 +1,5 @@
 """What a database must hold after each transaction: against SQLite itself, which is given the run's SQL."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import pytest

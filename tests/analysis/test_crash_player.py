@@ -1,7 +1,5 @@
 """A stranger's SQL that is played on the host: it ends, takes so much memory, and reaches no file."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

@@ -1,13 +1,11 @@
 """Boards of trials that got what comes by a clock between other commands than the run that was timed."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
 import pytest
 
-from analysis.adapters.devicelog import ENTRY
+from analysis.adapters.device_logs import ENTRY
 from analysis.crash import reorder
 from analysis.crash.reorder import Stretch
 from model.block_operations import FLUSH, WRITE

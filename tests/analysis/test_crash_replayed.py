@@ -1,7 +1,5 @@
 """What a database must hold after each transaction of a user's SQL: of SQLite that plays it."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from some_cell import some_cell
 from analysis.crash import prefixes
 from model import userfile
 from model.cell import Cell
-from model.expected_state import hashes, oracle, replayed
+from model.expected_state import hashes, oracle
 from model.expected_state.hashes import Looks
 
 TRACE = (Path(__file__).parent / "samples/crash.trace").read_text()
@@ -99,7 +97,7 @@ def test_another_content_is_another_hash(other: str) -> None:
     ],
 )
 def test_what_its_statements_alone_do_not_say_is_told_by_its_line(text: str, said: str) -> None:
-    with pytest.raises(replayed.UnknownError) as told:
+    with pytest.raises(oracle.UnknownError) as told:
         oracle.check(cell(T + text))
     assert str(told.value).startswith(said)
 

@@ -1,7 +1,5 @@
 """A recorded run with cuts (record-sample.sh): what its trials come to, and its faults."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from edited import edit_trial
+from edited import device_log, edit_trial, lose_a_trial, table
 
 from analysis import checks, pipeline, stages
-from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
 from analysis.crash import verdicts
 from analysis.report import terminal
 from analysis.run import Run
@@ -142,27 +138,13 @@ def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
     assert any("transactions intact, but has: board died" in reason for reason in result["reasons"])
 
 
-def device_log(folder: Path, spoil: Callable[[np.ndarray], None], where: str = "crash/1/raw") -> None:
-    path = folder / where / "device.bin"
-    data = path.read_bytes()
-    entries = np.frombuffer(data[HEADER.itemsize :], ENTRY).copy()
-    spoil(entries)
-    path.write_bytes(data[: HEADER.itemsize] + entries.tobytes())
-
-
 def other_sector(entries: np.ndarray) -> None:
     place = np.flatnonzero(entries["sectors"] > 0)[60]
     entries["sector"][place] += 8
 
 
-def lose_a_trial(folder: Path) -> None:
-    path = folder / "crash/2/raw/trials.csv"
-    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
-
-
 def repeat_a_trial(folder: Path) -> None:
-    path = folder / "crash/2/raw/trials.csv"
-    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    table(folder / "crash/2/raw/trials.csv", lambda rows: rows.append(rows[-1]))
 
 
 def behind_at_the_end(folder: Path) -> None:
@@ -176,7 +158,10 @@ def behind_at_the_end(folder: Path) -> None:
     [
         (lose_a_trial, "1 of 40 trials were not run, first trial 39"),
         (repeat_a_trial, "there are 41 trials; the cell requests 40"),
-        (lambda folder: device_log(folder, other_sector), "trial board 1 did not repeat the run"),
+        (
+            lambda folder: device_log(folder / "crash/1/raw", other_sector),
+            "trial board 1 did not repeat the run",
+        ),
         (
             behind_at_the_end,
             "trial 39, at the run's end, must hold 15 transactions intact, but has: lost, 3",

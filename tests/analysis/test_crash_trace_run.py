@@ -1,8 +1,6 @@
 """A recorded run of a trace with cuts (record-sample.sh): what its trials come to, and what cannot
 be so."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,14 +1,12 @@
 """What boards of trials said that cannot be so, of recorded runs (record-sample.sh)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from edited import edit_trial, recoveries
+from edited import Rows, edit_trial, recoveries, replace, table
 
 from analysis import stages
 from analysis.checks import crash_trials
@@ -18,6 +16,7 @@ from model import engines
 
 # DELETE with FULL, 40 cuts of 15 transactions; WAL with FULL, 30 kills of 15 transactions
 POWER, KILLED = "sample-crash", "sample-kills"
+TRANSACTIONS = "crash/1/raw/driver/transactions.csv"
 # of the former, which are of one state
 ALIKE = (18, 19)
 TIMES = "trial {} did not repeat the run: its transactions were at other commands"
@@ -31,36 +30,30 @@ def reasons(folder: Path, spoil: Callable[[Path], Any]) -> list[str]:
 
 def edges(folder: Path, column: str, other: str, later_ns: int) -> None:
     """Each transaction of a board begins or ends so long after it ended or began."""
-    for path in folder.glob("crash/1/raw/driver/transactions.csv"):
-        lines = [line.split(",") for line in path.read_text().splitlines()]
-        to, at = (lines[0].index(name) for name in (column, other))
-        for fields in lines[1:]:
-            fields[to] = str(int(fields[at]) + later_ns)
-        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+
+    def change(rows: Rows) -> None:
+        for row in rows:
+            row[column] = row[other] + later_ns
+
+    table(folder / TRANSACTIONS, change)
 
 
 def acknowledged(folder: Path) -> None:
     """Each transaction of a board is acknowledged once its last command has come, before that is done."""
     run = stages.build(folder)
     (board,) = (one for one in run.trials if one.name == "1")
-    came = board.log.entries["begin_ns"].astype(int)
-    path = folder / "crash/1/raw/driver/transactions.csv"
-    head, *lines = (line.split(",") for line in path.read_text().splitlines())
-    begin, end = (head.index(name) for name in ("begin_ns", "end_ns"))
-    for fields in lines:
-        within = [at for at in came.tolist() if int(fields[begin]) < at < int(fields[end])]
-        fields[end] = str(within[-1] + 1 if within else int(fields[end]))
-    path.write_text("".join(",".join(fields) + "\n" for fields in [head, *lines]))
+    came = board.log.entries["begin_ns"].astype(int).tolist()
+
+    def change(rows: Rows) -> None:
+        for row in rows:
+            within = [at for at in came if row["begin_ns"] < at < row["end_ns"]]
+            row["end_ns"] = within[-1] + 1 if within else row["end_ns"]
+
+    table(folder / TRANSACTIONS, change)
 
 
 def replaced(name: str, was: str, by: str) -> Callable[[Path], None]:
-    def spoil(folder: Path) -> None:
-        path = folder / "crash/1/raw" / name
-        text = path.read_text()
-        assert was in text
-        path.write_text(text.replace(was, by))
-
-    return spoil
+    return lambda folder: replace(folder / "crash/1/raw" / name, was, by)
 
 
 def trial(number: int, **values: Any) -> Callable[[Path], None]:

@@ -1,7 +1,5 @@
 """Acknowledgements that no FLUSH stands behind are cut at, whatever the seed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +9,7 @@ import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.devicelog import ENTRY
+from analysis.adapters.device_logs import ENTRY
 from model.block_operations import FLUSH, FUA, WRITE
 from model.cell import Cell
 from model.crash_points import moments, unsynced

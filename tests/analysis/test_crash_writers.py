@@ -1,14 +1,12 @@
 """A recorded run of two writers with cuts (record-sample.sh): the trials know the transactions of both."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from edited import edit_trial
+from edited import Rows, edit_trial, replace, table
 
 from analysis import checks, pipeline, stages
 from analysis.crash import verdicts
@@ -45,10 +43,7 @@ def trial(run: Run, last: int) -> dict[str, Any]:
 
 def commits(folder: Path, was: str, by: str) -> None:
     """Change the record of the run."""
-    path = folder / "raw/driver/commits.csv"
-    text = path.read_text()
-    assert was in text
-    path.write_text(text.replace(was, by, 1))
+    replace(folder / "raw/driver/commits.csv", was, by, 1)
 
 
 def test_all_transactions_of_both_are_there(run_dir: Path) -> None:
@@ -88,12 +83,12 @@ def test_a_hole_between_the_writers_is_found(run_dir: Path) -> None:
 
 
 def test_a_board_with_another_order_did_not_repeat_the_run(run_dir: Path) -> None:
-    path = run_dir / "crash/1/raw/driver/commits.csv"
-    head, *lines = path.read_text().splitlines()
-    rows = [line.split(",") for line in lines]
-    first, second = (next(row for row in rows if row[:2] == [writer, "5"]) for writer in "12")
-    first[2:], second[2:] = second[2:], first[2:]
-    path.write_text("\n".join([head, *(",".join(row) for row in rows), ""]))
+    def change(rows: Rows) -> None:
+        first, second = (row for row in rows if row["transaction"] == 5)
+        for name in first.keys() - {"writer"}:
+            first[name], second[name] = second[name], first[name]
+
+    table(run_dir / "crash/1/raw/driver/commits.csv", change)
     reasons = checks.reasons(stages.build(run_dir))
     assert "trial board 1 did not repeat the run: its writers had the lock in another order" in reasons
 

@@ -1,7 +1,5 @@
 """A recorded run of several databases: whose bytes are whose, and what of its records could not be so."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -10,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from edited import table
 
 from analysis import audit, checks, pipeline, stages
 from analysis.schemas import documents
@@ -75,38 +74,30 @@ def of_second(**values: Any) -> Callable[[dict[str, Any]], None]:
     return lambda found: found["databases"][1].update(values)
 
 
-def calls(change: Callable[[list[str], int], None]) -> Spoil:
-    """Change the fields of each call."""
-
-    def spoil(folder: Path) -> None:
-        path = folder / "raw/driver/vfs.csv"
-        lines = [line.split(",") for line in path.read_text().splitlines()]
-        for number, fields in enumerate(lines[1:]):
-            change(fields, number)
-        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
-
-    return spoil
+def calls(change: Callable[[dict[str, Any]], None]) -> Spoil:
+    """Change each call."""
+    return lambda folder: table(folder / "raw/driver/vfs.csv", lambda rows: [change(row) for row in rows])
 
 
-def exchanged(fields: list[str], number: int) -> None:
-    fields[-1] = {"1": "2", "2": "1"}.get(fields[-1], fields[-1])
+def exchanged(call: dict[str, Any]) -> None:
+    call["database"] = {1: 2, 2: 1}.get(call["database"], call["database"])
 
 
-def one_of_another(fields: list[str], number: int) -> None:
+def one_of_another(call: dict[str, Any]) -> None:
     """A write of a frame in a transaction is another database's."""
-    if number == 200:
-        fields[-1] = str(int(fields[-1]) % 3 + 1)
+    if call["call"] == 200:
+        call["database"] = call["database"] % 3 + 1
 
 
-def homes_exchanged(fields: list[str], number: int) -> None:
-    if fields[1:3] == ["write", "database"]:
-        exchanged(fields, number)
+def homes_exchanged(call: dict[str, Any]) -> None:
+    if (call["op"], call["file"]) == ("write", "database"):
+        exchanged(call)
 
 
-def logs_exchanged(fields: list[str], number: int) -> None:
+def logs_exchanged(call: dict[str, Any]) -> None:
     """Which WAL is whose is told by the opening alone where nothing else is looked at."""
-    if fields[1:3] == ["open", "wal"]:
-        exchanged(fields, number)
+    if (call["op"], call["file"]) == ("open", "wal"):
+        exchanged(call)
 
 
 def paths_exchanged(found: dict[str, Any]) -> None:

@@ -1,22 +1,18 @@
 """The device's own log, on a recorded run (record-sample.sh): what it witnesses, and its faults."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import blkparsed
 import numpy as np
 import pytest
 import synthetic
+from edited import device_log
 
 from analysis import checks, export, pipeline, stages
 from analysis.adapters.device_logs import flashsim
-from analysis.adapters.device_logs.flashsim import HEADER
-from analysis.adapters.devicelog import ENTRY
 from analysis.checks import counts
 from analysis.report import summary, terminal
 from analysis.run import Run
@@ -27,17 +23,6 @@ from model.block_operations import FUA
 @pytest.fixture
 def run_dir(copy_run: Callable[[str], Path]) -> Path:
     return copy_run("sample-flash-wal")
-
-
-def change(path: Path, spoil: Callable[[np.ndarray], np.ndarray], **header: Any) -> None:
-    """Change the entries of a log, and fields of its header."""
-    data = path.read_bytes()
-    head = np.frombuffer(data, HEADER, 1).copy()
-    entries = spoil(np.frombuffer(data[HEADER.itemsize :], ENTRY).copy())
-    head["entries"] = entries.size
-    for name, value in header.items():
-        head[name] = value
-    path.write_bytes(head.tobytes() + entries.tobytes())
 
 
 def test_the_recorded_run_holds(built_run: Callable[[str], Run]) -> None:
@@ -94,13 +79,13 @@ FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_seen(fault: str, run_dir: Path) -> None:
     spoil, reason = FAULTS[fault]
-    change(run_dir / "raw/device.bin", spoil)
+    device_log(run_dir / "raw", spoil)
     found = checks.reasons(stages.build(run_dir))
     assert any(reason in one for one in found), found
 
 
 def test_what_the_device_lost_rejects(run_dir: Path) -> None:
-    change(run_dir / "raw/device.bin", lambda entries: entries, lost=3)
+    device_log(run_dir / "raw", lambda entries: entries, lost=3)
     run = stages.build(run_dir)
     found = checks.reasons(run)
     assert found == [
@@ -111,7 +96,7 @@ def test_what_the_device_lost_rejects(run_dir: Path) -> None:
 
 
 def test_the_devices_counters_tell_of_the_same_commands(run_dir: Path) -> None:
-    change(run_dir / "twin/raw/device.bin", no_fua)
+    device_log(run_dir / "twin/raw", no_fua)
     found = checks.reasons(stages.build(run_dir))
     assert any("raw/device.bin has fua_writes" in reason for reason in found), found
 
@@ -139,7 +124,7 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
         entries["sector"][middle(entries, 1)] += 1024  # whole programs: it takes no other time
         return entries
 
-    change(run_dir / "twin/raw/device.bin", change_place)
+    device_log(run_dir / "twin/raw", change_place)
     run = stages.build(run_dir)
     assert checks.reasons(run) == []
     built = summary.build(run, report_tables.build(run), [])
@@ -184,11 +169,11 @@ def test_a_flash_device_without_its_counters_rejects(run_dir: Path) -> None:
 def test_a_long_unwatched_run_needs_no_log(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
     synthetic.leave_twin(run_dir)
-    change(run_dir / "raw/device.bin", lambda entries: entries[:-30], lost=30)
+    device_log(run_dir / "raw", lambda entries: entries[:-30], lost=30)
     assert any("lost 30 commands with" in reason for reason in checks.reasons(stages.build(run_dir)))
     monkeypatch.setattr(flashsim, "_LOG_ENTRIES", 200)
     run = stages.build(run_dir)
     assert checks.reasons(run) == []
     assert summary.build(run, report_tables.build(run), [])["lost_events"] == 0
-    change(run_dir / "raw/device.bin", lambda entries: entries, lost=0)
+    device_log(run_dir / "raw", lambda entries: entries, lost=0)
     assert any("in the window: device log" in reason for reason in checks.reasons(stages.build(run_dir)))

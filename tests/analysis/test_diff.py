@@ -1,7 +1,5 @@
 """Two runs side by side: what is said of them, what is refused, and what is marked."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -13,8 +11,8 @@ import tiny
 from edited import edit
 
 from analysis import diff
-from analysis.diff import commands, words
-from analysis.diff.__main__ import main
+from analysis.diff import terminal
+from analysis.diff.page import main, typical
 from analysis.run_files import derived
 from base.errors import FileError
 
@@ -49,7 +47,7 @@ def analysed(run: Path, name: str, **values: Any) -> None:
 def test_words(pair: tuple[Path, Path]) -> None:
     found = diff.compare(*pair)
     assert found.names == ("DELETE", "WAL")
-    insert, update, whole = words.sentences(found)
+    insert, update, whole = terminal.sentences(found)
     assert insert == (
         "WAL saves 3.0 syncs, 2.1 flushes, 21 KiB of filesystem journal and 20 KiB of rollback journal, "
         "but adds 5.4 KiB of WAL per insert; an insert takes 9 ms less (−75 %)."
@@ -96,12 +94,12 @@ def test_a_pair_is_shown_command_by_command(
     no_flush = pl.when(pl.col("command") == 3).then(None).otherwise(pl.col("transaction"))
     moved.with_columns(transaction=no_flush).write_parquet(ledger)
     derived.write(pair[1])
-    insert, update = commands.typical(diff.compare(*pair))
+    insert, update = typical(diff.compare(*pair))
     assert (insert.op, insert.transactions) == ("insert", (0, 0)) and update.transactions == (2, 2)
     texts = [[line.node.text if line else None for line in row] for row in insert.rows]
     assert ["WS WAL at 800", "WS WAL at 808"] in texts
     assert [row for row in texts if None in row] == [["FF flush (waited, driver)", None]]
-    assert main([*map(str, pair)]) == 0
+    assert main(*map(str, pair)) == 0
     page = Path(capsys.readouterr().out.rsplit("report: ")[1].strip())
     links = re.findall(r'href="([^"#]+report.html)"', page.read_text())
     assert [(page.parent / link).resolve() for link in links] == [run / "report.html" for run in pair]
@@ -125,12 +123,12 @@ def test_refused_unless_forced(
     name: str, values: Any, reason: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     analysed(pair[1], name, **values)
-    assert main([*map(str, pair)]) == 3
+    assert main(*map(str, pair)) == 3
     said = capsys.readouterr().err
     assert reason in said
     assert len(said.splitlines()) == 1
     assert not list(pair[0].parent.parent.glob("diffs*"))
-    assert main([*map(str, pair), "--force"]) == 0
+    assert main(*map(str, pair), force=True) == 0
     shown = capsys.readouterr().out
     assert f"NOT COMPARABLE, forced: {reason}" in shown
     text = Path(shown.rsplit("report: ")[1].strip()).read_text()
@@ -139,11 +137,11 @@ def test_refused_unless_forced(
 
 
 def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*map(str, pair)]) == 0
+    assert main(*map(str, pair)) == 0
     shown = capsys.readouterr().out
     assert "DURABILITY DIFFERS: after a power failure: DELETE: consistent, but the last transaction" in shown
     assert "They do not survive the same failures" in Path(shown.rsplit("report: ")[1].strip()).read_text()
-    assert main([str(pair[1]), str(pair[1])]) == 0
+    assert main(str(pair[1]), str(pair[1])) == 0
     shown = capsys.readouterr().out
     assert "DURABILITY" not in shown
     assert "do not survive" not in Path(shown.rsplit("report: ")[1].strip()).read_text()
@@ -152,7 +150,7 @@ def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFix
 def test_page_stands_alone_and_escapes(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     hostile = '<img src=x onerror="alert(1)">\x1b[31m'
     analysed(pair[1], "cell.json", mode=hostile)
-    assert main([*map(str, pair)]) == 0
+    assert main(*map(str, pair)) == 0
     shown = capsys.readouterr().out
     path = Path(shown.rsplit("report: ")[1].strip())
     text = path.read_text()
@@ -172,5 +170,5 @@ def test_missing_file_is_named(
     missing: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (pair[1] / missing).unlink()
-    assert main([*map(str, pair)]) == 3
+    assert main(*map(str, pair)) == 3
     assert missing in capsys.readouterr().err

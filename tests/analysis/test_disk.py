@@ -1,7 +1,5 @@
 """What the disk of a watched partition did: its flushes, and what was recorded of a known sequence."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What is written fits analysis/schema.yml; what does not fit is named."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,10 +1,9 @@
 """The driver's tables: what no driver writes is refused, with its line, whichever reader looks at it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
+import edited
 import pytest
 
 from analysis import __main__ as command
@@ -18,13 +17,6 @@ from model import operations
 TRANSACTIONS, STAT = "raw/driver/transactions.csv", "raw/driver/device_stat.csv"
 KINDS = ", ".join(operations.kinds())
 CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result\n0,write,wal,1,2,12,0,4096,,0\n"
-
-
-def spoiled(path: Path, line: int, name: str, value: str) -> None:
-    """Put another value in a line of a table (the first behind the header is 2)."""
-    rows = [row.split(",") for row in path.read_text().splitlines()]
-    rows[line - 1][rows[0].index(name)] = value
-    path.write_text("".join(",".join(row) + "\n" for row in rows))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +33,7 @@ def spoiled(path: Path, line: int, name: str, value: str) -> None:
 def test_a_value_that_cannot_be_is_refused(
     table: str, name: str, value: str, says: str, run_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spoiled(run_dir / table, 3, name, value)
+    edited.table(run_dir / table, lambda rows: rows[1].update({name: value}))
     assert command.main([str(run_dir)]) == 3
     said = capsys.readouterr().err
     assert said.startswith(f"commitpath: {run_dir / table}: line 3: ") and said.endswith(f"{says}\n")
@@ -63,9 +55,8 @@ def test_a_value_that_cannot_be_is_refused(
     ],
 )
 def test_a_counter_may_be_missing_that_the_kernel_lacks(kernel: str, lacks: str, run_dir: Path) -> None:
-    for line in range(2, len((run_dir / STAT).read_text().splitlines()) + 1):
-        for name in drivertables.LATER:
-            spoiled(run_dir / STAT, line, name, "")
+    missing = dict.fromkeys(drivertables.LATER, "")
+    edited.table(run_dir / STAT, lambda rows: [row.update(missing) for row in rows])
     run = stages.build(run_dir)
     run.board.texts["kernel"] = kernel
     said = counts.device_idle(run)
@@ -86,7 +77,7 @@ def test_a_call_that_cannot_be_is_refused(name: str, value: str, says: str, tmp_
     path = tmp_path / "vfs.csv"
     path.write_text(CALLS)
     assert drivertables.calls(path)["bytes"].to_list() == [4096]
-    spoiled(path, 2, name, value)
+    edited.table(path, lambda rows: rows[0].update({name: value}))
     with pytest.raises(FileError, match=re.escape(f"line 2: {says}")):
         drivertables.calls(path)
 

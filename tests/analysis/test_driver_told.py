@@ -3,8 +3,6 @@
 Each check is seen to fail on a recorded run with one thing changed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 
@@ -12,7 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.audit import call_order
-from analysis.checks import engine
+from analysis.checks import settings
 from analysis.run import Run
 
 
@@ -34,7 +32,7 @@ def test_calls_of_other_settings_are_seen(
     effective = {**run.driver.config["effective"], setting: value}
     config = {**run.driver.config, "effective": effective}
     run = dataclasses.replace(run, driver=dataclasses.replace(run.driver, config=config))
-    found = engine.as_set(run) if setting == "page_size" else call_order.calls(run)
+    found = settings.as_set(run) if setting == "page_size" else call_order.calls(run)
     assert len(found) == 1 and ("page_size is 8192, but " in found[0] or "does not use" in found[0]), found
 
 

@@ -1,7 +1,5 @@
 """Exports: what other tools are given says what the tables say."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -16,7 +14,7 @@ import pytest
 import tiny
 
 from analysis import export
-from analysis.export.__main__ import main
+from analysis.export import main
 from analysis.run_files import derived, stored_files
 from base.errors import FileError
 
@@ -150,7 +148,7 @@ def test_blkparse_reads_the_export(run: Path, tmp_path: Path) -> None:
 
 def test_all_or_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hold(run)
-    assert main([str(run), "all"]) == 3  # it has no raw/blktrace
+    assert main(str(run), "all") == 3  # it has no raw/blktrace
     assert "no blktrace file" in capsys.readouterr().err
     assert not (run / "export").exists()
     assert not list(run.glob(".export-*"))
@@ -158,7 +156,7 @@ def test_all_or_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_rejected_run_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tiny.make(tmp_path / "cell" / "run", status="rejected", reasons=["an event was lost"])
-    assert main([str(run), "perfetto"]) == 0
+    assert main(str(run), "perfetto") == 0
     assert "rejected run: an event was lost" in capsys.readouterr().err
     text = (run / "export/perfetto/trace.json").read_text()
     assert json.loads(text)["otherData"]["rejected"] == ["an event was lost"]

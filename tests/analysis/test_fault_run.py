@@ -1,7 +1,5 @@
 """A recorded run on a device with faults (record-sample.sh): what came of each, and its imitated errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 from edited import edit_trial
 
 from analysis import pipeline
-from analysis.crash.fault_trials import DAMAGED, HEALED, NOTICED, SILENT
+from analysis.crash.kills import DAMAGED, HEALED, NOTICED, SILENT
 from analysis.report import terminal
 
 

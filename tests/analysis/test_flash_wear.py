@@ -1,9 +1,8 @@
 """What a flash device programs and erases, with what merges copy."""
 
-from __future__ import annotations
-
 from analysis.adapters.device_logs import flashsim
-from analysis.report import lifetime, terminal
+from analysis.report import terminal
+from analysis.stats import totals
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
 
@@ -66,13 +65,13 @@ def test_a_lifetime_is_the_endurance_over_what_a_transaction_programs() -> None:
     found = flashsim.wear(parameters(), counters(merge_busy_ns=60 * (3_000_000 + 15 * 1_475_000) + 6_000_000))
     assert found is not None and found["programmed_bytes"] == 16_384_000
     profile = {"endurance": {"gb": 16, "cycles": 3000}}
-    left = lifetime.lifetime(found, 100, profile)
+    left = totals.lifetime(found, 100, profile)
     assert left is not None
     assert left["transactions"] == 48e12 / 163_840
-    assert lifetime.gb_a_day(left["host_bytes_per_transaction"], 2) == 2 * 16384 * 86400 / 1e9
+    assert totals.gb_a_day(left["host_bytes_per_transaction"], 2) == 2 * 16384 * 86400 / 1e9
     said = terminal.lasts({**found, "lifetime": left})
     assert said == (
         "one such transaction a second writes 1.42 GB a day and wears 16 GB of 3,000 cycles out in 9.28 years"
     )
-    assert lifetime.lifetime(found, 100, {}) is None
+    assert totals.lifetime(found, 100, {}) is None
     assert terminal.lasts(found) == ""

@@ -1,7 +1,5 @@
 """A recorded run whose process is killed (record-sample.sh): what its trials come to; its faults."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from edited import edit_trial
+from edited import edit_trial, lose_a_trial
 
 from analysis import checks, pipeline, stages
 from analysis.report import terminal
@@ -52,11 +50,6 @@ def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
     said = result["crash"]["first_broken"]
     assert re.match(rf"trial {row['trial']}, killed .*: 1 of 3 acknowledged transactions are gone", said)
     assert terminal.BROKEN in terminal.table(result, run_dir / "report.html")
-
-
-def lose_a_trial(folder: Path) -> None:
-    path = folder / "crash/2/raw/trials.csv"
-    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
 
 
 def other_calls(folder: Path) -> None:

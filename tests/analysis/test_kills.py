@@ -1,7 +1,5 @@
 """Which moments a process is killed at, by the calls that its engine made."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

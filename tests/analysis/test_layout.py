@@ -1,13 +1,11 @@
 """Where a filesystem keeps what: from what its tools print, or one clear line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analysis.adapters import layout, layouts
+from analysis.adapters import layouts
 from analysis.schemas.ledger import LABELS
 from base.errors import FileError
 
@@ -57,18 +55,18 @@ F2FS = {
 }
 
 
-def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layout.Layout:
+def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layouts.Layout:
     (folder / "groups.txt").write_text(groups)
     (folder / "inodes.txt").write_text(inodes)
     return layouts.layout("ext4", folder, SUPERBLOCK)
 
 
-def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
+def labels(found: layouts.Layout, blocks: list[int]) -> list[str | None]:
     places = found.label(np.array(blocks) * 8 + 3)
-    return [None if place == layout.DATA else LABELS[place] for place in places]
+    return [None if place == layouts.DATA else LABELS[place] for place in places]
 
 
-def changes(found: layout.Layout, blocks: list[int]) -> list[bool]:
+def changes(found: layouts.Layout, blocks: list[int]) -> list[bool]:
     return [bool(one) for one in found.may_change(np.array(blocks) * 8 + 3)]
 
 

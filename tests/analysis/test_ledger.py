@@ -1,7 +1,5 @@
 """Each link of the chain from a block command to its causes, on small traces."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +28,7 @@ from traced import (
 )
 
 from analysis import audit
-from analysis.adapters import layout
+from analysis.adapters import layouts
 from analysis.adapters.proberecords import TYPES
 from analysis.checks import ledger as checks
 from analysis.ledger import build
@@ -405,12 +403,12 @@ def test_a_flipped_value_is_seen(flip: str) -> None:
     assert any(reason in found for found in wrong(spoil(build.build(synced().input(300)))))
 
 
-def grown(filesystem: str, label: int) -> layout.Layout:
+def grown(filesystem: str, label: int) -> layouts.Layout:
     """A block of the filesystem's own after 500, where a file's may have been."""
-    labels = np.insert(EXT4.labels, 4, [label, layout.DATA])
+    labels = np.insert(EXT4.labels, 4, [label, layouts.DATA])
     changing = np.zeros(labels.size, bool)
     changing[4] = True
-    return layout.Layout(filesystem, np.insert(EXT4.starts, 4, [501 * 8, 502 * 8]), labels, changing)
+    return layouts.Layout(filesystem, np.insert(EXT4.starts, 4, [501 * 8, 502 * 8]), labels, changing)
 
 
 AMISS = "1 pieces with another label than their region: first sector 4008, label database page"
@@ -429,7 +427,7 @@ def test_a_file_may_have_been_where_the_filesystem_has_a_block(
     time: int, copied: int, said: list[str]
 ) -> None:
     """Of two pages that one call wrote the second is in a block that is a directory's after the run."""
-    trace = Trace(grown("ext4", layout.DIRECTORY))
+    trace = Trace(grown("ext4", layouts.DIRECTORY))
     trace.call("open", "database", 1, 2, 12, None, 0)
     trace.transaction("insert", 10, 200)
     trace.call("write", "database", 11, 12, 12, 4096, 8192)
@@ -445,7 +443,7 @@ def test_where_a_log_does_not_say_what_is_copied_a_file_may_have_been(
     written: tuple[int, ...], said: list[str]
 ) -> None:
     """XFS's buffers are no pages of anything: that one was written home says that a block is its own."""
-    trace = Trace(grown("xfs", layout.INODE))
+    trace = Trace(grown("xfs", layouts.INODE))
     trace.call("open", "database", 1, 2, 12, None, 0)
     trace.transaction("insert", 10, 400)
     trace.call("write", "database", 11, 12, 12, 4096, 4096)

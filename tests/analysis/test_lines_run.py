@@ -1,14 +1,13 @@
 """A recorded run with a log in persistent memory, and cuts (record-sample.sh): what its trials come
 to; its faults."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from edited import Rows, table
 
 from analysis import checks, pipeline, stages
 from analysis.report import terminal
@@ -111,21 +110,24 @@ def test_calls_that_were_not_made(
 
 def acknowledged_late(folder: Path) -> None:
     """On a board each lines are clean only as the next transaction begins to store."""
-    for path in folder.glob("crash/1/raw/driver/vfs.csv"):
-        rows = [line.split(",") for line in path.read_text().splitlines()]
+
+    def change(rows: Rows) -> None:
         for one, later in itertools.pairwise(rows):
-            if one[1] == "clean":
-                one[4] = str(int(later[3]) - 1)
-        path.write_text("".join(",".join(fields) + "\n" for fields in rows))
+            if one["op"] == "clean":
+                one["end_ns"] = later["begin_ns"] - 1
+
+    table(folder / "crash/1/raw/driver/vfs.csv", change)
 
 
 def told_less(folder: Path, lines_of: Callable[[int], int], size_of: Callable[[int], int]) -> None:
     """Run and twin alike say of each transaction that it wrote other lines and bytes."""
+
+    def change(rows: Rows) -> None:
+        for row in rows:
+            row |= {"lines": lines_of(row["lines"]), "bytes": size_of(row["bytes"])}
+
     for place in ("raw", "twin/raw"):
-        path = folder / place / "driver/persistent.csv"
-        head, *rows = (line.split(",") for line in path.read_text().splitlines())
-        told = [[*row[:2], str(lines_of(int(row[2]))), str(size_of(int(row[3])))] for row in rows]
-        path.write_text("".join(",".join(fields) + "\n" for fields in [head, *told]))
+        table(folder / place / "driver/persistent.csv", change)
 
 
 AMONG_CALLS = "trial board 1 did not repeat the run: its transactions were at other calls to persistent"

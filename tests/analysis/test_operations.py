@@ -1,7 +1,5 @@
 """The operation belongs to a transaction: one table of kinds, and phases that mix them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -12,7 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.adapters import drivertables
-from analysis.checks import rendered
+from analysis.checks import workload_replay
 from analysis.report import summary, terminal
 from analysis.stats import report_tables
 from base.errors import FileError
@@ -104,16 +102,16 @@ def test_rates_of_a_mix_are_over_the_whole_phase(tmp_path: Path) -> None:
     ],
 )
 def test_a_rendered_transaction_is_of_its_kind(op: str, one: Transaction) -> None:
-    assert rendered.is_one_of(op, one)
-    assert not rendered.is_one_of("read-modify-write" if op == "scan" else "scan", one)
+    assert workload_replay.is_one_of(op, one)
+    assert not workload_replay.is_one_of("read-modify-write" if op == "scan" else "scan", one)
 
 
 def test_a_batch_has_the_operation_of_its_op_as_often_as_requested() -> None:
     one = Transaction(("update",) * 3, batch=True)
-    assert rendered.is_one_of("update", one, 3) and rendered.is_one_of("batch", one)
-    assert not rendered.is_one_of("update", one) and not rendered.is_one_of("update", one, 2)
-    assert not rendered.is_one_of("insert", one, 3)
-    assert rendered.is_one_of("scan", Transaction(("read",) * 3, batch=True), 3)
+    assert workload_replay.is_one_of("update", one, 3) and workload_replay.is_one_of("batch", one)
+    assert not workload_replay.is_one_of("update", one) and not workload_replay.is_one_of("update", one, 2)
+    assert not workload_replay.is_one_of("insert", one, 3)
+    assert workload_replay.is_one_of("scan", Transaction(("read",) * 3, batch=True), 3)
 
 
 def test_an_engine_that_writes_without_reading_adds_what_is_missing() -> None:

@@ -1,7 +1,5 @@
 """PACE: when transactions are due, and what a run that did not keep to it is told."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -15,7 +13,7 @@ from some_cell import some_cell
 from analysis import pipeline, stages
 from analysis.checks import phases
 from analysis.report import terminal
-from analysis.stats import pacing
+from analysis.stats import overhead
 from base.arrays import ints
 from base.errors import BadInputError
 from commitpath.boards.payload import driver_env
@@ -90,7 +88,7 @@ def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.M
     due = begins.copy()
     due[3] = ends[2] - 1
     monkeypatch.setattr(pace, "due_ns", lambda *_: due)
-    found: Any = pacing.summary(some_cell(pace="20/s"), ran)
+    found: Any = overhead.pacing(some_cell(pace="20/s"), ran)
     assert found["asked"] == "20/s"
     assert found["late"] == 1
     assert found["busy_tps"]["all"] == pytest.approx(begins.size * 1e9 / np.sum(ends - begins))

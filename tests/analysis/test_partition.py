@@ -1,7 +1,5 @@
 """What of a disk's commands is a partition's: by records made up here, and by a run that was recorded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a folder to a report: exit codes, empty runs, hostile names, nothing half-written."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -16,13 +14,13 @@ import synthetic
 
 from analysis import __main__ as command
 from analysis import pipeline
-from analysis.diff.__main__ import main as diff
-from analysis.export.__main__ import main as export
-from analysis.inspect.__main__ import main as inspect
+from analysis.diff.page import main as diff
+from analysis.export import main as export
+from analysis.inspect import write
 from analysis.report import manual
 from analysis.run_files import derived
 from analysis.schemas import events
-from analysis.tree.__main__ import main as tree
+from analysis.tree.terminal import show
 from base.paths import ROOT
 
 # the fixture of tests/conftest.py
@@ -131,10 +129,10 @@ def test_what_needs_a_ledger_says_why_a_run_has_none(
         (run_dir / "summary.json").write_text(json.dumps({**summary, **rejected}))
         derived.write(run_dir)
     for call in (
-        lambda: inspect([str(run_dir)]),
-        lambda: tree([str(run_dir), "slowest"]),
-        lambda: diff([str(run_dir), str(run_dir), "--force"]),
-        lambda: export([str(run_dir), "perfetto"]),
+        lambda: write.of_run(str(run_dir)),
+        lambda: show(str(run_dir), "slowest"),
+        lambda: diff(str(run_dir), str(run_dir), force=True),
+        lambda: export(str(run_dir), "perfetto"),
     ):
         assert call() == 3
         said = capsys.readouterr().err.splitlines()

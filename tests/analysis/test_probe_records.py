@@ -1,7 +1,5 @@
 """The adapter of raw/probes.bin: what it makes of each record, and what it refuses."""
 
-from __future__ import annotations
-
 import re
 import struct
 from pathlib import Path

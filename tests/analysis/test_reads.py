@@ -1,7 +1,5 @@
 """Read commands are labelled, attributed and summed like writes: by hand, and in a recorded run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +11,7 @@ from traced import DEVICE, FILE, FLUSHER, NONE, READ, Trace
 from analysis import pipeline
 from analysis.checks import counts, cross_check, ledger
 from analysis.ledger import build
-from analysis.ledger.reads import summary
+from analysis.ledger.tables import reads_summary
 from analysis.report import terminal
 from analysis.run import Run
 
@@ -49,7 +47,7 @@ def test_each_part_has_its_label_file_and_transaction() -> None:
         (4096, "unattributed", None, 99, 0, None, "between transactions", False),
     ]
     assert made.pieces.is_empty() and made.costs["bytes"].sum() == 0
-    assert summary(made.reads, made.costs) == {
+    assert reads_summary(made.reads, made.costs) == {
         "bytes": 32768,
         "labels": {"database page": 24576, "inode/node": 4096, "unattributed": 4096},
         "files": {"database": 24576},

@@ -5,8 +5,6 @@ A fault of one record is in test_ledger.py. The runs: `ext4-delete` and `f2fs-wa
 second witness, `ext4-wal` the log of a flash device.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from edited import replace
 
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.checks import commits, cross_check, ledger
+from analysis.checks import cross_check, ledger
 from base.errors import FileError
 from model.block_operations import FUA
 
@@ -152,14 +151,7 @@ def stretch(name: str, factor: float) -> Change:
 
 def edit(name: str, old: str, new: str) -> Spoil:
     """Change a text in what the board says of the filesystem."""
-
-    def spoil(folder: Path) -> None:
-        path = folder / "raw/board" / name
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new, 1))
-
-    return spoil
+    return lambda folder: replace(folder / "raw/board" / name, old, new, 1)
 
 
 FAULTS: dict[str, tuple[str, Spoil, str]] = {
@@ -206,7 +198,7 @@ def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
         run = stages.build(folder)
-        return cross_check.ledger_agrees(run) + commits.waited_for(run) + audit.reasons(run)
+        return cross_check.ledger_agrees(run) + ledger.commits_waited_for(run) + audit.reasons(run)
     except FileError as error:
         return [str(error)]
 

@@ -4,8 +4,6 @@ changed.
 Each fault is at one place or of some pages only; what is wrong throughout is in test_refuted_ledger.py.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +16,7 @@ from test_refuted_ledger import Change, Spoil, files, of, records, wrong
 from analysis import stages
 from analysis.adapters.proberecords import OWNERS
 from analysis.audit import page_writes
-from analysis.checks import failures, synced_pages
+from analysis.checks import counts, file_calls
 from analysis.run import Run
 
 
@@ -90,7 +88,7 @@ def test_a_journalled_page_is_written_home_by_its_sync(built_run: Callable[[str]
     assert made is not None
     logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
     assert (
-        "pages that the engine wrote and synced were not on the device" in synced_pages.written_out(logged)[0]
+        "pages that the engine wrote and synced were not on the device" in file_calls.written_out(logged)[0]
     )
 
 
@@ -102,15 +100,15 @@ def test_where_no_sync_writes_home_its_commit_has_the_page(built_run: Callable[[
     last = made.ledger.select(pl.col("command").max(), pl.col("complete_ns").max())
     late = pl.when(home).then(pl.lit(last["command"][0])).otherwise("command").alias("command")
     left = made.pieces.with_columns(late.cast(made.pieces["command"].dtype))
-    assert synced_pages.written_out(dataclasses.replace(made, pieces=left)) == []
+    assert file_calls.written_out(dataclasses.replace(made, pieces=left)) == []
     copies = left.filter(pl.col("of").is_not_null() & pl.col("vfs_call").is_not_null())
     lost = left.join(copies[3:4], on=left.columns, how="anti", nulls_equal=True)
-    assert synced_pages.written_out(dataclasses.replace(made, pieces=lost))[0].startswith(
+    assert file_calls.written_out(dataclasses.replace(made, pieces=lost))[0].startswith(
         "1 pages that the engine wrote"
     )
     # one page that is home in time: then all must be
     one = made.pieces.filter(home)[:1]
-    assert synced_pages.written_out(dataclasses.replace(made, pieces=left.vstack(one)))
+    assert file_calls.written_out(dataclasses.replace(made, pieces=left.vstack(one)))
 
 
 def test_a_sync_before_the_window_must_not_fail(copy_run: Callable[[str], Path]) -> None:
@@ -123,4 +121,4 @@ def test_a_sync_before_the_window_must_not_fail(copy_run: Callable[[str], Path])
     records(fail)(folder)
     run = stages.build(folder)
     assert run.ledger is not None and run.ledger.syncs["begin_ns"][0] < run.driver.window[0]
-    assert failures.reported(run)[0].startswith("1 syncs failed: first ")
+    assert counts.failures_reported(run)[0].startswith("1 syncs failed: first ")

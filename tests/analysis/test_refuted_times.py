@@ -3,40 +3,23 @@
 The runs are ext4 in DELETE mode (bench/sample), and WAL on F2FS (null_blk) and on ext4 (flashsim).
 """
 
-from __future__ import annotations
-
-import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from edited import Rows, table
 from test_refuted_ledger import records
 
 from analysis import audit, checks, stages
 from analysis.adapters.proberecords import TYPES
 from analysis.audit import call_order
-from analysis.checks import baseline, failures, phases
+from analysis.checks import baseline, counts, phases
 from analysis.report import summary, terminal
 from analysis.run import Run
 from analysis.stats import report_tables
 
 DELETE, F2FS, FLASH = "../bench/sample", "sample-f2fs-wal", "sample-flash-wal"
-Rows = list[dict[str, Any]]
-
-
-def table(path: Path, change: Callable[[Rows], object]) -> None:
-    """Change the rows of a CSV file; their times and numbers are int."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        row |= {key: int(value) for key, value in row.items() if value.lstrip("-").isdigit()}
-    change(rows)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def every_second_boundary(rows: Rows) -> None:
@@ -116,7 +99,7 @@ FAULTS: list[tuple[Callable[[Path], None], str, str]] = [
 @pytest.mark.parametrize("sample", [DELETE, F2FS, FLASH])
 def test_what_was_recorded_holds(sample: str, built_run: Callable[[str], Run]) -> None:
     run = built_run(sample)
-    made = (failures.reported, phases.counters_at_edges, phases.cpu_time, call_order.calls)
+    made = (counts.failures_reported, phases.counters_at_edges, phases.cpu_time, call_order.calls)
     assert [reason for check in (*made, baseline.plausible_times) for reason in check(run)] == []
 
 

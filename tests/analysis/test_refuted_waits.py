@@ -1,8 +1,6 @@
 """Times of single waits, syncs and bios that were not so are refuted, on recorded runs; what is wrong of all
 records of a type is in test_refuted_ledger.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the engine was given is read as its transactions, and what is none is refused with its place."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import struct

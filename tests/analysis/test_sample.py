@@ -1,7 +1,5 @@
 """A run recorded on the virtual board (record-sample.sh), against golden files."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

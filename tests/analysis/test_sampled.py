@@ -1,7 +1,5 @@
 """Trials whose files the host looks at, too: a recorded run, with a database as a sampled trial's."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Each file of a stored run: deleted, cut, emptied or overwritten, `make analyse` does not say ok."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -14,7 +12,7 @@ from edited import edit
 from analysis import __main__ as command
 from analysis.run_files import stored_files
 from analysis.run_files.stored_files import NOT_HELD
-from analysis.tree import __main__ as tree
+from analysis.tree import terminal
 from base.identity import cell_id
 
 
@@ -70,7 +68,7 @@ def test_what_reads_an_analysed_run_takes_only_what_was_written(
 ) -> None:
     folder = stored(copy_run)
     assert command.main([str(folder), "--quiet"]) == 0
-    assert tree.main([str(folder), "0"]) == 0
+    assert terminal.show(str(folder), "0") == 0
     capsys.readouterr()
     costs = folder / "tables/costs.parquet"
     for path, content in (
@@ -86,8 +84,8 @@ def test_what_reads_an_analysed_run_takes_only_what_was_written(
             path.write_text(content)
         else:
             path.unlink()
-        assert tree.main([str(folder), "0"]) == 3
+        assert terminal.show(str(folder), "0") == 3
         said = capsys.readouterr().err
         assert path.name in said and f"make analyse RUN={folder}" in said and said.count("\n") == 1
         path.write_bytes(before)
-    assert tree.main([str(folder), "0"]) == 0
+    assert terminal.show(str(folder), "0") == 0

@@ -1,7 +1,5 @@
 """A run's outputs are put in place one analysis after the other, and half of it is not taken for a whole."""
 
-from __future__ import annotations
-
 import fcntl
 import threading
 from pathlib import Path

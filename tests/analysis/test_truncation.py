@@ -1,7 +1,5 @@
 """Any raw file cut at any byte, or full of noise: one clear line or a rejection."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The interval of what watching cost, where a twin is another run."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A recorded run on ext4 without a journal: its syncs write metadata to their place, and wait for that."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,7 +7,7 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis.adapters.layout import JOURNAL
+from analysis.adapters.layouts import JOURNAL
 from analysis.audit import waits
 from analysis.ledger.build import Ledger
 from analysis.schemas.ledger import WAITS

@@ -1,7 +1,5 @@
 """wal_autocheckpoint and journal_size_limit are held against what transactions called."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -9,7 +9,7 @@ import pytest
 
 from analysis import checks, pipeline, stages
 from analysis.__main__ import main as analyse
-from analysis.content.file_roles import role
+from analysis.content.relabelled import role
 from analysis.inspect.load import Loaded
 from analysis.run_files import stored
 from base.errors import FileError

@@ -3,8 +3,6 @@
 Each is seen to fail on a recorded run with one thing changed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """An analysed run of a few rows, each of which a test can name: for exports and diffs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,14 +3,12 @@
 Times are made up, and in microseconds here; nothing is a measurement.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import Layout
+from analysis.adapters.layouts import Layout
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, split
 from analysis.ledger import build, records
 from analysis.schemas.ledger import LABELS, VFS

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import polars as pl
 from boards import RUN, Parts, at_once
 
-from analysis.adapters import device_logs, devicelog, driver, trials
-from analysis.adapters.devicelog import DeviceLog
+from analysis.adapters import device_logs, driver, trials
+from analysis.adapters.device_logs import DeviceLog
 from analysis.crash import prefixes, verdicts
 from analysis.crash.align import Ran
 from base.errors import LabError
@@ -191,9 +191,9 @@ def same(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan, peer: Peer
     (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))
-        alike = devicelog.common_prefix(again.entries, peer.log.entries)
+        alike = device_logs.common_prefix(again.entries, peer.log.entries)
         if alike < (drain := Ran(peer.driver, peer.log).numbers.drain):
-            each = [devicelog.command_keys(log.entries[alike : alike + 1]) for log in (peer.log, again)]
+            each = [device_logs.command_keys(log.entries[alike : alike + 1]) for log in (peer.log, again)]
             raise LabError(
                 f"the run over dm-log-writes did other commands when it was done again: command {alike} of "
                 f"{drain} before the drain was {each[0]}, and then {each[1]} (operation, sector, sectors)"

@@ -11,7 +11,7 @@ import pytest
 
 from analysis import stages
 from analysis.__main__ import main as analyse
-from analysis.adapters import devicelog
+from analysis.adapters import device_logs
 from analysis.crash.align import Ran
 from commitpath.cells.from_variables import make_cell
 from commitpath.run import experiment
@@ -45,7 +45,7 @@ def alike_until_the_drain(one: Ran, other: Ran) -> bool:
     """In the drain several threads of the kernel write at once, in any order."""
     first, drain, _ = Ran(*one).numbers
     both = (ran.log.within(*ran.driver.window) for ran in (one, other))
-    return devicelog.common_prefix(*both) >= drain - first > 0
+    return device_logs.common_prefix(*both) >= drain - first > 0
 
 
 def test_a_watched_run_and_its_baseline_split_a_large_sync_alike(run_cell: Callable[..., Path]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from analysis.report.lifetime import years
+from analysis.stats.totals import years
 from commitpath.results import expectations, metrics, run_folders
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from sync_table import TABLE
 
 from analysis import pipeline
 from analysis.checks import counts
-from analysis.inspect.__main__ import main as inspect
+from analysis.inspect import write
 from commitpath.run.experiment import run_once
 from commitpath.run.watch import command_cell
 
@@ -69,7 +69,7 @@ def test_a_program_with_two_databases_and_one_with_a_database_for_each_mode() ->
     # At the close of wal.db and of three of modes.py a checkpoint syncs the log and the database. A rollback
     # syncs the journal that PERSIST zeroes above OFF and that TRUNCATE empties above NORMAL.
     assert summary["transactions"]["syncs_in_none"] == 2 * 4 + 3 + 2
-    assert inspect([str(folder)]) == 0
+    assert write.of_run(str(folder)) == 0
     assert (folder / "inspect.html").is_file()
     have_the_syncs_of_sqlite(summary)
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import WORKLOADS, Driver
 from made import make
 
-from images import artifacts, patched_library
+from images import artifacts, compiling
 
 SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 SMALL = ("--write-buffer-size", 65536, "--max-file-size", 1048576)
@@ -17,7 +17,7 @@ SMALL = ("--write-buffer-size", 65536, "--max-file-size", 1048576)
 
 @functools.cache
 def root() -> Path:
-    return patched_library.root("leveldb", None)
+    return compiling.root("leveldb", None)
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from test_killed_driver import SANITIZED, memory, programs
 
 from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS, read_table
-from analysis.crash import holes, prefixes
+from analysis.crash import prefixes
 from images import artifacts
 from model import engines
 from model.cell import Cell
@@ -179,8 +179,8 @@ def test_leveldb_goes_on_behind_a_damaged_block_of_its_log(left: Store) -> None:
     log.write_bytes(damaged)
     total, made = content(left), cell("leveldb")
     assert total not in {held.hash for held in oracle.after_each(made, KV)}
-    sought = holes.Sought(total, begun=5 * SIZES["n"])
-    hole = holes.find(made, KV, {sought})[sought]
+    sought = prefixes.Sought(total, begun=5 * SIZES["n"])
+    hole = prefixes.find_holes(made, KV, {sought})[sought]
     # the third insert is in the zeros, and batches are behind the block, which may write its key again
     assert 2 <= hole.first < SIZES["n"] and hole.there > 3 * SIZES["n"]
 
@@ -221,8 +221,8 @@ def test_leveldbs_gap_between_two_logs(tmp_path: Path) -> None:
     total = int(dict(zip(names, values, strict=True))["hash"], 16)
     profiles = {"workload": {"driver_workload": "kv"}}
     made = some_cell(engine="leveldb", seed=1, profiles=profiles, **sizes)
-    sought = holes.Sought(total, begun=22)
-    assert holes.find(made, KV, {sought}) == {sought: holes.Hole(11, 20, 21)}
+    sought = prefixes.Sought(total, begun=22)
+    assert prefixes.find_holes(made, KV, {sought}) == {sought: prefixes.Hole(11, 20, 21)}
 
 
 def spoilt(data: bytes, chance: random.Random) -> bytes:

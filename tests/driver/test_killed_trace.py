@@ -1,5 +1,5 @@
 """A driver that is killed while it runs a user's SQL: what comes up is what SQLite leaves that plays it
-(model/expected_state/replayed.py), in each engine with SQL, whatever the tables are."""
+(model/expected_state/oracle.py), in each engine with SQL, whatever the tables are."""
 
 import subprocess
 from pathlib import Path

@@ -14,7 +14,7 @@ import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
 
 from analysis.adapters import rendered
-from analysis.checks import rendered as as_timed
+from analysis.checks import workload_replay as as_timed
 from base.identity import FIRST_ENGINE
 from commitpath.boards.payload import engine_options
 from commitpath.cells.axes import axes

@@ -10,7 +10,7 @@ import yaml
 from native import PLAIN, ROOT, Refused
 from oracle import made_again
 
-from analysis.adapters.devicelog import ENTRY
+from analysis.adapters.device_logs import ENTRY
 from model.block_operations import FUA
 
 COMMAND, READ, PROGRAM = 100_000, 60_000, 1_000_000

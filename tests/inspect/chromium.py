@@ -1,7 +1,5 @@
 """Starts a headless Chromium of a profile of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from selenium import webdriver

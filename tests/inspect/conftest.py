@@ -20,8 +20,7 @@ sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 import chromium  # noqa: E402
 import synthetic_ledger  # noqa: E402
 
-from analysis.inspect import external_trace  # noqa: E402
-from analysis.inspect.__main__ import main as inspect  # noqa: E402
+from analysis.inspect import external_trace, write  # noqa: E402
 
 
 class Page:
@@ -143,7 +142,7 @@ def script_page(
         shutil.copytree(page().folder, tmp_path / "run")
         (tmp_path / "run/raw").mkdir(exist_ok=True)
         (tmp_path / "run/raw/bpftrace.txt").write_text(text)
-        assert inspect([str(tmp_path / "run")]) == 0
+        assert write.of_run(str(tmp_path / "run")) == 0
         return Page(browser, tmp_path / "run").open()
 
     return open_page
@@ -154,7 +153,7 @@ def trace_page(browser: webdriver.Chrome, tmp_path: Path) -> Callable[[str], Pag
     """trace_page(prefix): the page of a block trace that no run made."""
 
     def open_page(given: str) -> Page:
-        assert inspect(["--trace", given]) == 0
+        assert write.of_trace(given) == 0
         external_trace.place(given).replace(tmp_path / "inspect.html")
         return Page(browser, tmp_path).open()
 
@@ -170,7 +169,7 @@ def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) ->
         key = repr(sorted(options.items()))
         if key not in made:
             made[key] = synthetic_ledger.make(tmp_path_factory.mktemp("run") / "run", **options)
-            assert inspect([str(made[key])]) == 0
+            assert write.of_run(str(made[key])) == 0
         return Page(browser, made[key]).open(address)
 
     return open_page

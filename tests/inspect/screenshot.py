@@ -14,8 +14,6 @@ pixels. `make inspect RUN=…` first. The pictures of docs/how-to/inspect.md:
     tests/inspect/screenshot.py /tmp/nullb0.inspect.html docs/images/inspect-trace.png '' 760
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -7,8 +7,6 @@ the main thread's own CPU time for each (Performance.getMetrics in thread ticks)
 apart a slow page and a busy machine.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path
@@ -99,14 +97,14 @@ def main() -> int:
     if len(sys.argv) > 1:
         print(__doc__)
         return 0 if sys.argv[1] == "--help" else 2
-    from analysis.inspect.__main__ import main as inspect
+    from analysis.inspect import write
 
     with tempfile.TemporaryDirectory() as name:
         browser = start(Path(name) / "profile")
         try:
             for mode, fs in (("wal", "f2fs"), ("delete", "ext4-ordered")):
                 run = synthetic_ledger.make(Path(name) / mode, mode=mode, fs=fs, commands=COMMANDS)
-                inspect([str(run)])
+                write.of_run(str(run))
                 print(f"{mode} on {fs}:\n{told(measure(browser, run / 'inspect.html'))}")
         finally:
             browser.quit()

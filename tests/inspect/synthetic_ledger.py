@@ -4,8 +4,6 @@ Times and sectors are invented, but consistent: every command has a cause, the p
 write add up to it, shares add to 1. Nothing here is a measurement.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import defaultdict

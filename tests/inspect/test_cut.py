@@ -11,7 +11,7 @@ from conftest import Page
 from selenium import webdriver
 
 from analysis import pipeline
-from analysis.inspect.__main__ import main as inspect
+from analysis.inspect import write
 from analysis.run_files import derived
 
 HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ def page(browser: webdriver.Chrome, run: Path, tmp_path: Path) -> Callable[..., 
     """page(trial, address): the page of a trial."""
 
     def open_page(trial: int, address: str = "") -> Page:
-        assert inspect([str(run), str(trial)]) == 0
+        assert write.of_run(str(run), str(trial)) == 0
         shutil.copy(run / f"inspect-trial-{trial}.html", tmp_path / "inspect.html")
         return Page(browser, tmp_path).open(address)
 
@@ -126,6 +126,6 @@ def test_a_trial_that_has_no_place_in_the_timeline(
         pl.read_parquet(path).with_columns(watched_ns=pl.lit(None, pl.Int64)).write_parquet(path)
 
     copy = changed(run, tmp_path, "tables/trials.parquet", nowhere)
-    assert inspect([str(copy), "1"]) == 2
+    assert write.of_run(str(copy), "1") == 2
     said = capsys.readouterr().err
     assert "TRIAL=1: command 9 is not in the timeline" in said and said.count("\n") == 1

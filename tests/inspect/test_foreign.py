@@ -1,7 +1,5 @@
 """Traces as people post them (tests/inspect/traces/): what device had which command when, and whose it is."""
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess
@@ -10,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.adapters import blkparsed
-from analysis.inspect import external_trace
-from analysis.inspect.__main__ import main
+from analysis.inspect import external_trace, write
 from base.errors import FileError
 
 TRACES = Path(__file__).parent / "traces"
@@ -118,7 +115,7 @@ def test_the_csv_has_commands_and_orphans(tmp_path: Path) -> None:
         "8,0 0 4 0.000003000 0 C  WS 128 + 8 [65531]\n"
         "8,0 0 5 0.000004000 9 D  FN [kworker/0:1H]\n"
     )
-    assert main(["--trace", str(trace), "--csv", str(table)]) == 0
+    assert write.of_trace(str(trace), table=str(table)) == 0
     with table.open(newline="") as file:
         head, *found = csv.reader(file)
     assert head == [

@@ -1,7 +1,5 @@
 """Bad input gets one line and leaves no page; text and numbers are packed as they are."""
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Callable
@@ -11,7 +9,7 @@ import polars as pl
 import pytest
 import synthetic_ledger
 
-from analysis.inspect.__main__ import main
+from analysis.inspect import write
 from analysis.inspect.pack import pack
 from analysis.run_files import derived
 
@@ -56,7 +54,7 @@ SPOILED = {
 def test_bad_input_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
     run = synthetic_ledger.make(tmp_path / "run", n=2)
     SPOILED[wrong](run)
-    assert main([str(run)]) == 3
+    assert write.of_run(str(run)) == 3
     said = capsys.readouterr().err
     assert wrong in said
     assert said.count("\n") == 1
@@ -64,9 +62,8 @@ def test_bad_input_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_no_such_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none")]) == 3
+    assert write.of_run(str(tmp_path / "none")) == 3
     assert "none: no such folder" in capsys.readouterr().err
-    assert main([]) == 2
 
 
 def test_packs_columns_narrow_and_exact() -> None:

@@ -1,7 +1,5 @@
 """The page in a headless Chromium: what is drawn, lit up, filtered and copied is what the tables say."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """200 000 block commands: a first picture within 2 s, and fluid frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A block trace that no run made: what of it is shown, and what is no trace."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,8 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.inspect import external_trace
-from analysis.inspect.__main__ import main
+from analysis.inspect import external_trace, write
 from analysis.observers import blktrace as observer
 from base.errors import FileError
 from base.paths import ROOT
@@ -107,7 +104,7 @@ def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
         "1 completion has no issue in the trace: shown without a length",
         "1 command failed: 1 with EIO",
     )
-    assert main(["--trace", str(tmp_path / "t")]) == 0
+    assert write.of_trace(str(tmp_path / "t")) == 0
     assert (tmp_path / "t.inspect.html").is_file()
 
 
@@ -147,7 +144,7 @@ def test_what_is_no_trace_is_one_line(
     else:
         given = str(tmp_path)
     before = set(tmp_path.iterdir())
-    assert main(["--trace", given]) == 2
+    assert write.of_trace(given) == 2
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1
     with pytest.raises(FileError, match=BAD[case]):

@@ -1,7 +1,5 @@
 """make tree: what one transaction did, as wide and as coloured as the terminal is."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re
@@ -14,9 +12,8 @@ import pytest
 import synthetic_ledger
 
 from analysis.inspect.load import Loaded
-from analysis.tree.__main__ import main
 from analysis.tree.chain import Node, tree
-from analysis.tree.terminal import Terminal, lines
+from analysis.tree.terminal import Terminal, lines, show
 
 ROOT = Path(__file__).parents[2]
 PIPE = Terminal(None, False, True)
@@ -75,9 +72,10 @@ def test_no_line_is_wider_than_the_terminal(run: Path, columns: int) -> None:
 
 
 def test_colours_only_on_a_terminal(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(run), "slowest"]) == 0
+    assert show(str(run), "slowest") == 0
     assert "\x1b" not in capsys.readouterr().out
-    command = [sys.executable, "-m", "analysis.tree", str(run), "slowest"]
+    program = f"from analysis.tree.terminal import show; show({str(run)!r}, 'slowest')"
+    command = [sys.executable, "-c", program]
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "70"}
     environment.pop("NO_COLOR", None)
@@ -101,7 +99,7 @@ def _read(terminal: int) -> bytes:
 
 @pytest.mark.parametrize("asked", ["60", "-1", "x"])
 def test_no_such_transaction(run: Path, capsys: pytest.CaptureFixture[str], asked: str) -> None:
-    assert main([str(run), asked]) == 2
+    assert show(str(run), asked) == 2
     said = capsys.readouterr()
     assert "expected 0 to 59, or slowest" in said.err
     assert not said.out

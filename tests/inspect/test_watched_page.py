@@ -9,7 +9,7 @@ from conftest import Page
 from selenium import webdriver
 
 from analysis import pipeline
-from analysis.inspect.__main__ import main as inspect
+from analysis.inspect import write
 
 SAMPLE = Path(__file__).resolve().parents[1] / "analysis/watch-sample.tar.xz"
 
@@ -30,7 +30,7 @@ def unpacked(folder: Path, undrawn: Any, *, noted: bool) -> Path:
         phases.write_text(phases.read_text().replace(",43\n", ",0\n"))
     with undrawn():
         pipeline.analyse(folder / "run")
-    assert inspect([str(folder / "run")]) == 0
+    assert write.of_run(str(folder / "run")) == 0
     return folder / "run"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import zstandard
 
-from analysis.adapters import devicelog, proberecords
+from analysis.adapters import device_logs, proberecords
 from analysis.observers import content
 from analysis.run_files import stored_files
 
@@ -59,7 +59,7 @@ class Recording:
         """Change the entries of the device's log."""
         path = self.raw / "device.bin"
         head, data = path.read_bytes()[:LOG_HEADER], path.read_bytes()[LOG_HEADER:]
-        entries = change(np.frombuffer(data, devicelog.ENTRY).copy())
+        entries = change(np.frombuffer(data, device_logs.ENTRY).copy())
         path.write_bytes(head[:16] + len(entries).to_bytes(8, "little") + head[24:] + entries.tobytes())
 
     def change_content(self, change: Callable[[np.ndarray], np.ndarray]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, edit, write
 
-from analysis.run_files import analysing
+from analysis.run_files import derived
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import cell_id
@@ -104,7 +104,7 @@ def test_a_run_that_is_being_analysed_is_running(lab: Lab) -> None:
     run = lab.run()
     for name in ("summary.json", "manifest.json", "derived.json"):
         (run / name).unlink()
-    with analysing.marked(run):
+    with derived.marked(run):
         printed = lab.ok("results")
     assert printed.splitlines()[0] == f"running  {run.relative_to(lab.results)}: it is being analysed"
     assert "failed" not in printed and "0 runs" in printed

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.devicelog import ENTRY, DeviceLog
+from analysis.adapters.device_logs import ENTRY, DeviceLog
 from model.block_operations import FLUSH, WRITE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.devicelog import ENTRY, DeviceLog
-from analysis.crash import fault_trials, verdicts
+from analysis.adapters.device_logs import ENTRY, DeviceLog
+from analysis.crash import kills, verdicts
 from base.errors import BadInputError
 from base.schema import schema
 from commitpath.cells.from_variables import make_cell
@@ -123,5 +123,5 @@ def test_a_fault_that_did_not_fire_rejects_the_run(change: dict[str, int], reaso
     table = pl.DataFrame([{"trial": 0, "fired": 1, "seen": 3, "sector": 4} | change])
     log = DeviceLog(0, 0, ENTRIES)
     run: Any = SimpleNamespace(cell=some_cell(device_faults="torn:2"), timed_log=log, timing=RAN, kills=table)
-    reasons = fault_trials.fired(run)
+    reasons = kills.faults_fired(run)
     assert reasons == [] if reason is None else reasons[0].startswith(reason)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.adapters.device_logs import Reader
-from analysis.adapters.devicelog import ENTRY, DeviceLog, invalid_entries
+from analysis.adapters.device_logs import ENTRY, DeviceLog, Reader, invalid_entries
 from base.errors import FileError
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ, WRITE
 

@@ -8,7 +8,7 @@ it out.
 import re
 from pathlib import Path
 
-from analysis.adapters.layout import INODE, META, SECTOR, Layout, of_regions
+from analysis.adapters.layouts import INODE, META, SECTOR, Layout, of_regions
 from analysis.run_files.reading import integer, read_text
 from base.errors import FileError
 from model.filesystems import Superblock

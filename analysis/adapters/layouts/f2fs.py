@@ -3,7 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 
-from analysis.adapters.layout import META, PACK, Layout, of_regions
+from analysis.adapters.layouts import META, PACK, Layout, of_regions
 from analysis.run_files.reading import integer
 from base.errors import FileError
 from model.filesystems import Superblock

@@ -9,7 +9,7 @@ device identifies them. A copy in the log does not name its block.
 import re
 from pathlib import Path
 
-from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, SECTOR, Layout, of_regions
+from analysis.adapters.layouts import DIRECTORY, INODE, JOURNAL, META, SECTOR, Layout, of_regions
 from analysis.run_files.reading import integer, read_text
 from base.errors import FileError
 from model.filesystems import Superblock

@@ -219,7 +219,7 @@ static bool maintain(struct database *database, struct error *error)
 const struct engine engine = {
 	KEY_VALUES_HOOKS,
 	.name = "leveldb",
-	.file_roles = leveldb_roles,
+	.relabelled = leveldb_roles,
 	.open = open_database,
 	.close = close_database,
 	.remove = rows_remove,

@@ -207,7 +207,7 @@ const struct engine engine = {
 	KEY_VALUES_HOOKS,
 	.name = "lmdb",
 	.maps_files = true,
-	.file_roles = roles,
+	.relabelled = roles,
 	.open = open_database,
 	.close = close_database,
 	.remove = remove_database,

@@ -245,7 +245,7 @@ const struct engine engine = {
 	SQLITE_HOOKS,
 	.name = driver_name,
 	.settings = driver_settings,
-	.file_roles = driver_file_roles,
+	.relabelled = driver_file_roles,
 	.title = title,
 	.open = open_database,
 	.close = close_database,

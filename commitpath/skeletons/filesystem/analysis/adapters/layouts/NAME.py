@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.adapters.layout import Layout, of_regions
+from analysis.adapters.layouts import Layout, of_regions
 from analysis.run_files.reading import integer
 from model.filesystems import Superblock
 

@@ -1,12 +1,15 @@
-"""Recognise database, journal and WAL files of a watched command by their first written bytes.
+"""Correct labels by the bytes: roles of a watched command's files, and metadata blocks of reused places.
 
 An engine's module may define HEADS: {role: first bytes of its files}. A file is an inode number and the time
-when it had that number (analysis/ledger/inode_reuse.py). Its role is that of its last first page before a
+when it had that number (analysis/ledger/files.py). Its role is that of its last first page before a
 write, or else of the next one. If none was written, its first bytes after the run count.
 
 A first page that begins with zeros is ambiguous: a rollback journal has zeros before and after its header is
 valid. It gets the role of the next first page if the rest of the header is equal, else of the previous one.
 Files that begin with anything else are not an engine's.
+
+The filesystem's layout is read after the run. By then a directory or an extent tree may be gone and its block
+reused, so only the bytes show what it was: a filesystem's module here may have `kinds(pages) -> labels`.
 """
 
 from collections.abc import Mapping
@@ -15,12 +18,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from analysis.content import logged, units, with_kinds
-from analysis.ledger import inode_reuse
+from analysis.adapters.layouts import DATA
+from analysis.content import blocks, find_reader, logged, units, with_kinds
+from analysis.ledger import files as files_module
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
 from analysis.observers import Content as Kept
-from analysis.schemas.ledger import FILE, FILES, LABEL
+from analysis.schemas.ledger import FILE, FILES, LABEL, LABELS
 from base.arrays import Ints, at, ints
 from model import engines
 
@@ -78,7 +82,7 @@ def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
     time = ints(made.ledger["queue_ns"].fill_null(0))[command][has_bytes]
     inode, issued = ints(first["inode"])[has_bytes], ints(made.ledger["issue_ns"])[command][has_bytes]
     pairs = zip(inode.tolist(), issued.tolist(), strict=True)
-    life = [inode_reuse.life(made.given.lives, *pair) for pair in pairs]
+    life = [files_module.life(made.given.lives, *pair) for pair in pairs]
     return pl.DataFrame({"inode": inode, "life": life, "time_ns": time, "head": heads}, schema=_TABLE)
 
 
@@ -104,7 +108,7 @@ def _roles(heads: pl.DataFrame) -> _Roles:
 
 
 def _roles_at(
-    rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: inode_reuse.Lives
+    rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], inode_lives: files_module.Lives
 ) -> list[str | None]:
     """Return the role of each row's file at its time; rows: inode, time_ns, file, seen_ns.
 
@@ -117,12 +121,68 @@ def _roles_at(
         if file != OTHER or file not in FILES or inode is None:
             result.append(None)
             continue
-        life = inode_reuse.life(inode_lives, inode, seen)
+        life = files_module.life(inode_lives, inode, seen)
         if (inode, life) in heads:
             times, roles = heads[inode, life]
             place = max(int(np.searchsorted(times, time or 0, side="right")) - 1, 0)
             result.append(roles[place] or OTHER)
         else:
-            is_left = life == inode_reuse.last(inode_lives, inode)
+            is_left = life == files_module.last_life(inode_lives, inode)
             result.append((role(left.get(inode, b"")) if is_left else None) or OTHER)
     return result
+
+
+_UNATTRIBUTED = "unattributed"
+
+
+def metadata(made: Ledger, kept: Kept) -> Ledger:
+    """Return the ledger with reused blocks labelled by their bytes, at home and in the journal."""
+    kinds = getattr(find_reader(made.given.layout.filesystem), "kinds", None)
+    rows = _pieces(made)
+    if kinds is None or not rows.size:
+        return made
+    log, record = logged(made, kept)
+    if (record[units.writes(made.ledger)] < 0).any():
+        return made  # reported by checks/cross_check.py
+    chosen = made.pieces[rows]
+    distinct, place = np.unique(record[ints(chosen["command"])], return_inverse=True)
+    whole, places = blocks.blocks(log.take(distinct))
+    given = units.given(made.ledger, chosen, record)._replace(record=ints(place))
+    judged = units.units(given, places)
+    label = np.full(judged.piece.size, -1, np.int64)
+    has_bytes = judged.row >= 0
+    label[has_bytes] = kinds(whole.take(judged.row[has_bytes]))
+    low, high = np.full(rows.size, len(LABELS)), np.full(rows.size, -1)
+    np.minimum.at(low, judged.piece, label)
+    np.maximum.at(high, judged.piece, label)
+    same = (low == high) & (low >= 0)
+    return _changed(made, rows[same], low[same])
+
+
+def _pieces(made: Ledger) -> Ints:
+    """Return the pieces that are metadata blocks at a place where a file was, too, or is."""
+    layout, pieces = made.given.layout, made.pieces
+    home, file = ints(pieces["home"].fill_null(-1)), pieces["inode"].is_not_null().to_numpy()
+    places = ints(pieces["sector"])[file], ints(pieces["bytes"])[file] // blocks.SECTOR
+    rows = np.flatnonzero(home >= 0)
+    of = home[rows]
+    starts = np.sort(places[0])
+    ends = (places[0] + places[1])[np.argsort(places[0], kind="stable")]
+    last = np.searchsorted(starts, of, side="right") - 1
+    was_file = (last >= 0) & (of < np.maximum.accumulate(np.r_[ends, -1])[last])
+    return np.asarray(rows[(layout.label(of) == DATA) | (layout.may_change(of) & was_file)])
+
+
+def _changed(made: Ledger, rows: Ints, labels: Ints) -> Ledger:
+    """Return the ledger with other labels for some pieces; a journal copy gets the label of its block."""
+    new = np.full(made.pieces.height, -1)
+    new[rows] = labels
+    label = pl.Series([*LABELS, None], dtype=LABEL).gather(np.where(new < 0, len(LABELS), new))
+    is_copy = pl.col("of").is_not_null()
+    pieces = made.pieces.with_columns(
+        pl.when(is_copy).then(pl.coalesce(label, "of")).otherwise("of").alias("of"),
+        pl.when(~is_copy).then(pl.coalesce(label, "label")).otherwise("label").alias("label"),
+    )
+    size = pieces.group_by("command", "label").agg(pl.col("bytes").sum())
+    most = size.sort("bytes", descending=True).group_by("command", maintain_order=True).first()
+    return replace(made, ledger=with_kinds(made.ledger, _UNATTRIBUTED, most), pieces=pieces)

@@ -1,0 +1,109 @@
+"""Write inspect.html of a run, also with a trial's power cut, or of a block trace that no run made.
+
+Exit status: 0 done, 2 no such trial or no trace, 3 a table cannot be read; then no page is written.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.adapters import trials
+from analysis.crash import verdicts
+from analysis.figures import style
+from analysis.inspect import external_trace, page, traced
+from analysis.inspect.load import Loaded
+from analysis.inspect.trace_gaps import counted
+from base import scratch
+from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, FileError
+from base.text import printable
+
+
+def _place(run: Path, trial: str) -> Path:
+    """Return the path of a trial's page, next to its run's page."""
+    return run / f"inspect-trial-{int(trial)}.html"
+
+
+def cut_of(run: Loaded, trial: str) -> dict[str, Any]:
+    """Return the cut for the page: its time, the transactions that are lost, the commands that were kept and
+    that were not, and the verdict in words. Raises BadInputError for a trial that does not exist, or
+    that has no known place in the watched run."""
+    folder = run.run.folder
+    if run.run.summary.get("crash") is None:
+        raise BadInputError(f"RUN={folder}: {trials.NO_TRIALS}")
+    table = run.run.table("trials", ("trial", "watched_ns", "commands_gone"))
+    count = table.height + (run.run.summary["crash"].get("unplaced") or 0)
+    rows = table.filter(pl.col("trial") == trials.parse_number(trial, count)).rows(named=True)
+    if not rows:
+        raise BadInputError(f"TRIAL={trial}: {trials.UNPLACED}")
+    row = rows[0]
+    if row["policy"] is None:
+        raise BadInputError(
+            f"TRIAL={trial}: a process was killed, and no command of the device was cut; a trial of "
+            "CRASH=power has a place in the timeline"
+        )
+    if row["watched_ns"] is None:
+        raise BadInputError(
+            f"TRIAL={trial}: command {row['command']} is not in the timeline: from some command before it on "
+            "the watched run's device got others than the board that was cut"
+        )
+    first, acknowledged = row["first_lost"], row["acknowledged"]
+    return {
+        "time": row["watched_ns"] - run.origin,
+        "verdict": style.clean(verdicts.describe(row)),
+        "lost": [] if first is None else list(range(first, acknowledged)),
+        "under_way": row["under_way"],
+        "kept": _numbers(row["commands_kept"]),
+        "gone": _numbers(row["commands_gone"]),
+    }
+
+
+def _numbers(ranges: str | None) -> list[int]:
+    """Return the numbers of `3 5-7` (crash/context.py)."""
+    parts = (one.split("-") for one in (ranges or "").split())
+    return [number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)]
+
+
+def of_run(folder: str, trial: str | None = None) -> int:
+    """Write a run's inspect.html from its tables, or inspect-trial-<TRIAL>.html, with the cut of a trial."""
+    try:
+        run = Loaded(Path(folder), any_load=trial is None)
+        text = page.render(run, None if trial is None else cut_of(run, trial))
+    except BadInputError as error:
+        print(f"commitpath: {printable(error)}", file=sys.stderr)
+        return error.exit_code
+    except FileError as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return EXIT_UNREADABLE
+    return _write(text, Path(folder) / "inspect.html" if trial is None else _place(Path(folder), trial))
+
+
+def of_trace(trace: str, form: str = "", table: str = "") -> int:
+    """Write <name>.inspect.html next to a block trace, and its commands to the CSV file `table`.
+
+    form: what `blkparse -f` was given, for its text.
+    """
+    try:
+        read = external_trace.read(trace, form)
+        for line in (*external_trace.facts(read), *read.gaps):
+            print(f"inspect: {printable(line)}")
+        text = page.render_trace(read)
+        if table:
+            with scratch.whole(Path(table)) as part:
+                traced.csv(read.traced, part)
+            print(f"inspect: {table} ({counted(read.shown.height, 'row')})")
+    except BadInputError as error:
+        print(f"commitpath: {printable(error)}", file=sys.stderr)
+        return error.exit_code
+    except FileError as error:
+        print(f"commitpath: TRACE={error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    return _write(text, external_trace.place(trace))
+
+
+def _write(text: str, place: Path) -> int:
+    with scratch.whole(place) as part:
+        part.write_text(text, encoding="utf-8", errors="replace")
+    print(f"inspect: {place} ({place.stat().st_size / 2**20:.1f} MiB)")
+    return 0
