@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from analysis.figures import style
-from commitpath.charts import cause_rows, frame, look, sweep_axes
-from commitpath.charts.bar_positions import Places, places
+from commitpath.charts import cause_rows, frame, look
+from commitpath.charts.cause_rows import Places, places
 from commitpath.charts.model import Drawn, Value, boards, values_of
 from commitpath.charts.panel_values import SIGNS
 
@@ -42,9 +42,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
             panel(panel_axes, drawn[at], laid[at], pitch[at], column == 0)
             frame.title(panel_axes, drawn[at], rooms[at], max(high[other] for other in row))
             if figure.get("plain"):
-                sweep_axes.x_names(
-                    panel_axes, list(laid[at].groups.values()), list(laid[at].groups), rooms[at]
-                )
+                frame.x_names(panel_axes, list(laid[at].groups.values()), list(laid[at].groups), rooms[at])
                 panel_axes.set_xlabel(drawn[at].panel.x, fontsize=look.SMALL, labelpad=2)
                 continue
             cause_rows.draw(panel_axes, drawn[at].values, laid[at], 6 + 9.0 * labels, pitch[at], column == 0)

@@ -12,7 +12,7 @@ from base.paths import RESULTS
 from base.text import printable_lines
 from commitpath.cells.axes import axes as cell_axes
 from commitpath.charts.files import save
-from commitpath.run.curves import CURVES, HOST_NS, compute, of_source
+from commitpath.run.curves import CURVES, compute, host_time, of_source
 from images.flash_model import DRIVER
 
 if TYPE_CHECKING:
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from model.cell import Cell
 
 Points = Mapping[str, Sequence[tuple[float, float]]]
-
-MOST_HOST_NS = 1_000_000
-
-
-def host_time(text: str | None) -> int:
-    """Return HOST_NS as a number."""
-    if text is None:
-        return HOST_NS
-    if not text.isdecimal() or int(text) > MOST_HOST_NS:
-        raise BadInputError(f"HOST_NS={text}: HOST_NS is 0 to {MOST_HOST_NS} ns")
-    return int(text)
 
 
 def curve_of(source: Mapping[str, Any]) -> tuple[str, float] | None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from commitpath.charts import cause_rows, frame, look, sweep_axes
+from commitpath.charts import cause_rows, frame, look
 from commitpath.charts.model import Drawn, boards, values_of
 from commitpath.charts.panel_values import SIGNS
 
@@ -37,7 +37,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     made, part = frame.frame(figure, notes, legend(drawn), PANEL + under + over)
     axes = part.subplots(1, len(drawn), width_ratios=slots, squeeze=False, sharey=True)[0]
     for column, (panel_axes, shown) in enumerate(zip(axes, drawn, strict=True)):
-        sweep_axes.metric_axis(panel_axes.yaxis, "log")
+        frame.metric_axis(panel_axes.yaxis, "log")
         panel(panel_axes, shown, styles(drawn), column == 0, rooms[column], high)
         causes(panel_axes, shown, rows, column == 0)
     return made
@@ -46,16 +46,16 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
 def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
     """Draw a sweep's figure: panels without causes, on one scale."""
     handles = [handle for handle in legend(drawn) if handle.get_label()]
-    made, grid = sweep_axes.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5)
+    made, grid = frame.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5)
     room = figure["width"] / figure["across"] - 0.6
     for place, (axes, shown) in enumerate(zip(grid, drawn, strict=False)):
         panel(axes, shown, styles(drawn), False, room, 0, APART)
         axes.set_ylabel(shown.panel.label if place % figure["across"] == 0 else "")
-        sweep_axes.x_names(axes, range(len(shown.panel.groups)), shown.panel.groups, room)
+        frame.x_names(axes, range(len(shown.panel.groups)), shown.panel.groups, room)
         if place + figure["across"] < len(drawn):
             axes.set_xlabel("")
     # last: the panels have one scale
-    sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
+    frame.metric_axis(grid[0].yaxis, figure["y_scale"])
     return made
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from commitpath.charts import look, sweep_axes
+from commitpath.charts import frame, look
 from commitpath.charts.lines import MARKERS, absence
 from commitpath.charts.model import Drawn
 
@@ -88,7 +88,7 @@ def render(
     ]
     names = figure.get("y_names", ())
     height = ROW * len(names) or PANEL
-    made, grid = sweep_axes.panels(figure, len(panels), handles, height, 0.5, notes)
+    made, grid = frame.panels(figure, len(panels), handles, height, 0.5, notes)
     for place, (axes, (title, some)) in enumerate(zip(grid, panels, strict=False)):
         style.grid(axes, "both")
         for mark in some:
@@ -112,12 +112,12 @@ def render(
         )
         axes.set_title("\n".join(lines), fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
-    sweep_axes.metric_axis(grid[0].xaxis, figure["x_scale"])
+    frame.metric_axis(grid[0].xaxis, figure["x_scale"])
     if names:
         grid[0].set_yticks(range(len(names)), names)
         grid[0].set_ylim(len(names) - 0.5, -0.5)
     else:
-        sweep_axes.metric_axis(grid[0].yaxis, figure["y_scale"])
+        frame.metric_axis(grid[0].yaxis, figure["y_scale"])
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from analysis.figures import style
-from commitpath.charts import cause_rows, frame, look, sweep_axes
+from commitpath.charts import cause_rows, frame, look
 from commitpath.charts.model import VIRTUAL, Drawn, Value
 from commitpath.charts.panel_values import SIGNS
 
@@ -22,7 +22,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     series = drawn[0].panel.series
     names = (0.2 if plain else 0.36) * figure["width"]
     step = (figure["width"] - names - look.MARGIN) / len(series)
-    heads = [sweep_axes.broken(label, step) if plain else label for label in series]
+    heads = [frame.broken(label, step) if plain else label for label in series]
     head = max(label.count("\n") + 1 for label in heads) + plain
     height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
     made, part = frame.frame(figure, notes, [], height)

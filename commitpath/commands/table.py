@@ -6,7 +6,8 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TextIO
 
 from base.errors import (
@@ -18,42 +19,94 @@ from base.errors import (
     LabError,
     is_bad_input,
 )
+from base.paths import ROOT
 from base.text import one_line
 from commitpath.command_line import arguments
 from commitpath.command_line import variables as variables_table
-from commitpath.commands import programs
 from commitpath.host import places
 from commitpath.results.outcome import EXIT_BAD_EXPECTED, EXIT_NO_VERDICT
+
+# Target → the program, its options, and whether it needs the Debian packages of the tests.
+PROGRAMS: dict[str, tuple[str, list[str], bool]] = {
+    "container": ("playbooks/container.sh", ["build"], False),
+    "test": ("tests/run-tests", [], True),
+    "test-long": ("tests/run-tests", ["--long"], True),
+    "lint": ("tests/lint", [], True),
+    "bench": ("tests/bench/bench.py", [], True),
+    "bench-waiting": ("tests/bench/waiting.py", [], True),
+    "bench-repeat": ("tests/bench/repeat.py", [], True),
+    "bench-analysis": ("tests/bench/bench_analysis.py", [], True),
+    "bench-emulator": ("tests/bench/emulator.py", [], True),
+    "bench-programs": ("tests/bench/programs.py", [], True),
+    "bench-cuts": ("tests/bench/cuts.py", [], False),
+    "bench-profile": ("tests/bench/hidden_devices.py", [], False),
+    "bench-sensitivity": ("tests/bench/sensitivity.py", [], False),
+    "mutations": ("tests/mutations/mutations.py", [], False),
+}
+
+
+def run_program(target: str, given: Mapping[str, str]) -> int:
+    """Run a target's program in this process's place, with the variables as words NAME=value."""
+    program, options, needs_packages = PROGRAMS[target]
+    path = str(ROOT / program)
+    line = [*([sys.executable] if path.endswith(".py") else []), path, *options]
+    if target == "test-long":
+        os.environ.setdefault("COMMITPATH_SLURM", "yes")
+        os.environ["COMMITPATH_TESTS"] = "long"
+    if needs_packages:
+        from commitpath.host.packages import ensure_packages
+
+        places.begin("host")
+        ensure_packages(with_tests=True)
+    os.execv(line[0], [*line, *(f"{name}={value}" for name, value in given.items())])
+
+
+UV_OPTIONS = (
+    *("--quiet", "--no-cache", "--universal", "--python-version", "3.11", "--generate-hashes"),
+    *("--no-annotate", "--custom-compile-command", "make requirements"),
+)
+
+
+def requirements(_: dict[str, str]) -> int:
+    """Pin the Python packages of requirements*.in, with hashes; return the exit code of the first failure."""
+    for name in ("requirements-build", "requirements"):
+        line = [str(Path(sys.executable).with_name("uv")), "pip", "compile", *UV_OPTIONS]
+        done = subprocess.run([*line, f"{name}.in", "-o", f"{name}.txt"], cwd=ROOT, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
 
 # Target → module:function. A module is imported when its command is called, as some take a second.
 PLACES = {
     **{
         name: f"commitpath.commands.run_commands:{name.replace('-', '_')}"
-        for name in ("analyse", "audit", "inspect", "tree", "diff", "trace-export", "ledger")
+        for name in ("demo", "analyse", "audit", "inspect", "tree", "diff", "trace-export", "ledger")
     },
     **{
         name: f"commitpath.commands.board_commands:{name}"
         for name in (
-            "experiment",
-            "watch",
-            "plan",
-            "board",
-            "calibrate",
-            "emulator",
-            "snapshots",
-            "destroy",
-            "host",
+            *(
+                "experiment",
+                "watch",
+                "plan",
+                "board",
+                "calibrate",
+                "emulator",
+                "snapshots",
+                "destroy",
+                "host",
+            ),
         )
     },
     "hunt": "commitpath.commands.hunt:hunt",
-    "trend": "commitpath.commands.axis_trend:trend",
-    "bisect": "commitpath.commands.release_bisect:bisect",
+    "trend": "commitpath.commands.axis_runs:trend",
+    "bisect": "commitpath.commands.axis_runs:bisect",
     "profile": "commitpath.run.profile:profile",
     "help": "commitpath.command_line.help:print_help",
     "trace-record": "commitpath.inputs.trace_record:trace_record",
     "trace-synthetic": "commitpath.inputs.trace_synthetic:trace_synthetic",
     "board-check": "commitpath.boards.board_check:board_check",
-    "demo": "commitpath.commands.demo:demo",
     "sweep": "commitpath.sweep.drive:sweep",
     "results": "commitpath.database.results_commands:results",
     "export": "commitpath.database.results_commands:export",
@@ -70,7 +123,7 @@ PLACES = {
     "durability": "commitpath.reporting.durability:durability",
     "new": "commitpath.commands.new_part:new",
     "docs": "commitpath.commands.axes_doc:docs",
-    "requirements": "commitpath.commands.programs:requirements",
+    "requirements": "commitpath.commands.table:requirements",
 }
 
 
@@ -83,7 +136,7 @@ def load_and_call(place: str, variables: dict[str, str]) -> int:
 
 COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     **{name: functools.partial(load_and_call, place) for name, place in PLACES.items()},
-    **{name: functools.partial(programs.run, name) for name in programs.PROGRAMS},
+    **{name: functools.partial(run_program, name) for name in PROGRAMS},
 }
 
 

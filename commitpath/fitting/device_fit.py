@@ -6,14 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from commitpath.fitting import intervals, structure
-from commitpath.fitting.candidate import HOST_KIB, MAP, MERGE, SWITCH, Candidate, of_facts
-from commitpath.fitting.cell_statistics import divided
+from commitpath.fitting.candidate import (
+    HOST_KIB,
+    MAP,
+    MERGE,
+    SWITCH,
+    Candidate,
+    Medians,
+    first_values,
+    is_cached,
+    of_facts,
+)
 from commitpath.fitting.experiment_lists import EXPERIMENTS, KIB
-from commitpath.fitting.first_values import Medians, first_values, is_cached
-from commitpath.fitting.intervals import Intervals
-from commitpath.fitting.joint_fit import BUS, HOST_KIB_MEAN, MOST_BUS, Fit, Problem, problem
+from commitpath.fitting.intervals import Intervals, with_spread
+from commitpath.fitting.joint_fit import BUS, HOST_KIB_MEAN, MOST_BUS, Fit, Problem, divided, problem
 from commitpath.fitting.measurement import Measurement
-from commitpath.fitting.merge_spread import with_spread
 
 PROGRAM_KIB = (4, 8, 16, 32, 64, 128)
 CACHE_KIB = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192)

@@ -37,10 +37,10 @@ def judged(command: Command) -> Callable[[dict[str, str]], int]:
 
 def _judge(command: Command, variables: dict[str, str], text: str, reference: str | None) -> int:
     # loaded late: they load Polars
-    from commitpath.results import expectations, references, run_verdicts
+    from commitpath.results import expectations, run_verdicts
 
     expected = expectations.parse(text)
-    base = None if reference is None else references.read(reference, expected)
+    base = None if reference is None else run_verdicts.read(reference, expected)
 
     def check(cells: Iterable[Cell]) -> None:
         expectations.check(expected, cells)

@@ -1,19 +1,91 @@
-"""Judge runs by EXPECT: print a line for each number that is not as expected, with its largest cause."""
+"""Judge runs by EXPECT: a line for each number that is not as expected, with REFERENCE's, and the cause.
+
+A file of REFERENCE has NAME=value, separated by blanks or lines, with the names of EXPECT; `#` begins a
+comment.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from analysis.run_files import stored
-from base.errors import FileError
+from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from base.text import one_line, printable
+from commitpath.command_line import stored_run
 from commitpath.database.select import Run
 from commitpath.results import metrics, run_folders
-from commitpath.results.expectations import Expectation, Name
+from commitpath.results.expectations import Expectation, Name, Scanner, lacks
 from commitpath.results.outcome import NoVerdictError, Outcome
-from commitpath.results.references import Reference
+
+_EQUALS = re.compile("=")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """source: as it was given. run: None for numbers of a file."""
+
+    source: str
+    run: Run | None = None
+    numbers: Mapping[Name, float] = field(default_factory=dict)
+
+    def value(self, name: Name) -> float | None:
+        """Return a number of the reference; None if it has none."""
+        if self.run is None:
+            return self.numbers.get(name)
+        if lacks(self.run.cell, name):
+            return None
+        return metrics.value(self.run, name.metric, name.op)
+
+
+def read(text: str, expectations: Sequence[Expectation]) -> Reference:
+    """Return the reference that a text names: a run's folder, its id, or a file. Raises BadInputError."""
+    stored_run.check_utf8("REFERENCE", text)
+    path = Path(text)
+    if not text:
+        raise BadInputError("REFERENCE=: name a run's folder, its id, or a file of NAME=value")
+    if path.is_file():
+        made = Reference(text, numbers=numbers(path))
+    elif (found := stored_run.find("REFERENCE", text)) is None:
+        raise BadInputError(
+            f"REFERENCE={text}: no such run or file; {stored_run.NAMES}; a file has NAME=value"
+        )
+    else:
+        try:
+            run = run_folders.read(found)
+        except FileError as error:
+            raise BadInputError(f"REFERENCE={text}: {error}") from error
+        if run.facts["status"] != "ok":
+            raise BadInputError(f"REFERENCE={text}: the run was rejected: {'; '.join(run.reasons)}")
+        made = Reference(text, run)
+    if all(made.value(expected.name) is None for expected in expectations):
+        names = ", ".join(str(expected.name) for expected in expectations)
+        raise BadInputError(f"REFERENCE={text}: it has none of {names}")
+    return made
+
+
+def numbers(path: Path) -> dict[Name, float]:
+    """Return the numbers of a file. Raises BadInputError with the line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInputError(f"REFERENCE={path}: it cannot be read: {error}") from error
+    values: dict[Name, float] = {}
+    for number, line in enumerate(lines, 1):
+        scanner = Scanner(line.partition("#")[0], f"REFERENCE={path}, line {number}")
+        while scanner.at < len(scanner.text):
+            name = scanner.name()
+            if name in values:
+                raise BadInputError(f"REFERENCE={path}, line {number}: {name} is given twice")
+            scanner.take(_EQUALS, f"= after {name}")
+            values[name] = scanner.number(f"{name}=")
+            scanner.skip()
+    return values
+
 
 # Of a quantity that causes split: what a cause is of.
 _CAUSES = {

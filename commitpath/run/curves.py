@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from base.errors import BadInputError
 from images.flash_model import SECTORS_PER_MIB, FlashModel
 
 Profile = Mapping[str, Any]
@@ -16,13 +17,22 @@ Numbers = dict[str, float]
 Command = Callable[[FlashModel, int], tuple[int, int]]  # (model, now) to its end and its bytes
 
 # CPU time of a command on the virtual board, 27 to 31 us (docs/measurements/calibration.md)
-HOST_NS = 29000
+HOST_NS, MOST_HOST_NS = 29000, 1_000_000
 SECTOR = 512
 # the range of fio's random jobs (playbooks/board/calibrate.fio)
 RANGE_MIB = 100
 COUNT = 2000  # commands of a measurement
 # bytes of a measurement of large commands, at most
 MOST = 128 << 20
+
+
+def host_time(text: str | None) -> int:
+    """Return the variable HOST_NS as a number. Raises BadInputError."""
+    if text is None:
+        return HOST_NS
+    if not text.isdecimal() or int(text) > MOST_HOST_NS:
+        raise BadInputError(f"HOST_NS={text}: HOST_NS is 0 to {MOST_HOST_NS} ns")
+    return int(text)
 
 
 @dataclass

@@ -22,7 +22,7 @@ from commitpath.fitting.experiment_lists import MIB, SPAN, Facts, written_bytes
 from commitpath.fitting.measurement import Measurement, planned
 from commitpath.host import ansible
 from commitpath.run import device_measurement
-from commitpath.run.curves import HOST_NS
+from commitpath.run.curves import host_time
 from images.flash_model import FlashModel
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")
@@ -73,16 +73,9 @@ def new_profile(name: str) -> Path:
     return EXPERIMENTS / "device" / f"{name}.yml"
 
 
-def host_ns(text: str) -> int:
-    """Return HOST_NS."""
-    if not text.isdecimal() or int(text) > 10**6:
-        raise BadInputError(f"HOST_NS={text}: HOST_NS is 0 to 1000000 ns")
-    return int(text)
-
-
 def measure(given: Mapping[str, str]) -> Measurement:
     """Measure a board's device."""
-    own_time = host_ns(given.get("HOST_NS", str(HOST_NS)))
+    own_time = host_time(given.get("HOST_NS"))
     entry = ansible.board(given["BOARD"])
     size = int(entry.get("board_device_bytes", SPAN))
     if size < SPAN:

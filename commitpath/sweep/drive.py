@@ -27,7 +27,7 @@ from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
-from commitpath.sweep import clocks, slurm, snakemake, sweep_plan
+from commitpath.sweep import clocks, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, emulator, snapshot
@@ -76,7 +76,7 @@ def carry_out(
     jobs = whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
-    on_slurm = slurm.arguments() if executor == "slurm" else []
+    on_slurm = snakemake.slurm_arguments() if executor == "slurm" else []
     entries = {name: ansible.board(name) for name in {run.cell.board for run in runs.values()}}
     for run in runs.values():
         lab_board.check_clock(run.cell, entries[run.cell.board])

@@ -11,8 +11,7 @@ import pytest
 from conftest import NEWEST, OLD, Driver, binary, one_line_error
 
 from base.errors import BadInputError, LabError
-from commitpath.inputs import trace_comparison
-from commitpath.inputs.trace_record import trace_record
+from commitpath.inputs.trace_record import header, trace_record
 from model.statements import pragmas, recording, sqlfile, tracefile
 
 # What there is before: what a table may have, and rows that only typed values give.
@@ -250,7 +249,7 @@ def test_the_auto_vacuum_of_a_database_is_in_its_header(kind, tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as db:
         db.execute(f"PRAGMA auto_vacuum={kind}")
         db.execute("CREATE TABLE t(x)")
-    assert trace_comparison.header(tmp_path / "a.db").get("auto_vacuum", "none") == kind
+    assert header(tmp_path / "a.db").get("auto_vacuum", "none") == kind
 
 
 @pytest.mark.parametrize(

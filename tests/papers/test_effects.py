@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from commitpath.papers import factor_text
+from commitpath.papers import factors
 from commitpath.papers.effects import Factor, Fit, TooFewCells, fit
 
 MODE = Factor("journal mode", ("delete", "wal"))
@@ -84,7 +84,7 @@ def test_what_three_factors_do_together_is_the_residual() -> None:
 def test_missing_cells_are_said_and_too_few_refused() -> None:
     found = made(slice(1, None))
     assert abs(found.unshared) > 0.0005
-    assert "Cells are missing" in " ".join(factor_text.sentences(found, "all"))
+    assert "Cells are missing" in " ".join(factors.sentences(found, "all"))
     assert found.ratio("journal mode", "wal", "delete", {"synchronous": "normal"}) == pytest.approx(12)
     for keep in (slice(0, 5), slice(0, 0)):
         with pytest.raises(TooFewCells):

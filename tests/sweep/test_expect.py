@@ -18,9 +18,8 @@ from analysis import diff
 from analysis.diff import causes
 from analysis.run_files import derived, stored
 from base.errors import BadInputError, LabError
-from commitpath.command_line import stored_run
 from commitpath.commands import board_commands, table
-from commitpath.results import expectations, marks, metrics, references, run_folders
+from commitpath.results import expectations, marks, metrics, run_folders
 from commitpath.run import experiment
 from commitpath.sweep import drive
 
@@ -375,14 +374,6 @@ def test_a_reader_that_has_gone_makes_no_run_as_expected(
     assert ended.returncode == code, ended.stderr
 
 
-def test_two_runs_with_one_id_are_no_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for cell in ("a", "b"):
-        (tmp_path / cell / "20261126T191014Z-9747").mkdir(parents=True)
-    monkeypatch.setattr(stored_run, "RESULTS", tmp_path)
-    with pytest.raises(BadInputError, match=r"several runs have this id: .*/a/.*, .*/b/"):
-        references.read("20261126T191014Z-9747", [])
-
-
 @pytest.mark.parametrize("name", ["samples/f2fs-delete", "watch-sample"])
 def test_the_parts_of_a_metric_are_the_metric(name: str, recorded: Callable[[str], Path]) -> None:
     run = run_folders.read(folder := recorded(name))
@@ -431,9 +422,3 @@ def test_a_run_without_the_files_or_the_records_has_no_cause(delete: Path, wal: 
     (other / "tables/costs.parquet").unlink()
     with pytest.raises(Exception, match="no such table"):
         causes.parts(stored.read(other), "syncs")
-
-
-def test_expectations_are_of_figures_metrics() -> None:
-    with pytest.raises(BadInputError) as error:
-        expectations.parse("x<1")
-    assert str(error.value).endswith(f"there are {', '.join(metrics.METRICS)}")

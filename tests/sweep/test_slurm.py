@@ -8,7 +8,7 @@ import yaml
 
 from base.errors import BadInputError, LabError
 from commitpath.host import ansible, packages
-from commitpath.sweep import slurm
+from commitpath.sweep import snakemake
 
 
 def fake(folder: Path, **commands: str) -> None:
@@ -35,7 +35,7 @@ def test_a_slurm_that_cannot_be_used_is_one_line(
     fake(tmp_path, **commands, **({"sbatch": ""} if commands else {}))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError) as caught:
-        slurm.arguments()
+        snakemake.slurm_arguments()
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -43,9 +43,9 @@ def test_a_slurm_that_cannot_be_used_is_one_line(
 def test_accounts_are_preferred_to_the_queue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     fake(tmp_path, sbatch="", sacct="", scontrol="echo 'MinJobAge = 300 sec'")
-    assert slurm.status_command() == "sacct"
+    assert snakemake.status_command() == "sacct"
     fake(tmp_path, sacct="exit 1")
-    assert slurm.status_command() == "squeue"
+    assert snakemake.status_command() == "squeue"
 
 
 def test_slurm_is_installed_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

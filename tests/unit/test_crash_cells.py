@@ -45,10 +45,6 @@ KILLED = {"CRASH": "process"}
         (FLASH | {"CLOCK": "real"}, "CLOCK=real does not do a run again to the bit"),
         (FLASH | {"CUTS": "2"}, "CUTS=2: CUTS is a whole number from 3"),
         ({"CUTS": "9"}, "CUTS=9: without effect with CRASH=none; use CRASH=power or os or process"),
-        (
-            KILLED | {"WRITERS": "2"},
-            "WRITERS=2: ENGINE=sqlite takes it with CRASH=none or power or os, not process",
-        ),
         (KILLED | {"CLOCK": "real"}, "CRASH=process: CLOCK=real does not do a run again to the bit"),
     ],
 )

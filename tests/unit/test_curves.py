@@ -146,4 +146,4 @@ def test_sources_are_drawn_in_the_curves_unit() -> None:
 @pytest.mark.parametrize("text", ["x", "-1", "1000001"])
 def test_bad_host_time(text: str) -> None:
     with pytest.raises(BadInputError, match=f"HOST_NS={text}: HOST_NS is 0 to 1000000 ns"):
-        curve_figure.host_time(text)
+        curves.host_time(text)

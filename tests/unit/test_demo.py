@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from commitpath.commands import demo
+from commitpath.commands import run_commands
 
 
 def test_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(demo, "CACHE", tmp_path)
-    for name in demo.DISPLAYS:
+    monkeypatch.setattr(run_commands, "CACHE", tmp_path)
+    for name in run_commands.DISPLAYS:
         monkeypatch.delenv(name, raising=False)
     for _ in range(2):
-        assert demo.demo({}) == 0
+        assert run_commands.demo({}) == 0
         printed = capsys.readouterr()
         assert "OK" in printed.out and "no desktop to open them on" in printed.err
     (page,) = tmp_path.glob("demo/*/*/inspect.html")

@@ -6,7 +6,7 @@ import pytest
 
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.results import expectations, references
+from commitpath.results import expectations, run_verdicts
 from commitpath.results.expectations import Name
 from commitpath.results.metrics import METRICS
 from commitpath.run.watch import command_cell
@@ -138,7 +138,7 @@ def test_a_watched_command_has_some_of_the_metrics() -> None:
 def test_a_reference_may_be_a_file_of_numbers(tmp_path: Path) -> None:
     path = tmp_path / "costs.txt"
     path.write_text("# of release 1\nsyncs.insert=1.02 kib=26.5  # both\n\nlost.max=0\n")
-    reference = references.read(str(path), expectations.parse("syncs.insert<=1 tps>4"))
+    reference = run_verdicts.read(str(path), expectations.parse("syncs.insert<=1 tps>4"))
     assert reference.value(Name("syncs", "insert")) == 1.02
     assert reference.value(Name("kib")) == 26.5
     assert reference.value(Name("tps")) is None
@@ -159,11 +159,11 @@ def test_a_file_of_numbers_is_checked(content: str, says: str, tmp_path: Path) -
     path = tmp_path / "costs.txt"
     path.write_text(content)
     with pytest.raises(BadInputError) as error:
-        references.read(str(path), expectations.parse("kib<=1"))
+        run_verdicts.read(str(path), expectations.parse("kib<=1"))
     assert str(error.value).startswith(f"REFERENCE={says.format(path=path)}")
 
 
 @pytest.mark.parametrize("text", ["nowhere", "20261126T191014Z-9747", "*"])
 def test_a_reference_that_is_not_there(text: str) -> None:
     with pytest.raises(BadInputError, match=r": no such run or file; a run is named by its "):
-        references.read(text, [])
+        run_verdicts.read(text, [])

@@ -22,7 +22,7 @@ PARTS: dict[str, tuple[list[str], str, set[str]]] = {
         r"(^|/)(WORDS)(-[a-z]+)?\.[a-z.]+$",
         {
             # examples, and the recorded run that the demo shows
-            *("Makefile", "commitpath/command_line/help.py", "commitpath/commands/demo.py"),
+            *("Makefile", "commitpath/command_line/help.py", "commitpath/commands/run_commands.py"),
             *("commitpath/database/select.py", "commitpath/papers/page.py"),
             # a sequence of commands that no fit saw
             "commitpath/fitting/held_out.py",

@@ -158,12 +158,6 @@ def test_each_command_that_writes_results_says_so(
         places.begin(command)
 
 
-def test_a_command_says_it_in_one_line(tmp_path: Path) -> None:
-    done = commands.call("experiment", "ROWS=1", "N=1", COMMITPATH_RESULTS=str(a_dangling_link(tmp_path)))
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("commitpath: /")
-
-
 # Names in a cache that make destroy deletes.
 MADE = (
     "image-0123456789ab",

@@ -14,7 +14,7 @@ from commitpath.cells import samples
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import help, variables
-from commitpath.commands import release_bisect, table
+from commitpath.commands import axis_runs, table
 from commitpath.papers.command import PASSED
 from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice, limits
@@ -39,7 +39,7 @@ def test_every_command_is_in_the_table() -> None:
 
 def test_each_commands_own_words_are_the_tables() -> None:
     assert values("trace-export", "FORMAT") == {*export.FORMATS, "all"}
-    assert values("bisect", "AXIS") == set(release_bisect.AXES)
+    assert values("bisect", "AXIS") == set(axis_runs.AXES)
     assert values("advise", "SURVIVE") == set(limits.SURVIVE)
     assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {
         *(*choice.CHOSEN, *candidates.CUTS, *SAMPLED)
