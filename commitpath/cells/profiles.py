@@ -30,15 +30,30 @@ def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 def load_profile(axis: str, name: str) -> dict[str, Any]:
     """Return a checked profile, such as experiments/device/constant.yml."""
     path = axes()[axis].files()[name]
-    content = load_mapping(path)
+    content = completed(axis, path, load_mapping(path))
     for where, part in schemas(axis, content):
         check(path, content, part, where)
     for part_axis, key, package in (("fs", "type", filesystems), ("device", "driver", devices)):
         if axis == part_axis and content[key] not in package.names():
             names, folder = ", ".join(package.names()), package.FOLDER.relative_to(ROOT)
             raise BadInputError(f"{path}: {key}: {content[key]!r} is unknown; there are {names} ({folder}/)")
-    loaded: dict[str, Any] = content
-    return loaded
+    return {key: value for key, value in content.items() if key != "like"}
+
+
+def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """Return a device's profile with what it leaves to the one that it is `like`. Raises BadInputError."""
+    if axis != "device" or "like" not in content:
+        return content
+    others = {name: file for name, file in axes()[axis].files().items() if "like" not in load_mapping(file)}
+    if (name := str(content["like"])) not in others:
+        raise BadInputError(f"{path}: like: {name!r} is no whole profile; there are {', '.join(others)}")
+    whole = load_profile(axis, name)
+    parts = {
+        part: {**whole[part], **content[part]}
+        for part in ("geometry", "timing")
+        if isinstance(content.get(part), dict)
+    }
+    return {**whole, **content, **parts}
 
 
 def common_filesystems() -> set[str]:

@@ -64,9 +64,9 @@ def vary(wanted: Request, options: Mapping[str, str]) -> int:
     from commitpath.papers import robust, robust_page
     from commitpath.papers.variations import variations
 
-    if wanted.reduced or options.keys() & {*samples.VARIABLES}:
-        given = ", ".join(("FIGURE", "WHERE", *request.MOST, *samples.VARIABLES))
-        raise BadInputError(f"ROBUST=yes is of all claims, each cell once: it does not take {given}")
+    if wanted.where or wanted.most or options.keys() & {*samples.VARIABLES}:
+        given = ", ".join(("WHERE", *request.MOST, *samples.VARIABLES))
+        raise BadInputError(f"ROBUST=yes is of whole claims, each cell once: it does not take {given}")
     passed = {name: options[name] for name in PASSED if name in options}
     jobs = drive.whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     runs, _ = sweep_plan.merge([Expanded(robust.planned(wanted), [])])

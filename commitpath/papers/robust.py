@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from base.errors import BadInputError
 from commitpath.cells.identities import cell_id
 from commitpath.papers import judge, verdict
 from commitpath.papers.paper import Claim
-from commitpath.papers.request import Request
+from commitpath.papers.request import Request, cells_of
 from commitpath.papers.variations import Variation, explanations, variations
 from commitpath.results.query import Results
 from commitpath.sweep.grid import GridRun
@@ -32,7 +33,8 @@ TURNED = (verdict.REPRODUCED, verdict.DIRECTION)
 class Outcome:
     """A claim's headline in one variation.
 
-    ratios: of its pairs; reason: why it has no verdict; applies: whether the variation changes a cell of it.
+    ratios: of its pairs; reason: why it has no verdict; applies: whether the variation can be made, and
+    changes a cell of the claim.
     """
 
     variation: Variation
@@ -45,6 +47,11 @@ class Outcome:
     def missing(self) -> bool:
         """Return whether a run is missing, failed, or was not requested."""
         return self.verdict in UNKNOWN
+
+    @property
+    def counts(self) -> bool:
+        """Return whether it has a verdict of its own."""
+        return self.applies and not self.missing
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Row:
         """Return the outcome that one is compared with: that with most of its settings, but fewer."""
         settings = outcome.variation.settings.items()
         return max(
-            (o for o in self.outcomes if not o.missing and o.variation.settings.items() < settings),
+            (o for o in self.outcomes if o.counts and o.variation.settings.items() < settings),
             key=lambda o: len(o.variation.settings),
             default=self.outcomes[0],
         )
@@ -94,7 +101,7 @@ class Row:
         found: dict[tuple[str, ...], list[str]] = {}
         for outcome in self.outcomes[1:]:
             base = self.base(outcome)
-            if outcome.missing or outcome.variation.null or outcome.verdict == base.verdict:
+            if not outcome.counts or outcome.variation.null or outcome.verdict == base.verdict:
                 continue
             changed = dict(outcome.variation.settings.items() - base.variation.settings.items())
             names = tuple(name for name in outcome.variation.settings if name in changed)
@@ -144,10 +151,22 @@ def cells(claim: Claim) -> dict[str, Cell]:
     return {cell_id(cell): cell for cell in every}
 
 
+def chosen(request: Request) -> list[Claim]:
+    """Return the claims that the cells of the requested figures decide; without figures all.
+
+    Raises BadInputError if there are none.
+    """
+    every = request.load().claims
+    drawn = {cell_id(cell) for cell in cells_of(request)} if request.figures else None
+    found = [claim for claim in every if drawn is None or (cells(claim) and drawn >= cells(claim).keys())]
+    if not found:
+        raise BadInputError(f"FIGURE={' '.join(request.figures)}: no claim has all its cells there")
+    return found
+
+
 def planned(request: Request) -> list[GridRun]:
     """Return the runs of all variations: one of each cell."""
-    paper = request.load()
-    return runs(request, variations(paper), {claim.id for claim in paper.claims})
+    return runs(request, variations(request.load()), {claim.id for claim in chosen(request)})
 
 
 def explaining(request: Request, rows: Sequence[Row]) -> list[GridRun]:
@@ -168,12 +187,13 @@ def runs(request: Request, varied: Sequence[Variation], claims: set[str]) -> lis
 def judged(request: Request, results: Results) -> list[Row]:
     """Judge the headline of each claim in each variation, and contradicted ones with each explanation."""
     paper = request.load()
-    own = {claim.id: claim for claim in paper.claims}
+    own = {claim.id: claim for claim in chosen(request)}
     outcomes: dict[str, list[Outcome]] = {name: [] for name in own}
     tried: dict[str, list[Outcome]] = {name: [] for name in own}
     for variation in variations(paper):
         for claim in request.load(variation.change).claims:
-            outcomes[claim.id].append(outcome(claim, variation, results))
+            if claim.id in own:
+                outcomes[claim.id].append(outcome(claim, variation, results))
     contradicted = [name for name, found in outcomes.items() if found[0].verdict in CONTRADICTED]
     for explanation in explanations(paper) if contradicted else []:
         for claim in request.load(explanation.change).claims:
@@ -188,7 +208,7 @@ def judged(request: Request, results: Results) -> list[Row]:
 def outcome(claim: Claim, variation: Variation, results: Results, applies: bool = True) -> Outcome:
     """Judge a claim's headline."""
     if claim.not_testable:
-        return Outcome(variation, verdict.NOT_TESTABLE, (), claim.not_testable)
+        return Outcome(variation, verdict.NOT_TESTABLE, (), claim.not_testable, applies=False)
     result = judge.judge_reading(claim, claim.readings[0], results)
     sides = [side for pair in result.pairs for side in (pair.left, pair.right)]
     reason = next((side.reason for side in sides if side.value is None), None)

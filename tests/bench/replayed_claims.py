@@ -84,14 +84,9 @@ def recorded(given: Mapping[str, str], device: str) -> Verdicts:
     With FIGURE only the claims that the cells of these figures decide.
     """
     wanted = request.read({**{name: given[name] for name in OPTIONS if name in given}, "DEVICE": device})
-    drawn = {cell_id(cell) for cell in request.cells_of(wanted)} if wanted.figures else None
-    claims = []
-    for claim in wanted.load().claims:
-        cells = robust.cells(claim).keys()
-        if claim.metric == "tps" and cells and (drawn is None or cells <= drawn):
-            claims.append(claim)
+    claims = [c for c in robust.chosen(wanted) if c.metric == "tps" and robust.cells(c)]
     if not claims:
-        raise BadInputError(f"FIGURE={given['FIGURE']}: no claim about a rate has all its cells there")
+        raise BadInputError(f"PAPER={given['PAPER']}: none of these claims is about TPS")
     own = robust.runs(wanted, [Variation()], {claim.id for claim in claims})
     planned, _ = sweep_plan.merge([Expanded(own, [])])
     if drive.carry_out(planned, [], {}, whole=False):

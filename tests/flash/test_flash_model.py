@@ -33,24 +33,6 @@ def causes(counters):
     return {k[5:-3]: v for k, v in counters.items() if k.startswith("time_") and v}
 
 
-@pytest.mark.parametrize("name", ["emmc-5.0-ignores-flush", "emmc-5.0-ignores-fua"])
-def test_a_profile_that_lies_is_otherwise_the_one_that_it_is_called_after(name):
-    own, other = (
-        yaml.safe_load((ROOT / f"experiments/device/{one}.yml").read_text()) for one in (name, "emmc-5.0")
-    )
-    assert {own[part] != other[part] for part in ("geometry", "timing", "size_mib")} == {False}
-    assert own["ignores"] == [name.rpartition("-")[2]]
-
-
-def test_the_profile_of_the_phones_driver_differs_in_meta_reliable_alone():
-    own, other = (
-        yaml.safe_load((ROOT / f"experiments/device/{name}.yml").read_text())
-        for name in ("galaxy-nexus-meta", "galaxy-nexus")
-    )
-    assert own["geometry"] == {**other["geometry"], "meta_reliable": 1}
-    assert (own["timing"], own["size_mib"]) == (other["timing"], other["size_mib"])
-
-
 def test_read_is_command_sense_and_transfer(model):
     times, counters = model(["r 0 0 8"])
     assert times == [COMMAND + READ + transfer(4096)]

@@ -190,8 +190,38 @@ def test_what_is_planned(wanted: request.Request) -> None:
     }
 
 
-def test_what_cannot_be_varied(lab: Lab) -> None:
-    assert "is of all claims" in lab.says("reproduce", PAPER="apsys17", ROBUST="yes", FIGURE="fig1")
+def test_a_setting_that_a_claims_cells_cannot_have(wanted: request.Request, tmp_path: Path) -> None:
+    head = tmp_path / "p/paper.yml"
+    head.write_text(head.read_text().replace("  vary:\n", "  vary:\n    - {device_state: used}\n"))
+    rows = robust.judged(wanted, results())
+    assert [row.outcomes[2].verdict for row in rows] == ["not testable here"] * 3
+    assert "DEVICE=constant has no page map" in str(rows[0].outcomes[2].reason)
+    # it has no verdict to depend on, and no run to make
+    assert [row.words for row in rows[:2]] == ["robust", "depends on cpu_ns (8: direction only)"]
+    assert len(robust.planned(wanted)) == 2 * len(FASTER)
+    robust_page.write(wanted, rows, tmp_path)
+    assert "DEVICE=constant has no page map" in (tmp_path / "robust.html").read_text()
+
+
+def test_claims_that_figures_decide(wanted: request.Request, tmp_path: Path) -> None:
+    (tmp_path / "p/figures").mkdir()
+    for name, modes in (("both", ("wal", "delete")), ("one", ("wal",))):
+        bars = [{"label": mode, "set": {"journal_mode": mode}} for mode in modes]
+        panel = {"groups": [{"label": "a", "set": {}}], "series": bars}
+        figure = {"title": name, "form": "bars", "panels": [panel]}
+        (tmp_path / f"p/figures/{name}.yml").write_text(json.dumps(figure))
+    claims = tmp_path / "p/claims.yml"
+    claims.write_text(claims.read_text().replace("left: {mode: wal}", "left: {mode: persist}", 1))
+    both = request.read({"PAPER": "p", "FIGURE": "both"})
+    assert [row.claim for row in robust.judged(both, results())] == ["X-02", "X-03"]
+    assert {run.cell.journal_mode for run in robust.planned(both)} == {"wal", "delete"}
+    with pytest.raises(BadInputError, match="FIGURE=one: no claim has all its cells there"):
+        robust.planned(request.read({"PAPER": "p", "FIGURE": "one"}))
+
+
+def test_what_cannot_be_varied(wanted: request.Request, lab: Lab, tmp_path: Path) -> None:
+    assert "is of whole claims" in lab.says("reproduce", PAPER="apsys17", ROBUST="yes", WHERE="mode=wal")
     assert "ROBUST is yes, no" in lab.says("reproduce", PAPER="apsys17", ROBUST="1")
+    (tmp_path / "p/paper.yml").write_text(HEAD)
     with pytest.raises(BadInputError, match="has no `robust`"):
-        command.reproduce({"PAPER": "ssl", "ROBUST": "yes"})
+        command.reproduce({"PAPER": "p", "ROBUST": "yes"})

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from some_cell import some_cell
@@ -88,16 +89,46 @@ def unexplained(text: str) -> list[str]:
     return found
 
 
-# each has the numbers of the one that it is called after (tests/flash/test_flash_model.py)
-COPIES = {name for name in axes.axes()["device"].files() if "-ignores-" in name} | {"galaxy-nexus-meta"}
-
-
-@pytest.mark.parametrize("name", sorted(set(axes.axes()["device"].files()) - {"own"} - COPIES))
+@pytest.mark.parametrize("name", sorted(set(axes.axes()["device"].files()) - {"own"}))
 def test_each_number_says_where_it_is_from(name: str) -> None:
+    profiles.load_profile("device", name)
     text = axes.axes()["device"].files()[name].read_text()
     assert unexplained(text) == []
     for comment in ("", "  # estimate\n", "  # assumed: 3 ms, as others\n", "  # chosen, no source: any\n"):
         assert unexplained(f"{text}{comment}  some_ns: 5\n") == ["some_ns"]
+
+
+def like(content: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the profile of a file that has `like`."""
+    file = folder / "like.yml"
+    file.write_text(f"description: a test\n{content}")
+    files = {**axes.axes()["device"].files(), "like": file}
+    monkeypatch.setattr(axes.Axis, "files", lambda _: files)
+    return profiles.load_profile.__wrapped__("device", "like")
+
+
+def test_a_profile_like_another_has_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = profiles.load_profile("device", "emmc-5.0")
+    made = like("like: emmc-5.0\ngeometry: {dies: 2}\nignores: [fua]\n", tmp_path, monkeypatch)
+    geometry = {**whole["geometry"], "dies": 2}
+    assert made == {**whole, "description": "a test", "geometry": geometry, "ignores": ["fua"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("like: like", "like.yml: like: 'like' is no whole profile; there are constant, emmc-5.0"),
+        ("like: galaxy-nexus-meta", "like: 'galaxy-nexus-meta' is no whole profile"),
+        ("like: [emmc-5.0]", "is no whole profile"),
+        ("like: emmc-5.0\ngeometry: {diez: 2}", "'diez' was unexpected"),
+        ("like: emmc-5.0\ngeometry: 2", "geometry: 2 is not of type 'object'"),
+    ],
+)
+def test_a_profile_like_none(
+    content: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInputError, match=re.escape(says)):
+        like(content, tmp_path, monkeypatch)
 
 
 def test_a_driver_is_whole() -> None:
