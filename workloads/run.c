@@ -171,10 +171,11 @@ static void prepare(struct run *run)
 		written_begin();
 		stored_begin();
 	}
+	/* Else the first write to each page takes time in the process that a trial forks. */
+	if (engine.maps_files || options->record_opening)
+		lock_memory();
 	if (options->record_opening)
 		clock_wait_whole_second();
-	if (engine.maps_files)
-		lock_memory();
 	open_databases(run);
 	if (persistent_role != NULL)
 		persistent_prepare(transactions);

@@ -31,7 +31,7 @@ from commitpath.host import ansible
 from images import artifacts, given, programs
 from model import devices, engines, filesystems, pace, userfile, workloads
 from model.cell import Cell
-from model.crash_points.policies import FAULT, FSCK_EVERY, PROCESS, RERUN
+from model.crash_points.policies import FAULT, FSCK_EVERY, PROCESS
 from model.expected_state import sampled
 from model.requested import expected, mkfs, mount
 from model.statements import sqlfile
@@ -286,16 +286,15 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
         variables |= driver_env(cell, database)
     if trials:
         variables["SAMPLED"] = ",".join(map(str, sampled.numbers(cell, cell.cuts)))
-    if cell.crash == FAULT and trials:
-        variables |= trials_env(cell)
-    if cell.crash not in ("none", *RERUN):
+    if cell.crash not in ("none", PROCESS):
         engine = engines.by_name(cell.engine)
-        variables["DEVICE_HISTORY"] = "1"
         if engine.WRITES_ON_OPEN:
             variables["DRIVER_OPTIONS"] += " --record-opening"
         if trials:
             variables |= trials_env(cell)
-            if engine.LOGS_CALLS and not unlogged_by(cell):
+        if cell.crash != FAULT:
+            variables["DEVICE_HISTORY"] = "1"
+            if trials and engine.LOGS_CALLS and not unlogged_by(cell):
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
     # DEVICE_NAME of the device that format_device.py verified and formatted
     proved = ". /run/commitpath/device.env\n"

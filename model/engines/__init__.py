@@ -39,7 +39,7 @@ class Engine:
     # whether vfs.csv has its calls, with some settings at least (logs_calls)
     LOGS_CALLS = False
     # whether opening a database writes: how many of the filesystem's commits then come depends on ticks of
-    # its clock, so a run with cuts opens its databases as its boards of trials do (--record-opening)
+    # its clock, so with cuts or faults a run opens them as its boards of trials do (--record-opening)
     WRITES_ON_OPEN = False
     # settings that it cannot report; the cell has what was requested
     NOT_READ_BACK: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -157,8 +158,9 @@ def test_what_the_driver_wrote_is_noted_on_a_board_of_trials_alone() -> None:
 
 def test_an_engine_that_writes_when_it_opens_is_opened_alike_on_every_board() -> None:
     """Its run began with another number of ext4's commits than its boards of trials."""
-    for engine in ("sqlite", "leveldb"):
-        cell = make_cell({**FLASH, "ENGINE": engine, "WORKLOAD": "kv"})
+    fault = {"CRASH": "fault", "DEVICE_FAULTS": "eio-write:5"}
+    for engine, failure in product(("sqlite", "leveldb"), ({}, fault)):
+        cell = make_cell({**FLASH, **failure, "ENGINE": engine, "WORKLOAD": "kv"})
         every = [payload.cell_env(cell, "db", tried) for tried in (False, True)]
         assert [("--record-opening" in one) for one in every] == [engine == "leveldb"] * 2
     assert "--record-opening" not in payload.cell_env(make_cell({"ENGINE": "leveldb"}), "db")
