@@ -16,7 +16,6 @@ _Noreturn void __assert_fail(const char *text, const char *file, unsigned int li
 {
 	char failed[256];
 
-	(void)function;
 	snprintf(failed, sizeof(failed), "%s:%u: assertion %s", file, line, text);
 	fault_abort(failed);
 }

@@ -168,12 +168,6 @@ static void beside(void)
 static int allow(void *argument, int action, const char *first, const char *second,
 		 const char *database, const char *trigger)
 {
-	(void)argument;
-	(void)action;
-	(void)first;
-	(void)second;
-	(void)database;
-	(void)trigger;
 	return SQLITE_OK;
 }
 

@@ -45,14 +45,12 @@ bool key_put(struct database *database, const unsigned char *key, const unsigned
 {
 	const char *bytes = (const char *)value;
 
-	(void)error;
 	STORE(writebatch_put)(database->batch, (const char *)key, KEY_SIZE, bytes, size);
 	return true;
 }
 
 bool key_delete(struct database *database, const unsigned char *key, struct error *error)
 {
-	(void)error;
 	STORE(writebatch_delete)(database->batch, (const char *)key, KEY_SIZE);
 	return true;
 }
@@ -93,7 +91,6 @@ static store_iterator *iterator_of(struct cursor *cursor)
 
 struct cursor *cursor_open(struct database *database, struct error *error)
 {
-	(void)error;
 	return (struct cursor *)STORE(create_iterator)(database->db, database->read);
 }
 

@@ -113,7 +113,6 @@ void settings_write_properties(struct json *json, size_t number)
 {
 	char text[24];
 
-	(void)number;
 	json_begin(json, "properties", '{');
 	for (size_t i = 0; i < PROPERTIES; i++) {
 		snprintf(text, sizeof(text), "%zu", properties[i]);

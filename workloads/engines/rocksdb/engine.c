@@ -58,7 +58,6 @@ static struct database *open_database(const char *path, size_t number,
 {
 	struct database *database = calloc(1, sizeof(*database));
 
-	(void)number;
 	if (database == NULL) {
 		error_set(error, "opening %s: no memory", path);
 		return NULL;

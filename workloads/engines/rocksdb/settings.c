@@ -223,7 +223,6 @@ bool settings_read_back(struct database *database, const char *path, struct erro
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {
-	(void)error;
 	snprintf(answer, size, "%s", database->effective[index]);
 	return true;
 }
@@ -247,7 +246,6 @@ void settings_write_properties(struct json *json, size_t number)
 {
 	char name[64];
 
-	(void)number;
 	json_begin(json, "properties", '{');
 	for (size_t i = 0; i < PROPERTIES; i++)
 		json_text(json, properties[i], property_values[i]);

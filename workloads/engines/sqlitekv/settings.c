@@ -36,7 +36,6 @@ bool kv_read_setting(struct database *database, size_t index, char *answer, size
 {
 	const struct kv_database *own = database->own;
 
-	(void)error;
 	if (index == SYNC)
 		snprintf(answer, size, "%s", sync_levels[own->store->sync]);
 	else if (index == QUERY_CACHE)

@@ -46,6 +46,4 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 
 void driver_write_own(struct json *json, const struct ssl_stats *stats)
 {
-	(void)json;
-	(void)stats;
 }
