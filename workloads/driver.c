@@ -6,7 +6,6 @@
 
 #include "engine.h"
 #include "fail.h"
-#include "fault.h"
 #include "options.h"
 #include "run.h"
 

@@ -1,21 +1,6 @@
 /* Reads, writes, deletes and scans keys by the C API that LevelDB and RocksDB have in common, but
  * for the prefix of its names: STORE of the engine's database.h. */
-#include "leveldb/rows.h"
-
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "database.h"
-
-bool call_failed(const char *operation, char *message, struct error *error)
-{
-	if (message == NULL)
-		return false;
-	error_set(error, "%s failed: %s", operation, message);
-	STORE(free)(message);
-	return true;
-}
 
 struct key_values *key_values_of(struct database *database)
 {
@@ -62,23 +47,6 @@ bool rows_commit(struct database *database, struct outcome *outcome, struct erro
 		return false;
 	rows_were_read();
 	return !database->key_values.writes || rows_write(database, error);
-}
-
-typedef STORE(options_t) store_options;
-
-bool rows_remove(const char *path, struct error *error)
-{
-	store_options *options;
-	struct stat status;
-	char *message = NULL;
-
-	if (stat(path, &status) != 0)
-		return errno == ENOENT ||
-		       error_set(error, "removing %s: %s", path, strerror(errno));
-	options = STORE(options_create)();
-	STORE(destroy_db)(options, path, &message);
-	STORE(options_destroy)(options);
-	return !call_failed("removing the database", message, error);
 }
 
 /* A cursor is an iterator of the store. */

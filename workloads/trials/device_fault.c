@@ -2,7 +2,7 @@
  * the power, and checks the recovered database. The linker's --wrap (Makefile) passes calls of the
  * driver's parts through here. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, PATH_MAX */
-#include "device_fault.h"
+#include "kill.h"
 
 #include <errno.h>
 #include <inttypes.h>

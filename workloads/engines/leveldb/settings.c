@@ -5,7 +5,6 @@
 
 #include "database.h"
 #include "leveldb/index_blocks.h"
-#include "leveldb/levels.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "thread", NULL};

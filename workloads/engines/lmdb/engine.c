@@ -13,7 +13,7 @@
 
 #include "database.h"
 #include "engine_files.h"
-#include "fault.h"
+#include "fail.h"
 #include "folder.h"
 #include "key_values/files.h"
 

@@ -131,7 +131,7 @@ static bool close_database(struct database *database, struct error *error)
 
 const struct engine engine = {
 	KEY_VALUES_HOOKS,      .name = "rocksdb",	.file_roles = roles,
-	.open = open_database, .close = close_database, .remove = rows_remove,
+	.open = open_database, .close = close_database, .remove = calls_remove,
 	.maintain = compact,   .scan = key_values_scan, .file_sizes = files_sizes,
 	.log_end = files_end,
 };

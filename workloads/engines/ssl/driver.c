@@ -10,7 +10,6 @@
 #include "driver.h"
 #include "hooks.h"
 #include "log.h"
-#include "persistent.h"
 #include "sql.h"
 #include "state.h"
 #include "stored.h"
