@@ -78,7 +78,7 @@ def root(library: str, of_board: Path | None) -> Path:
     return artifacts.ensure(path, what, build, mib=200)
 
 
-def needed(cell: Cell, of_board: Path | None) -> Path | None:
+def patched_library(cell: Cell, of_board: Path | None) -> Path | None:
     """Return the root with the patched library that a cell needs; None: it has Debian's."""
     patched = load_yaml(EXPERIMENTS / "engine" / f"{cell.engine}.yml").get("patched")
     if patched and any(cell.value(axis) in values for axis, values in patched["when"].items()):

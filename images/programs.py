@@ -84,7 +84,7 @@ def driver(cell: Cell) -> Path:
         compiled = release_object(parts[-1], version, root)
         given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
     words = [name, root.name, compiled.name if compiled else "", LINKED]
-    if patched := compiling.needed(cell, root):
+    if patched := compiling.patched_library(cell, root):
         words.append(patched.name)
         given["ENGINE_ROOT"] = "patched"
     key = artifacts.hash_of(*words, files=sources)
@@ -131,7 +131,7 @@ def trials(cell: Cell, here: bool = False) -> Path:
     by = compiled.name if compiled else root.name if root else compiling.hosts_compiler()
     name = f"{'looks' if here else 'trials'}-{name}"
     words = [name, by, flags]
-    if patched := compiling.needed(cell, root):
+    if patched := compiling.patched_library(cell, root):
         words.append(patched.name)
     path = artifacts.CACHE / f"{name}-{artifacts.hash_of(*words, files=sources)}"
 

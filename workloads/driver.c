@@ -6,7 +6,6 @@
 
 #include "engine.h"
 #include "fail.h"
-#include "fault.h"
 #include "options.h"
 #include "run.h"
 
@@ -16,7 +15,6 @@ _Noreturn void __assert_fail(const char *text, const char *file, unsigned int li
 {
 	char failed[256];
 
-	(void)function;
 	snprintf(failed, sizeof(failed), "%s:%u: assertion %s", file, line, text);
 	fault_abort(failed);
 }

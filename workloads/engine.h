@@ -84,7 +84,7 @@ struct engine {
 
 	/* Required with a log of calls: file roles in vfs.csv, by their number in a struct
 	 * file_call. */
-	const char *const *relabelled;
+	const char *const *file_roles;
 
 	/* Required: its name and release, for people, such as "SQLite 3.46.1". */
 	const char *(*title)(void);

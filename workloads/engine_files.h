@@ -31,7 +31,7 @@ bool engine_files_recorded(void);
 /* The time in ticks (ticks.h, which C++ does not take). */
 uint64_t engine_files_now(void);
 
-/* A file of this role (engine.relabelled) was opened at `begin`, in ticks. With `compared`, its
+/* A file of this role (engine.file_roles) was opened at `begin`, in ticks. With `compared`, its
  * content is checked after a power cut (written.h). Returns NULL if files are not recorded. */
 struct engine_file *engine_files_open(const char *path, unsigned role, bool compared,
 				      uint64_t begin);

@@ -1,4 +1,5 @@
-/* Ends the driver with one line on stderr and an exit code: of a failed run, or of wrong usage. */
+/* Ends the driver with one line on stderr and an exit code: of a failed run, of wrong usage, or
+ * when an engine's library crashes or aborts, as one that reads a damaged file may. */
 #pragma once
 
 /* Exit codes; --help documents them. */
@@ -10,3 +11,11 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* The command line is wrong. Prints one line and exits with EXIT_USAGE. */
 _Noreturn void fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A check of the library failed: ends the process by SIGABRT. With fault_catch the driver prints
+ * the text, in one line. */
+_Noreturn void fault_abort(const char *text);
+
+/* Ends the driver with one line and EXIT_RUN_FAILED when memory is accessed that is not there, or
+ * the library gives up. `title` is the engine's. */
+void fault_catch(const char *title);

@@ -80,7 +80,7 @@ static void write_call(FILE *file, int64_t number, const struct file_call *call,
 {
 	output_number(file, number);
 	write_name(file, op_names[call->op]);
-	write_name(file, engine.relabelled[call->role]);
+	write_name(file, engine.file_roles[call->role]);
 	write_number(file, (int64_t)ticks_to_ns(call->begin));
 	write_number(file, (int64_t)ticks_to_ns(call->end));
 	write_number(file, (int64_t)call->inode);

@@ -31,7 +31,7 @@ struct file_call {
 	int64_t offset, bytes; /* docs/reference/formats.md has their meaning for each op */
 	int64_t page;	       /* of the database, that is logged with this write */
 	enum file_op op;
-	unsigned role;	   /* in engine.relabelled */
+	unsigned role;	   /* in engine.file_roles */
 	unsigned database; /* that the file is of, from 1; 0: of none */
 	int result;	   /* the engine's own word for how it ended; 0: well */
 };

@@ -65,3 +65,9 @@ void json_number(struct json *json, const char *key, int64_t number)
 	start_member(json, key);
 	fprintf(json->file, "%" PRId64, number);
 }
+
+void json_digits(struct json *json, const char *key, int64_t number)
+{
+	start_member(json, key);
+	fprintf(json->file, "\"%" PRId64 "\"", number);
+}

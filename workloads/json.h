@@ -21,5 +21,6 @@ void json_end(struct json *json, char bracket);
 /* A text, with all that JSON wants escaped. */
 void json_text(struct json *json, const char *key, const char *text);
 
-/* A whole number. */
+/* A whole number; and one as a text, as the members of `properties` are. */
 void json_number(struct json *json, const char *key, int64_t number);
+void json_digits(struct json *json, const char *key, int64_t number);

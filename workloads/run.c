@@ -20,7 +20,6 @@
 #include "marks.h"
 #include "moved.h"
 #include "output.h"
-#include "persistent.h"
 #include "process_memory.h"
 #include "record.h"
 #include "stored.h"

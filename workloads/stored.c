@@ -1,8 +1,11 @@
-/* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned:
- * the file can be rebuilt as a power cut leaves it after any of them (trials/pmem_lines.h). */
+/* What an engine does in persistent memory, which no block device sees: counts the cache lines and
+ * bytes of each transaction, for persistent.csv, and records the stores to a mapped file and the
+ * lines that were cleaned, so that it can be rebuilt as a power cut leaves it after any of them
+ * (trials/pmem_lines.h). */
 #include "stored.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +13,7 @@
 
 #include "fail.h"
 #include "grow.h"
+#include "output.h"
 
 static struct stored_header header;
 static unsigned char *base; /* the file's bytes when the run began */
@@ -107,4 +111,41 @@ void stored_save(const char *path)
 	put(to, path, content, header.bytes);
 	if (fclose(to) != 0)
 		fail("%s: %s", path, strerror(errno));
+}
+
+const char *persistent_role;
+
+static struct written {
+	int64_t lines, bytes;
+} *written;
+static size_t room, count;
+
+void persistent_prepare(size_t transactions)
+{
+	room = transactions;
+	written = malloc((room + 1) * sizeof(*written));
+	if (written == NULL)
+		fail("no memory for what %zu transactions write to persistent memory", room);
+	/* faulted in before anything is measured */
+	memset(written, 0, (room + 1) * sizeof(*written));
+}
+
+void persistent_note(int64_t lines, int64_t bytes)
+{
+	if (count < room)
+		written[count++] = (struct written){lines, bytes};
+}
+
+void persistent_write(const char *directory)
+{
+	FILE *file;
+
+	if (written == NULL)
+		return;
+	file = output_open(directory, "persistent.csv");
+	fputs("transaction,file,lines,bytes\n", file);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "%zu,%s,%" PRId64 ",%" PRId64 "\n", i, persistent_role,
+			written[i].lines, written[i].bytes);
+	output_commit(file);
 }

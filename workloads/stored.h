@@ -1,8 +1,12 @@
-/* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned: the
- * file can be rebuilt as a power cut after any of these calls leaves it (trials/pmem_lines.h).
- * There is at most one such file. */
+/* What an engine does in persistent memory, which no block device sees. Engines that use none do
+ * not call this.
+ *
+ * Records the stores to a file mapped from it, and the lines cleaned: the file can be rebuilt as a
+ * power cut after any of these calls leaves it (trials/pmem_lines.h). There is at most one such
+ * file. And counts the cache lines and bytes of each transaction, for persistent.csv. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Starts recording. */
@@ -38,3 +42,16 @@ enum stored_kind { STORED_COPY, STORED_CLEAN, STORED_DELETE };
 struct stored_call {
 	uint64_t kind, offset, size;
 };
+
+/* Of the engine's file in that memory, which sets it when it opens a database; NULL: there is none.
+ */
+extern const char *persistent_role;
+
+/* Makes room for so many transactions; without it none is noted. */
+void persistent_prepare(size_t transactions);
+
+/* What the next transaction wrote, which an engine notes at the end of each commit. */
+void persistent_note(int64_t lines, int64_t bytes);
+
+/* Writes persistent.csv, if there was room. */
+void persistent_write(const char *directory);

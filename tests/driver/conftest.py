@@ -12,11 +12,18 @@ from pathlib import Path
 import pytest
 from made import make
 
+from base.identity import FIRST_ENGINE
 from images import artifacts
 
 WORKLOADS = Path(__file__).resolve().parents[2] / "workloads"
 NEWEST = "3.46.1"
 OLD = "3.8.11.1"
+
+
+def ok(done):
+    """A completed process, which must have worked without a word on stderr."""
+    assert (done.returncode, done.stderr) == (0, "")
+    return done
 
 
 @dataclass
@@ -44,8 +51,7 @@ class Driver:
         for path in self.folder.glob(self.database.name + "*"):
             path.unlink()
         sizes = ["--value-size", value_size, "--page-size", page_size]
-        done = self("populate", "--database", self.database, "--rows", rows, *sizes, *more)
-        assert (done.returncode, done.stderr) == (0, "")
+        ok(self("populate", "--database", self.database, "--rows", rows, *sizes, *more))
 
     def run(self, *more, rows=50, n=20, mode="delete", synchronous="full", **keywords):
         """Run the workload on the database."""
@@ -58,8 +64,7 @@ class Driver:
 
     def run_ok(self, *more, **keywords):
         """Run the workload; it must work."""
-        done = self.run(*more, **keywords)
-        assert (done.returncode, done.stderr) == (0, "")
+        ok(self.run(*more, **keywords))
 
     def config(self):
         return json.loads((self.output / "config.json").read_text())
@@ -87,16 +92,28 @@ def binary(release):
     return WORKLOADS / f"build/test/driver-{release}"
 
 
+def binary_of(engine):
+    """The driver of an engine, with the newest SQLite."""
+    return binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}")
+
+
 @functools.cache
 def of_parts(name, *parts):
     """A program under ASan and UBSan: NAME_script.c of here, and what of workloads/ it is about."""
     built = WORKLOADS / "build/test" / name
     part = built.with_suffix(".part")
     sources = [Path(__file__).with_name(f"{name}_script.c"), *(WORKLOADS / one for one in parts)]
-    command = ["gcc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-O0", "-g"]
-    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{WORKLOADS}"]
+    command = ["gcc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wno-unused-parameter"]
+    command += [
+        "-Werror",
+        "-O0",
+        "-g",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        f"-I{WORKLOADS}",
+    ]
     with artifacts.locked(built):
-        subprocess.run([*command, "-o", part, *sources], check=True)
+        subprocess.run([*command, f"-I{WORKLOADS}", "-o", part, *sources], check=True)
         # another worker may be running it
         part.replace(built)
     return built

@@ -9,11 +9,6 @@
 
 int __real_fsync(int fd);
 int __real_fdatasync(int fd);
-int __wrap_fsync(int fd);
-int __wrap_fdatasync(int fd);
-void __wrap_commitpath_tx_begin(uint64_t number, const char *phase);
-void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
-void __wrap_commitpath_phase(const char *phase);
 
 static void log_line(const char *format, ...)
 {

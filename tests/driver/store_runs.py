@@ -3,28 +3,29 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import polars as pl
-from conftest import Driver, binary
+from conftest import Driver, binary, ok
 
 from analysis.adapters import drivertables
+from analysis.audit import call_order
 from analysis.ledger.timeline import edges
 from base.arrays import inside, ints
+from model import engines
 
 Found = TypeVar("Found")
 
 
 def populated(engine: str, folder: Path, *more: object) -> Driver:
     driver = Driver(binary(f"engine-{engine}"), folder)
-    done = driver("populate", "--database", driver.database, *more)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", "--database", driver.database, *more))
     return driver
 
 
 def run_store(driver: Driver, *more: object) -> None:
-    done = driver("run", "--database", driver.database, "--output-dir", driver.output, *more)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", "--database", driver.database, "--output-dir", driver.output, *more))
 
 
 def calls_of(driver: Driver) -> pl.DataFrame:
@@ -32,6 +33,15 @@ def calls_of(driver: Driver) -> pl.DataFrame:
     vfs = drivertables.calls(driver.output / "vfs.csv")
     ran = drivertables.transactions(driver.output / "transactions.csv")
     return vfs.with_columns(transaction=inside(ints(vfs["begin_ns"]), *edges(ran)))
+
+
+def orders(driver: Driver, vfs: pl.DataFrame, part: str = "effective", **others: str) -> list[str]:
+    """The faults of the order of a run's calls in its transactions, where its settings were others."""
+    config = driver.config()
+    config[part] |= others
+    ran: Any = SimpleNamespace(engine=engines.by_name(config["engine"]), config=config)
+    given: Any = SimpleNamespace(driver=ran)
+    return call_order._orders(given, vfs.filter(pl.col("transaction") >= 0))
 
 
 def of_two_runs(driver: Driver, run: Callable[[], Found]) -> Found:

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Driver, binary, one_line_error
+from conftest import Driver, binary, ok, one_line_error
+from kill_trials import looked
 from test_acknowledged import acknowledged
-from test_killed_stores import STORES, store
+from test_killed_stores import STORES
 
 from analysis.adapters import drivertables
 from analysis.content.crc import crc32c
@@ -205,8 +206,7 @@ def test_a_short_write_is_logged_as_it_was(engine: str, tmp_path: Path) -> None:
     where += ["--n", 60, "--phases", "insert", "--output-dir", driver.output, "--vfs-log"]
     where += [*FAST[engine].split(), "--write-buffer-size", 65536]
     env = {**ENV, "LD_PRELOAD": str(preloaded), "ASAN_OPTIONS": "verify_asan_link_order=0"}
-    done = driver("run", *where, env=env)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", *where, env=env))
     vfs = drivertables.calls(driver.output / "vfs.csv")
     opened = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
     writes = vfs.with_columns(life=opened).filter((pl.col("op") == "write") & (pl.col("file") == "table"))
@@ -237,12 +237,8 @@ def sample(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Driver]
 
 
 def content_hash(driver: Driver, engine: str, rows: int) -> str:
-    trials = store(engine, driver.folder).trials
-    options = ["--database", driver.database, "--output-dir", "none", "--rows", rows, "--value-size", 6000]
-    command = [trials, "look", "run", *options, *FAST[engine].split()]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
-    names, values = (line.split(",") for line in done.stdout.splitlines())
-    return dict(zip(names, values, strict=True))["hash"]
+    options = ["--database", driver.database, "--rows", rows, "--value-size", 6000]
+    return looked(engine, *options, *FAST[engine].split())["hash"]
 
 
 # SQLiteKV's own are in tests/sqlitekv/test_damaged_store.py

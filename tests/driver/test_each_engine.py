@@ -6,7 +6,7 @@ import itertools
 import re
 
 import pytest
-from conftest import NEWEST, Driver, binary, one_line_error
+from conftest import Driver, binary, binary_of, ok, one_line_error
 
 from analysis.adapters import rendered
 from analysis.checks import workload_replay as as_timed
@@ -24,7 +24,7 @@ SIZES = {"androbench": 88, "mobibench": 100, "rlbench": 100}
 
 def engine_driver(engine, folder):
     folder.mkdir()
-    return Driver(binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}"), folder)
+    return Driver(binary_of(engine), folder)
 
 
 def run(driver, engine, *more, rows=50, n=20, **axes):
@@ -83,10 +83,8 @@ def test_what_was_rendered_is_what_was_timed(tmp_path, engine, workload):
     driver = engine_driver(engine, tmp_path / engine)
     rows = 0 if workload in SIZES else 50
     of_workload = ["--workload", workload, "--value-size", SIZES.get(workload, 3072)]
-    done = driver("populate", "--database", driver.database, "--rows", rows, *of_workload)
-    assert (done.returncode, done.stderr) == (0, "")
-    done = run(driver, engine, *of_workload, rows=rows)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", "--database", driver.database, "--rows", rows, *of_workload))
+    ok(run(driver, engine, *of_workload, rows=rows))
     config = driver.config()
     assert config["engine"] == engine and config[engine]["version"] and config["rows_before"] == rows
     unread = {name: config["requested"][name] for name in engines.by_name(engine).NOT_READ_BACK}
@@ -114,8 +112,7 @@ KEY_VALUES = {
 def stored(request, tmp_path):
     """An engine, and its driver with a database of 2000 rows."""
     driver = engine_driver(request.param, tmp_path / request.param)
-    done = driver("populate", "--database", driver.database, "--rows", 2000)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", "--database", driver.database, "--rows", 2000))
     return request.param, driver
 
 
@@ -210,8 +207,7 @@ def test_settings_are_read_back(tmp_path, name, values):
     cell = make_cell({"ENGINE": name, **{axis.upper(): str(value) for axis, value in values.items()}})
     options = engine_options(cell, load_profile("engine", name)["settings"])
     where = ["--database", driver.database, "--output-dir", driver.output]
-    done = driver("run", *where, "--rows", 50, "--n", 20, *options.split())
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", *where, "--rows", 50, "--n", 20, *options.split()))
     requested = engines.by_name(name).requested(cell)
     assert driver.config()["effective"] == driver.config()["requested"] == requested
     assert requested != engines.by_name(name).requested(make_cell({"ENGINE": name}))

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import WORKLOADS, Driver
+from conftest import WORKLOADS, Driver, ok
 from made import make
 
 from images import artifacts, compiling
@@ -53,12 +53,10 @@ def test_a_run_has_the_same_results_with_fewer_indexes(tmp_path: Path) -> None:
     for value in ("all", "levels-0-1"):
         driver = Driver(patched_driver(), tmp_path / value)
         driver.folder.mkdir()
-        done = driver("populate", "--database", driver.database, "--rows", 1000, *SMALL)
-        assert (done.returncode, done.stderr) == (0, "")
+        ok(driver("populate", "--database", driver.database, "--rows", 1000, *SMALL))
         where = ["--database", driver.database, "--output-dir", driver.output, "--workload", "kv"]
         sizes = ["--rows", 1000, "--n", 300, "--sync", "off", *SMALL]
-        done = driver("run", *where, *sizes, "--index-blocks", value, "--checkpoint-every", 400)
-        assert (done.returncode, done.stderr) == (0, "")
+        ok(driver("run", *where, *sizes, "--index-blocks", value, "--checkpoint-every", 400))
         config = driver.config()
         assert config["effective"] == {"background": "inline", "index_blocks": value}
         rows = [(row["op"], row["rows"], row["bytes"]) for row in driver.table("transactions.csv")]

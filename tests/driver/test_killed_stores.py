@@ -7,19 +7,17 @@ import resource
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import kill_trials
 import pytest
-from conftest import WORKLOADS, binary
-from made import make
+from conftest import binary_of, ok
+from kill_trials import memory, planned
 from some_cell import some_cell
-from test_killed_driver import SANITIZED, memory, programs
 
 from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS, read_table
 from analysis.crash import prefixes
-from images import artifacts
 from model import engines
 from model.cell import Cell
 from model.crash_points import kill_points
@@ -39,66 +37,40 @@ STORES = {
 
 
 class Store(NamedTuple):
-    """An engine's programs, and the folder with its database."""
+    """An engine, the folder with its database, and options that the database is made with, too."""
 
     engine: str
-    driver: Path
-    trials: Path
     folder: Path
+    more: tuple[str, ...] = ()
 
     @property
     def database(self) -> Path:
         return self.folder / "db/sample.db"
 
-    def options(self, sync: bool, output: str) -> list[str | Path]:
+    def options(self, sync: bool) -> list[str | Path]:
         sizes = [word for name, size in SIZES.items() for word in (f"--{name.replace('_', '-')}", str(size))]
         settings = STORES[self.engine][not sync].split()
         settings += ["--vfs-log"] if engines.by_name(self.engine).LOGS_CALLS else []
-        where: list[str | Path] = ["--database", self.database, "--output-dir", self.folder / output]
-        return ["run", "--workload", "kv", *sizes, *settings, *where]
+        return ["--workload", "kv", *sizes, *settings, *self.more, "--database", self.database]
 
     def populate(self) -> None:
         (self.folder / "db").mkdir()
         sizes = ["--rows", str(SIZES["rows"]), "--value-size", str(SIZES["value_size"])]
-        subprocess.run([self.driver, "populate", "--database", self.database, *sizes], check=True)
+        where = ["--database", self.database, *self.more]
+        subprocess.run([binary_of(self.engine), "populate", *where, *sizes], check=True)
 
-    def run(self, sync: bool = True) -> Any:
-        """Run the driver; the tables that its kills are chosen from."""
-        command = [self.driver, *self.options(sync, "out")]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        calls = self.folder / "out/vfs.csv"
-        return SimpleNamespace(
-            vfs=drivertables.calls(calls) if calls.is_file() else None,
-            transactions=drivertables.transactions(self.folder / "out/transactions.csv"),
-        )
+    def command(self, sync: bool) -> list[str | Path]:
+        """The driver's run."""
+        return [binary_of(self.engine), "run", *self.options(sync), "--output-dir", self.folder / "out"]
 
-    def killed(self, plan: list[kill_points.Kill], sync: bool) -> None:
-        """Do a plan's kills; their results are in killed.csv."""
-        (self.folder / "plan").write_text("".join(one.line() for one in plan))
-        files = [self.folder / name for name in ("plan", "killed.csv", "files")]
-        subprocess.run([self.trials, "kill", *files, "", *self.options(sync, "killed")], check=True)
+    def run(self, sync: bool = True) -> None:
+        subprocess.run(self.command(sync), check=True, stdout=subprocess.DEVNULL)
 
     def looked(self) -> dict[str, str]:
         """What is found in the database; the program must not fail."""
         # a signal in an engine without sanitizers is a result
         env = {**os.environ, "ASAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0"}
-        command = [self.trials, "look", *self.options(True, "out")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-        names, values = done.stdout.splitlines()
-        found = dict(zip(names.split(","), values.split(","), strict=True))
-        # an assertion of the engine's, which Debian's LevelDB and LMDB have, has a line of its own
-        assert done.returncode == 0 and (found["signal"] != "0" or not done.stderr), done.stderr
-        return found
-
-
-def store(engine: str, folder: Path) -> Store:
-    driver = binary(f"engine-{engine}")
-    if engines.by_name(engine).has_sql:
-        return Store(engine, *programs(driver, engine), folder)
-    built = driver.parent / f"trials-{engine}"
-    with artifacts.locked(built):
-        make(WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED)
-    return Store(engine, driver, built, folder)
+        return kill_trials.looked(self.engine, *self.options(True), env=env)
 
 
 def cell(engine: str) -> Cell:
@@ -108,18 +80,33 @@ def cell(engine: str) -> Cell:
 @pytest.mark.parametrize("sync", [True, False])
 @pytest.mark.parametrize("engine", STORES)
 def test_a_killed_store_loses_nothing(engine: str, sync: bool, memory: Path) -> None:
-    one = store(engine, memory)
+    held = loses_nothing(Store(engine, memory), sync)
+    assert (held[0], held[-1]) == (0, 5 * SIZES["n"])
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_a_kill_in_a_flush_loses_nothing(sync: bool, memory: Path) -> None:
+    """Of LevelDB, which writes tables within the run."""
+    loses_nothing(Store("leveldb", memory, ("--write-buffer-size", "65536")), sync, 60)
+    vfs = drivertables.calls(memory / "out/vfs.csv")
+    assert vfs.filter((vfs["op"] == "open") & (vfs["file"] == "table")).height > 1
+
+
+def loses_nothing(one: Store, sync: bool, kills: int = 100_000) -> list[int | None]:
+    """Kill a store's run at so many moments; return how many transactions are there after each."""
     one.populate()
-    shutil.copytree(memory / "db", memory / "populated")
-    plan = kill_points.plan(some_cell(cuts=100_000, cut_seed=1), one.run(sync))
-    shutil.rmtree(memory / "db")
-    (memory / "populated").rename(memory / "db")
-    one.killed(plan, sync)
-    tried = read_table(memory / "killed.csv", KILLS)
-    states = prefixes.ExpectedStates(prefixes.states(cell(engine), KV, tried))
+    shutil.copytree(one.folder / "db", one.folder / "populated")
+    one.run(sync)
+    plan = planned(one.folder / "out", kills)
+    shutil.rmtree(one.folder / "db")
+    (one.folder / "populated").rename(one.folder / "db")
+    lines = "".join(kill.line() for kill in plan)
+    ok(kill_trials.killed(one.engine, one.folder, lines, ["run", *one.options(sync)]))
+    tried = read_table(one.folder / "killed.csv", KILLS)
+    states = prefixes.ExpectedStates(prefixes.states(cell(one.engine), KV, tried))
     assert tried.height == len(plan) > 5 * SIZES["n"] and set(tried["is_whole"]) == {1}
-    places = {one.where for one in plan}
-    if engines.by_name(engine).LOGS_CALLS:
+    places = {kill.where for kill in plan}
+    if engines.by_name(one.engine).LOGS_CALLS:
         assert places == {kill_points.AFTER, kill_points.DURING, kill_points.ACKNOWLEDGED}
     else:
         assert places == {kill_points.BEGUN, kill_points.ACKNOWLEDGED}
@@ -127,7 +114,7 @@ def test_a_killed_store_loses_nothing(engine: str, sync: bool, memory: Path) -> 
     assert None not in held
     lost = [states.between(*pair) for pair in zip(held, tried["acknowledged"], strict=True)]
     assert max(number or 0 for number in lost) == 0
-    assert (held[0], held[-1]) == (0, 5 * SIZES["n"])
+    return held
 
 
 # Bytes at which a write to a file fails, and the driver ends: the log of its run is left as it is.
@@ -137,10 +124,10 @@ LIMIT = 100_000
 @pytest.fixture
 def left(tmp_path: Path) -> Store:
     """A LevelDB with a log of several blocks of 32 KiB, that nothing has opened since."""
-    one = store("leveldb", tmp_path)
+    one = Store("leveldb", tmp_path)
     one.populate()
     done = subprocess.run(
-        [one.driver, *one.options(False, "out")],
+        one.command(False),
         capture_output=True,
         text=True,
         check=False,
@@ -190,15 +177,15 @@ def test_leveldbs_gap_between_two_logs(tmp_path: Path) -> None:
 
     The run ends as its first table is written, which exceeds a limit. The old log is cut to what was synced.
     """
-    one, most = store("leveldb", tmp_path), 65_200
+    one, most = Store("leveldb", tmp_path), 65_200
     sizes = {"rows": 40, "n": 22, "value_size": 3072}
     (tmp_path / "db").mkdir()
     words = [word for name, size in sizes.items() for word in (f"--{name.replace('_', '-')}", str(size))]
     table = [*words[:2], *words[4:], "--write-buffer-size", "65536", "--database", one.database]
-    subprocess.run([one.driver, "populate", *table], check=True)
-    options = ["run", "--workload", "kv", *words, "--sync", "full", "--sync-every", "11", *table[4:]]
+    subprocess.run([binary_of("leveldb"), "populate", *table], check=True)
+    options = ["--workload", "kv", *words, "--sync", "full", "--sync-every", "11", *table[4:]]
     done = subprocess.run(
-        [one.driver, *options, "--output-dir", tmp_path / "out"],
+        [binary_of("leveldb"), "run", *options, "--output-dir", tmp_path / "out"],
         capture_output=True,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
@@ -211,14 +198,7 @@ def test_leveldbs_gap_between_two_logs(tmp_path: Path) -> None:
     synced = 11 * record + 7
     assert logs[0].stat().st_size > synced + 9 * record
     os.truncate(logs[0], synced)
-    looked = subprocess.run(
-        [one.trials, "look", *options, "--output-dir", tmp_path / "out"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names, values = (line.split(",") for line in looked.stdout.splitlines())
-    total = int(dict(zip(names, values, strict=True))["hash"], 16)
+    total = int(kill_trials.looked("leveldb", *options)["hash"], 16)
     profiles = {"workload": {"driver_workload": "kv"}}
     made = some_cell(engine="leveldb", seed=1, profiles=profiles, **sizes)
     sought = prefixes.Sought(total, begun=22)
@@ -238,7 +218,7 @@ def spoilt(data: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("engine", STORES)
 def test_a_damaged_database_is_a_result(engine: str, tmp_path: Path) -> None:
-    one = store(engine, tmp_path)
+    one = Store(engine, tmp_path)
     one.populate()
     one.run()
     shutil.copytree(one.database, tmp_path / "good")
@@ -260,7 +240,7 @@ def test_a_damaged_database_is_a_result(engine: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", STORES)
 def test_what_is_no_database_of_the_engine_is_not_opened(engine: str, tmp_path: Path) -> None:
-    one = store(engine, tmp_path)
+    one = Store(engine, tmp_path)
     one.database.parent.mkdir()
     others: list[dict[str, bytes]] = [
         {},

@@ -3,21 +3,18 @@
 
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from conftest import NEWEST, binary
+from conftest import binary_of, ok
+from kill_trials import killed, memory, planned
 from some_cell import some_cell
-from test_killed_driver import in_mode, memory, programs
+from test_killed_driver import in_mode
 
-from analysis.adapters import drivertables
 from analysis.adapters.trials import KILLS, read_table
 from analysis.crash import prefixes
 from base.paths import ROOT
 from model import userfile
 from model.cell import Cell
-from model.crash_points import kill_points
 from model.statements import sqlfile
 
 __all__ = ["memory"]
@@ -48,26 +45,19 @@ def test_what_comes_up_is_as_after_so_many_transactions(
     name: str, cell: Cell, tmp_path: Path, memory: Path
 ) -> None:
     engine, settings = ENGINES[name]
-    linked = programs(binary(NEWEST if engine == "sqlite" else f"engine-{engine}"), engine)
     (memory / "db").mkdir()
     database = memory / "db/sample.db"
     common = ["--workload", "sql", "--value-size", "1", "--rows", "0", "--database", database]
-    run = [*common, "--n", str(cell.n), "--file", tmp_path / "transactions", *settings, "--vfs-log"]
-    subprocess.run([linked.driver, "populate", *common, "--file", tmp_path / "schema"], check=True)
+    run = ["run", *common, "--n", str(cell.n), "--file", tmp_path / "transactions", *settings, "--vfs-log"]
+    subprocess.run([binary_of(engine), "populate", *common, "--file", tmp_path / "schema"], check=True)
     populated = database.read_bytes()
-    first = [linked.driver, "run", *run, "--output-dir", memory / "out"]
+    first = [binary_of(engine), *run, "--output-dir", memory / "out"]
     subprocess.run(first, check=True, stdout=subprocess.DEVNULL)
-    calls = drivertables.calls(memory / "out/vfs.csv")
-    ran: Any = SimpleNamespace(
-        vfs=calls, transactions=drivertables.transactions(memory / "out/transactions.csv")
-    )
-    plan = kill_points.plan(some_cell(cuts=100_000, cut_seed=1), ran)
-    (memory / "plan").write_text("".join(one.line() for one in plan))
+    plan = planned(memory / "out")
     for left in (memory / "db").iterdir():
         left.unlink()
     database.write_bytes(populated)
-    trials = [linked.trials, "kill", memory / "plan", memory / "killed.csv", memory / "files", "", "run"]
-    subprocess.run([*trials, *run, "--output-dir", memory / "killed"], check=True)
+    ok(killed(engine, memory, "".join(one.line() for one in plan), run))
 
     tried = read_table(memory / "killed.csv", KILLS)
     states = prefixes.states(cell, ["sql"], tried)

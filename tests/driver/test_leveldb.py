@@ -1,53 +1,31 @@
 """LevelDB in the driver: its background work by the caller, its calls, and what they say of its options."""
 
-import functools
 import itertools
 import re
-import shutil
-import subprocess
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from conftest import WORKLOADS, Driver, binary, one_line_error
+from conftest import Driver, one_line_error
+from kill_trials import looked
 from log_files import log_of
-from made import make
-from some_cell import some_cell
-from store_runs import calls_of, of_two_runs, populated, run_store
+from store_runs import calls_of, of_two_runs, orders, populated, run_store
 
 from analysis.adapters import drivertables
-from analysis.adapters.trials import KILLS
-from analysis.adapters.trials import read_table as trials_table
-from analysis.audit import call_order
 from analysis.content import leveldb as content
 from analysis.crash import prefixes, verdicts
 from analysis.ledger import contents
 from base.arrays import ints
 from commitpath.cells.from_variables import make_cell
-from images import artifacts
 from model import engines
-from model.crash_points import kill_points
 from model.expected_state import hashes, oracle
 
 ROWS, N = 500, 200
 SMALL = ("--write-buffer-size", 65536)
 LEVELDB = engines.by_name("leveldb")
-
-
-@functools.cache
-def checker() -> Path:
-    """The program of trials, sanitized."""
-    built = WORKLOADS / "build/test/trials-leveldb"
-    sanitized = "CFLAGS=-O0 -g -DON_A_HOST -fsanitize=address,undefined -fno-sanitize-recover=all"
-    with artifacts.locked(built):
-        make(
-            WORKLOADS / "trials", f"OUT={built}", "ENGINE=leveldb", sanitized, "ENGINE_ROOT=../build/leveldb"
-        )
-    return built
 
 
 @pytest.fixture
@@ -99,15 +77,8 @@ def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
     assert leveldb.config()["effective"] == {"background": "inline", "index_blocks": "all"}
     assert settings["sync"] == sync
     assert LEVELDB.logs_calls(leveldb.config())
-    ran: Any = SimpleNamespace(engine=LEVELDB, config=leveldb.config())
-    given: Any = SimpleNamespace(driver=ran)
-    table = vfs.filter(pl.col("transaction") >= 0)
-    assert call_order._orders(given, table) == []
-    ran.config = {
-        **ran.config,
-        "requested": {**ran.config["requested"], "sync": {"off": "full"}.get(sync, "off")},
-    }
-    assert call_order._orders(given, table)
+    assert orders(leveldb, vfs) == []
+    assert orders(leveldb, vfs, "requested", sync={"off": "full", "full": "off"}[sync])
     # a manifest's sync is one of the folder, too
     syncs = vfs.filter(pl.col("op") == "sync")
     assert set(syncs.filter(pl.col("file") == "manifest")["offset"]) == {1}
@@ -221,44 +192,6 @@ def test_a_damaged_table_is_one_line(leveldb: Driver) -> None:
     assert re.search("Corruption|IO error|corrupt", one_line_error(leveldb("run", *where), 1))
 
 
-@pytest.mark.parametrize("sync", ["off", "full"])
-def test_a_killed_driver_loses_nothing(tmp_path: Path, sync: str) -> None:
-    """At every call and within writes: what was acknowledged is there (options.h, WriteOptions::sync)."""
-    driver, trials = Driver(binary("engine-leveldb"), tmp_path), checker()
-    (tmp_path / "db").mkdir()
-    database, rows = tmp_path / "db/sample.db", ["--rows", "60"]
-    assert driver("populate", "--database", database, *rows).returncode == 0
-    shutil.copytree(database, tmp_path / "populated")
-    options = ["run", "--database", database, *rows, "--n", "30", "--sync", sync, *SMALL, "--vfs-log"]
-    assert driver(*options, "--output-dir", tmp_path / "out").returncode == 0
-    vfs = drivertables.calls(tmp_path / "out/vfs.csv")
-    assert vfs.filter((pl.col("op") == "open") & (pl.col("file") == "table")).height > 1
-    ran: Any = SimpleNamespace(
-        vfs=vfs, transactions=drivertables.transactions(tmp_path / "out/transactions.csv")
-    )
-    plan = kill_points.plan(some_cell(cuts=60, cut_seed=1), ran)
-    (tmp_path / "plan").write_text("".join(one.line() for one in plan))
-    shutil.rmtree(database)
-    shutil.copytree(tmp_path / "populated", database)
-    command = [trials, "kill", tmp_path / "plan", tmp_path / "killed.csv", tmp_path / "files", ""]
-    done = subprocess.run(
-        [str(word) for word in (*command, *options, "--output-dir", tmp_path / "killed")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    cell = make_cell({"ENGINE": "leveldb", "ROWS": "60", "N": "30"})
-    states = oracle.after_each(cell, ["insert", "update", "delete"])
-    known = prefixes.ExpectedStates(dict(enumerate(states)))
-    tried = trials_table(tmp_path / "killed.csv", KILLS)
-    assert tried.height == len(plan)
-    for row in tried.iter_rows(named=True):
-        assert row["opened"] and row["is_whole"] and not row["signal"], row
-        assert (known.between(known.held(row), row["acknowledged"]) or 0) <= 0, row
-        assert known.held(row) is not None, row
-
-
 @pytest.mark.parametrize(
     ("logs", "found"),
     [
@@ -286,12 +219,8 @@ def recovered(folder: Path, rows: int, logs: tuple[bytes, ...]) -> dict[str, Any
     driver = populated("leveldb", folder, *where)
     for number, log in enumerate(logs, 900):
         (driver.database / f"{number:06}.log").write_bytes(log)
-    given = ["--database", driver.database, "--rows", rows, "--sync", "off", "--output-dir", folder / "out"]
-    command = [str(word) for word in (checker(), "look", "run", *given)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    names, values = done.stdout.splitlines()
-    row: dict[str, Any] = dict(zip(names.split(","), values.split(","), strict=True))
+    given = ["--database", driver.database, "--rows", rows, "--sync", "off"]
+    row: dict[str, Any] = looked("leveldb", *given)
     row |= {name: int(row[name]) for name in ("opened", "is_read", "is_whole", "signal", "rows")}
     assert [row[name] for name in ("opened", "is_read", "is_whole", "signal")] == [1, 1, 1, 0]
     return row

@@ -2,15 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 from conftest import Driver
-from store_runs import calls_of, of_two_runs, populated, run_store
+from store_runs import calls_of, of_two_runs, orders, populated, run_store
 
-from analysis.audit import call_order
 from model import engines
 
 ROWS, N, PAGE = 50, 20, 4096
@@ -36,15 +34,10 @@ def test_calls_are_those_of_the_settings(lmdb: Driver, settings: str) -> None:
     on = settings.split()
     vfs = run(lmdb, *(word for name in on for word in (f"--{name}", "on")), "--checkpoint-every", 7)
     config = lmdb.config()
-    ran: Any = SimpleNamespace(engine=LMDB, config=config)
-    given: Any = SimpleNamespace(driver=ran)
-    table = vfs.filter(pl.col("transaction") >= 0)
-    assert call_order._orders(given, table) == []
-    for name, other in (("nosync", {"on": "off", "off": "on"}), ("writemap", {"on": "off", "off": "on"})):
-        changed = {**config["effective"], name: other[config["effective"][name]]}
-        ran.config = {**config, "effective": changed}
-        if not table.is_empty():
-            assert call_order._orders(given, table), name
+    assert orders(lmdb, vfs) == []
+    for name in ("nosync", "writemap"):
+        if (vfs["transaction"] >= 0).any():
+            assert orders(lmdb, vfs, **{name: {"on": "off", "off": "on"}[config["effective"][name]]}), name
     assert LMDB.stores(config["effective"]) == ("writemap" in on)
     between = vfs.filter((pl.col("transaction") < 0) & pl.col("op").is_in(["sync", "msync"]))
     # each seventh of 60 transactions

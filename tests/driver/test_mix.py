@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from conftest import NEWEST, Driver, binary, one_line_error
+from conftest import Driver, binary_of, ok, one_line_error
 
 from analysis.adapters import rendered
 from analysis.checks import workload_replay as as_timed
@@ -32,19 +32,17 @@ THETA, ITEMS, ZETA = 0.99, 10**10, 26.46902820178302  # YCSB's constants; ZETA i
 def ran(folder, options, engine=FIRST_ENGINE):
     """A driver that ran a mix on a database of its own."""
     folder.mkdir(exist_ok=True)
-    driver = Driver(binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}"), folder)
+    driver = Driver(binary_of(engine), folder)
     named = options._asdict().items()
     given = [(f"--{name.replace('_', '-')}", value) for name, value in named if name != "requests"]
     kept = ("--rows", "--value-size", "--insert-order", "--value-size-distribution")
     table = [word for name, value in given if name in kept for word in (name, value)]
-    done = driver("populate", "--workload", "mix", "--database", driver.database, *table)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", "--workload", "mix", "--database", driver.database, *table))
     fast = {"SYNCHRONOUS": "off"} if engine in (FIRST_ENGINE, "leveldb", "rocksdb") else {}
     cell = make_cell({"ENGINE": engine, **fast})
     settings = engine_options(cell, load_profile("engine", engine)["settings"]).split()
     where = ["--database", driver.database, "--output-dir", driver.output, *settings]
-    done = driver("run", "--workload", "mix", *where, *(word for pair in given for word in pair))
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", "--workload", "mix", *where, *(word for pair in given for word in pair)))
     return driver
 
 

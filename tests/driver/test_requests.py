@@ -2,12 +2,11 @@
 
 import contextlib
 import sqlite3
-import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import NEWEST, Driver, binary, one_line_error
-from test_killed_stores import store
+from conftest import Driver, binary_of, ok, one_line_error
+from kill_trials import looked
 from test_mix import ENGINES, operations, ran
 
 from base.identity import FIRST_ENGINE
@@ -29,15 +28,13 @@ def replayed(folder: Path, cell: Cell) -> Driver:
     (folder / "schema").write_bytes(schema)
     (folder / "transactions").write_bytes(transactions)
     engine = cell.engine
-    driver = Driver(binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}"), folder)
+    driver = Driver(binary_of(engine), folder)
     table = payload.populated(cell)["populate_options"].replace(payload.BOARD, str(folder))
-    done = driver("populate", "--database", driver.database, *table.split())
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", "--database", driver.database, *table.split()))
     options = payload.driver_env(cell, str(driver.database))["DRIVER_OPTIONS"].replace(
         payload.BOARD, str(folder)
     )
-    done = driver("run", "--output-dir", driver.output, *options.split())
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", "--output-dir", driver.output, *options.split()))
     return driver
 
 
@@ -46,14 +43,9 @@ def rows_of(driver: Driver, engine: str) -> int:
     if by_name(engine).has_sql:
         with contextlib.closing(sqlite3.connect(driver.database)) as database:
             return hashes.tables(database, "records").hash
-    trials = store(engine, driver.folder).trials
-    options = ["--rows", "0", "--value-size", "120", "--database", driver.database, "--output-dir", "none"]
+    options = ["--rows", 0, "--value-size", 120, "--database", driver.database]
     settings = ["--sync", "off"] if engine != "lmdb" else []
-    done = subprocess.run(
-        [trials, "look", "run", *options, *settings], capture_output=True, text=True, check=True
-    )
-    names, values = (line.split(",") for line in done.stdout.splitlines())
-    return int(dict(zip(names, values, strict=True))["hash"], 16)
+    return int(looked(engine, *options, *settings)["hash"], 16)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,14 @@
 
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 from conftest import Driver
-from store_runs import calls_of, of_two_runs, populated, run_store
+from store_runs import calls_of, of_two_runs, orders, populated, run_store
 
 from analysis.adapters import drivertables
-from analysis.audit import call_order
 from model import engines, workloads
 from model.workloads import Options
 
@@ -56,16 +54,9 @@ def test_calls_are_those_of_the_settings(rocksdb: Driver, sync: str, more: tuple
     run(rocksdb, "--vfs-log", "--checkpoint-every", 90, *more, sync=sync)
     vfs, config = calls_of(rocksdb), rocksdb.config()
     assert ROCKSDB.logs_calls(config)
-    ran: Any = SimpleNamespace(engine=ROCKSDB, config=config)
-    given: Any = SimpleNamespace(driver=ran)
-    table = vfs.filter(pl.col("transaction") >= 0)
-    assert call_order._orders(given, table) == []
-    for name, other in (
-        ("sync", {"off": "full", "full": "off"}),
-        ("disable_wal", {"off": "on", "on": "off"}),
-    ):
-        ran.config = {**config, "effective": {**config["effective"], name: other[config["effective"][name]]}}
-        assert call_order._orders(given, table), name
+    assert orders(rocksdb, vfs) == []
+    assert orders(rocksdb, vfs, sync={"off": "full", "full": "off"}[sync])
+    assert orders(rocksdb, vfs, disable_wal="off" if more else "on")
     syncs = vfs.filter(pl.col("op") == "sync")
     assert (syncs.filter(pl.col("file") == "log").height > 0) == (sync == "full")
     # of each table

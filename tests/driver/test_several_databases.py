@@ -4,7 +4,7 @@ import sqlite3
 
 import polars as pl
 import pytest
-from conftest import NEWEST, Driver, binary
+from conftest import Driver, binary_of, ok
 from test_order import ran
 
 from analysis.adapters import drivertables
@@ -38,9 +38,8 @@ def trace(transactions=60):
 
 @pytest.fixture(params=ENGINES)
 def driver(request, tmp_path):
-    name = request.param
-    found = Driver(binary(NEWEST if name == "sqlite" else f"engine-{name}"), tmp_path)
-    found.engine = name
+    found = Driver(binary_of(request.param), tmp_path)
+    found.engine = request.param
     return found
 
 
@@ -69,11 +68,9 @@ def paths(driver):
 @pytest.mark.parametrize("more", [(), ("--checkpoint-every", 7)])
 def test_each_transaction_is_of_its_database(driver, more):
     parts = trace()
-    done = populate(driver, parts)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(populate(driver, parts))
     assert [path.exists() for path in paths(driver)] == [True] * FILES
-    done = run(driver, parts, "--vfs-log", *more)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(run(driver, parts, "--vfs-log", *more))
     assert driver.rendered() == sqlfile.rendered(parts.transactions)
     config, calls = driver.config(), driver.table("vfs.csv")
     own = [[one for one in parts.transactions if one.database == n] for n in range(FILES)]
@@ -109,8 +106,7 @@ def test_what_each_engine_counts_is_of_each_and_of_all(driver):
     """As its part of the analysis has it, of each database; and the sums."""
     parts = trace()
     populate(driver, parts)
-    done = run(driver, parts, "--vfs-log", *(() if driver.engine in SETTINGS else LOGGED))
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(run(driver, parts, "--vfs-log", *(() if driver.engine in SETTINGS else LOGGED)))
     found = ran(driver)
     engine, calls = found.engine, found.vfs
     assert databases.unsummed(found.config, engine.PROPERTIES, engine.COUNTED) == []
@@ -172,8 +168,7 @@ def test_one_without_a_transaction_is_there(driver):
     parts = trace()
     populate(driver, parts)
     only = parts._replace(transactions=tuple(one for one in parts.transactions if one.database == 1))
-    done = run(driver, only, "--vfs-log", "--checkpoint-every", 5)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(run(driver, only, "--vfs-log", "--checkpoint-every", 5))
     found = ran(driver)
     each = list(databases.split(found.config, found.transactions.height))
     assert [one.ran for one in each] == [0, len(only.transactions), 0]

@@ -1,6 +1,7 @@
 """The workload of a user's file: what the host cut out of it, run as it stands."""
 
 import pytest
+from conftest import ok
 
 from model.statements import sqlfile
 
@@ -42,8 +43,7 @@ def give(driver, tmp_path):
 
 
 def test_each_transaction_is_run_once_as_it_stands(driver, give):
-    done = give(SHOP, "--vfs-log")
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(give(SHOP, "--vfs-log"))
     rows = driver.table("transactions.csv")
     assert {(row["phase"], row["op"]) for row in rows} == {("sql", "sql")}
     assert [row["changes"] for row in rows] == ["1", "3", "0", "2"]
@@ -60,10 +60,7 @@ TWICE = "CREATE TABLE t(a UNIQUE);\nBEGIN;\n\nINSERT INTO t VALUES('\n');\n\n IN
 def test_an_empty_database_has_the_page_size(driver, give, tmp_path):
     (tmp_path / "schema").write_bytes(b"")
     words = ["--workload", "sql", "--value-size", 1, "--page-size", 1024]
-    done = driver(
-        "populate", *words, "--database", driver.database, "--rows", 0, "--file", tmp_path / "schema"
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", *words, "--database", driver.database, "--rows", 0, "--file", tmp_path / "schema"))
     (tmp_path / "transactions").write_bytes(b"1\nCREATE TABLE t(a);\0")
     driver.run_ok(*words, "--file", tmp_path / "transactions", rows=0, n=1)
     assert driver.config()["effective"]["page_size"] == 1024
@@ -109,8 +106,7 @@ def test_what_does_not_fit_into_memory_is_in_temporary_files(driver, give, monke
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("SQLITE_TMPDIR", str(folder))
-    done = give(SPILLS, "--vfs-log")
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(give(SPILLS, "--vfs-log"))
     calls = driver.table("vfs.csv")
     opened = {call["inode"] for call in calls if call["op"] == "open" and call["file"] == "temporary"}
     written = sum(int(call["bytes"]) for call in calls if call["op"] == "write" and call["inode"] in opened)

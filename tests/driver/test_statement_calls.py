@@ -5,7 +5,7 @@ import itertools
 
 import polars as pl
 import pytest
-from conftest import Driver, binary
+from conftest import Driver, binary, ok
 from test_order import _of_transactions, faults, ran
 from test_vfs_log import calls, inside
 
@@ -30,8 +30,7 @@ def statements(tmp_path):
 
 def run(driver, *more, medium="fdatasync", n=20):
     where = ("--database", driver.database, "--output-dir", driver.output)
-    done = driver("run", *where, "--rows", 50, "--n", n, "--vfs-log", "--log-medium", medium, *more)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", *where, "--rows", 50, "--n", n, "--vfs-log", "--log-medium", medium, *more))
 
 
 def miscounted(driver, engine=ssl, calls=True, **counts):

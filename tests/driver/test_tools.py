@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from conftest import one_line_error
+from conftest import ok, one_line_error
 from test_syncs import ORACLE
 from test_vfs_log import calls, inside, with_syncs
 
@@ -23,8 +23,7 @@ def tool(driver, name, *more, rows=0, n=20, **keywords):
 
 
 def tool_ok(driver, name, *more, **keywords):
-    done = tool(driver, name, *more, **keywords)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(tool(driver, name, *more, **keywords))
 
 
 def changes(driver):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import NEWEST, OLD, Driver, binary, one_line_error
+from conftest import NEWEST, OLD, Driver, binary, ok, one_line_error
 
 from base.errors import BadInputError, LabError
 from commitpath.inputs.trace_record import header, trace_record
@@ -106,12 +106,21 @@ def test_its_replay_leaves_the_same_rows(recorded, tmp_path, engine, number):
     driver = Driver(binary(engine), tmp_path)
     driver.populate("--workload", "sql", "--file", tmp_path / "schema", rows=0, value_size=1)
     own = [] if engine == "engine-ssl" else ["--journal-mode", "wal", "--synchronous", "normal"]
-    done = driver(
-        *("run", "--workload", "sql", "--file", tmp_path / "transactions", "--n", len(parts.transactions)),
-        *("--rows", 0, "--value-size", 1, "--database", driver.database, "--output-dir", driver.output),
-        *own,
+    ok(
+        driver(
+            *(
+                "run",
+                "--workload",
+                "sql",
+                "--file",
+                tmp_path / "transactions",
+                "--n",
+                len(parts.transactions),
+            ),
+            *("--rows", 0, "--value-size", 1, "--database", driver.database, "--output-dir", driver.output),
+            *own,
+        )
     )
-    assert (done.returncode, done.stderr) == (0, "")
     assert content(driver.database) == content(recorded / trace.files[number])
 
 

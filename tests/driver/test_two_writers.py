@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from conftest import one_line_error
+from conftest import ok, one_line_error
 
 from analysis.adapters import drivertables
 from commitpath.cells.from_variables import make_cell
@@ -45,11 +45,9 @@ def test_each_commit_is_recorded_in_its_order(newest):
 def test_a_batch_is_one_transaction(driver):
     """Its BEGIN is that of the writer."""
     where = ("--database", driver.database, "--workload", "mix", "--rows", 20, "--value-size", 100)
-    done = driver("populate", *where)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("populate", *where))
     more = ("--output-dir", driver.output, "--n", 40, "--mix", "insert=100", "--batch", 3, "--writers", 2)
-    done = driver("run", *where, *more, "--journal-mode", "wal", "--synchronous", "full")
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(driver("run", *where, *more, "--journal-mode", "wal", "--synchronous", "full"))
     config = driver.config()
     assert config["rows_after"] == config["rows_before"] + 3 * config["writers"]["first"]["transactions"]
 

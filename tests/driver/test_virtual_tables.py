@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import Driver, binary, one_line_error
+from conftest import Driver, binary, ok, one_line_error
 from test_several_databases import FILES, paths, populate, trace
 
 from analysis.run_files import databases
@@ -46,8 +46,7 @@ def test_tables_of_a_file(driver, sql, error):
         else 'commitpath trace 1\nfile 0 "a.db"\n'
         + "".join(f'{i} 0 "{one}"\n' for i, one in enumerate(sql.split("; ")))
     )
-    done = populate(driver, parts, count=1)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(populate(driver, parts, count=1))
     (driver.folder / "transactions").write_bytes(sqlfile.pack(parts.transactions))
     file = ["--file", driver.folder / "transactions", "--n", len(parts.transactions)]
     done = run(driver, "--workload", "sql", "--rows", 0, "--value-size", 1, *file)
@@ -59,14 +58,14 @@ def test_tables_of_a_file(driver, sql, error):
 
 def test_a_trace_of_several_files(driver):
     parts = trace()
-    done = populate(driver, parts)
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(populate(driver, parts))
     (driver.folder / "transactions").write_bytes(sqlfile.pack(parts.transactions))
     file = ["--file", driver.folder / "transactions", "--n", len(parts.transactions)]
-    done = run(
-        driver, "--workload", "sql", "--rows", 0, "--value-size", 1, *file, count=FILES, query_cache=65536
+    ok(
+        run(
+            driver, "--workload", "sql", "--rows", 0, "--value-size", 1, *file, count=FILES, query_cache=65536
+        )
     )
-    assert (done.returncode, done.stderr) == (0, "")
     assert driver.rendered() == sqlfile.rendered(parts.transactions)
     config = driver.config()
     assert databases.unsummed(config, "properties", by_name("sqlitekv").COUNTED) == []
@@ -96,8 +95,7 @@ def test_a_cache_is_used_and_counted(tmp_path, words):
         (folder := tmp_path / str(number)).mkdir()
         driver = Driver(binary("engine-sqlitekv"), folder)
         driver("populate", *words[:2], "--database", driver.database, "--rows", 30)
-        done = run(driver, *words, "--rows", 30, "--n", 200, **settings)
-        assert (done.returncode, done.stderr) == (0, "")
+        ok(run(driver, *words, "--rows", 30, "--n", 200, **settings))
         config = driver.config()
         assert config["effective"]["query_cache_place"] == settings.get("query_cache_place", "module")
         assert (int(config["properties"]["cache hits"]) > 50) == (number > 0)
@@ -109,8 +107,7 @@ def test_a_cache_is_used_and_counted(tmp_path, words):
 def test_a_direct_insert_replaces(driver):
     """An update reads; an insert of a key that is there fails in the other form."""
     driver("populate", "--database", driver.database, "--rows", 30)
-    done = run(driver, "--workload", "apsys17", "--rows", 30, "--n", 50, form="direct")
-    assert (done.returncode, done.stderr) == (0, "")
+    ok(run(driver, "--workload", "apsys17", "--rows", 30, "--n", 50, form="direct"))
     assert driver.config()["effective"]["form"] == "direct"
 
 

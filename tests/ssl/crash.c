@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "disk.h"
-#include "history.h"
+#include "model.h"
 #include "prng.h"
 #ifdef PAGE_LOG
 #include "pages.h"
@@ -30,7 +30,6 @@ struct run {
 	int64_t number;	  /* of the next transaction */
 	uint64_t full;	  /* hash of what is acknowledged */
 	bool failed_last; /* a transaction ended with an error, and none came after it */
-	int64_t checked, refused;
 	const char *bad;
 };
 
@@ -55,30 +54,17 @@ static void wrong(struct run *run, const char *what, const char *more)
 
 static bool open_ours(struct run *run, struct error *error)
 {
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-
-	run->ours = (struct target){0};
-	if (!ssl_open(name, flags, &run->options, &run->ours.ssl, error))
-		return false;
-	run->ours.db = ssl_db(run->ours.ssl);
-	sqlite3_db_config(run->ours.db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-	return true;
-}
-
-static void count_stats(const struct run *run)
-{
-	struct ssl_stats stats = ssl_stats(run->ours.ssl);
-
-	for (int i = 0; i < SSL_REASONS; i++)
-		checkpoints[i] += stats.checkpoints[i];
+	return load_open(&run->ours, name, &run->options, error);
 }
 
 static void close_ours(struct run *run)
 {
+	struct ssl_stats stats = ssl_stats(run->ours.ssl);
 	struct error error;
 
 	load_end_reading(&run->ours);
-	count_stats(run);
+	for (int i = 0; i < SSL_REASONS; i++)
+		checkpoints[i] += stats.checkpoints[i];
 	if (!ssl_close(run->ours.ssl, &error) && !disk_is_cut())
 		wrong(run, "closing failed", error.text);
 	/* closed, all of it is there */
@@ -101,13 +87,13 @@ static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool ma
 		return true;
 	if (!may_be_next)
 		return false;
-	sqlite3_open_v2(":memory:", &before, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
-	history_copy(before, run->plain.db);
+	before = model_open();
+	model_copy(before, run->plain.db);
 	load_transaction(&run->plain, run->mix, run->seed, run->number);
 	next = found == load_hash(run->plain.db, true);
 	load_end_reading(&run->plain);
 	if (!next)
-		history_copy(run->plain.db, before);
+		model_copy(run->plain.db, before);
 	sqlite3_close(before);
 	if (next)
 		run->full = load_hash(db, false);
@@ -180,8 +166,7 @@ static bool begin(struct run *run)
 		wrong(run, "creation failed", error.text);
 		return false;
 	}
-	sqlite3_open_v2(":memory:", &run->plain.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			"unix");
+	run->plain.db = model_open();
 	sqlite3_exec(run->plain.db, creation, NULL, NULL, NULL);
 	sqlite3_exec(run->plain.db, encoding, NULL, NULL, NULL);
 	if (ssl_exec(run->ours.ssl, encoding) != SQLITE_OK ||
@@ -246,13 +231,13 @@ static void open_unaware(struct run *run)
 	/* closed well, or not begun yet, it may */
 	if (opened && !same_or_next(run, db, false, true) && !same_or_earlier(run, db))
 		wrong(run, "SQLite opened it without its log", "");
-	run->refused += !opened;
 	sqlite3_close(db);
 }
 
 static void recover(struct run *run, bool in_it, bool may_be_next)
 {
 	struct error error;
+	uint64_t before;
 	bool opened = false;
 
 	disk_power(draw(UINT64_C(1) << 60), (enum kept)draw(KEPTS));
@@ -280,17 +265,12 @@ static void recover(struct run *run, bool in_it, bool may_be_next)
 	recoveries++;
 	cases[ssl_stats(run->ours.ssl).found]++;
 	replayed += ssl_stats(run->ours.ssl).replayed;
-	/* what is of a connection is gone */
-	sqlite3_exec(run->plain.db, "PRAGMA recursive_triggers=0; DROP TABLE IF EXISTS temp.own",
-		     NULL, NULL, NULL);
-	{
-		uint64_t before = run->full;
-
-		if (same_or_next(run, run->ours.db, false, may_be_next))
-			in_flight += run->full != before;
-		else if (!same_or_earlier(run, run->ours.db))
-			wrong(run, "what is there is neither", "");
-	}
+	sqlite3_exec(run->plain.db, model_reopened, NULL, NULL, NULL);
+	before = run->full;
+	if (same_or_next(run, run->ours.db, false, may_be_next))
+		in_flight += run->full != before;
+	else if (!same_or_earlier(run, run->ours.db))
+		wrong(run, "what is there is neither", "");
 	begin_history(run);
 	if (!load_intact(run->ours.db))
 		wrong(run, "it is damaged", "");
@@ -374,14 +354,6 @@ static void faults(struct run *run, enum fault fault)
 		}
 	}
 	end(run);
-}
-
-static void print_counts(const char *key, const char *const *names, const int64_t *counts, int size)
-{
-	printf(", \"%s\": {", key);
-	for (int i = 0; i < size; i++)
-		printf("%s\"%s\": %lld", i > 0 ? ", " : "", names[i], (long long)counts[i]);
-	printf("}");
 }
 
 static int place(const char *word, const char *const *words, int count)
@@ -471,8 +443,8 @@ int main(int count, char **words)
 	printf(", \"acknowledged\": %lld, \"in flight\": %lld, \"lost\": %lld, \"replayed\": %lld",
 	       (long long)acknowledged, (long long)in_flight, (long long)lost, (long long)replayed);
 	printf(", \"failures\": %lld", (long long)failures);
-	print_counts("cases", ssl_cases, cases, SSL_CASES);
-	print_counts("checkpoints", ssl_reasons, checkpoints, SSL_REASONS);
+	load_print("cases", ssl_cases, cases, SSL_CASES);
+	load_print("checkpoints", ssl_reasons, checkpoints, SSL_REASONS);
 	printf("}\n");
 	return 0;
 }

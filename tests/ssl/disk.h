@@ -1,7 +1,6 @@
 /* A disk in memory, as SQLite's default VFS, that loses power: what was written and not synced is
  * there or not, by pieces that are torn at 512 bytes, and at 8 in a log. */
-#ifndef COMMITPATH_TEST_DISK_H
-#define COMMITPATH_TEST_DISK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ void disk_remove(const char *name);
 bool disk_edit(const char *name, int64_t offset, uint8_t byte);
 bool disk_cut_file(const char *name, int64_t size);
 bool disk_there(const char *name);
-
-#endif

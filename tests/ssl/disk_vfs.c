@@ -89,7 +89,6 @@ static int sync_file(sqlite3_file *base, int flags)
 	struct file *file = (struct file *)base;
 	int result = disk_call(SQLITE_IOERR_FSYNC);
 
-	(void)flags;
 	if (result != SQLITE_OK || file->entry == NULL)
 		return result;
 	data_copy(&file->entry->durable, &file->entry->now);
@@ -110,14 +109,11 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 
 static int lock_file(sqlite3_file *base, int lock)
 {
-	(void)base;
-	(void)lock;
 	return disk_call(SQLITE_IOERR_LOCK);
 }
 
 static int reserved(sqlite3_file *base, int *is)
 {
-	(void)base;
 	*is = 0;
 	return SQLITE_OK;
 }
@@ -128,7 +124,6 @@ static int control(sqlite3_file *base, int op, void *argument)
 	struct entry *entry = ((struct file *)base)->entry;
 	int result = SQLITE_OK;
 
-	(void)argument;
 	switch (op) {
 	case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE:
 		result = disk_call(SQLITE_IOERR_BEGIN_ATOMIC);
@@ -159,13 +154,11 @@ static int control(sqlite3_file *base, int op, void *argument)
 
 static int sector(sqlite3_file *base)
 {
-	(void)base;
 	return SECTOR;
 }
 
 static int characteristics(sqlite3_file *base)
 {
-	(void)base;
 	return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
@@ -181,21 +174,15 @@ static int shm_map(sqlite3_file *base, int region, int size, int extend, void vo
 
 static int shm_lock(sqlite3_file *base, int offset, int count, int flags)
 {
-	(void)base;
-	(void)offset;
-	(void)count;
-	(void)flags;
 	return SQLITE_OK;
 }
 
 static void shm_barrier(sqlite3_file *base)
 {
-	(void)base;
 }
 
 static int shm_unmap(sqlite3_file *base, int remove)
 {
-	(void)remove;
 	entry_unshare(((struct file *)base)->entry);
 	return SQLITE_OK;
 }
@@ -218,7 +205,6 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	struct file *file = (struct file *)base;
 	int result = disk_call(SQLITE_CANTOPEN);
 
-	(void)vfs;
 	memset(file, 0, sizeof(*file));
 	if (result != SQLITE_OK)
 		return result;
@@ -249,7 +235,6 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	struct entry *entry = entry_find(base_name(name), false);
 	int result = disk_call(SQLITE_IOERR_DELETE);
 
-	(void)vfs;
 	if (result != SQLITE_OK)
 		return result;
 	if (entry == NULL || !entry->there)
@@ -266,7 +251,6 @@ static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *is)
 	struct entry *entry = entry_find(base_name(name), false);
 	int result = disk_call(SQLITE_IOERR_ACCESS);
 
-	(void)vfs;
 	*is = entry != NULL && entry->there;
 	/* as the unix VFS: an empty file is none */
 	if (*is && flags == SQLITE_ACCESS_EXISTS && entry->now.size == 0)
@@ -276,7 +260,6 @@ static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *is)
 
 static int full_name(sqlite3_vfs *vfs, const char *name, int size, char *full)
 {
-	(void)vfs;
 	snprintf(full, (size_t)size, "/%s", base_name(name));
 	return SQLITE_OK;
 }
@@ -284,14 +267,12 @@ static int full_name(sqlite3_vfs *vfs, const char *name, int size, char *full)
 /* Seeds of SQLite's own, and the time: the same in each run. */
 static int same_random(sqlite3_vfs *vfs, int size, char *bytes)
 {
-	(void)vfs;
 	memset(bytes, 7, (size_t)size);
 	return size;
 }
 
 static int same_time(sqlite3_vfs *vfs, sqlite3_int64 *now)
 {
-	(void)vfs;
 	*now = disk_time += 1001;
 	return SQLITE_OK;
 }

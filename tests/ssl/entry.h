@@ -1,6 +1,5 @@
 /* Files of the disk (disk.h): what they are now, what is durable, and what was written since. */
-#ifndef COMMITPATH_TEST_ENTRY_H
-#define COMMITPATH_TEST_ENTRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ void entry_revoke(struct entry *entry);
 /* Nothing of it is undecided any more. */
 void entry_settled(struct entry *entry);
 void entry_unshare(struct entry *entry);
-
-#endif

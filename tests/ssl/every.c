@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "disk.h"
-#include "load.h"
 #include "model.h"
 
 enum { SEED = 8, MOST = 64 };
@@ -105,17 +104,12 @@ static bool try_open(struct run *run, struct error *error)
 {
 	bool opened;
 
-	run->ours = (struct target){0};
 	disk_memory(true);
-	opened = ssl_open(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &run->options,
-			  &run->ours.ssl, error);
+	opened = load_open(&run->ours, name, &run->options, error);
 	disk_memory(false);
-	if (!opened)
-		return false;
-	run->ours.db = ssl_db(run->ours.ssl);
-	sqlite3_db_config(run->ours.db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-	note(run, REOPENED);
-	return true;
+	if (opened)
+		note(run, REOPENED);
+	return opened;
 }
 
 /* Opens what a crash, or a closing that failed, left. */
@@ -361,11 +355,10 @@ static void print_counts(int64_t all, int64_t runs)
 	       (long long)unseen);
 	printf(", \"not opened\": %lld, \"not closed\": %lld, \"in flight\": %lld",
 	       (long long)not_opened, (long long)not_closed, (long long)in_flight);
-	printf(", \"recoveries\": %lld, \"replayed\": %lld, \"cases\": {", (long long)recoveries,
+	printf(", \"recoveries\": %lld, \"replayed\": %lld", (long long)recoveries,
 	       (long long)replayed);
-	for (int i = 0; i < SSL_CASES; i++)
-		printf("%s\"%s\": %lld", i > 0 ? ", " : "", ssl_cases[i], (long long)cases[i]);
-	printf("}}\n");
+	load_print("cases", ssl_cases, cases, SSL_CASES);
+	printf("}\n");
 }
 
 int main(int count, char **words)

@@ -72,3 +72,11 @@ bool load_intact(sqlite3 *db)
 	disk_pause(false);
 	return intact;
 }
+
+void load_print(const char *key, const char *const *names, const int64_t *counts, int size)
+{
+	printf(", \"%s\": {", key);
+	for (int i = 0; i < size; i++)
+		printf("%s\"%s\": %lld", i > 0 ? ", " : "", names[i], (long long)counts[i]);
+	printf("}");
+}

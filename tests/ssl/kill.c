@@ -56,7 +56,7 @@ int main(int count, char **words)
 	 * a file that no commit syncs */
 	static const char *const media[] = {"fdatasync", "msync", "pcm", "shared"};
 	struct ssl_options options;
-	struct target ours = {0};
+	struct target ours;
 	struct error error;
 
 	if (count < 5)
@@ -72,11 +72,8 @@ int main(int count, char **words)
 		options.medium = SSL_FDATASYNC;
 		options.synchronous = SSL_NORMAL;
 	}
-	if (!ssl_open(words[3], SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &options, &ours.ssl,
-		      &error))
+	if (!load_open(&ours, words[3], &options, &error))
 		fail(error.text);
-	ours.db = ssl_db(ours.ssl);
-	sqlite3_db_config(ours.db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
 	if (strcmp(words[1], "run") == 0)
 		run(&ours, strtoull(words[4], NULL, 10));
 	else

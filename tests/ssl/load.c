@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "prng.h"
+#include "release.h"
 #include "target.h"
 
 const char *const mixes[MIXES] = {"all", "plain", "values", "random", "blobs", "same"};
@@ -42,6 +43,18 @@ enum { RETURNING = 3035000, UPSERT = 3035000, STRICT = 3037000, JSON = 3038000 }
 static bool has(int release)
 {
 	return sqlite3_libversion_number() >= release;
+}
+
+bool load_open(struct target *target, const char *name, const struct ssl_options *options,
+	       struct error *error)
+{
+	*target = (struct target){0};
+	if (!ssl_open(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options, &target->ssl,
+		      error))
+		return false;
+	target->db = ssl_db(target->ssl);
+	sqlite3_db_config(target->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+	return true;
 }
 
 int load_create(const struct target *target)
@@ -112,13 +125,6 @@ static int changes(struct target *target, int64_t number, uint64_t count)
 		result = change(target, number);
 	return result;
 }
-
-#define TRY(call)                         \
-	do {                              \
-		int result_ = (call);     \
-		if (result_ != SQLITE_OK) \
-			return result_;   \
-	} while (0)
 
 static int with_savepoints(struct target *target, int64_t number)
 {

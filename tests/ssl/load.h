@@ -1,7 +1,6 @@
 /* Transactions of all kinds, each known by seed and number, on a database with a statement log and,
  * for comparison, on one in memory by SQLite alone; and what is in either. */
-#ifndef COMMITPATH_TEST_LOAD_H
-#define COMMITPATH_TEST_LOAD_H
+#pragma once
 
 #include "ssl.h"
 
@@ -23,6 +22,9 @@ enum mix {
 };
 extern const char *const mixes[MIXES];
 
+/* Opens a database with a log, which is made if it is not there. */
+bool load_open(struct target *target, const char *name, const struct ssl_options *options,
+	       struct error *error);
 int load_create(const struct target *target);
 
 /* SQLITE_OK: it is committed, or was rolled back as it is to be. */
@@ -36,4 +38,5 @@ uint64_t load_hash(sqlite3 *db, bool coarse);
 /* Whether integrity_check returns ok; neither. */
 bool load_intact(sqlite3 *db);
 
-#endif
+/* Prints counts by their names, as a member of a JSON object behind another one. */
+void load_print(const char *key, const char *const *names, const int64_t *counts, int size);

@@ -1,7 +1,17 @@
 #include "model.h"
 
+#include <stdlib.h>
+
 #include "disk.h"
 #include "target.h"
+
+sqlite3 *model_open(void)
+{
+	sqlite3 *db;
+
+	sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
+	return db;
+}
 
 int model_make(struct target *target)
 {
@@ -16,8 +26,7 @@ int model_make(struct target *target)
 	return result;
 }
 
-/* What is a connection's alone is gone. */
-static const char reopened[] = "PRAGMA recursive_triggers=0; DROP TABLE IF EXISTS temp.own";
+const char model_reopened[] = "PRAGMA recursive_triggers=0; DROP TABLE IF EXISTS temp.own";
 
 uint64_t model_hash(uint64_t seed, bool made, const int64_t *events, int count)
 {
@@ -25,12 +34,12 @@ uint64_t model_hash(uint64_t seed, bool made, const int64_t *events, int count)
 	uint64_t found;
 
 	disk_pause(true);
-	sqlite3_open_v2(":memory:", &plain.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
+	plain.db = model_open();
 	if (made)
 		model_make(&plain);
 	for (int i = 0; i < count; i++) {
 		if (events[i] == REOPENED)
-			sqlite3_exec(plain.db, reopened, NULL, NULL, NULL);
+			sqlite3_exec(plain.db, model_reopened, NULL, NULL, NULL);
 		else
 			load_transaction(&plain, MIX_ALL, seed, events[i]);
 		load_end_reading(&plain);
@@ -39,4 +48,56 @@ uint64_t model_hash(uint64_t seed, bool made, const int64_t *events, int count)
 	sqlite3_close(plain.db);
 	disk_pause(false);
 	return found;
+}
+
+void model_copy(sqlite3 *to, sqlite3 *from)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+
+	sqlite3_backup_step(backup, -1);
+	sqlite3_backup_finish(backup);
+}
+
+void history_free(struct history *history)
+{
+	for (int i = 0; i < history->count; i++)
+		sqlite3_close(history->states[i].plain);
+	free(history->states);
+	*history = (struct history){0};
+}
+
+static int64_t checkpoints_of(const struct ssl *ours)
+{
+	struct ssl_stats stats = ssl_stats(ours);
+	int64_t count = 0;
+
+	for (int i = 0; i < SSL_REASONS; i++)
+		count += stats.checkpoints[i];
+	return count;
+}
+
+void history_note(struct history *history, const struct ssl *ours, sqlite3 *plain, uint64_t full)
+{
+	int64_t checkpoints = checkpoints_of(ours);
+	struct state *state;
+
+	if (checkpoints != history->checkpoints)
+		history_free(history);
+	history->checkpoints = checkpoints;
+	history->states =
+		realloc(history->states, (size_t)(history->count + 1) * sizeof(*history->states));
+	state = &history->states[history->count++];
+	state->full = full;
+	state->plain = model_open();
+	model_copy(state->plain, plain);
+}
+
+int64_t history_lost(const struct history *history, sqlite3 *plain, uint64_t full)
+{
+	for (int i = history->count - 1; i >= 0; i--)
+		if (history->states[i].full == full) {
+			model_copy(plain, history->states[i].plain);
+			return history->count - 1 - i;
+		}
+	return -1;
 }

@@ -49,6 +49,5 @@ int ssl_exec(struct ssl *ssl, const char *sql)
 
 int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int bytes, int offset)
 {
-	(void)ssl;
 	return sqlite3_blob_write(blob, data, bytes, offset);
 }

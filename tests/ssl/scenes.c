@@ -1,11 +1,9 @@
-/* Plays a scene (scene.h): `scenes NAME`. Those of any log are here: files that are another's,
- * missing, damaged or of no size, and what a program must not do. */
+/* Plays a scene (scene.h): `scenes NAME [WORD...]`. Those of any log are here: files that are
+ * another's, missing, damaged or of no size, and what a program must not do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk.h"
-#include "load.h"
 #include "scene.h"
 #include "state.h"
 
@@ -23,8 +21,8 @@ static void interrupted(void)
 		opened = ssl_open("a.db", flags, &options, &ssl, &error);
 		failed = disk_failed();
 		disk_fail(FAULT_NONE, 0);
-		if (!opened && !ssl_open("a.db", flags, &options, &ssl, &error))
-			check(false, error.text);
+		if (!opened)
+			ssl = scene_open("a.db");
 		check(load_hash(ssl_db(ssl), false) == acknowledged && ssl_close(ssl, &error),
 		      "all that was acknowledged is there");
 	}
@@ -33,13 +31,12 @@ static void interrupted(void)
 /* A log for which the disk has no room is not left behind, and what was full is told. */
 static void crowded(void)
 {
-	struct ssl *ssl;
+	struct ssl *ssl = scene_open("a.db");
 	struct error error;
 	int full = 0;
 
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
-	check(ssl_close(ssl, &error), "closed");
+	scene_run(ssl, "CREATE TABLE t(x)");
+	scene_close(ssl);
 	for (int64_t call = 1; call < 100; call++) {
 		bool opened;
 
@@ -47,7 +44,7 @@ static void crowded(void)
 		opened = ssl_open("a.db", flags, &options, &ssl, &error);
 		disk_fail(FAULT_NONE, 0);
 		if (opened) {
-			check(ssl_close(ssl, &error), "closed");
+			scene_close(ssl);
 		} else if (strstr(error.text, log_name) != NULL &&
 			   strstr(error.text, "full") != NULL) {
 			check(!disk_there(log_name), "there is no log");
@@ -77,7 +74,6 @@ static void attached(void)
 {
 	const char *const vfs[] = {"disk", log_kind.vfs};
 	struct target other = {0};
-	struct error error;
 
 	make_live("a.db");
 	for (int i = 0; i < 2; i++) {
@@ -90,10 +86,10 @@ static void attached(void)
 		puts(sqlite3_errmsg(db));
 		sqlite3_close(db);
 	}
-	check(ssl_open("b.db", flags, &options, &other.ssl, &error), "opened");
+	other.ssl = scene_open("b.db");
 	check(ssl_exec(other.ssl, "ATTACH 'a.db' AS a") != SQLITE_OK, "not attached");
 	puts(sqlite3_errmsg(ssl_db(other.ssl)));
-	check(ssl_close(other.ssl, &error), "closed");
+	scene_close(other.ssl);
 	must_recover("a.db");
 }
 
@@ -117,7 +113,7 @@ static void first(void)
 			failed = disk_failed();
 			disk_fail(FAULT_NONE, 0);
 			if (opened) {
-				check(ssl_close(ssl, &error), "closed");
+				scene_close(ssl);
 				continue;
 			}
 			check(!disk_there("a.db"), "there is no database");
@@ -140,17 +136,15 @@ static void grown(void)
 	must_refuse("a.db");
 	disk_cut_file(log_name, options.log_size);
 	must_recover("a.db");
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.ssl = scene_open("a.db");
 	disk_cut_file(log_name, options.log_size + 1);
-	check(ssl_exec(ours.ssl, "INSERT INTO w VALUES('grown', 1)") == SQLITE_OK, "inserted");
+	scene_run(ours.ssl, "INSERT INTO w VALUES('grown', 1)");
 	acknowledged = load_hash(ssl_db(ours.ssl), false);
-	disk_cut_now();
-	ssl_close(ours.ssl, &error);
-	disk_power(1, KEPT_NONE);
+	scene_crash(ours.ssl, KEPT_NONE);
 	must_refuse("a.db");
 	disk_cut_file(log_name, options.log_size);
 	must_recover("a.db");
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.ssl = scene_open("a.db");
 	disk_cut_file(log_name, options.log_size + 1);
 	check(ssl_close(ours.ssl, &error) && !disk_there(log_name), "closed");
 }
@@ -198,29 +192,12 @@ static void older(void)
 
 	make_live("a.db");
 	disk_copy(log_name, "kept");
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	check(ssl_exec(ours.ssl, "INSERT INTO w VALUES('older', 1)") == SQLITE_OK, "inserted");
+	ours.ssl = scene_open("a.db");
+	scene_run(ours.ssl, "INSERT INTO w VALUES('older', 1)");
 	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
-	disk_cut_now();
-	ssl_close(ours.ssl, &error);
-	disk_power(1, KEPT_NONE);
+	scene_crash(ours.ssl, KEPT_NONE);
 	disk_copy("kept", log_name);
 	must_refuse("a.db");
-}
-
-static void version(void)
-{
-	changed(14, 9);
-}
-
-static void epoch(void)
-{
-	changed(32, 0);
-}
-
-static void sized(void)
-{
-	changed(50, 7);
 }
 
 static void truncated(void)
@@ -279,27 +256,24 @@ static void knobs(void)
 
 static void twice(void)
 {
-	struct ssl *first;
-	struct error error;
+	struct ssl *first = scene_open("a.db");
 
-	check(ssl_open("a.db", flags, &options, &first, &error), "opened");
 	must_refuse("a.db");
-	check(ssl_close(first, &error), "closed");
+	scene_close(first);
 	check(!disk_there(log_name) && !disk_there("a.db-wal"), "nothing is left beside it");
 }
 
 static void unfinished(void)
 {
-	struct ssl *ssl;
+	struct ssl *ssl = scene_open("a.db");
 	struct ssl_stmt *statement;
 	struct error error;
 
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
 	check(ssl_prepare(ssl, "SELECT 1", -1, &statement, NULL) == SQLITE_OK, "prepared");
 	check(!ssl_close(ssl, &error), "not closed");
 	puts(error.text);
 	ssl_finalize(statement);
-	check(ssl_close(ssl, &error), "closed");
+	scene_close(ssl);
 }
 
 static void pragmas(void)
@@ -311,51 +285,84 @@ static void pragmas(void)
 		"PRAGMA synchronous=FULL",	 "PRAGMA synchronous=2",
 		"PRAGMA main.journal_mode=WAL",	 "PRAGMA journal_mode=wal",
 		"PRAGMA locking_mode=exclusive", "PRAGMA wal_autocheckpoint=0"};
-	struct ssl *ssl;
-	struct error error;
+	struct ssl *ssl = scene_open("a.db");
 
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
 	for (int i = 0; i < 4; i++) {
 		check(ssl_exec(ssl, texts[i]) == SQLITE_ERROR, "refused");
 		puts(sqlite3_errmsg(ssl_db(ssl)));
 	}
-	check(ssl_exec(ssl, "PRAGMA synchronous") == SQLITE_OK, "read");
+	scene_run(ssl, "PRAGMA synchronous");
 	/* to what it is */
 	for (int i = 0; i < 6; i++)
-		check(ssl_exec(ssl, same[i]) == SQLITE_OK, same[i]);
-	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
-	check(ssl_exec(ssl, "INSERT INTO t VALUES(1)") == SQLITE_OK, "logged");
-	check(ssl_close(ssl, &error), "closed");
+		scene_run(ssl, same[i]);
+	scene_run(ssl, "CREATE TABLE t(x)");
+	scene_run(ssl, "INSERT INTO t VALUES(1)");
+	scene_close(ssl);
+}
+
+/* Changes a number of both headers, and makes them whole again. */
+static void change_headers(int at, uint8_t byte)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find("disk");
+	sqlite3_file *file = malloc((size_t)vfs->szOsFile);
+
+	vfs->xOpen(vfs, log_name, file, SQLITE_OPEN_READWRITE, NULL);
+	for (int slot = 0; slot < 2; slot++) {
+		uint8_t header[LOG_HEADER];
+		int check = log_kind.header - 4;
+
+		file->pMethods->xRead(file, header, log_kind.header, slot * 512);
+		header[at] = byte;
+		put32(header + check, crc32c(0, header, (size_t)check));
+		file->pMethods->xWrite(file, header, log_kind.header, slot * 512);
+	}
+	file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+	file->pMethods->xClose(file);
+	free(file);
+}
+
+static void changed(int at, uint8_t byte)
+{
+	make_live("a.db");
+	disk_copy(log_name, "kept");
+	change_headers(at, byte);
+	must_refuse("a.db");
+	disk_copy("kept", log_name);
+	must_recover("a.db");
 }
 
 static const struct scene scenes[] = {
-	{"unaware", unaware},
-	{"attached", attached},
-	{"recreated", recreated},
-	{"another", of_another},
-	{"missing", missing},
-	{"older", older},
-	{"version", version},
-	{"epoch", epoch},
-	{"size", sized},
-	{"truncated", truncated},
-	{"damaged", damaged},
-	{"knobs", knobs},
-	{"twice", twice},
-	{"unfinished", unfinished},
-	{"interrupted", interrupted},
-	{"pragmas", pragmas},
-	{"crowded", crowded},
-	{"first", first},
-	{"grown", grown},
-	{NULL, NULL},
+	{"version", NULL, 14, 9},
+	{"epoch", NULL, 32, 0},
+	{"size", NULL, 50, 7},
+	{.name = "unaware", .play = unaware},
+	{.name = "attached", .play = attached},
+	{.name = "recreated", .play = recreated},
+	{.name = "another", .play = of_another},
+	{.name = "missing", .play = missing},
+	{.name = "older", .play = older},
+	{.name = "truncated", .play = truncated},
+	{.name = "damaged", .play = damaged},
+	{.name = "knobs", .play = knobs},
+	{.name = "twice", .play = twice},
+	{.name = "unfinished", .play = unfinished},
+	{.name = "interrupted", .play = interrupted},
+	{.name = "pragmas", .play = pragmas},
+	{.name = "crowded", .play = crowded},
+	{.name = "first", .play = first},
+	{.name = "grown", .play = grown},
+	{.name = "bytes", .play = damaged_bytes},
+	{.name = NULL},
 };
 
 static bool play(const struct scene *of, const char *name)
 {
 	for (; of->name != NULL; of++)
 		if (strcmp(of->name, name) == 0) {
-			of->play();
+			if (of->play != NULL)
+				of->play();
+			else
+				changed(of->at, of->byte);
 			return true;
 		}
 	return false;
@@ -363,6 +370,12 @@ static bool play(const struct scene *of, const char *name)
 
 int main(int count, char **words)
 {
-	scene_begin();
-	return count == 2 && (play(scenes, words[1]) || play(own_scenes, words[1])) ? 0 : 2;
+	if (count < 2)
+		return 2;
+	scene_words = words + 2;
+	ssl_defaults(&options);
+	snprintf(log_name, sizeof(log_name), "a.db%s", log_kind.suffix);
+	snprintf(other_log, sizeof(other_log), "b.db%s", log_kind.suffix);
+	disk_register();
+	return play(scenes, words[1]) || play(own_scenes, words[1]) ? 0 : 2;
 }

@@ -2,15 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "disk.h"
-#include "load.h"
 #include "scene.h"
 #include "state.h"
-
-static void release(void)
-{
-	changed(20, 9);
-}
 
 static void print_inspected(const char *name)
 {
@@ -32,39 +25,33 @@ static void sizes(void)
 {
 	struct ssl *ssl;
 	struct ssl_stats stats;
-	struct error error;
 
 	options.log_size = 4096;
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
+	ssl = scene_open("a.db");
+	scene_run(ssl, "CREATE TABLE t(x)");
 	for (int i = 0; i < 200; i++)
-		check(ssl_exec(ssl, "INSERT INTO t VALUES(zeroblob(10))") == SQLITE_OK, "inserted");
-	check(ssl_exec(ssl, "BEGIN") == SQLITE_OK, "begun");
+		scene_run(ssl, "INSERT INTO t VALUES(zeroblob(10))");
+	scene_run(ssl, "BEGIN");
 	for (int i = 0; i < 200; i++)
-		check(ssl_exec(ssl, "INSERT INTO t VALUES(hex(zeroblob(90)))") == SQLITE_OK,
-		      "inserted");
-	check(ssl_exec(ssl, "COMMIT") == SQLITE_OK, "committed");
+		scene_run(ssl, "INSERT INTO t VALUES(hex(zeroblob(90)))");
+	scene_run(ssl, "COMMIT");
 	stats = ssl_stats(ssl);
 	check(stats.checkpoints[SSL_LOG_FULL] > 3 && stats.checkpoints[SSL_TOO_LARGE] == 1,
 	      "checkpoints");
 	check(stats.transactions == 202 && stats.logged == 200, "transactions");
-	check(ssl_close(ssl, &error), "closed");
+	scene_close(ssl);
 }
 
 /* Power is cut, and what was there is there again, with transactions that were executed again. */
 static void must_repeat(struct target *ours, int64_t replayed)
 {
-	struct error error;
 	uint64_t before = load_hash(ours->db, false);
 
-	disk_cut_now();
-	ssl_close(ours->ssl, &error);
-	disk_power(1, KEPT_NONE);
-	if (!ssl_open("a.db", flags, &options, &ours->ssl, &error))
-		check(false, error.text);
+	scene_crash(ours->ssl, KEPT_NONE);
+	ours->ssl = scene_open("a.db");
 	check(ssl_stats(ours->ssl).replayed == replayed, "executed again");
 	check(load_hash(ssl_db(ours->ssl), false) == before, "the same");
-	check(ssl_close(ours->ssl, &error), "closed");
+	scene_close(ours->ssl);
 }
 
 /* Beside the largest rowid the next one is random. */
@@ -80,7 +67,7 @@ static void largest(void)
 					       "INSERT INTO t(id) VALUES(9223372036854775807)") ==
 					      SQLITE_OK,
 			      "made");
-		check(ssl_exec(ours.ssl, "INSERT INTO t(k) VALUES(3)") == SQLITE_OK, "inserted");
+		scene_run(ours.ssl, "INSERT INTO t(k) VALUES(3)");
 		check(ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] > 0, "a checkpoint");
 		must_repeat(&ours, 0);
 	}
@@ -103,21 +90,20 @@ static void defaults(void)
 	};
 
 	struct target ours = {0};
-	struct error error;
 
 	open_target(&ours, false);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		int64_t before;
 
-		check(ssl_exec(ours.ssl, tables[i].table) == SQLITE_OK, tables[i].table);
+		scene_run(ours.ssl, tables[i].table);
 		before = ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE];
-		check(ssl_exec(ours.ssl, "INSERT INTO a DEFAULT VALUES") == SQLITE_OK, "inserted");
+		scene_run(ours.ssl, "INSERT INTO a DEFAULT VALUES");
 		check((ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] == before) ==
 			      tables[i].repeats,
 		      tables[i].table);
-		check(ssl_exec(ours.ssl, "DROP TABLE a") == SQLITE_OK, "dropped");
+		scene_run(ours.ssl, "DROP TABLE a");
 	}
-	check(ssl_close(ours.ssl, &error), "closed");
+	scene_close(ours.ssl);
 }
 
 /* last_insert_rowid() of what a record does not have: another transaction, one that was rolled
@@ -137,7 +123,7 @@ static void rowid(void)
 
 	open_target(&ours, true);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		check(ssl_exec(ours.ssl, texts[i]) == SQLITE_OK, texts[i]);
+		scene_run(ours.ssl, texts[i]);
 	must_repeat(&ours, 6);
 }
 
@@ -150,17 +136,13 @@ static void beside(void)
 
 	open_target(&ours, true);
 	check(sqlite3_blob_open(ours.db, "main", "t", "v", 40, 1, &blob) == SQLITE_OK, "a blob");
-	check(ssl_exec(ours.ssl, "UPDATE w SET value=1; INSERT INTO w VALUES('first', 1);"
-				 "INSERT INTO w VALUES('second', 2)") == SQLITE_OK,
-	      "inserted");
+	scene_run(ours.ssl, "UPDATE w SET value=1; INSERT INTO w VALUES('first', 1);"
+			    "INSERT INTO w VALUES('second', 2)");
 	check(sqlite3_blob_close(blob) == SQLITE_OK, "committed");
-	check(ssl_exec(ours.ssl, "CREATE TEMP TABLE own(v); INSERT INTO own VALUES(zeroblob(9))") ==
-		      SQLITE_OK,
-	      "a table of the connection's");
+	scene_run(ours.ssl, "CREATE TEMP TABLE own(v); INSERT INTO own VALUES(zeroblob(9))");
 	check(sqlite3_blob_open(ours.db, "temp", "own", "v", 1, 1, &blob) == SQLITE_OK, "a blob");
-	check(ssl_exec(ours.ssl, "BEGIN; INSERT INTO w VALUES('third', 3); ROLLBACK;"
-				 "INSERT INTO w VALUES('fourth', 4)") == SQLITE_OK,
-	      "inserted");
+	scene_run(ours.ssl, "BEGIN; INSERT INTO w VALUES('third', 3); ROLLBACK;"
+			    "INSERT INTO w VALUES('fourth', 4)");
 	sqlite3_blob_close(blob);
 	must_repeat(&ours, 2);
 }
@@ -168,29 +150,21 @@ static void beside(void)
 static int allow(void *argument, int action, const char *first, const char *second,
 		 const char *database, const char *trigger)
 {
-	(void)argument;
-	(void)action;
-	(void)first;
-	(void)second;
-	(void)database;
-	(void)trigger;
 	return SQLITE_OK;
 }
 
 /* Whoever takes the authorizer away takes the records away. */
 static void authorizer(void)
 {
-	struct ssl *ssl;
-	struct error error;
+	struct ssl *ssl = scene_open("a.db");
 
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE t(x); INSERT INTO t VALUES(1)") == SQLITE_OK, "made");
+	scene_run(ssl, "CREATE TABLE t(x); INSERT INTO t VALUES(1)");
 	check(ssl_stats(ssl).logged == 1, "logged");
 	sqlite3_set_authorizer(ssl_db(ssl), allow, NULL);
-	check(ssl_exec(ssl, "INSERT INTO t VALUES(total_changes())") == SQLITE_OK, "inserted");
+	scene_run(ssl, "INSERT INTO t VALUES(total_changes())");
 	check(ssl_stats(ssl).logged == 1, "not logged");
 	check(ssl_stats(ssl).checkpoints[SSL_NOT_CAPTURED] == 1, "a checkpoint");
-	check(ssl_close(ssl, &error), "closed");
+	scene_close(ssl);
 }
 
 /* A trigger that is the connection's alone changes rows that a recovery would not. */
@@ -200,18 +174,24 @@ static void temporary(void)
 
 	open_target(&ours, false);
 	check(load_create(&ours) == SQLITE_OK, "made");
-	check(ssl_exec(ours.ssl, "CREATE TEMP TRIGGER more AFTER INSERT ON w BEGIN"
-				 " INSERT INTO t(id, r) VALUES(777, 0); END;"
-				 "INSERT INTO w VALUES('x', 1)") == SQLITE_OK,
-	      "inserted");
+	scene_run(ours.ssl, "CREATE TEMP TRIGGER more AFTER INSERT ON w BEGIN"
+			    " INSERT INTO t(id, r) VALUES(777, 0); END;"
+			    "INSERT INTO w VALUES('x', 1)");
 	check(ssl_stats(ours.ssl).checkpoints[SSL_OTHER_DATABASE] == 1, "a checkpoint");
 	must_repeat(&ours, 0);
 }
 
 const struct scene own_scenes[] = {
-	{"release", release},	  {"inspected", inspected},
-	{"sizes", sizes},	  {"largest", largest},
-	{"defaults", defaults},	  {"authorizer", authorizer},
-	{"temporary", temporary}, {"rowid", rowid},
-	{"beside", beside},	  {NULL, NULL},
+	{"release", NULL, 20, 9},
+	{.name = "inspected", .play = inspected},
+	{.name = "sizes", .play = sizes},
+	{.name = "largest", .play = largest},
+	{.name = "defaults", .play = defaults},
+	{.name = "authorizer", .play = authorizer},
+	{.name = "temporary", .play = temporary},
+	{.name = "rowid", .play = rowid},
+	{.name = "beside", .play = beside},
+	{.name = "hole", .play = hole},
+	{.name = "unsynced", .play = unsynced},
+	{.name = NULL},
 };

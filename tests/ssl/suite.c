@@ -15,7 +15,6 @@ int suite_begin(const char *unused)
 	char *said = NULL;
 	int result;
 
-	(void)unused;
 	if (wanted == NULL)
 		return SQLITE_OK;
 	result = strcmp(wanted, "logged") == 0 ? sqlite3_ssl_init(NULL, &said, NULL)

@@ -1,6 +1,5 @@
 /* Statements on either kind of database (struct target). */
-#ifndef COMMITPATH_TEST_TARGET_H
-#define COMMITPATH_TEST_TARGET_H
+#pragma once
 
 #include "load.h"
 
@@ -18,5 +17,3 @@ int target_bind_number(struct target *target, union statement to, int index, int
 /* A statement with a number, if it has ?1, and a value that `value` chooses, if it has ?2. */
 int run_statement(struct target *target, const char *sql, int64_t number, uint64_t value);
 int run_plain(struct target *target, const char *sql);
-
-#endif

@@ -89,10 +89,10 @@ def test_what_is_in_a_files_place_is_told(tmp_path: Path, suffix: str, name: str
 
 def test_a_damaged_byte_makes_no_other_database() -> None:
     """Of the log all is there, or all but the last transaction, as where it is torn; or it is refused."""
-    counted, message = crashes.count("ppl", "damaged", "LOG", 31)
+    counted, message = crashes.count("ppl", "scenes", "bytes", "LOG", 31)
     assert (counted["bad"], message) == (0, "")
     assert counted["more"] == 0 and counted["refused"] > 35, counted
-    counted, message = crashes.count("ppl", "damaged", "PAGES", 211)
+    counted, message = crashes.count("ppl", "scenes", "bytes", "PAGES", 211)
     assert (counted["bad"], message) == (0, "")
     # its first byte, by which it is a file of another kind
     assert (counted["refused"], counted["all"]) == (2, counted["tried"] - 2)

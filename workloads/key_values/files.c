@@ -18,25 +18,15 @@
 #include "fail.h"
 
 int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 int __real_close(int descriptor);
-int __wrap_close(int descriptor);
 ssize_t __real_write(int descriptor, const void *bytes, size_t size);
-ssize_t __wrap_write(int descriptor, const void *bytes, size_t size);
 ssize_t __real_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
-ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
 ssize_t __real_writev(int descriptor, const struct iovec *parts, int count);
-ssize_t __wrap_writev(int descriptor, const struct iovec *parts, int count);
 int __real_fsync(int descriptor);
-int __wrap_fsync(int descriptor);
 int __real_fdatasync(int descriptor);
-int __wrap_fdatasync(int descriptor);
 int __real_msync(void *address, size_t size, int flags);
-int __wrap_msync(void *address, size_t size, int flags);
 int __real_ftruncate(int descriptor, off_t size);
-int __wrap_ftruncate(int descriptor, off_t size);
 int __real_unlink(const char *path);
-int __wrap_unlink(const char *path);
 
 enum { DESCRIPTORS = 1 << 12 };
 

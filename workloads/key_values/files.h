@@ -15,7 +15,7 @@ enum { LONGEST_NAME = 64 };
 
 /* An open file. */
 struct watched_file {
-	unsigned role; /* in engine.relabelled */
+	unsigned role; /* in engine.file_roles */
 	char name[LONGEST_NAME];
 	void *state; /* of the hooks below; NULL when it is opened */
 };

@@ -183,8 +183,6 @@ static bool count_row(void *context, int64_t key, const void *value, size_t size
 {
 	struct counted *counted = context;
 
-	(void)key;
-	(void)value;
 	counted->rows++;
 	return counted->options == NULL ||
 	       workload_check_size(counted->options, counted->rows, (int64_t)size, error);

@@ -23,7 +23,7 @@ extern "C" {
 #include "data.h"
 #include "engine_files.h"
 #include "environment.h"
-#include "roles.h"
+#include "files.h"
 }
 
 /* LevelDB's c.cc has more members; leveldb_options_set_env reads the first one alone. */
@@ -181,7 +181,7 @@ class Appended : public leveldb::WritableFile
 	}
 
 	leveldb::WritableFile *real_;
-	enum role role_;
+	enum leveldb_role role_;
 	struct engine_file *file_;
 	std::string block_; /* of a table, since the last flush */
 	std::vector<struct data_part> parts_;
@@ -315,7 +315,7 @@ class Inline : public leveldb::EnvWrapper
 
 ssize_t __wrap_write(int descriptor, const void *bytes, size_t size)
 {
-	/* a signal handler (fault.c) writes an error within a call of LevelDB */
+	/* a signal handler (fail.c) writes an error within a call of LevelDB */
 	if (Appended::writing == nullptr || descriptor == STDERR_FILENO)
 		return __real_write(descriptor, bytes, size);
 	return Appended::writing->write(descriptor, bytes, size);

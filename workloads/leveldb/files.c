@@ -4,11 +4,10 @@
 
 #include "files.h"
 #include "folder.h"
-#include "roles.h"
 
 const char *const leveldb_roles[] = {"log", "table", "manifest", "current", "info", "other", NULL};
 
-enum role role_of(const char *path)
+enum leveldb_role role_of(const char *path)
 {
 	const char *last = strrchr(path, '/'), *name = last != NULL ? last + 1 : path;
 
@@ -29,7 +28,7 @@ static size_t role_index(const char *name)
 	return role_of(name);
 }
 
-size_t leveldb_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+size_t leveldb_file_sizes(const char *path, struct file_size *sizes)
 {
 	return folder_sizes(path, leveldb_roles, ROLES, role_index, sizes);
 }

@@ -15,8 +15,6 @@ static const int levels[] = {[ALL] = 7, [LEVELS_0_1] = 2};
 
 bool index_blocks_check(int64_t word, struct error *error)
 {
-	(void)word;
-	(void)error;
 	return true;
 }
 
@@ -46,13 +44,10 @@ bool index_blocks_check(int64_t word, struct error *error)
 
 void index_blocks_set(leveldb_options_t *options, int64_t word)
 {
-	(void)options;
-	(void)word;
 }
 
 void index_blocks_read(leveldb_t *db, char *answer, size_t size)
 {
-	(void)db;
 	snprintf(answer, size, "%s", index_blocks[ALL]);
 }
 

@@ -5,7 +5,7 @@ HEADER := leveldb/c.h
 fetched := $(WORKLOADS)build/leveldb
 include $(dir $(lastword $(MAKEFILE_LIST)))../packages.mk
 
-LEVELDB_SHARED := $(addprefix leveldb/,compaction.c data.c environment.cc files.c index_blocks.c levels.c)
+LEVELDB_SHARED := $(addprefix leveldb/,calls.c compaction.c data.c environment.cc files.c index_blocks.c)
 LEVELDB_LDLIBS := $(addprefix $(LIBRARIES)/,libleveldb.a libsnappy.a) $(LIBSTDCXX) -lpthread -lm
 # environment.cc replaces them
 LEVELDB_CALLS := -Wl,--wrap=write -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE

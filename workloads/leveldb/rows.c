@@ -1,21 +1,6 @@
 /* Reads, writes, deletes and scans keys by the C API that LevelDB and RocksDB have in common, but
  * for the prefix of its names: STORE of the engine's database.h. */
-#include "leveldb/rows.h"
-
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "database.h"
-
-bool call_failed(const char *operation, char *message, struct error *error)
-{
-	if (message == NULL)
-		return false;
-	error_set(error, "%s failed: %s", operation, message);
-	STORE(free)(message);
-	return true;
-}
 
 struct key_values *key_values_of(struct database *database)
 {
@@ -45,14 +30,12 @@ bool key_put(struct database *database, const unsigned char *key, const unsigned
 {
 	const char *bytes = (const char *)value;
 
-	(void)error;
 	STORE(writebatch_put)(database->batch, (const char *)key, KEY_SIZE, bytes, size);
 	return true;
 }
 
 bool key_delete(struct database *database, const unsigned char *key, struct error *error)
 {
-	(void)error;
 	STORE(writebatch_delete)(database->batch, (const char *)key, KEY_SIZE);
 	return true;
 }
@@ -66,23 +49,6 @@ bool rows_commit(struct database *database, struct outcome *outcome, struct erro
 	return !database->key_values.writes || rows_write(database, error);
 }
 
-typedef STORE(options_t) store_options;
-
-bool rows_remove(const char *path, struct error *error)
-{
-	store_options *options;
-	struct stat status;
-	char *message = NULL;
-
-	if (stat(path, &status) != 0)
-		return errno == ENOENT ||
-		       error_set(error, "removing %s: %s", path, strerror(errno));
-	options = STORE(options_create)();
-	STORE(destroy_db)(options, path, &message);
-	STORE(options_destroy)(options);
-	return !call_failed("removing the database", message, error);
-}
-
 /* A cursor is an iterator of the store. */
 typedef STORE(iterator_t) store_iterator;
 
@@ -93,7 +59,6 @@ static store_iterator *iterator_of(struct cursor *cursor)
 
 struct cursor *cursor_open(struct database *database, struct error *error)
 {
-	(void)error;
 	return (struct cursor *)STORE(create_iterator)(database->db, database->read);
 }
 

@@ -1,19 +1,10 @@
-/* Keys and their values by the C interface of LevelDB or RocksDB: what key_values.h calls, and a
- * hook of engine.h. Such an engine lists leveldb/rows.c in ENGINE_SHARED, and -I of its folder in
- * ENGINE_CPPFLAGS. Its database.h defines struct database with `db`, `read`, `batch` and
- * `key_values`, and STORE(call), the call's name with the store's prefix. */
+/* Keys and their values by the C interface of LevelDB or RocksDB: what key_values.h calls. Such an
+ * engine lists leveldb/rows.c in ENGINE_SHARED. Its database.h defines what calls.h says, and
+ * struct database with `db`, `read`, `batch` and `key_values`. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "engine.h"
 #include "key_values/key_values.h"
-
-/* The hook remove of engine.h. */
-bool rows_remove(const char *path, struct error *error);
-
-/* Returns whether the store had an error, sets it and frees its text. */
-bool call_failed(const char *operation, char *message, struct error *error);
+#include "leveldb/calls.h"
 
 /* ---- What the engine defines, and rows_write of key_values.h. */
 

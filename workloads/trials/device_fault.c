@@ -2,7 +2,7 @@
  * the power, and checks the recovered database. The linker's --wrap (Makefile) passes calls of the
  * driver's parts through here. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, PATH_MAX */
-#include "device_fault.h"
+#include "kill.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,11 +27,8 @@
 #include "run.h"
 
 bool __real_engine_commit(struct database *database, struct outcome *outcome, struct error *error);
-bool __wrap_engine_commit(struct database *database, struct outcome *outcome, struct error *error);
 void __real_stat_snapshot(const char *label, const char *phase);
-void __wrap_stat_snapshot(const char *label, const char *phase);
 void __real_record_phase_begin(struct record *record, const char *name);
-void __wrap_record_phase_begin(struct record *record, const char *name);
 
 static struct {
 	struct plan plan;

@@ -26,11 +26,6 @@
 #include "plan.h"
 #include "run.h"
 
-void __wrap_file_calls_add(const struct file_call *call);
-void __wrap_commitpath_tx_begin(uint64_t number, const char *phase);
-void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
-size_t __wrap_engine_files_room(size_t size);
-
 enum { NO_NUMBER = -1 };
 
 /* When the process kills itself; NO_NUMBER: not for this reason. */
@@ -78,14 +73,12 @@ void __wrap_file_calls_add(const struct file_call *call)
 
 void __wrap_commitpath_tx_begin(uint64_t number, const char *phase)
 {
-	(void)phase;
 	if ((int64_t)number == at.begun)
 		die();
 }
 
 void __wrap_commitpath_tx_end(uint64_t number, const char *phase)
 {
-	(void)phase;
 	if ((int64_t)number == at.transaction)
 		die();
 }

@@ -11,7 +11,6 @@
 #include "fail.h"
 
 ssize_t __real_write(int fd, const void *buffer, size_t size);
-ssize_t __wrap_write(int fd, const void *buffer, size_t size);
 
 ssize_t __wrap_write(int fd, const void *buffer, size_t size)
 {

@@ -13,7 +13,7 @@
  *   trials of another kind: kill.h
  *
  * usage: trials fault PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS run DRIVER-OPTIONS
- *   trials on a device with a fault: device_fault.h
+ *   trials on a device with a fault: kill.h
  *
  * usage: trials look run DRIVER-OPTIONS
  *   opens and reads one database, and prints the result
@@ -28,7 +28,6 @@
 #include "board.h"
 #include "bytes.h"
 #include "clock.h"
-#include "device_fault.h"
 #include "fail.h"
 #include "kill.h"
 #include "look.h"

@@ -32,7 +32,6 @@ static const struct table table = {
 
 static size_t buffer_size(const struct options *options)
 {
-	(void)options;
 	return MAX_TEXT;
 }
 

@@ -58,7 +58,6 @@ static void check(const struct options *options, size_t first_phase)
 {
 	uint64_t sum = 0;
 
-	(void)first_phase;
 	memset(shares, 0, sizeof(shares));
 	for (const char *text = options->mix; *text != '\0'; text += *text == ',') {
 		size_t length = strcspn(text, "=,");

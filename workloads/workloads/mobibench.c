@@ -48,7 +48,6 @@ static const struct table table = TABLE(create), table_2014 = TABLE(create_2014)
 
 static size_t buffer_size(const struct options *options)
 {
-	(void)options;
 	return VALUE_SIZE + 1;
 }
 

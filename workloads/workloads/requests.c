@@ -84,7 +84,6 @@ static void open_file(const struct options *options)
 
 static void check(const struct options *options, size_t first_phase)
 {
-	(void)first_phase;
 	if ((size_t)options->n != transaction_count)
 		fail_usage("--n: %s has %zu transactions, not %" PRId64, options->file,
 			   transaction_count, options->n);

@@ -103,7 +103,6 @@ static int64_t scans(const struct options *options)
 
 static void check(const struct options *options, size_t first_phase)
 {
-	(void)first_phase;
 	if (options->rows != 0)
 		fail_usage("--rows: rlbench begins with 0 rows, not with %" PRId64, options->rows);
 	if (options->n > MAX_N)

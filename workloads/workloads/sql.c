@@ -102,7 +102,6 @@ static void open_file(const struct options *options)
 
 static void check(const struct options *options, size_t first_phase)
 {
-	(void)first_phase;
 	if (options->rows != 0)
 		fail_usage("--rows: sql counts none, it is 0 and not %" PRId64, options->rows);
 	if ((size_t)options->n != text_count)

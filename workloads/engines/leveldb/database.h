@@ -8,11 +8,11 @@
 
 #include <leveldb/c.h>
 
-#include "engine.h"
-#include "leveldb/rows.h"
-
-/* For leveldb/rows.c. */
+/* For leveldb/calls.h. */
 #define STORE(call) leveldb_##call
+#define STORE_NAME "leveldb"
+
+#include "leveldb/rows.h"
 
 /* Numbers in engine.settings. */
 enum {

@@ -127,7 +127,6 @@ static struct database *open_database(const char *path, size_t number,
 	struct database *database = calloc(1, sizeof(*database));
 	struct opening opening = {.path = path};
 
-	(void)number;
 	if (database == NULL) {
 		error_set(error, "opening %s: no memory", path);
 		return NULL;
@@ -219,10 +218,10 @@ static bool maintain(struct database *database, struct error *error)
 const struct engine engine = {
 	KEY_VALUES_HOOKS,
 	.name = "leveldb",
-	.relabelled = leveldb_roles,
+	.file_roles = leveldb_roles,
 	.open = open_database,
 	.close = close_database,
-	.remove = rows_remove,
+	.remove = calls_remove,
 	.maintain = maintain,
 	.scan = scan,
 	.file_sizes = leveldb_file_sizes,

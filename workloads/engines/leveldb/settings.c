@@ -5,7 +5,6 @@
 
 #include "database.h"
 #include "leveldb/index_blocks.h"
-#include "leveldb/levels.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const backgrounds[] = {[INLINE] = "inline", [THREAD] = "thread", NULL};
@@ -57,7 +56,6 @@ void settings_write_version(struct json *json)
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {
-	(void)error;
 	if (index == INDEX_BLOCKS)
 		index_blocks_read(database->db, answer, size);
 	else
@@ -73,7 +71,6 @@ bool settings_read_properties(struct database *database, struct error *error)
 
 void settings_write_properties(struct json *json, size_t number)
 {
-	(void)number;
 	json_begin(json, "properties", '{');
 	json_text(json, "compression", "none");
 	levels_write(json, &levels);

@@ -13,7 +13,7 @@
 
 #include "database.h"
 #include "engine_files.h"
-#include "fault.h"
+#include "fail.h"
 #include "folder.h"
 #include "key_values/files.h"
 
@@ -48,7 +48,6 @@ static void drop(struct database *database)
 
 static void give_up(MDB_env *environment, const char *text)
 {
-	(void)environment;
 	fault_abort(text);
 }
 
@@ -126,7 +125,6 @@ static struct database *open_database(const char *path, size_t number,
 	int64_t map_size = options->settings[MAP_SIZE];
 	unsigned int flags = settings_flags(options);
 
-	(void)number;
 	if (database == NULL) {
 		error_set(error, "opening %s: no memory", path);
 		return NULL;
@@ -207,7 +205,7 @@ const struct engine engine = {
 	KEY_VALUES_HOOKS,
 	.name = "lmdb",
 	.maps_files = true,
-	.relabelled = roles,
+	.file_roles = roles,
 	.open = open_database,
 	.close = close_database,
 	.remove = remove_database,

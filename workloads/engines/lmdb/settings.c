@@ -1,6 +1,5 @@
 /* The option table of the engine lmdb (map size, flags such as MDB_NOSYNC), and what it reports in
  * config.json: version, effective settings, depth and pages of the tree. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,13 +110,8 @@ bool settings_read_properties(struct database *database, struct error *error)
 
 void settings_write_properties(struct json *json, size_t number)
 {
-	char text[24];
-
-	(void)number;
 	json_begin(json, "properties", '{');
-	for (size_t i = 0; i < PROPERTIES; i++) {
-		snprintf(text, sizeof(text), "%zu", properties[i]);
-		json_text(json, property_names[i], text);
-	}
+	for (size_t i = 0; i < PROPERTIES; i++)
+		json_digits(json, property_names[i], (int64_t)properties[i]);
 	json_end(json, '}');
 }

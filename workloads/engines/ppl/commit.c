@@ -212,9 +212,6 @@ static int committed(void *argument, sqlite3 *db, const char *name, int frames)
 {
 	struct ssl *ssl = argument;
 
-	(void)db;
-	(void)name;
-	(void)frames;
 	/* an active statement prevents it: retry after a later commit */
 	if (ssl->restart_due)
 		checkpoint_restart(ssl);
@@ -230,7 +227,6 @@ int connection_own(struct ssl *ssl)
 /* A page log needs no hooks. */
 int connection_watch(struct ssl *ssl)
 {
-	(void)ssl;
 	return SQLITE_OK;
 }
 

@@ -19,9 +19,8 @@ void diff_add(const struct page_pair *pages, enum page_record kind, struct bytes
 bool diff_apply(const uint8_t *record, size_t size, uint8_t *page, uint32_t page_size,
 		uint32_t number);
 
-/* runs.c */
+/* Adds runs of the bytes that differ. */
 void runs_add(const uint8_t *before, const uint8_t *after, uint32_t size, struct bytes *record);
-bool runs_apply(struct reader *record, uint8_t *page, uint32_t size);
 
 /* cells.c. False: one of the pages has no cells, and nothing was added. `work` has a page's size.
  */

@@ -328,7 +328,6 @@ int recover_marked(struct ssl *ssl, const struct found *found)
 	uint32_t used;
 	int result = SQLITE_OK;
 
-	(void)found;
 	if (live && (wal->salt != (uint32_t)ssl->log.identity || wal->page_size != ssl->page_size))
 		return recover_refuse(ssl, "is not of its merged pages");
 	if (live && wal->id > base + 1)
@@ -363,6 +362,5 @@ int recover_marked(struct ssl *ssl, const struct found *found)
 /* A page log has no statements to recover. */
 int recover_statements(struct ssl *ssl)
 {
-	(void)ssl;
 	return SQLITE_OK;
 }

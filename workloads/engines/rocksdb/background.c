@@ -29,12 +29,7 @@ void __real__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(void *pool,
 								 work_function *function,
 								 void *argument, void *tag,
 								 work_function *unschedule);
-void __wrap__ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_(void *pool,
-								 work_function *function,
-								 void *argument, void *tag,
-								 work_function *unschedule);
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 
 void background_begin(const struct database *database)
 {

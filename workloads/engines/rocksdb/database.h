@@ -8,11 +8,11 @@
 
 #include <rocksdb/c.h>
 
-#include "engine.h"
-#include "leveldb/rows.h"
-
-/* For leveldb/rows.c. */
+/* For leveldb/calls.h. */
 #define STORE(call) rocksdb_##call
+#define STORE_NAME "rocksdb"
+
+#include "leveldb/rows.h"
 
 /* Numbers in engine.settings. */
 enum {

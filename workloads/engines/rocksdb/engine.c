@@ -58,7 +58,6 @@ static struct database *open_database(const char *path, size_t number,
 {
 	struct database *database = calloc(1, sizeof(*database));
 
-	(void)number;
 	if (database == NULL) {
 		error_set(error, "opening %s: no memory", path);
 		return NULL;
@@ -131,8 +130,8 @@ static bool close_database(struct database *database, struct error *error)
 }
 
 const struct engine engine = {
-	KEY_VALUES_HOOKS,      .name = "rocksdb",	.relabelled = roles,
-	.open = open_database, .close = close_database, .remove = rows_remove,
+	KEY_VALUES_HOOKS,      .name = "rocksdb",	.file_roles = roles,
+	.open = open_database, .close = close_database, .remove = calls_remove,
 	.maintain = compact,   .scan = key_values_scan, .file_sizes = files_sizes,
 	.log_end = files_end,
 };

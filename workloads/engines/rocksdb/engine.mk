@@ -4,7 +4,7 @@ HEADER := rocksdb/c.h
 include $(WORKLOADS)packages.mk
 LIBRARY :=
 
-ENGINE_SHARED := key_values/files.c key_values/key_values.c leveldb/data.c leveldb/rows.c
+ENGINE_SHARED := key_values/files.c key_values/key_values.c leveldb/calls.c leveldb/data.c leveldb/rows.c
 ENGINE_CPPFLAGS += -I$(WORKLOADS)engines/rocksdb
 # background.c replaces them
 waits := pthread_cond_wait _ZN7rocksdb14ThreadPoolImpl8ScheduleEPFvPvES1_S1_S3_

@@ -78,8 +78,9 @@ static const char *const properties[] = {
 	"stats_dump_period_sec", "stats_persist_period_sec",
 	"compaction_style",
 };
-enum { PROPERTIES = sizeof(properties) / sizeof(properties[0]), LEVELS = 7 };
-static char property_values[PROPERTIES][ANSWER_SIZE], level_files[LEVELS][ANSWER_SIZE];
+enum { PROPERTIES = sizeof(properties) / sizeof(properties[0]) };
+static char property_values[PROPERTIES][ANSWER_SIZE];
+static struct levels levels;
 
 const char *settings_title(void)
 {
@@ -223,37 +224,20 @@ bool settings_read_back(struct database *database, const char *path, struct erro
 bool settings_read(struct database *database, size_t index, char *answer, size_t size,
 		   struct error *error)
 {
-	(void)error;
 	snprintf(answer, size, "%s", database->effective[index]);
 	return true;
 }
 
 bool settings_read_properties(struct database *database, struct error *error)
 {
-	char name[64], *value;
-
-	for (size_t i = 0; i < LEVELS; i++) {
-		snprintf(name, sizeof(name), "rocksdb.num-files-at-level%zu", i);
-		value = rocksdb_property_value(database->db, name);
-		if (value == NULL)
-			return error_set(error, "%s has no property %s", engine.title(), name);
-		snprintf(level_files[i], sizeof(level_files[i]), "%s", value);
-		rocksdb_free(value);
-	}
-	return true;
+	return levels_read(database->db, &levels, error);
 }
 
 void settings_write_properties(struct json *json, size_t number)
 {
-	char name[64];
-
-	(void)number;
 	json_begin(json, "properties", '{');
 	for (size_t i = 0; i < PROPERTIES; i++)
 		json_text(json, properties[i], property_values[i]);
-	for (size_t i = 0; i < LEVELS; i++) {
-		snprintf(name, sizeof(name), "num-files-at-level%zu", i);
-		json_text(json, name, level_files[i]);
-	}
+	levels_write(json, &levels);
 	json_end(json, '}');
 }

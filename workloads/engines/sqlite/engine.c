@@ -167,13 +167,13 @@ static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 	return FILE_COUNT;
 }
 
-static const char *const relabelled[] = {SQLITE_FILE_ROLES};
+static const char *const file_roles[] = {SQLITE_FILE_ROLES};
 
 const struct engine engine = {
 	SQLITE_HOOKS,
 	.name = "sqlite",
 	.settings = sqlite_settings,
-	.relabelled = relabelled,
+	.file_roles = file_roles,
 	.title = title,
 	.open = open_database,
 	.close = close_database,

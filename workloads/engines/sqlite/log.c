@@ -304,7 +304,6 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	uint64_t begin = ticks_now();
 	int result = wrapped->xOpen(wrapped, name, base, flags, out_flags);
 
-	(void)vfs;
 	/* SQLite closes a file that has methods, even when opening it failed. */
 	if (base->pMethods == NULL) {
 		note(FILE_OPEN, kind_of_open(name, flags), database_of(name), begin, 0,
@@ -335,7 +334,6 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	uint64_t begin = ticks_now();
 	int result = wrapped->xDelete(wrapped, name, sync_directory);
 
-	(void)vfs;
 	note(FILE_DELETE, kind_of_name(name), database_of(name), begin, 0, FILE_NOTHING,
 	     sync_directory != 0, result);
 	written_delete(name);

@@ -17,7 +17,7 @@ enum role {
 	ROLE_OWN_WAL, /* with frames like a WAL's, under another name */
 };
 
-/* For engine.relabelled; an engine with files of its own adds their names. */
+/* For engine.file_roles; an engine with files of its own adds their names. */
 #define SQLITE_FILE_ROLES                                                             \
 	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal", \
 	[ROLE_SHM] = "shm", [ROLE_OTHER] = "other", [ROLE_TEMPORARY] = "temporary"

@@ -1,5 +1,6 @@
-/* Wrappers of SQLite's C API for the engines: run a statement, read one number or text; a failure
- * becomes a one-line error with SQLite's code and message. */
+/* Wrappers of SQLite's C API for the engines: run a statement, read one number or text, execute a
+ * transaction's text and count the rows that it returns; a failure becomes a one-line error with
+ * SQLite's code and message. */
 #include "sql.h"
 
 #include <inttypes.h>
@@ -103,4 +104,39 @@ void sql_count_row(sqlite3_stmt *statement, struct outcome *outcome)
 		sql_count_value(type, has_bytes ? (size_t)sqlite3_column_bytes(statement, i) : 0,
 				outcome);
 	}
+}
+
+bool sql_execute_one(struct database *database, const char **text, size_t length,
+		     struct outcome *outcome, struct error *error)
+{
+	sqlite3 *db = database->db;
+	sqlite3_stmt *statement;
+	int result;
+
+	result = sqlite3_prepare_v2(db, *text, (int)length, &statement, text);
+	if (result != SQLITE_OK)
+		return sql_error(db, "prepare", NULL, error);
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW)
+		sql_count_row(statement, outcome);
+	if (result != SQLITE_DONE) {
+		sql_error(db, "step", NULL, error);
+		sqlite3_finalize(statement);
+		return false;
+	}
+	return sqlite3_finalize(statement) == SQLITE_OK || sql_error(db, "finalize", NULL, error);
+}
+
+bool sql_execute(struct database *database, sql_executor *execute, struct outcome *outcome,
+		 struct error *error)
+{
+	const char *text = database->text, *end = text + database->length;
+
+	/* Terminated by a NUL, the text is not copied by SQLite. */
+	while (text < end) {
+		const char *statement = text;
+
+		if (!execute(database, &text, (size_t)(end - text) + 1, outcome, error))
+			return sql_error_at(database->text, database->line, statement, error);
+	}
+	return true;
 }

@@ -52,7 +52,6 @@ bool sql_error_at(const char *text, int64_t line, const char *place, struct erro
 typedef bool sql_executor(struct database *database, const char **text, size_t length,
 			  struct outcome *outcome, struct error *error);
 
-/* execute.c */
 /* With prepare, step and finalize, as sqlite3_exec and an app with literal SQL do. */
 sql_executor sql_execute_one;
 /* Executes the statements that were rendered last. */

@@ -1,6 +1,6 @@
 /* Rewrites a workload's CREATE TABLE as CREATE VIRTUAL TABLE … USING sqlitekv, with the same
  * columns. */
-#include "driver.h"
+#include "database.h"
 
 #include <string.h>
 

@@ -25,7 +25,6 @@ int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened)
 {
 	struct cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
 
-	(void)vtab;
 	if (cursor == NULL)
 		return SQLITE_NOMEM;
 	*cursor = (struct cursor){0};
@@ -157,8 +156,6 @@ int cursor_filter(sqlite3_vtab_cursor *opened, int plan, const char *text, int c
 	bool exact, empty, prefix;
 	int result;
 
-	(void)text;
-	(void)count;
 	cursor->valid = cursor->cached = cursor->collects = false;
 	bytes_clear(&cursor->rows);
 	if (cursor->scan.base != NULL)

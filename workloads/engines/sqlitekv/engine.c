@@ -2,13 +2,10 @@
  * database. Opens, fills, commits, compacts, closes and removes it. */
 #include "engine.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "driver.h"
+#include "database.h"
 #include "engine_files.h"
 #include "leveldb/compaction.h"
 #include "leveldb/environment.h"
@@ -44,7 +41,7 @@ static void drop(struct database *database)
 }
 
 /* Sets the message of a call of the module. */
-static bool call_failed(struct database *database, char *message, struct error *error)
+static bool open_failed(struct database *database, char *message, struct error *error)
 {
 	error_set(error, "opening %s: %s", database->path,
 		  message != NULL ? message : sqlite3_errmsg(database->db));
@@ -56,13 +53,8 @@ static bool call_failed(struct database *database, char *message, struct error *
 static bool compact(struct database *database, struct error *error)
 {
 	struct kv_database *own = database->own;
-	char *message = compaction_all(own->store->db);
 
-	if (message == NULL)
-		return true;
-	error_set(error, "compacting failed: %s", message);
-	leveldb_free(message);
-	return false;
+	return !call_failed("compacting", compaction_all(own->store->db), error);
 }
 
 static bool open_kv(struct database *database, struct error *error)
@@ -86,13 +78,13 @@ static bool open_kv(struct database *database, struct error *error)
 		engine_files_folder(database->path, database->number);
 	if (sqlite3_open_v2(":memory:", &database->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
 			    NULL) != SQLITE_OK)
-		return call_failed(database, NULL, error);
+		return open_failed(database, NULL, error);
 	sqlite3_extended_result_codes(database->db, 1);
 	if (module_register(database->db, &module) != SQLITE_OK ||
 	    module_attach(module, database->path, &options, database->use == ENGINE_CREATE,
 			  settings[FORM] == 1, &own->store, &message) != SQLITE_OK) {
 		own->store = NULL;
-		return call_failed(database, message, error);
+		return open_failed(database, message, error);
 	}
 	own->before_compiler = own->store->cache != NULL && settings[QUERY_CACHE_PLACE] == 1;
 	return true;
@@ -140,25 +132,6 @@ static bool close_database(struct database *database, struct error *error)
 	}
 	drop(database);
 	return closed;
-}
-
-static bool remove_database(const char *path, struct error *error)
-{
-	leveldb_options_t *options;
-	struct stat status;
-	char *message = NULL;
-
-	if (stat(path, &status) != 0)
-		return errno == ENOENT ||
-		       error_set(error, "removing %s: %s", path, strerror(errno));
-	options = leveldb_options_create();
-	leveldb_destroy_db(options, path, &message);
-	leveldb_options_destroy(options);
-	if (message == NULL)
-		return true;
-	error_set(error, "removing %s: %s", path, message);
-	leveldb_free(message);
-	return false;
 }
 
 int database_run(struct database *database, const char *sql)
@@ -243,12 +216,12 @@ const struct engine engine = {
 	.name = "sqlitekv",
 	.has_sql = true,
 	.settings = kv_settings,
-	.relabelled = leveldb_roles,
+	.file_roles = leveldb_roles,
 	.title = title,
 	.print_version = sqlite_print_version,
 	.open = open_database,
 	.close = close_database,
-	.remove = remove_database,
+	.remove = calls_remove,
 	.create_tables = sqlite_create_tables,
 	.load = load,
 	.render = sqlite_render,

@@ -39,7 +39,6 @@ static int sync_tables(sqlite3_vtab *vtab)
 
 static int commit(sqlite3_vtab *vtab)
 {
-	(void)vtab;
 	return SQLITE_OK;
 }
 
@@ -51,7 +50,6 @@ static int rollback(sqlite3_vtab *vtab)
 
 static int rename_table(sqlite3_vtab *vtab, const char *name)
 {
-	(void)name;
 	return kv_fail(&vtab->zErrMsg, SQLITE_ERROR, "a table cannot be renamed");
 }
 

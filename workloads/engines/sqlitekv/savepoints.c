@@ -27,9 +27,6 @@ static int connect(sqlite3 *db, void *module, int count, const char *const *argu
 	struct savepoints *savepoints =
 		result == SQLITE_OK ? sqlite3_malloc64(sizeof(*savepoints)) : NULL;
 
-	(void)count;
-	(void)arguments;
-	(void)message;
 	if (savepoints == NULL)
 		return result == SQLITE_OK ? SQLITE_NOMEM : result;
 	*savepoints = (struct savepoints){.module = module};
@@ -46,15 +43,11 @@ static int disconnect(sqlite3_vtab *vtab)
 /* Without a plan, SQLite calls none of a cursor's functions. */
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-	(void)info;
 	return kv_fail(&vtab->zErrMsg, SQLITE_ERROR, "%s has no rows", name);
 }
 
 static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid)
 {
-	(void)count;
-	(void)values;
-	(void)rowid;
 	return kv_fail(&vtab->zErrMsg, SQLITE_READONLY, "%s has no rows", name);
 }
 

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
+#include "database.h"
 #include "leveldb/index_blocks.h"
-#include "leveldb/levels.h"
 
 static const char *const sync_levels[] = {"off", "full", NULL};
 static const char *const places[] = {"module", "compiler", NULL};
@@ -36,7 +35,6 @@ bool kv_read_setting(struct database *database, size_t index, char *answer, size
 {
 	const struct kv_database *own = database->own;
 
-	(void)error;
 	if (index == SYNC)
 		snprintf(answer, size, "%s", sync_levels[own->store->sync]);
 	else if (index == QUERY_CACHE)
@@ -65,14 +63,6 @@ void kv_keep_counts(size_t number, const struct cache *cache)
 		databases = number + 1;
 }
 
-static void write_count(struct json *json, const char *name, int64_t count)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, count);
-	json_text(json, name, text);
-}
-
 void kv_write_properties(struct json *json, size_t number)
 {
 	struct cache_counts sum = {0};
@@ -90,9 +80,9 @@ void kv_write_properties(struct json *json, size_t number)
 	json_text(json, "leveldb", release);
 	json_text(json, "compression", "none");
 	levels_write(json, &levels[number == ALL_DATABASES ? 0 : number]);
-	write_count(json, "cache hits", sum.hits);
-	write_count(json, "cache misses", sum.misses);
-	write_count(json, "cache evictions", sum.evicted);
+	json_digits(json, "cache hits", sum.hits);
+	json_digits(json, "cache misses", sum.misses);
+	json_digits(json, "cache evictions", sum.evicted);
 	json_end(json, '}');
 }
 

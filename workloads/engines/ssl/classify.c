@@ -130,7 +130,6 @@ static int authorize(void *argument, int action, const char *first, const char *
 {
 	struct ssl *ssl = argument;
 
-	(void)trigger;
 	ssl->authorized++;
 	if (ssl->internal)
 		return SQLITE_OK;

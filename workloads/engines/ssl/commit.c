@@ -55,8 +55,6 @@ enum ssl_reason checkpoint_due(const struct ssl *ssl)
 
 bool options_own(const struct ssl_options *options, struct error *error)
 {
-	(void)options;
-	(void)error;
 	return true;
 }
 

@@ -10,7 +10,6 @@
 #include "driver.h"
 #include "hooks.h"
 #include "log.h"
-#include "persistent.h"
 #include "sql.h"
 #include "state.h"
 #include "stored.h"
@@ -245,7 +244,7 @@ const struct engine engine = {
 	SQLITE_HOOKS,
 	.name = driver_name,
 	.settings = driver_settings,
-	.relabelled = driver_file_roles,
+	.file_roles = driver_file_roles,
 	.title = title,
 	.open = open_database,
 	.close = close_database,

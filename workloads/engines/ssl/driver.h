@@ -42,4 +42,3 @@ void driver_keep(size_t number, struct ssl_stats stats);
 /* Writes them as the object `properties` (driver_stats.c), with the engine's own members. */
 void driver_write_properties(struct json *json, size_t number);
 void driver_write_own(struct json *json, const struct ssl_stats *stats);
-void driver_write_number(struct json *json, const char *key, int64_t number);

@@ -1,6 +1,5 @@
 /* Keeps the log's statistics (ssl_stats) of each database when it is closed, adds them up, and
  * writes them to config.json. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "driver.h"
@@ -50,14 +49,6 @@ static struct ssl_stats stats_of(size_t number)
 	return sum;
 }
 
-void driver_write_number(struct json *json, const char *key, int64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, number);
-	json_text(json, key, text);
-}
-
 void driver_write_properties(struct json *json, size_t number)
 {
 	struct ssl_stats stats = stats_of(number);
@@ -69,27 +60,27 @@ void driver_write_properties(struct json *json, size_t number)
 			char key[64];
 
 			snprintf(key, sizeof(key), "checkpoints: %s", ssl_reasons[i]);
-			driver_write_number(json, key, stats.checkpoints[i]);
+			json_digits(json, key, stats.checkpoints[i]);
 		}
-	driver_write_number(json, "transactions", stats.transactions);
-	driver_write_number(json, "logged transactions", stats.logged);
-	driver_write_number(json, "log bytes", stats.log_bytes);
-	driver_write_number(json, "log syncs", stats.log_syncs);
-	driver_write_number(json, "WAL pages", stats.wal_pages);
-	driver_write_number(json, "WAL syncs", stats.wal_syncs);
-	driver_write_number(json, "database pages", stats.database_pages);
-	driver_write_number(json, "database syncs", stats.database_syncs);
-	driver_write_number(json, "dirty pages of checkpoints", stats.dirty_pages);
-	driver_write_number(json, "most dirty pages of one", stats.dirty_most);
-	driver_write_number(json, "time of checkpoints, ns", stats.checkpoint_ns);
-	driver_write_number(json, "longest checkpoint, ns", stats.checkpoint_longest_ns);
+	json_digits(json, "transactions", stats.transactions);
+	json_digits(json, "logged transactions", stats.logged);
+	json_digits(json, "log bytes", stats.log_bytes);
+	json_digits(json, "log syncs", stats.log_syncs);
+	json_digits(json, "WAL pages", stats.wal_pages);
+	json_digits(json, "WAL syncs", stats.wal_syncs);
+	json_digits(json, "database pages", stats.database_pages);
+	json_digits(json, "database syncs", stats.database_syncs);
+	json_digits(json, "dirty pages of checkpoints", stats.dirty_pages);
+	json_digits(json, "most dirty pages of one", stats.dirty_most);
+	json_digits(json, "time of checkpoints, ns", stats.checkpoint_ns);
+	json_digits(json, "longest checkpoint, ns", stats.checkpoint_longest_ns);
 	json_text(json, "recovery", ssl_cases[stats.found]);
-	driver_write_number(json, "transactions executed again", stats.replayed);
-	driver_write_number(json, "memory peak", stats.memory_peak);
+	json_digits(json, "transactions executed again", stats.replayed);
+	json_digits(json, "memory peak", stats.memory_peak);
 	if (stats.log_lines > 0) {
-		driver_write_number(json, "PCM lines", stats.log_lines);
-		driver_write_number(json, "PCM bytes", stats.pcm_bytes);
-		driver_write_number(json, "PCM ns", stats.pcm_ns);
+		json_digits(json, "PCM lines", stats.log_lines);
+		json_digits(json, "PCM bytes", stats.pcm_bytes);
+		json_digits(json, "PCM ns", stats.pcm_ns);
 		json_text(json, "PCM lines cleaned by", medium_clean());
 	}
 	driver_write_own(json, &stats);

@@ -3,6 +3,6 @@
 sqlite := $(dir $(lastword $(MAKEFILE_LIST)))../sqlite
 include $(sqlite)/engine.mk
 
-ENGINE_SHARED := $(addprefix engines/sqlite/,creation.c execute.c log.c properties.c render.c rows.c sql.c)
+ENGINE_SHARED := $(addprefix engines/sqlite/,creation.c log.c properties.c render.c rows.c sql.c)
 ENGINE_SHARED_TRIALS := engines/sqlite/trials/recovered.c
 ENGINE_CPPFLAGS += -I$(sqlite)

@@ -155,7 +155,6 @@ const char *medium_clean(void)
 
 static void idle(uint64_t rounds)
 {
-	(void)rounds;
 }
 #else
 #error "no way is known to clean a cache line of this CPU"

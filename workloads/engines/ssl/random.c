@@ -18,8 +18,6 @@ static void random_number(sqlite3_context *context, int count, sqlite3_value **v
 {
 	struct ssl *ssl = sqlite3_user_data(context);
 
-	(void)count;
-	(void)values;
 	note_random(ssl);
 	sqlite3_result_int64(context, (int64_t)prng_next(&ssl->random));
 }
@@ -31,7 +29,6 @@ static void random_blob(sqlite3_context *context, int count, sqlite3_value **val
 	int64_t size = sqlite3_value_int64(values[0]);
 	uint8_t *data;
 
-	(void)count;
 	if (size < 1)
 		size = 1;
 	if (size > sqlite3_limit(ssl->db, SQLITE_LIMIT_LENGTH, -1)) {

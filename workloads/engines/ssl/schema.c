@@ -106,9 +106,6 @@ static void row_changed(void *argument, int operation, const char *database, con
 {
 	struct ssl *ssl = argument;
 
-	(void)operation;
-	(void)database;
-	(void)table;
 	if (rowid == INT64_MAX)
 		ssl->always = SSL_NOT_REPEATABLE;
 	/* a program's statement changed a row, so its record is needed */

@@ -94,7 +94,6 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *base, in
 	struct ssl *ssl = name != NULL ? vfs_find(name) : NULL;
 	int result;
 
-	(void)self;
 	base->pMethods = NULL;
 	if (ssl != NULL && (flags & SQLITE_OPEN_MAIN_DB) != 0 && ssl->database == NULL)
 		return open_database(ssl, name, file, flags, out);
@@ -122,7 +121,6 @@ static bool is_wal(const char *name)
 
 static int delete_file(sqlite3_vfs *self, const char *name, int sync_directory)
 {
-	(void)self;
 	if (!is_wal(name))
 		return ssl_wrapped->xDelete(ssl_wrapped, name, sync_directory);
 	return memory_truncate(&vfs_find(name)->memory, 0);
@@ -130,7 +128,6 @@ static int delete_file(sqlite3_vfs *self, const char *name, int sync_directory)
 
 static int access_file(sqlite3_vfs *self, const char *name, int flags, int *result)
 {
-	(void)self;
 	if (!is_wal(name))
 		return ssl_wrapped->xAccess(ssl_wrapped, name, flags, result);
 	*result = vfs_find(name)->memory.begun;
@@ -141,7 +138,6 @@ static int current_time_int64(sqlite3_vfs *self, sqlite3_int64 *now)
 {
 	int result = ssl_wrapped->xCurrentTimeInt64(ssl_wrapped, now);
 
-	(void)self;
 	*now = connection_time(*now);
 	return result;
 }

@@ -13,7 +13,6 @@ static struct ssl *of(sqlite3_file *file)
 
 static int wal_close(sqlite3_file *file)
 {
-	(void)file;
 	return SQLITE_OK;
 }
 
@@ -42,7 +41,6 @@ static int wal_truncate(sqlite3_file *file, sqlite3_int64 size)
 
 static int wal_sync(sqlite3_file *file, int flags)
 {
-	(void)flags;
 	return commit_durable(of(file));
 }
 
@@ -56,23 +54,17 @@ static int wal_size(sqlite3_file *file, sqlite3_int64 *size)
 
 static int no_lock(sqlite3_file *file, int lock)
 {
-	(void)file;
-	(void)lock;
 	return SQLITE_OK;
 }
 
 static int no_reserved_lock(sqlite3_file *file, int *reserved)
 {
-	(void)file;
 	*reserved = 0;
 	return SQLITE_OK;
 }
 
 static int wal_control(sqlite3_file *file, int op, void *argument)
 {
-	(void)file;
-	(void)op;
-	(void)argument;
 	return SQLITE_NOTFOUND;
 }
 
@@ -170,21 +162,16 @@ static int database_copied(struct ssl *ssl)
 
 static int database_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
 {
-	(void)data;
-	(void)size;
-	(void)offset;
 	return database_copied(of(file));
 }
 
 static int database_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-	(void)size;
 	return database_copied(of(file));
 }
 
 static int database_sync(sqlite3_file *file, int flags)
 {
-	(void)flags;
 	return database_copied(of(file));
 }
 

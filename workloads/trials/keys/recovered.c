@@ -9,8 +9,6 @@
 
 bool engine_recovery(struct database *database, struct recovery *recovery)
 {
-	(void)database;
-	(void)recovery;
 	return false;
 }
 
@@ -19,7 +17,6 @@ static bool add_row(void *context, int64_t key, const void *value, size_t size, 
 	uint64_t hash = rows_word(ROWS_BEGIN, rows_value(ROWS_INTEGER, &key, sizeof(key)));
 	struct rows *rows = context;
 
-	(void)error;
 	rows->hash += rows_end(rows_word(hash, rows_value(ROWS_TEXT, value, size)));
 	rows->count++;
 	return true;
@@ -44,7 +41,6 @@ static bool keep_key(void *context, int64_t key, const void *value, size_t size,
 {
 	struct keys *keys = context;
 
-	(void)value;
 	if (keys->count > 0 && keys->of[keys->count - 1].key >= key)
 		return error_set(error, "key %" PRId64 " comes after key %" PRId64, key,
 				 keys->of[keys->count - 1].key);

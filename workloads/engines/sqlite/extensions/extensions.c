@@ -64,7 +64,6 @@ int commitpath_checksums(void)
  * functions that the extensions call, and get none. */
 int commitpath_extensions(const char *unused)
 {
-	(void)unused;
 #if SQLITE_VERSION_NUMBER >= 3025000
 	return sqlite3_auto_extension((void (*)(void))initialize);
 #else

@@ -4,7 +4,5 @@
 
 bool engine_recovery(struct database *database, struct recovery *recovery)
 {
-	(void)database;
-	(void)recovery;
 	return false;
 }

@@ -10,8 +10,6 @@ enum { LEAST_RELEASE = 3034000 };
 
 static int compare_name(void *is_there, int count, char **values, char **columns)
 {
-	(void)count;
-	(void)columns;
 	if (sqlite3_stricmp(values[0], "sqlitekv") == 0)
 		*(bool *)is_there = true;
 	return 0;

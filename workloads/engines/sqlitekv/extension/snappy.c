@@ -19,23 +19,15 @@ size_t max_compressed_length(size_t size)
 
 void raw_compress(const char *data, size_t size, char *compressed, size_t *length)
 {
-	(void)data;
-	(void)compressed;
 	*length = size;
 }
 
 bool raw_uncompress(const char *data, size_t size, char *text)
 {
-	(void)data;
-	(void)size;
-	(void)text;
 	return false;
 }
 
 bool uncompressed_length(const char *data, size_t size, size_t *length)
 {
-	(void)data;
-	(void)size;
-	(void)length;
 	return false;
 }

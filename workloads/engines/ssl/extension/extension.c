@@ -30,8 +30,6 @@ static void stats_function(sqlite3_context *context, int count, sqlite3_value **
 	sqlite3_str *text = sqlite3_str_new(ssl->db);
 	char *made;
 
-	(void)count;
-	(void)values;
 	sqlite3_str_appendall(text, "{");
 	add_count(text, "transactions", stats->transactions);
 	add_count(text, "logged", stats->logged);
@@ -62,7 +60,6 @@ static void inspect_function(sqlite3_context *context, int count, sqlite3_value 
 	FILE *out;
 	bool done;
 
-	(void)count;
 	if (path == NULL) {
 		sqlite3_result_error(context, "ssl_inspect: the path is NULL", -1);
 		return;
@@ -172,7 +169,6 @@ static int adopt(sqlite3 *db, char **fault, const sqlite3_api_routines *api)
 	sqlite3_file *file = NULL;
 	int result = add_inspect(db);
 
-	(void)api;
 	if (result != SQLITE_OK)
 		return result;
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);

@@ -136,7 +136,6 @@ static int traced(unsigned kind, void *context, void *statement, void *text)
 {
 	struct ssl *ssl = context;
 
-	(void)text;
 	if (ssl->internal || ssl->database == NULL)
 		return 0;
 	if (kind == SQLITE_TRACE_STMT)

@@ -311,7 +311,7 @@ static size_t file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 	return 1;
 }
 
-/* Optional hooks that are left out: has_sql, maps_files, relabelled, print_version,
+/* Optional hooks that are left out: has_sql, maps_files, file_roles, print_version,
  * create_tables, load, maintain, count, read_properties, write_properties, log_prepare, log_begin,
  * log_end. */
 const struct engine engine = {

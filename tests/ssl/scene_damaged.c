@@ -1,60 +1,42 @@
-/* A byte of a log, or of the file of its checkpoints, that is another than what was written: power
- * is cut, bytes of the file are changed one at a time, and the database is opened. It must be
- * refused in one line, all files left as they are, or be what it was after some of the
- * transactions; of a page log after all but the last, as its commit words tell whether the rest is
- * there.
- *
- *   damaged LOG|PAGES STEP    each STEPth byte of the log, or of the file of checkpoints
+/* The scene `bytes LOG|PAGES STEP`: power is cut, each STEPth byte of the log, or of the file of
+ * its checkpoints, is changed, one at a time, and the database is opened. It must be refused in one
+ * line, all files left as they are, or be what it was after some of the transactions; of a page log
+ * after all but the last, as its commit words tell whether the rest is there.
  *
  * Prints how many there were, and what became of them; what went wrong also on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk.h"
 #include "entry.h"
-#include "load.h"
+#include "scene.h"
 #include "state.h"
 
 enum { STATES = 15, NAMES = 3 };
 
-static struct ssl_options options;
 static uint64_t states[STATES];
-static char log_name[16], pages_name[16];
+static char pages_name[16];
 static const char *const names[NAMES] = {"a.db", log_name, pages_name};
-static const char *const kept[NAMES] = {"kept", "kept-log", "kept-pages"};
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "damaged: %s\n", what);
-	exit(1);
-}
+static const char *const copies[NAMES] = {"kept", "kept-log", "kept-pages"};
 
 /* A database with transactions in its log, of which some were in a checkpoint. */
-static void live(enum kept of_cut)
+static void live(enum kept kept)
 {
 	struct target ours = {0};
 	struct error error;
 
 	disk_empty();
-	if (!ssl_open("a.db", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &options, &ours.ssl,
-		      &error))
-		fail(error.text);
-	ours.db = ssl_db(ours.ssl);
-	if (load_create(&ours) != SQLITE_OK)
-		fail("not created");
+	open_target(&ours, false);
+	check(load_create(&ours) == SQLITE_OK, "created");
 	for (int64_t number = 0; number < 10; number++)
 		load_transaction(&ours, MIX_PLAIN, 2, number);
-	if (!ssl_checkpoint(ours.ssl, &error))
-		fail(error.text);
+	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
 	for (int i = 0; i < STATES; i++) {
 		if (i > 0)
 			load_transaction(&ours, MIX_PLAIN, 1, i);
 		states[i] = load_hash(ours.db, false);
 	}
-	disk_cut_now();
-	ssl_close(ours.ssl, &error);
-	disk_power(1, of_cut);
+	scene_crash(ours.ssl, kept);
 }
 
 static bool same(const char *left, const char *right)
@@ -76,47 +58,41 @@ static int opened(int which)
 		bool well = error.text[0] != '\0' && strchr(error.text, '\n') == NULL;
 
 		for (int i = 0; i < NAMES; i++)
-			well &= same(names[i], i == which ? "spoiled" : kept[i]);
+			well &= same(names[i], i == which ? "spoiled" : copies[i]);
 		return well ? -1 : -2;
 	}
 	hash = load_intact(ssl_db(ssl)) ? load_hash(ssl_db(ssl), false) : 0;
 	while (lost < STATES && states[STATES - 1 - lost] != hash)
 		lost++;
-	if (!ssl_close(ssl, &error))
-		fail(error.text);
+	scene_close(ssl);
 	return lost < STATES ? lost : -2;
 }
 
 static void spoil(int which, int64_t at, int bit)
 {
 	for (int i = 0; i < NAMES; i++)
-		disk_copy(kept[i], names[i]);
+		disk_copy(copies[i], names[i]);
 	disk_edit(names[which], at,
-		  (uint8_t)(entry_find(kept[which], false)->now.bytes[at] ^ (1 << bit)));
+		  (uint8_t)(entry_find(copies[which], false)->now.bytes[at] ^ (1 << bit)));
 	disk_copy(names[which], "spoiled");
 }
 
-int main(int count, char **words)
+void damaged_bytes(void)
 {
 	static const enum kept cuts[] = {KEPT_NONE, KEPT_ALL};
 	int tried = 0, refused = 0, all = 0, last = 0, more = 0, bad = 0;
-	int which = count == 3 && strcmp(words[1], "LOG") == 0 ? 1 : 2;
-	int64_t step = count == 3 ? strtoll(words[2], NULL, 10) : 0;
+	int which = strcmp(scene_words[0], "LOG") == 0 ? 1 : 2;
+	int64_t step = strtoll(scene_words[1], NULL, 10);
 
-	if (step < 1)
-		return 2;
-	ssl_defaults(&options);
 	options.log_size = 16384;
-	snprintf(log_name, sizeof(log_name), "a.db%s", log_kind.suffix);
 	snprintf(pages_name, sizeof(pages_name), "a.db%s", log_kind.pages_suffix);
-	disk_register();
 	for (size_t cut = 0; cut < sizeof(cuts) / sizeof(cuts[0]); cut++) {
 		int64_t size;
 
 		live(cuts[cut]);
 		for (int i = 0; i < NAMES; i++)
-			disk_copy(names[i], kept[i]);
-		size = entry_find(kept[which], false)->now.size;
+			disk_copy(names[i], copies[i]);
+		size = entry_find(copies[which], false)->now.size;
 		for (int64_t at = 0; at < size; at += step, tried++) {
 			int lost;
 
@@ -135,5 +111,4 @@ int main(int count, char **words)
 	printf("{\"tried\": %d, \"refused\": %d, \"all\": %d, \"last\": %d, \"more\": %d, "
 	       "\"bad\": %d}\n",
 	       tried, refused, all, last, more, bad);
-	return 0;
 }

@@ -7,6 +7,12 @@
 #include "kv.h"
 #include "sql.h"
 
+/* For leveldb/calls.h. */
+#define STORE(call) leveldb_##call
+#define STORE_NAME "leveldb"
+
+#include "leveldb/calls.h"
+
 /* Indexes in engine.settings. */
 enum { SYNC, QUERY_CACHE, QUERY_CACHE_PLACE, FORM, INDEX_BLOCKS };
 

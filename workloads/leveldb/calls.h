@@ -1,0 +1,26 @@
+/* What the engines that are LevelDB or RocksDB share: errors, removing a database, and its tables
+ * by their levels. Such an engine lists leveldb/calls.c in ENGINE_SHARED, and -I of its folder in
+ * ENGINE_CPPFLAGS. Its database.h defines STORE(call), the call's name with the store's prefix, and
+ * STORE_NAME, which the store's properties begin with, and then includes this. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine.h"
+
+/* Returns whether the store had an error, sets it and frees its text. */
+bool call_failed(const char *operation, char *message, struct error *error);
+
+/* The hook remove of engine.h. */
+bool calls_remove(const char *path, struct error *error);
+
+enum { LEVELS = 7 };
+
+/* Numbers of tables. */
+struct levels {
+	char tables[LEVELS][24];
+};
+
+/* Reads them as the store reports them, and writes them as members of the open object. */
+bool levels_read(STORE(t) * db, struct levels *levels, struct error *error);
+void levels_write(struct json *json, const struct levels *levels);
