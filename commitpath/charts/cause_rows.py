@@ -1,4 +1,7 @@
-"""Lay out the bars of a panel, and write rows under them: syncs, flushes, FUA and KiB per transaction."""
+"""Lay out the bars of a panel, and write rows under them: syncs, flushes, FUA and KiB per transaction.
+
+A bar is 1 wide, with gaps between series and groups.
+"""
 
 from __future__ import annotations
 

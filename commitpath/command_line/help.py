@@ -1,4 +1,4 @@
-"""`make help TARGET|all|man|completion`: the variables of the schema and data files.
+"""`make help TARGET|all|man|completion`: variables of the schema and data files; manual page, completion.
 
 `make help` alone prints help.txt, without an environment (bin/commitpath).
 """

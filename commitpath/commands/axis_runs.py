@@ -1,4 +1,7 @@
-"""`make bisect`, `make trend`: run a cell with values of an axis, and find the first with another number."""
+"""`make bisect`, `make trend`: run a cell with values of an axis, and find the first with another number.
+
+Each step of a search, and each row of a table, is one run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The function of each command, by its make target; run one, with an exit code for each kind of failure."""
+"""The function or program of each command, by make target; run one, with an exit code for each failure."""
 
 import functools
 import importlib

@@ -1,4 +1,4 @@
-"""Fit all timing parameters at once: least squares of the logarithms of the cells' medians, on the model."""
+"""Summarise latencies by cell, and fit all times at once: least squares of their logarithms, on the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The items that must be reported (experiments/reporting.yml, engine/*.yml), and their values in a run."""
+"""The items that must be reported (experiments/reporting.yml, engine/*.yml), and their values in a run.
+
+Of its board and device only values that were read back or recorded; a missing one is reported as such.
+"""
 
 import os
 import re
