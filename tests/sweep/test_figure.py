@@ -1,6 +1,7 @@
 """make figure: a metric over an axis of a swept grid, and one line for what cannot be drawn."""
 
 import csv
+import os
 import re
 import shutil
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 import pytest
 from copied import copy_tree, python
 from lab import Lab, edit
+from matplotlib.figure import Figure
 
+from analysis.figures import style
+from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, look
+from commitpath.charts import command, files, look
 from commitpath.charts.files import figure_path
 from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
@@ -120,6 +124,23 @@ def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path
     for options, says in cases:
         assert says in swept.says("figure", GRID=grid, FIGURE=str(tmp_path / "x.svg"), **options)
         assert not list(tmp_path.glob("x.*"))
+
+
+def test_a_figure_that_is_drawn_slowly_has_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another call, and the saving itself, remove files that look abandoned."""
+
+    def save(_: object, path: Path) -> None:
+        for file in tmp_path.rglob("*.csv*"):
+            os.utime(file, (0, 0))
+        scratch.sweep(tmp_path, 2)
+        path.touch()
+
+    monkeypatch.setattr(style, "save", save)
+    files.save(Figure(), tmp_path / "x.svg", [["a"], ["1"]])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.svg"]
+    assert (tmp_path / "x.csv").read_text() == "a\n1\n"
 
 
 def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
