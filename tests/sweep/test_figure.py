@@ -4,6 +4,7 @@ import csv
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -159,6 +160,23 @@ def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -
     said = lab.says("figure", GRID=grid, X="page_size", SERIES="fs", FIGURE=str(tmp_path / "x.pdf"))
     assert f"none of 6 points has a number: it was not run; make sweep GRID={grid}" in said
     assert not list(tmp_path.glob("x.*"))
+
+
+def test_another_labs_runs_are_drawn_by_its_name(
+    swept: Lab, labs: Callable[[str], Lab], grid: str, tmp_path: Path
+) -> None:
+    swept.ok("export", FILE=str(tmp_path / "kiel.sqlite"), LAB="kiel")
+    here = labs("here")
+    here.ok("import", FILE=str(tmp_path / "kiel.sqlite"))
+    axes = {"GRID": grid, "X": "page_size", "SERIES": "fs", "FIGURE": str(tmp_path / "x.svg")}
+    said = here.says("figure", **axes)
+    assert (
+        f"it was not run here, but by lab kiel; make sweep GRID={grid}, or LAB= for that lab's runs" in said
+    )
+    assert "5 of 6 points drawn" in here.ok("figure", **axes, LAB="kiel")
+    assert "LAB=kile: did you mean kiel? it has no runs; there are kiel, local" in here.says(
+        "figure", **axes, LAB="kile"
+    )
 
 
 def test_help_and_checks_have_the_table_of_metrics() -> None:
