@@ -4,12 +4,14 @@ import { make } from "./dom.mjs";
 import { GUTTER } from "./stage.mjs";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
+// What no XML document may have: it is drawn as the character that stands for an unknown one.
+const UNFIT = /(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu;
 const ANCHORS = { left: "start", center: "middle", right: "end" };
 
 function svgElement(name, attributes, ...children) {
   const made = document.createElementNS(NAMESPACE, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
+  made.append(...children.map((child) => (typeof child === "string" ? child.replace(UNFIT, "\ufffd") : child)));
   return made;
 }
 

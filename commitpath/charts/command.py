@@ -16,12 +16,16 @@ from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
+from commitpath.results.marks import footnotes
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
 WIDTHS = ("3.3", "7")
 FIELDS = [field.name for field in dataclasses.fields(Spec)]
-COLUMNS = ("low", "high", "interval_low", "interval_high", "runs", "state", "reason", "cell_ids", "run_ids")
+COLUMNS = (
+    *("low", "high", "interval_low", "interval_high", "runs", "state", "reason"),
+    *("cell_ids", "run_ids", "marks"),
+)
 
 
 def names() -> list[str]:
@@ -35,15 +39,16 @@ def figure(options: Mapping[str, str]) -> int:
     path = figure_path(options.get("FIGURE", ""))
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
-    results = query.current()
+    results = query.current().of_lab(options.get("LAB"))
     results.excluded = [(cell.grid, dict(cell.settings), cell.reason) for cell in grid.excluded]
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render
 
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
-    files.save(render.draw(spec, drawn, across), path, table(spec, drawn, across))
-    print(printable_lines([*notes(drawn, across), f"{path}, {path.with_suffix('.csv')}"]))
+    marked = footnotes([run for value in values_of(drawn) for run in value.found.runs])
+    files.save(render.draw(spec, drawn, across, marked), path, table(spec, drawn, across))
+    print(printable_lines([*notes(drawn, across), *marked, f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
@@ -74,6 +79,8 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     reasons = list(dict.fromkeys(str(value.found.reason) for value in values))
     if not any(value.found.tried for value in values):
         reasons[0] += f"; make sweep GRID={spec.grid}"
+    if any(value.found.labs for value in values):
+        reasons[0] += ", or LAB= for that lab's runs"
     raise BadInputError(f"METRIC={spec.metric}: none of {len(values)} points has a number: {reasons[0]}")
 
 
@@ -115,5 +122,6 @@ def table(spec: Spec, drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[l
                 ]
                 + [*(numbers.interval or (None, None)), len(found.runs), found.state, found.reason]
                 + [" ".join(dict.fromkeys(run.facts[name] for run in found.runs)) for name in ("cell", "run")]
+                + ["; ".join(dict.fromkeys(mark for run in found.runs for mark in run.marks))]
             )
     return rows

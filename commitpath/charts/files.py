@@ -46,6 +46,10 @@ def save(figure: Figure, path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """Write a figure, and its numbers as CSV under the same name."""
     from analysis.figures import style  # loads matplotlib, which takes a second
 
-    with scratch.whole(path.with_suffix(".csv")) as part:
-        write_csv(part, rows)
-        style.save(figure, path)
+    # has a lock: other calls remove a file that waits for a minute, as this CSV may for the drawing
+    with scratch.folder(path.parent, ".figure") as part:
+        names = (path.with_suffix(".csv").name, path.name)
+        write_csv(part / names[0], rows)
+        style.save(figure, part / names[1])
+        for name in names:
+            (part / name).replace(path.parent / name)

@@ -26,7 +26,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a figure of lines, its panels in one row."""
     if figure.get("plain"):
-        return plain(figure, drawn)
+        return plain(figure, drawn, notes)
     rows = list(dict.fromkeys(name for shown in drawn for name in cause_texts(shown)))
     under = 0.55 + len(rows) * cause_rows.LINE / 72
     slots = [len(shown.panel.groups) + 0.6 for shown in drawn]
@@ -43,10 +43,10 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     return made
 
 
-def plain(figure: Mapping[str, Any], drawn: list[Drawn]) -> Figure:
+def plain(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a sweep's figure: panels without causes, on one scale."""
     handles = [handle for handle in legend(drawn) if handle.get_label()]
-    made, grid = frame.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5)
+    made, grid = frame.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5, notes)
     room = figure["width"] / figure["across"] - 0.6
     for place, (axes, shown) in enumerate(zip(grid, drawn, strict=False)):
         panel(axes, shown, styles(drawn), False, room, 0, APART)

@@ -9,7 +9,7 @@ from typing import Any
 from base.errors import LabError
 from commitpath.cells.axes import axes
 from commitpath.charts.model import Bar, Drawn, Panel, Stated, Value, values_of
-from commitpath.results.marks import UNCOUNTED, UNDURABLE
+from commitpath.results.marks import MARKED, UNCOUNTED, UNDURABLE
 from commitpath.results.query import Found, Number, Results
 from model import durability, engines
 from model.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
@@ -27,7 +27,7 @@ SHORT = {
 def fill(panel: Panel, results: Results, virtual: Panel | None = None, marked: bool = True) -> Drawn:
     """Look up the values of a panel. virtual: the same panel of the virtual board, drawn next to it.
 
-    marked: whether values get the marks of what is unequal.
+    marked: whether values get the marks of what is unequal, next to that of their runs.
     """
     lacking = 0
     if virtual:
@@ -42,7 +42,10 @@ def fill(panel: Panel, results: Results, virtual: Panel | None = None, marked: b
     values = [value_of(bar, panel.metric, results) for bar in panel.bars]
     by_bar = {value.bar: value for value in values}
     if marked:
-        values = [replace(value, marks=unequal(value, by_bar[base_of(panel, value.bar)])) for value in values]
+        values = [
+            replace(value, marks=(*value.marks, *unequal(value, by_bar[base_of(panel, value.bar)])))
+            for value in values
+        ]
     stated = [made for entry in panel.stated for made in of_entry(entry, values)]
     return Drawn(panel, tuple(values), tuple(stated), lacking)
 
@@ -55,7 +58,8 @@ def value_of(bar: Bar, metric: str, results: Results) -> Value:
     except LabError as error:
         found, number = Found("missing", str(error), (), found.runs, found.grids), Number()
     causes = results.causes(bar.cell, bar.op)
-    return Value(bar, found, number, found.transactions(bar.op), causes, ())
+    marks = (MARKED,) if any(run.marks for run in found.runs) else ()
+    return Value(bar, found, number, found.transactions(bar.op), causes, marks)
 
 
 def base_of(panel: Panel, bar: Bar) -> Bar:

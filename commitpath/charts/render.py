@@ -34,7 +34,7 @@ def scale(drawn: Sequence[Drawn]) -> str:
     return "log" if values and min(values) > 0 and max(values) > LOG * min(values) else "linear"
 
 
-def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn]) -> Figure:
+def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn], notes: list[str]) -> Figure:
     """Draw in the given form; the default is lines over more than two numbers, else bars."""
     figure: dict[str, Any] = {"title": "", "width": spec.width, "plain": True, "y_scale": scale(drawn)}
     figure["across"] = min(len(drawn), ACROSS[spec.width])
@@ -45,10 +45,10 @@ def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn]) -> Figure:
             "y_label": drawn[0].panel.label,
         }
         figure["colors"] = {v.bar.series: look.color(v.bar.color) for v in values_of(drawn)}
-        return scatter.render(figure, scatter.marks(drawn, across))
+        return scatter.render(figure, scatter.marks(drawn, across), notes)
     groups = drawn[0].panel.groups
     numeric = len(groups) > 2 and all(group.isdigit() for group in groups)
     form = spec.form or ("lines" if numeric else "bars")
     if form == "table":
-        return table.render(figure, drawn, [])
-    return (lines.render if form == "lines" else bars.render)(figure, drawn, [])
+        return table.render(figure, drawn, notes)
+    return (lines.render if form == "lines" else bars.render)(figure, drawn, notes)

@@ -47,6 +47,7 @@ def marks(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[tuple[str, li
                     y.bar.series,
                     y.found.state if y.number.value is None else x.found.state,
                     interval=y.number.interval,
+                    text="".join(y.marks),
                 )
                 for y, x in zip(panel.values, other.values, strict=True)
             ],

@@ -1,6 +1,8 @@
 """Find the folder of the stored run that a variable names: by folder, run id, or a cell's name or id."""
 
+import contextlib
 import re
+import sqlite3
 from pathlib import Path
 
 from base.errors import BadInputError
@@ -29,12 +31,45 @@ def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
     if (found := find(name, run)) is None:
-        shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
-        hint = f"there is no run in {shown} yet, make experiment makes one"
-        if any(RESULTS.glob("*/*/cell.json")):
-            hint = f"{NAMES}; make results lists the runs of {shown}"
-        raise BadInputError(f"{name}={run}: no such run; {hint}")
+        raise missing(name, run)
     return str(found)
+
+
+def missing(name: str, run: str) -> BadInputError:
+    """Return the error for a run that has no folder here."""
+    if row := without_files(run):
+        return BadInputError(
+            f"{name}={run}: only the numbers of this run of lab {row[0]} are here, not its files, so it is "
+            f"unverified; make results, compare, table, figure, durability and advise use them, make "
+            f"setup-text with WHERE='run={row[1]}'; an export with FILES=yes has the files"
+        )
+    shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
+    hint = f"there is no run with its files in {shown} yet, make experiment makes one"
+    if any(RESULTS.glob("*/*/cell.json")) or any(RESULTS.glob("imported/*/*/*/cell.json")):
+        hint = f"{NAMES}; make results lists the runs of {shown}"
+    return BadInputError(f"{name}={run}: no such run; {hint}")
+
+
+def without_files(run: str) -> tuple[str, str] | None:
+    """Return lab and id of the newest run so named of which the database has the numbers alone, or None.
+
+    Read here, as commitpath.database loads the analysis, which commands that plan a run do without.
+    """
+    path, name = RESULTS / "results.sqlite", Path(run).name
+    if not path.is_file():
+        return None
+    query = (
+        "SELECT lab, run_id FROM run WHERE path IS NULL AND summary NOT NULL AND (run_id = ? OR cell_id = ?) "
+        "ORDER BY run_id DESC"
+    )
+    # the commands that use it report a damaged database
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        row: tuple[str, str] | None = connection.execute(query, (name, name.rpartition("-")[2])).fetchone()
+        return row
+    return None
 
 
 def find(name: str, run: str) -> Path | None:

@@ -117,10 +117,12 @@ def ledger(variables: dict[str, str]) -> int:
         raise BadInputError(f"FIGURE={figure}: unsupported suffix; use {', '.join(ledger.SUFFIXES)}")
     for variable in ("FIGURE", "RUNS"):
         stored_run.check_utf8(variable, variables.get(variable, ""))
-    for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:
-        if not folder.is_dir():
-            raise BadInputError(f"{variable}: there is no folder {folder}")
-    return ledger.main(Path(figure), [Path(run) for run in runs])
+    if not (folder := Path(figure).parent).is_dir():
+        raise BadInputError(f"FIGURE: there is no folder {folder}")
+    found = [
+        run if Path(run).is_dir() else stored_run.folder("ledger", {"RUNS": run}, "RUNS") for run in runs
+    ]
+    return ledger.main(Path(figure), [Path(run) for run in found])
 
 
 def demo(_: dict[str, str]) -> int:

@@ -216,6 +216,13 @@ def place(part: Path, folders: Sequence[Path], count: Counter[str]) -> None:
         (IMPORTED / name).parent.mkdir(parents=True, exist_ok=True)
         folder.rename(IMPORTED / name)
         count[NEW] += 1
+    if folders:
+        # loads Markdown and Jinja
+        from analysis.report import manual
+
+        # reports link to the documentation
+        for lab in {folder.relative_to(part).parts[0] for folder in folders}:
+            manual.write(IMPORTED / lab)
 
 
 def merge(

@@ -18,7 +18,10 @@ from model.cell import Cell
 REFUSED = ":${}"
 # Commands that write to results/, or to the database in it, which the first reader creates.
 RUNS = ("experiment", "watch", "bisect", "trend", "sweep", "reproduce", "calibrate", "profile")
-TO_RESULTS = (*RUNS, "results", "export", "artifact", "import", "compare")
+TO_RESULTS = (
+    *(*RUNS, "results", "export", "artifact", "import", "compare", "advise", "figure", "table", "durability"),
+    *("setup-text", "report-card"),
+)
 TO_CACHE = (*RUNS, "advise", "board", "board-check", "emulator", "host", "demo", "plan")
 # A file of the cache (https://bford.info/cachedir): backups skip the folder, and its last line identifies
 # commitpath's cache.

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
-from base.text import did_you_mean, printable_lines
+from base.text import printable_lines
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
-from commitpath.reporting.candidates import Setting, comparable, runs_of, settings
+from commitpath.reporting.candidates import Setting, comparable, settings
 from commitpath.reporting.choice import ANY, POWER, WITH_ANY, Choice, choice, chosen, planned
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.trials import unpaced
@@ -21,12 +21,16 @@ from commitpath.results.query import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """The runs with the given axes, the settings that they measure, and what the choice lacks."""
+    """The runs with the given axes, the settings that they measure, and what the choice lacks.
+
+    notes: on the runs that are left out.
+    """
 
     runs: Sequence[Run]
     settings: Sequence[Setting]
     choice: Choice
     results: Results
+    notes: Sequence[str]
 
 
 def advise(options: dict[str, str]) -> int:
@@ -44,14 +48,14 @@ def advise(options: dict[str, str]) -> int:
         if name in names
     }
     found = measured(given, wanted.failure, options.get("LAB"))
-    show(found.choice.lines())
+    show([*found.choice.lines(), *found.notes])
     if "RUN" in options and found.choice.todo:
         # loaded late: it loads Snakemake's and Ansible's parts
         from commitpath.sweep import drive
 
         code = drive.carry_out(found.choice.todo, [], options, whole=False)
         found = measured(given, wanted.failure, options.get("LAB"))
-        show(found.choice.lines())
+        show([*found.choice.lines(), *found.notes])
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
     if not found.results.every:
@@ -77,22 +81,18 @@ def show(texts: Sequence[str]) -> None:
 
 def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     """Return what the database has of the choice."""
-    stored = query.current()
+    results = query.current().of_lab(lab)
     names = chosen(given)
-    labs = sorted({stored.lab, *(run.facts["lab"] for run in stored.every)})
-    if lab is not None and lab not in labs:
-        near = did_you_mean(lab, labs)
-        raise BadInputError(f"LAB={lab}: {near}it has no runs; there are {', '.join(labs)}")
-    runs = runs_of(stored.every, stored.lab, lab)
-    alike = comparable(given, runs, stored.lab, names)
-    found = settings(alike, runs, failure, names)
+    alike, notes = comparable(given, results.counted, results.lab, names)
+    found = settings(alike, results.counted, failure, names)
     # a device that no one named is that of the runs
     place = {"DEVICE": alike[0].cell.device} if alike else {}
     cells, excluded = planned({**place, **given}, failure)
     tried = any(run.cell.crash != "none" for run in cells.values())
-    keys = {setting.key for setting in found if setting.trials or not tried}
-    results = Results(stored.every, lab or stored.lab)
-    return Measured(alike, found, choice(cells, excluded, results, keys, names), results)
+    keys = {setting.key for setting in found}
+    tried_keys = {setting.key for setting in found if setting.trials} if tried else None
+    chosen_cells = choice(cells, excluded, results, keys, tried_keys, names, failure)
+    return Measured(alike, found, chosen_cells, results, notes)
 
 
 def unkept(found: Sequence[Setting], options: Mapping[str, str]) -> str:

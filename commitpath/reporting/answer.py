@@ -9,9 +9,9 @@ from analysis.stats.totals import gb_a_day, years
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
 from commitpath.reporting.candidates import CUTS, Setting
-from commitpath.reporting.choice import NAMED, POWER, UNBROKEN, needs, text, words
+from commitpath.reporting.choice import FAILURES, NAMED, POWER, UNBROKEN, needs, text, words
 from commitpath.reporting.limits import SURVIVE, Limits
-from commitpath.reporting.single_changes import FAILURES, buys_most, buys_nothing, pairs
+from commitpath.reporting.single_changes import buys_most, buys_nothing, pairs
 from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.query import Results
 from model.engines import survival

@@ -53,8 +53,9 @@ def artifact(options: Mapping[str, str]) -> int:
         this_lab = store.label(connection)
     here = [run for run in runs if run.path is not None and run.facts["lab"] == this_lab]
     if not here:
+        others = f"; {len(runs)} runs of it have no files here, or are another lab's" if runs else ""
         raise BadInputError(
-            f"GRID={options['GRID']}: no ok run of it is here; make sweep GRID={options['GRID']}"
+            f"GRID={options['GRID']}: no ok run of it is here{others}; make sweep GRID={options['GRID']}"
         )
     with scratch.folder(target.resolve().parent, ".artifact") as work:
         place = work / target.name.partition(".")[0]
@@ -66,7 +67,9 @@ def artifact(options: Mapping[str, str]) -> int:
         (place / "README.txt").write_text(readme(path.stem, here, len(grid.expand(options["GRID"]).runs)))
         for name in figures.names():
             if load_data(figures.FIGURES / f"{name}.yml", "sweep_figure")["grid"] == path.stem:
-                figures.figure({"NAME": name, "FIGURE": str(place / f"figures/{name}.pdf")})
+                # of no shipped runs; the export may have changed the label
+                options_of = {"NAME": name, "FIGURE": str(place / f"figures/{name}.pdf")}
+                figures.figure({**options_of, "LAB": label or this_lab})
         part = work / "artifact"
         with tarfile.open(part, "w:gz", compresslevel=6) as made:
             made.add(place, place.name)

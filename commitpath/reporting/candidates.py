@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.errors import BadInputError
-from base.text import printable
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
@@ -26,8 +25,6 @@ from model.statements import sqlfile
 
 # The axes in which a cell differs from its trials.
 CUTS = ("crash", "cuts", "cut_seed")
-# The lab of the runs in experiments/reference.tar.xz.
-SHIPPED = "reference"
 
 
 @dataclass(frozen=True)
@@ -89,30 +86,12 @@ def elsewhere(run: Run, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(part for part in place(run) if part.partition("=")[0] not in names)
 
 
-def runs_of(every: Sequence[Run], own: str, lab: str | None) -> list[Run]:
-    """Return the runs of a lab; without one those of this lab (own), and shipped runs of other cells.
-
-    A shipped run with another profile than the present one of that name is left out.
-    """
-    if lab is not None:
-        return [run for run in every if run.facts["lab"] == lab]
-    mine = [run for run in every if run.facts["lab"] == own]
-    here = {place_of(run) for run in mine if run.facts["status"] == "ok" and not run.marks}
-    shipped = [
-        run for run in every if run.facts["lab"] == SHIPPED != own and run.marks == (select.UNVERIFIED,)
-    ]
-    return [*mine, *(run for run in shipped if place_of(run) not in here)]
-
-
-def place_of(run: Run) -> tuple[str, str]:
-    """Return the cell and the kernel of a run."""
-    return run.cell_id, run.facts["uname"]
-
-
-def comparable(given: dict[str, str], runs: Sequence[Run], own: str, names: Sequence[str]) -> list[Run]:
+def comparable(
+    given: dict[str, str], runs: Sequence[Run], own: str, names: Sequence[str]
+) -> tuple[list[Run], list[str]]:
     """Return the ok runs with the given axes that differ only in what a developer chooses (names).
 
-    The largest such set, with a note on what is left out; empty without any. own: the label of this lab. Its
+    The largest such set, empty without any; and notes on what is left out. own: the label of this lab. Its
     marked runs are left out, unless the content of a profile is named (DEVICE=constant#b1c1).
     """
     wanted = {
@@ -135,18 +114,22 @@ def comparable(given: dict[str, str], runs: Sequence[Run], own: str, names: Sequ
             fixed = [name for name in select.names([run]) if name not in (*names, *CUTS, *SAMPLED)]
             alike = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(alike, []).append(run)
-    if without := left_out(marked):
-        print(printable(f"({without})"))
-    if not groups:
-        return []
-    largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
-    if len(groups) > 1:
-        others = sum(len(runs) for runs in groups.values()) - len(largest)
-        print(
-            f"({others} runs of other workloads, sizes, kernels or contents of a profile are left out;\n"
-            "name axes to choose them)"
+    notes = [f"  {without}"] if (without := left_out(marked)) else []
+    largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}), default=[])
+    if others := [run for several in groups.values() if several is not largest for run in several]:
+        differ = [name for run in others for name in differences(run, largest[0], names)]
+        notes.append(
+            f"  {len(others)} runs that differ in {', '.join(dict.fromkeys(differ))} are left out; name axes "
+            "to choose them"
         )
-    return largest
+    return largest, notes
+
+
+def differences(run: Run, other: Run, names: Sequence[str]) -> list[str]:
+    """Return the axes of both runs, but those of a choice (names), in which they differ, and the kernel's."""
+    varied = [name for name in select.varying([run, other]) if name not in (*names, *CUTS, *SAMPLED)]
+    both = [name for name in varied if name in run.settings and name in other.settings]
+    return [*both, *(["uname"] if run.facts["uname"] != other.facts["uname"] else [])]
 
 
 def value_of(name: str, text: str, given: Mapping[str, str]) -> str:

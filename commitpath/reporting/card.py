@@ -8,6 +8,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
 from base.text import printable_lines
+from commitpath.command_line import stored_run
 from commitpath.reporting.items import Item, items, run_of_folder, same_cell, values
 from commitpath.results import query
 from commitpath.results.marks import footnotes
@@ -23,10 +24,13 @@ def card(options: dict[str, str]) -> int:
     """Print the card."""
     if not options.get("FILE"):
         raise BadInputError(USAGE)
-    path = Path(options["FILE"])
+    stored_run.check_utf8("FILE", options["FILE"])
+    path = stored_run.find("FILE", options["FILE"]) or Path(options["FILE"])
+    if not path.exists():
+        raise stored_run.missing("FILE", options["FILE"])
     if path.is_dir():
         runs = query.current().every
-        run = run_of_folder(options["FILE"], runs)
+        run = run_of_folder(str(path), runs)
         title, reported, engine = str(path), values(run, runs), run.cell.engine
         # repeats and spread are those of its whole cell
         notes = footnotes([run, *(other for other in same_cell(run, runs) if other is not run)])

@@ -35,10 +35,14 @@ WITH_ANY = ("ENGINE", "FS")
 ANY = "any"
 # The failure that only trials answer.
 POWER = "power"
+# SURVIVE → trials of it.
+FAILURES = {"process": "kills", "os": "crashes of the system", POWER: "power cuts"}
 # Axes that a setting is always named by, if they are chosen.
 NAMED = ("engine", "fs", "journal_mode", "synchronous")
 # Stands for a blank at which no line ends.
 UNBROKEN = "\xa0"
+# Most missing settings that are listed for a reason.
+LISTED = 4
 Key = tuple[str, ...]
 
 
@@ -115,22 +119,24 @@ def has_trials(given: Mapping[str, str], failure: str) -> bool:
 
 @dataclass(frozen=True)
 class Choice:
-    """The cells of the choice, and those that are to be run: label → reason, in `missing`."""
+    """The cells of the choice, and those that are to be run: label → reason, in `missing`.
+
+    number: how many are measured; others: how many settings that are not of the choice are. trials: what
+    cells are to be tried by, None if they are not tried.
+    """
 
     cells: Mapping[str, Planned]
     excluded: Sequence[Excluded]
     missing: Mapping[str, str]
+    number: int
+    others: int
+    trials: str | None
     todo: dict[str, Planned] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """Return which settings are not measured, why, and how long that takes."""
-        lines = [self.measured]
-        for reason in dict.fromkeys(self.missing.values()):
-            labels = [label for label, why in self.missing.items() if why == reason]
-            lines.append(f"  missing, {reason}: {'; '.join(labels)}")
-        for reason in dict.fromkeys(entry.reason for entry in self.excluded):
-            number = sum(entry.reason == reason for entry in self.excluded)
-            lines.append(f"  left out, {number}: {reason}")
+        """Return how many settings are measured, how long the others take, and why they are missing."""
+        more = f"; and {self.others} other settings" if self.others else ""
+        lines = [f"{self.measured}{more}"]
         if self.todo:
             boards = sweep_plan.with_bases(run.group for run in self.todo.values())
             to_prepare = len(boards) * needs()["board_seconds"] / 60
@@ -139,12 +145,21 @@ class Choice:
                 f"  RUN=yes runs {len(self.todo)} cells: about {minutes:.0f} min on two CPUs, "
                 f"{to_prepare:.0f} of them for {len(boards)} boards if none is prepared"
             )
+        for reason in dict.fromkeys(self.missing.values()):
+            labels = [label for label, why in self.missing.items() if why == reason]
+            rest = [f"and {len(labels) - LISTED} more"] if len(labels) > LISTED + 1 else labels[LISTED:]
+            lines.append(f"  missing, {reason}: {'; '.join([*labels[:LISTED], *rest])}")
+        for reason in dict.fromkeys(entry.reason for entry in self.excluded):
+            number = sum(entry.reason == reason for entry in self.excluded)
+            lines.append(f"  left out, {number}: {reason}")
         return lines
 
     @property
     def measured(self) -> str:
-        """The number of measured settings, in words."""
-        return f"{len(self.cells) - len(self.todo)} of {len(self.cells)} settings of the choice are measured"
+        """The number of measured settings, in words; of tried ones, if these are fewer."""
+        tried = len(self.cells) - len(self.todo)
+        words = f", {tried} of them tried by {self.trials}" if self.trials and tried < self.number else ""
+        return f"{self.number} of {len(self.cells)} settings of the choice are measured{words}"
 
     def check(self) -> None:
         """Raise BadInputError if too few settings are measured for advice."""
@@ -161,16 +176,26 @@ def choice(
     excluded: Sequence[Excluded],
     results: Results,
     measured: Set[Key],
+    tried: Set[Key] | None,
     names: Sequence[str],
+    failure: str,
 ) -> Choice:
-    """Return which settings are measured. measured: their keys; names: of the key."""
-    todo = {name: run for name, run in cells.items() if key(dict(run.cell.axes()), names) not in measured}
-    missing = {
-        text(words(run.cell, names)).replace(" ", UNBROKEN): results.find(run.cell).reason
-        or "measured on another kernel"
-        for run in todo.values()
-    }
-    return Choice(cells, excluded, missing, todo)
+    """Return which settings are measured, and tried: their keys, None if none need be. names: of the key."""
+    keys = {name: key(dict(run.cell.axes()), names) for name, run in cells.items()}
+    there = measured if tried is None else tried
+    todo = {name: run for name, run in cells.items() if keys[name] not in there}
+    missing = {}
+    for name, run in todo.items():
+        found = results.find(run.cell)
+        reason = found.reason or "measured on another kernel"
+        if found.state == "missing" and keys[name] in measured:
+            reason = f"not tried by {FAILURES[failure]}"
+        missing[text(words(run.cell, names)).replace(" ", UNBROKEN)] = reason
+    number = sum(each in measured for each in keys.values())
+    others = len(measured - {*keys.values()})
+    return Choice(
+        cells, excluded, missing, number, others, None if tried is None else FAILURES[failure], todo
+    )
 
 
 def text(variables: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ def durability(options: dict[str, str]) -> int:
             f"> and FIGURE=<file>{' or '.join(SUFFIXES)}"
         )
     path = figure_path(options["FIGURE"])
-    results = current()
+    results = current().of_lab(options.get("LAB"))
     found = measured(grid, expand(grid), results)
     if "LOSE_AT_MOST" in options:
         found = within(found, options["LOSE_AT_MOST"])
@@ -112,7 +112,7 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
         tps, promised = runs.number("tps", "all").value or 0.0, runs.runs[0].summary["crash"]["promised"]
         rows.append(Row(settings, tps, trials, promised, lacking, runs.runs))
     if not rows:
-        raise BadInputError(
-            f"GRID={name}: none of its {len(cells)} cells is measured; make sweep GRID={name}"
-        )
+        why = f"{next(iter(missing))}; make sweep GRID={name}"
+        more = ", or LAB= for that lab's runs" if any(results.find(cell).labs for cell in cells) else ""
+        raise BadInputError(f"GRID={name}: none of its {len(cells)} cells is measured: {why}{more}")
     return Found(Path(name).stem, failure, varied, rows, missing, grid.excluded)

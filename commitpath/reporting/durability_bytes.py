@@ -10,7 +10,7 @@ from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
 from commitpath.reporting.durability_rows import MEASURED, Found, Row, cuts, table
-from commitpath.results.marks import made_otherwise, transactions
+from commitpath.results.marks import MARKED, footnotes, made_otherwise, transactions
 from commitpath.results.query import Results
 from model import engines
 
@@ -35,6 +35,12 @@ class Cost:
     kib: float
     ms: float
     row: Row
+    watched: Run
+
+    @property
+    def mark(self) -> str:
+        """The mark of runs with caveats, or empty."""
+        return MARKED if self.watched.marks or self.row.mark else ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,8 @@ def measured(found: Found, results: Results) -> Costs:
             continue
         place, kib = place_of(row.settings), watched.summary["block"]["bytes_written"] / 1024
         ms = 1000 / watched.summary["tps"]["all"]
-        costs.append(Cost(place, name_of(row.settings, every), kib / transactions(watched), ms, row))
+        name = name_of(row.settings, every)
+        costs.append(Cost(place, name, kib / transactions(watched), ms, row, watched))
         runs += [watched, *row.runs]
         kernels.setdefault(place, set()).update(run.facts["uname"] for run in (watched, *row.runs))
     left_out: dict[str, list[str]] = {}
@@ -105,7 +112,7 @@ def measured(found: Found, results: Results) -> Costs:
             f"GRID={found.grid}: none of its cells with cuts is there, watched without cuts, too; "
             f"the first, {names[0]}: {why}; make sweep GRID={found.grid}"
         )
-    return Costs(found, costs, left_out, list(made_otherwise(runs).values()))
+    return Costs(found, costs, left_out, [*made_otherwise(runs).values(), *footnotes(runs)])
 
 
 def watched_run(row: Row, results: Results) -> tuple[Run | None, str]:
@@ -157,7 +164,13 @@ def lines(costs: Costs) -> list[str]:
     """Return the cells as Markdown."""
     places = any(cost.place for cost in costs.costs)
     rows = [
-        [*([cost.place] if places else []), cost.name, f"{cost.kib:.1f}", f"{cost.ms:.2f}", took(cost)]
+        [
+            *([cost.place] if places else []),
+            f"{cost.name}{cost.mark and f' {cost.mark}'}",
+            f"{cost.kib:.1f}",
+            f"{cost.ms:.2f}",
+            took(cost),
+        ]
         for cost in costs.costs
     ]
     return table([*(["where"] if places else []), "engine and settings", *HEAD], rows)

@@ -34,6 +34,7 @@ def lost_commits(found: Found) -> Figure:
             row.tps,
             row.settings.get(COLOR) or row.settings.get(ENGINE, ""),
             shape=f"{SHAPE} {row.settings[SHAPE]}" if row.settings.get(SHAPE) else "",
+            text=row.mark,
             outlined=bool(row.trials.broken),
         )
         marks.append(mark)
@@ -69,7 +70,7 @@ def bytes_written(costs: Costs) -> Figure:
                     cost.kib,
                     cost.ms,
                     style.clean(cost.name),
-                    text=cost.row.trials.short(),
+                    text=cost.row.trials.short() + cost.mark,
                     outlined=bool(cost.row.trials.broken),
                 )
                 for cost in costs.costs

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.trials import Trials
+from commitpath.results.marks import MARKED, footnotes
 from commitpath.sweep.grid import Excluded
 
 MEASURED = (
@@ -27,6 +28,11 @@ class Row:
     promised: str
     lacking: frozenset[str] = frozenset()
     runs: Sequence[Run] = ()
+
+    @property
+    def mark(self) -> str:
+        """The mark of runs with caveats, or empty."""
+        return MARKED if any(run.marks for run in self.runs) else ""
 
     def columns(self) -> list[str]:
         """Return the values of MEASURED."""
@@ -66,8 +72,13 @@ class Found:
         total = len(self.rows) + sum(map(len, self.unmeasured.values()))
         return (
             f"{len(self.rows) + self.beyond} of {total} cells of grid {self.grid} are measured, each by "
-            f"{cuts(self.rows)} cuts ({self.failure}){missing}{excluded}"
+            f"{cuts(self.rows)} cuts ({self.failure}){missing}{excluded}{caveats(self.rows)}"
         )
+
+
+def caveats(rows: Sequence[Row]) -> str:
+    """Return the caveats of the runs, for a caption; empty without any."""
+    return "".join(f"; {note}" for note in footnotes([run for row in rows for run in row.runs]))
 
 
 def cuts(rows: Sequence[Row]) -> str:

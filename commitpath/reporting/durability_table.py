@@ -25,7 +25,10 @@ def lines(found: Found) -> list[str]:
     # an engine that lacks one of ROWS has an empty value
     if len(found.rows) > LARGE and all(row.settings.get(axis) for row in found.rows for axis in ROWS):
         return by_filesystem(found)
-    return table([*found.varied, *MEASURED], [[*row.settings.values(), *row.columns()] for row in found.rows])
+    rows = [[*row.settings.values(), *row.columns()] for row in found.rows]
+    for row, values in zip(found.rows, rows, strict=True):
+        values[len(found.varied)] += row.mark and f" {row.mark}"
+    return table([*found.varied, *MEASURED], rows)
 
 
 def by_filesystem(found: Found) -> list[str]:
@@ -50,6 +53,7 @@ def entry(row: Row | None) -> str:
     trials = row.trials
     spans = trials.usable and trials.worst and trials.worst_ms is not None
     text = f"{row.tps:.1f}; {trials.short()}{f' ({seconds(trials.worst_ms or 0)})' if spans else ''}"
+    text += row.mark and f" {row.mark}"
     return f"**{text}**" if trials.broken else text
 
 

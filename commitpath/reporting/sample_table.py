@@ -8,12 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from base.errors import BadInputError
-from base.text import printable
+from base.text import printable, printable_lines
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.setup import LATEX
 from commitpath.results import metrics, query
 from commitpath.results.distinct_runs import samples
+from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.metrics import METRICS, WHOLE
 from commitpath.sweep import grid
 
@@ -34,31 +35,44 @@ def table(options: Mapping[str, str]) -> int:
     wanted = options.get("METRIC", "").split() or [name for name in METRICS if METRICS[name].quantity]
     for name in wanted:
         metrics.check(name)
-    runs = samples(select.selected(list(query.current().every), f"grid={path.stem} status=ok"))
+    results = query.current().of_lab(options.get("LAB"))
+    of_grid = f"grid={path.stem} status=ok"
+    runs = samples(select.selected(list(results.counted), of_grid))
     if not runs:
-        raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}")
+        labs = sorted({run.facts["lab"] for run in select.selected(list(results.every), of_grid)})
+        more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else ""
+        raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}{more}")
     op = options.get("OP", WHOLE)
     operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
     if op not in operations:
         raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
     head, rows = numbers(runs, wanted, op)
     print({"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[form](head, rows))
-    print(f"{len(rows)} samples of OP={op}", file=sys.stderr)
+    print(printable_lines([f"{len(rows)} samples of OP={op}", *footnotes(runs)]), file=sys.stderr)
     return 0
 
 
 def numbers(
     runs: Sequence[Run], wanted: Sequence[str], op: str
 ) -> tuple[list[str], list[list[str | float | None]]]:
-    """Return head and rows: the axes in which runs differ, run, and the metrics that any run has for `op`."""
+    """Return head and rows: the axes in which runs differ, run, and the metrics that any run has for `op`.
+
+    A column has the mark of runs with caveats, if there are any.
+    """
     axes = select.varying(runs)
     found = {name: [metrics.value(run, name, op) for run in runs] for name in wanted}
     found = {name: values for name, values in found.items() if any(value is not None for value in values)}
+    marked = any(run.marks for run in runs)
     rows: list[list[str | float | None]] = [
-        [*(run.shown(name) for name in axes), run.facts["run"], *(values[at] for values in found.values())]
+        [
+            *(run.shown(name) for name in axes),
+            run.facts["run"],
+            *([MARKED if run.marks else ""] if marked else []),
+            *(values[at] for values in found.values()),
+        ]
         for at, run in enumerate(runs)
     ]
-    return [*axes, "run", *found], rows
+    return [*axes, "run", *(["mark"] if marked else []), *found], rows
 
 
 def short(value: str | float | None) -> str:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from commitpath.reporting import counted
 from commitpath.reporting.candidates import Setting
-from commitpath.reporting.choice import needs, text, words
+from commitpath.reporting.choice import FAILURES, needs, text, words
 from commitpath.reporting.limits import Limits
 from commitpath.reporting.trials import Trials
 from commitpath.results.query import Results
 
-FAILURES = {"process": "kills", "os": "crashes of the system", "power": "power cuts"}
 # Most quantities of a ledger that are shown of each kind.
 MOST_SHOWN = 2
 

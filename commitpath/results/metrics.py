@@ -64,7 +64,8 @@ def value(run: Run, metric: str, op: str) -> float | None:
 def number(run: Run, metric: str, op: str) -> float:
     """Return a metric of a run. Raises LabError if the run has no such number."""
     if (read := value(run, metric, op)) is None:
-        raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
+        files = "" if run.path else ", and its files are not here"
+        raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}{files}")
     return read
 
 
@@ -197,13 +198,15 @@ def lost(run: Run, statistic: str) -> float | None:
 
 
 def written(run: Run, metric: str) -> float | None:
-    """Return a count of a watched run's writes; None for an unwatched one."""
+    """Return a count of a watched run's writes; None for an unwatched one, or without files that have it."""
     if not run.summary.get("ledger"):
         return None
     if metric == "checkpoints":
         properties = run.document("manifest")[str(run.cell.engine)].get("properties", {})
         numbers = [int(count) for name, count in properties.items() if name.startswith(CHECKPOINTS)]
-        return sum(numbers) if numbers else syncs_of(RESULTS / str(run.path), "database")
+        if not numbers and run.path:
+            numbers = [syncs_of(RESULTS / run.path, "database")]
+        return sum(numbers) if numbers else None
     of_engine = {label for label, _ in engines.by_name(str(run.cell.engine)).FILES.values()} - {"other"}
     sums = run.summary["ledger"]["bytes"].items()
     return float(sum(size for label, size in sums if (label in of_engine) == (metric == "pages"))) / PAGE
@@ -219,13 +222,13 @@ def syncs_of(folder: Path, role: str) -> int:
 def recovery(run: Run) -> float | None:
     """Return the longest time in s from the mount to the opened database after a cut.
 
-    None without cuts, and if a database did not open.
+    None without cuts, if a database did not open, and if the run's files are not here.
     """
     crash = run.summary.get("crash")
-    if not crash or crash["opened"] < crash["cuts"]:
+    if not run.path or not crash or crash["opened"] < crash["cuts"]:
         return None
     columns = ("mounted_ns", "looked_ns", "opened_ns")
-    trials = stored.read(RESULTS / str(run.path)).table("trials", columns)
+    trials = stored.read(RESULTS / run.path).table("trials", columns)
     time = pl.col("opened_ns") - pl.col("mounted_ns") - pl.col("looked_ns").fill_null(0)
     return float(trials.select(time.max()).item()) / 1e9
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis.stats import spread
+from base.errors import BadInputError
 from base.identity import contents
+from base.text import did_you_mean
 from commitpath.cells.axes import axes, own_name
 from commitpath.cells.identities import cell_id
 from commitpath.database import row_checks, select, store, sync
@@ -25,6 +28,8 @@ from model.cell import SAMPLED, Cell, sample
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
 # For a command that finds nothing in an empty database.
 NO_RUNS = "no run is here; `make import FILE=experiments/reference.tar.xz` brings the first ones"
+# The lab of the runs in experiments/reference.tar.xz.
+SHIPPED = "reference"
 COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
 
 
@@ -46,7 +51,8 @@ class Number(NamedTuple):
 class Found:
     """The runs of a cell that count. state: ok, failed, missing or excluded; reason: why it is not ok.
 
-    asked: whether the cell was requested; tried: its runs if none counts.
+    asked: whether the cell was requested; tried: its runs if none counts. labs: those that have runs of it
+    which are not counted, if there are no others.
     """
 
     state: str
@@ -55,6 +61,7 @@ class Found:
     tried: Sequence[Run] = ()
     grids: tuple[str, ...] = ()
     asked: bool = True
+    labs: Sequence[str] = ()
 
     def number(self, metric: str, op: str) -> Number:
         """Return a metric of the runs; empty if none counts. LabError if a run has no such number."""
@@ -87,7 +94,7 @@ class Causes:
 
 
 class Results:
-    """One lab's runs by cell. every: the runs of all labs."""
+    """The runs that count, by cell. every: the runs of all labs; lab: the label of this one."""
 
     def __init__(
         self,
@@ -96,31 +103,71 @@ class Results:
         excluded: Excluded = (),
         asked: Set[str] | None = None,
         samples: Mapping[str, Sequence[Cell]] | None = None,
+        counted: Sequence[Run] | None = None,
     ) -> None:
-        """asked: ids of the requested cells; None for all. samples: a cell's id → its seeds and boards."""
+        """asked: ids of the requested cells; None for all. samples: a cell's id → its seeds and boards.
+
+        counted: the runs to count, those of the lab by default.
+        """
         self.every, self.lab = every, lab
+        self.counted = [run for run in every if run.facts["lab"] == lab] if counted is None else counted
         self.excluded, self.asked, self.samples = list(excluded), asked, samples or {}
         self.by_cell: dict[str, list[Run]] = {}
         # marked runs of requested cells: they do not count
         self.left_out: dict[str, Run] = {}
         self._watched: dict[tuple[str, ...], list[Run]] = {}
-        for run in every:
-            if run.facts["lab"] != lab:
-                continue
+        for run in self.counted:
             self.by_cell.setdefault(run.cell_id, []).append(run)
-            if run.facts["status"] == "ok" and not run.marks and run.summary.get("ledger"):
+            if self._counts(run) and run.summary.get("ledger"):
                 self._watched.setdefault(unwatched(run.cell), []).append(run)
+
+    def of_lab(self, lab: str | None) -> Results:
+        """Return the runs of a lab; without one those of this lab, and shipped runs of other cells.
+
+        A shipped run with another profile than the present one of that name is left out. Raises BadInputError
+        for a lab without runs.
+        """
+        labs = sorted({self.lab, *(run.facts["lab"] for run in self.every)})
+        if lab is not None and lab not in labs:
+            near = did_you_mean(lab, labs)
+            raise BadInputError(f"LAB={lab}: {near}it has no runs; there are {', '.join(labs)}")
+        here = {place_of(run) for run in self.counted if self._counts(run)}
+        shipped = [
+            run
+            for run in self.every
+            if run.facts["lab"] == SHIPPED != self.lab
+            and run.marks == (select.UNVERIFIED,)
+            and place_of(run) not in here
+        ]
+        theirs = [run for run in self.every if run.facts["lab"] == lab]
+        return Results(self.every, self.lab, counted=theirs if lab else [*self.counted, *shipped])
+
+    def _counts(self, run: Run) -> bool:
+        """Return whether a run is ok; those of this lab must have no mark, others are shown with it."""
+        return run.facts["status"] == "ok" and not (run.marks and run.facts["lab"] == self.lab)
+
+    @functools.cached_property
+    def elsewhere(self) -> Mapping[str, Set[str]]:
+        """Cell id → the labs with ok runs that are not counted."""
+        labs: dict[str, set[str]] = {}
+        for run in self.every:
+            if run.facts["lab"] != self.lab and run.facts["status"] == "ok":
+                labs.setdefault(run.cell_id, set()).add(run.facts["lab"])
+        return labs
 
     def find(self, *cells: Cell) -> Found:
         """Return the runs of a cell that count, or the reason for none. cells: its samples."""
         cells = tuple(one for cell in cells for one in self.samples.get(cell_id(cell), [cell]))
         runs = [run for cell in cells for run in self.by_cell.get(cell_id(cell), [])]
         good = [run for run in runs if run.facts["status"] == "ok"]
-        marked = [run for run in good if run.marks]
+        counting = [run for run in good if self._counts(run)]
+        marked = [run for run in good if not self._counts(run)]
         grids = tuple(sorted({grid for run in runs for grid in run.grids}))
         self.left_out |= {f"{run.facts['cell']}/{run.facts['run']}": run for run in marked}
-        if counting := [run for run in good if not run.marks]:
-            return Found("ok", None, samples(counting), (), grids)
+        if counting:
+            # of shipped runs on another kernel none, if there are own ones
+            own = [run for run in counting if run.facts["lab"] == self.lab]
+            return Found("ok", None, samples(own or counting), (), grids)
         if marked:
             return Found("failed", f"left out: {'; '.join(marked[-1].marks)}", (), runs, grids)
         if runs:
@@ -131,7 +178,9 @@ class Results:
                 return Found("excluded", reason, grids=(grid,))
         if self.asked is not None and not self.asked & {cell_id(cell) for cell in cells}:
             return Found("excluded", "it was not asked for", asked=False)
-        return Found("missing", "it was not run")
+        labs = sorted({lab for cell in cells for lab in self.elsewhere.get(cell_id(cell), ())})
+        elsewhere = f" here, but by lab {', '.join(labs)}" if labs else ""
+        return Found("missing", f"it was not run{elsewhere}", labs=labs)
 
     def watched(self, cell: Cell, stored: bool = False) -> Run | None:
         """Return a watched run with equal settings but probes and n, or None.
@@ -143,11 +192,17 @@ class Results:
 
     def causes(self, cell: Cell, op: str) -> Causes | None:
         """Return the Causes of a cell's watched run; None without one, and for a mix."""
-        run = self.watched(cell)
+        # syncs of a mix are counted in the run's files
+        run = self.watched(cell, stored=True)
         if run is None or ":" in op:
             return None
         counts = {name: metrics.number(run, name, op) for name in COUNTS}
         return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
+
+
+def place_of(run: Run) -> tuple[str, str]:
+    """Return the cell and the kernel of a run."""
+    return run.cell_id, run.facts["uname"]
 
 
 def unwatched(cell: Cell) -> tuple[str, ...]:

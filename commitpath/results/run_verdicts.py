@@ -17,6 +17,7 @@ from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from base.text import one_line, printable
 from commitpath.command_line import stored_run
+from commitpath.database import select, store
 from commitpath.database.select import Run
 from commitpath.results import metrics, run_folders
 from commitpath.results.expectations import Expectation, Name, Scanner, lacks
@@ -50,15 +51,8 @@ def read(text: str, expectations: Sequence[Expectation]) -> Reference:
         raise BadInputError("REFERENCE=: name a run's folder, its id, or a file of NAME=value")
     if path.is_file():
         made = Reference(text, numbers=numbers(path))
-    elif (found := stored_run.find("REFERENCE", text)) is None:
-        raise BadInputError(
-            f"REFERENCE={text}: no such run or file; {stored_run.NAMES}; a file has NAME=value"
-        )
     else:
-        try:
-            run = run_folders.read(found)
-        except FileError as error:
-            raise BadInputError(f"REFERENCE={text}: {error}") from error
+        run = run_of(text)
         if run.facts["status"] != "ok":
             raise BadInputError(f"REFERENCE={text}: the run was rejected: {'; '.join(run.reasons)}")
         made = Reference(text, run)
@@ -66,6 +60,20 @@ def read(text: str, expectations: Sequence[Expectation]) -> Reference:
         names = ", ".join(str(expected.name) for expected in expectations)
         raise BadInputError(f"REFERENCE={text}: it has none of {names}")
     return made
+
+
+def run_of(text: str) -> Run:
+    """Return the run that a text names, by its folder or by the database's numbers. Raises BadInputError."""
+    if found := stored_run.find("REFERENCE", text):
+        try:
+            return run_folders.read(found)
+        except FileError as error:
+            raise BadInputError(f"REFERENCE={text}: {error}") from error
+    if row := stored_run.without_files(text):
+        with store.opened(write=False) as connection:
+            for run in select.load(connection, "lab={} run={}".format(*row)):
+                return run
+    raise BadInputError(f"REFERENCE={text}: no such run or file; {stored_run.NAMES}; a file has NAME=value")
 
 
 def numbers(path: Path) -> dict[Name, float]:

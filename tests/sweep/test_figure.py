@@ -1,8 +1,10 @@
 """make figure: a metric over an axis of a swept grid, and one line for what cannot be drawn."""
 
 import csv
+import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +12,13 @@ from typing import Any
 import pytest
 from copied import copy_tree, python
 from lab import Lab, edit
+from matplotlib.figure import Figure
 
+from analysis.figures import style
+from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, look
+from commitpath.charts import command, files, look
 from commitpath.charts.files import figure_path
 from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
@@ -122,6 +127,23 @@ def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path
         assert not list(tmp_path.glob("x.*"))
 
 
+def test_a_figure_that_is_drawn_slowly_has_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another call, and the saving itself, remove files that look abandoned."""
+
+    def save(_: object, path: Path) -> None:
+        for file in tmp_path.rglob("*.csv*"):
+            os.utime(file, (0, 0))
+        scratch.sweep(tmp_path, 2)
+        path.touch()
+
+    monkeypatch.setattr(style, "save", save)
+    files.save(Figure(), tmp_path / "x.svg", [["a"], ["1"]])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.svg"]
+    assert (tmp_path / "x.csv").read_text() == "a\n1\n"
+
+
 def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInputError, match=r"^FIGURE=a\.pgf: needs pdflatex"):
@@ -138,6 +160,23 @@ def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -
     said = lab.says("figure", GRID=grid, X="page_size", SERIES="fs", FIGURE=str(tmp_path / "x.pdf"))
     assert f"none of 6 points has a number: it was not run; make sweep GRID={grid}" in said
     assert not list(tmp_path.glob("x.*"))
+
+
+def test_another_labs_runs_are_drawn_by_its_name(
+    swept: Lab, labs: Callable[[str], Lab], grid: str, tmp_path: Path
+) -> None:
+    swept.ok("export", FILE=str(tmp_path / "kiel.sqlite"), LAB="kiel")
+    here = labs("here")
+    here.ok("import", FILE=str(tmp_path / "kiel.sqlite"))
+    axes = {"GRID": grid, "X": "page_size", "SERIES": "fs", "FIGURE": str(tmp_path / "x.svg")}
+    said = here.says("figure", **axes)
+    assert (
+        f"it was not run here, but by lab kiel; make sweep GRID={grid}, or LAB= for that lab's runs" in said
+    )
+    assert "5 of 6 points drawn" in here.ok("figure", **axes, LAB="kiel")
+    assert "LAB=kile: did you mean kiel? it has no runs; there are kiel, local" in here.says(
+        "figure", **axes, LAB="kile"
+    )
 
 
 def test_help_and_checks_have_the_table_of_metrics() -> None:

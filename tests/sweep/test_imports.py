@@ -15,9 +15,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import commands
 import pytest
 from lab import ROOT, Lab
 
+from analysis.report import manual
 from base.errors import BadInputError
 from commitpath.database import archive
 from commitpath.database.select import UNVERIFIED
@@ -173,6 +175,17 @@ def of_file(end: str, by: bytes | None) -> Edit:
         return None if by is None else (name, by)
 
     return edit
+
+
+def test_the_links_of_an_imported_report_lead_to_pages(with_files: tuple[Lab, Path]) -> None:
+    """Its analysis is kept, with links to the documentation next to the cells' folders."""
+    lab, path = with_files
+    page = f"../../{manual.pages()}reference/formats.html"
+    repack(path, of_file("report.html", page.encode()))
+    done = commands.call("import", f"FILE={path}", COMMITPATH_RESULTS=str(lab.results))
+    assert done.returncode == 0, done.stderr
+    (report,) = lab.results.glob("imported/*/*/*/report.html")
+    assert (report.parent / report.read_text()).is_file()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """The shipped runs: they are of cells that this tree makes, and answer the page's commands by themselves."""
 
+import csv
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from lab import ROOT, Lab
 
+from commitpath.command_line import variables as variables_table
 from commitpath.database import select, store
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import expand
@@ -60,3 +63,78 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
         assert "14 of 14 settings of the choice are measured" in out and "Because, for each" in out
     else:
         assert re.search("[1-9][0-9]* matched cells$", out, re.M)
+
+
+RUN, OTHER = "20261128T111141Z-23519", "20261128T111310Z-24926"
+WHERE = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
+
+
+def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: Path) -> None:
+    figure = tmp_path / "rates.svg"
+    axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE}
+    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes)
+    assert "12 of 12 points drawn" in out and f"¶ 12 of 12 runs: {select.UNVERIFIED}" in out
+    image = figure.read_text()
+    assert image.count("¶") > 12 and "12 of 12 runs: unverified" in image
+    with figure.with_suffix(".csv").open() as file:
+        assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
+    lost = newcomer.ok("durability", GRID="reference", FIGURE=str(tmp_path / "lost.svg"))
+    number = len(expand("reference").runs)
+    assert f"{number} of {number} cells of grid reference are measured" in lost
+    assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and lost.count(" ¶ |") == number
+    numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
+    assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
+    # that needs files, as does each number of another lab's run
+    said = newcomer.says("figure", GRID="reference", FIGURE=str(figure), METRIC="recovery_seconds", **axes)
+    assert (
+        "none of 12 points has a number: run v" in said
+        and "has no recovery_seconds of all, and its files are not here" in said
+    )
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["analyse", "audit", "inspect", "tree", "trace-export", "setup-text", "crash-replay", "diff", "ledger"],
+)
+def test_a_command_that_needs_their_files_names_what_does_not(newcomer: Lab, target: str) -> None:
+    names = [name for name in variables_table.without_axes(target) if name.startswith("RUN")]
+    more = {"crash-replay": {"TRIAL": "1"}, "ledger": {"FIGURE": "x.svg"}}.get(target, {})
+    said = newcomer.says(target, **dict(zip(names, (RUN, OTHER), strict=False)), **more)
+    assert f"{names[0]}={RUN}: only the numbers of this run of lab reference are here, not its files" in said
+    assert "make results, compare, table, figure, durability and advise use them" in said
+
+
+def test_a_cell_is_named_as_a_run_is_and_another_name_is_of_none(newcomer: Lab) -> None:
+    with store.opened(newcomer.results / "results.sqlite", write=False) as connection:
+        cell = next(run for run in select.load(connection) if run.facts["run"] == RUN).facts["cell"]
+    for name in (cell, f"some-name-{cell}", f"results/some-name-{cell}/{RUN}"):
+        assert f"RUN={name}: only the numbers of this run" in newcomer.says("tree", RUN=name)
+    for name in ("20261128T111141Z-2351", "latest"):
+        assert f"RUN={name}: no such run; there is no run with its files in" in newcomer.says(
+            "tree", RUN=name
+        )
+    assert f"FILE={RUN}: only the numbers of this run" in newcomer.says("report-card", FILE=RUN)
+
+
+def test_a_reference_is_one_of_them(newcomer: Lab) -> None:
+    sides = {"A": "device=microsd-a2", "B": "device=microsd-class10"}
+    done = newcomer.make("compare", **sides, EXPECT="tps>=100", REFERENCE=RUN)
+    assert done.returncode == 1
+    assert re.search(
+        rf"; {RUN} has 155\.\d+; the cause is not known: its files are not here$", done.stderr, re.M
+    )
+
+
+@pytest.mark.parametrize("failure", ["os", "process"])
+def test_advice_counts_what_it_is_made_of(newcomer: Lab, failure: str) -> None:
+    out = newcomer.ok("advise", DEVICE="microsd-class10", FS="ext4-ordered", SURVIVE=failure)
+    before, _, answer = out.partition("\nUse ")
+    assert before.startswith("2 of 14 settings of the choice are measured, 0 of them tried by ")
+    assert " of 2 measured settings are within the limits" in answer
+    lines = before.splitlines()
+    assert any(line.startswith("  RUN=yes runs 14 cells: about ") for line in lines[1:3]) and len(lines) <= 9
+
+
+def test_what_is_left_out_is_named_by_its_difference(newcomer: Lab) -> None:
+    out = newcomer.ok("advise", DEVICE="emmc-5.0", FS="ext4-ordered", SURVIVE="power")
+    assert "  5 runs that differ in engine are left out; name axes to choose them" in out.splitlines()

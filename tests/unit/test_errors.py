@@ -69,7 +69,7 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     [
         (["FIGURE=a.gif"], "FIGURE=a.gif: unsupported suffix; use .svg, .png, .pdf"),
         (["FIGURE=/nowhere/a.svg"], "FIGURE: there is no folder /nowhere"),
-        (["FIGURE=a.svg", "RUNS=/nowhere"], "RUNS: there is no folder /nowhere"),
+        (["FIGURE=a.svg", "RUNS=/nowhere"], "RUNS=/nowhere: no such run; "),
     ],
 )
 def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str) -> None:

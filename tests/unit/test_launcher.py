@@ -106,6 +106,21 @@ def test_without_an_environment_there_is_no_run_to_judge(
     assert run("bin/commitpath", "watch", "--", "EXPECT=", cwd=bare).returncode == made
 
 
+@pytest.mark.parametrize("word", ["N=2", "EXPECT=syncs<=1"])
+def test_an_environment_whose_python_is_gone_is_made_again(tree: Path, tmp_path: Path, word: str) -> None:
+    """As after an upgrade of Debian: its Python leads to nowhere, which a shell ends with 126 or 127."""
+    gone = tmp_path / "gone"
+    shutil.copytree(tree, gone, symlinks=True, ignore=shutil.ignore_patterns("playbooks"))
+    (gone / ".venv/bin/python").unlink()
+    (gone / ".venv/bin/python").symlink_to("/usr/bin/python3.0")
+    (gone / "playbooks").mkdir()
+    (gone / "playbooks/bootstrap.sh").write_text("#!/bin/sh\necho made $1 >&2\nexit 1\n")
+    (gone / "playbooks/bootstrap.sh").chmod(0o755)
+    os.utime(gone / "playbooks/bootstrap.sh", (0, 0))
+    done = run("bin/commitpath", "experiment", word, cwd=gone)
+    assert (done.returncode, done.stderr) == (1 if word == "N=2" else 125, "made .venv\n")
+
+
 @pytest.mark.parametrize("flags", [[], ["-e"], ["-s", "-j2"]])
 def test_make_gives_the_same(tree: Path, flags: list[str]) -> None:
     """Also what looks like another variable within a value; and no name that the environment alone has."""
