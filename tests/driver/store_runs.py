@@ -44,6 +44,24 @@ def orders(driver: Driver, vfs: pl.DataFrame, part: str = "effective", **others:
     return call_order._orders(given, vfs.filter(pl.col("transaction") >= 0))
 
 
+def assert_writes_are_the_files(driver: Driver, tables: str) -> None:
+    """The logged writes of a file have no gap, and end where the file ends: no thread made others."""
+    life = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
+    vfs = calls_of(driver).with_columns(life=life)
+    # the newest may be the last log's, from when the driver opened the database once more
+    sizes = {path.stat().st_ino: path.stat().st_size for path in sorted(driver.database.glob(tables))[:-1]}
+    writes = vfs.filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table", "manifest"]))
+    ended = dict[object, int]()
+    for (inode, _), rows in writes.group_by("inode", "life", maintain_order=True):
+        ends = (rows["offset"] + rows["bytes"]).to_list()
+        assert rows["offset"].to_list()[1:] == ends[:-1]
+        if rows["file"][0] == "table":
+            assert rows["offset"][0] == 0
+            ended[inode] = ends[-1]
+    same = [ended[inode] == size for inode, size in sizes.items() if inode in ended]
+    assert same and all(same)
+
+
 def of_two_runs(driver: Driver, run: Callable[[], Found]) -> Found:
     """What two runs on the same database both come to."""
     shutil.copytree(driver.database, driver.folder / "populated")

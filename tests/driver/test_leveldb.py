@@ -12,7 +12,7 @@ import pytest
 from conftest import Driver, one_line_error
 from kill_trials import looked
 from log_files import log_of
-from store_runs import calls_of, of_two_runs, orders, populated, run_store
+from store_runs import assert_writes_are_the_files, calls_of, of_two_runs, orders, populated, run_store
 
 from analysis.adapters import drivertables
 from analysis.content import leveldb as content
@@ -87,22 +87,8 @@ def test_calls_are_those_of_the_settings(leveldb: Driver, sync: str) -> None:
 
 
 def test_writes_are_the_files(leveldb: Driver) -> None:
-    """The logged writes of a file have no gap, and end where the file ends."""
     run(leveldb, "--vfs-log")
-    writes = calls_of(leveldb).filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table"]))
-    # the newest may be the last log's, from when the driver opened the database once more
-    tables = sorted(leveldb.database.glob("*.ldb"))[:-1]
-    sizes = {path.stat().st_ino: path.stat().st_size for path in tables}
-    checked = 0
-    for inode, rows in writes.group_by("inode", maintain_order=True):
-        ends = (rows["offset"] + rows["bytes"]).to_list()
-        if 0 in rows["offset"].to_list()[1:]:  # the number was used again
-            continue
-        assert rows["offset"].to_list() == [0, *ends[:-1]]
-        if inode[0] in sizes and rows["file"][0] == "table":
-            checked += 1
-            assert ends[-1] == sizes[inode[0]]
-    assert checked > 0
+    assert_writes_are_the_files(leveldb, "*.ldb")
 
 
 def test_a_flush_belongs_to_the_writes_that_it_moves(leveldb: Driver) -> None:

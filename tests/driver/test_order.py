@@ -74,6 +74,12 @@ def faults(run, **changes):
     return " ".join(call_order.calls(SimpleNamespace(driver=dataclasses.replace(run, **changes))))
 
 
+def faults_of_each(run, every):
+    """The faults of a run where a checkpoint was to follow each so many transactions."""
+    given = run.config["driver"] | {"checkpoint_every": every}
+    return faults(run, config=run.config | {"driver": given})
+
+
 @pytest.mark.parametrize("level", LEVELS[:3])
 @pytest.mark.parametrize("mode", ["wal", "delete", "persist", "memory"])
 def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, level):
@@ -83,14 +89,12 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, lev
     assert faults(run) == ""
     if mode != "wal":
         return
-    config = run.config
     for every, expected in (
         (-1, "in no transaction"),
         (2, "in no transaction"),
         (1, "no checkpoint follows"),
     ):
-        other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
-        assert expected in faults(run, config=other)
+        assert expected in faults_of_each(run, every)
     begin, end = run.transactions["end_ns"][5], run.transactions["begin_ns"][6]
     there = (run.vfs["begin_ns"] >= begin) & (run.vfs["begin_ns"] < end)
     assert there.sum() > 2

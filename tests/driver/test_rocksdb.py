@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from conftest import Driver
-from store_runs import calls_of, of_two_runs, orders, populated, run_store
+from store_runs import assert_writes_are_the_files, calls_of, of_two_runs, orders, populated, run_store
 
 from analysis.adapters import drivertables
 from model import engines, workloads
@@ -66,23 +66,8 @@ def test_calls_are_those_of_the_settings(rocksdb: Driver, sync: str, more: tuple
 
 
 def test_writes_are_the_files(rocksdb: Driver) -> None:
-    """The logged writes of a file have no gap, and end where the file ends: no thread made others."""
     run(rocksdb, "--vfs-log")
-    life = (pl.col("op") == "open").cast(pl.Int64).cum_sum().over("inode")
-    vfs = calls_of(rocksdb).with_columns(life=life)
-    # the newest may be the last log's, from when the driver opened the database once more
-    tables = sorted(rocksdb.database.glob("*.sst"))[:-1]
-    sizes = {path.stat().st_ino: path.stat().st_size for path in tables}
-    writes = vfs.filter((pl.col("op") == "write") & pl.col("file").is_in(["log", "table", "manifest"]))
-    ended = dict[object, int]()
-    for (inode, _), rows in writes.group_by("inode", "life", maintain_order=True):
-        ends = (rows["offset"] + rows["bytes"]).to_list()
-        assert rows["offset"].to_list()[1:] == ends[:-1]
-        if rows["file"][0] == "table":
-            assert rows["offset"][0] == 0
-            ended[inode] = ends[-1]
-    same = [ended[inode] == size for inode, size in sizes.items() if inode in ended]
-    assert same and all(same)
+    assert_writes_are_the_files(rocksdb, "*.sst")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "direct.h"
+#include "shown.h"
 
 enum { KEYS = 2000, GROUPS = 100, CACHE = 8 * CACHE_SLAB, LONGEST = 3000 };
 
@@ -35,12 +35,6 @@ static char filler[LONGEST + 1];
 static uint64_t state;
 static int64_t rows_read, direct_answers;
 
-static void fail(const char *what, const char *detail)
-{
-	fprintf(stderr, "cached: %s: %s\n", what, detail);
-	exit(1);
-}
-
 /* xorshift64 */
 static uint32_t draw(uint32_t below)
 {
@@ -50,20 +44,10 @@ static uint32_t draw(uint32_t below)
 	return (uint32_t)(state >> 32) % below;
 }
 
-static void execute(struct side *side, const char *sql)
-{
-	char *message = NULL;
-
-	if (sqlite3_exec(side->db, sql, NULL, NULL, &message) != SQLITE_OK)
-		fail(sql, message);
-}
-
 static void open_side(struct side *side, const char *folder, int64_t cache)
 {
 	struct store_options options = {
 		.sync_given = true, .cache_given = true, .cache_size = cache};
-	struct module *module;
-	char *message = NULL;
 	char *sql = sqlite3_mprintf(
 		"CREATE VIRTUAL TABLE t USING sqlitekv(%Q, g INTEGER, k TEXT, v TEXT, n INTEGER, "
 		"PRIMARY KEY(g, k));"
@@ -71,12 +55,8 @@ static void open_side(struct side *side, const char *folder, int64_t cache)
 		"CREATE VIRTUAL TABLE s USING sqlitekv(%Q, n REAL, id INT PRIMARY KEY, v TEXT)",
 		folder, folder, folder);
 
-	if (sqlite3_open(":memory:", &side->db) != SQLITE_OK ||
-	    module_register(side->db, &module) != SQLITE_OK ||
-	    module_attach(module, folder, &options, true, false, &side->store, &message) !=
-		    SQLITE_OK)
-		fail(folder, message);
-	execute(side, sql);
+	side->store = open_kv(folder, &options, false, &side->db);
+	execute(side->db, sql);
 	sqlite3_free(sql);
 	for (int i = 0; i < STATEMENTS; i++)
 		if (sqlite3_prepare_v2(side->db, texts[i], -1, &side->statements[i], NULL) !=
@@ -90,6 +70,15 @@ static void close_side(struct side *side)
 		sqlite3_finalize(side->statements[i]);
 	store_close(side->store);
 	sqlite3_close(side->db);
+}
+
+/* Of a query with a cache and without one; NULL: there is none. Frees them. */
+static void compare_rows(const char *sql, char *cached, char *read)
+{
+	if ((cached == NULL) != (read == NULL) || (read != NULL && strcmp(cached, read) != 0))
+		fail(sql, "a stale row");
+	sqlite3_free(cached);
+	sqlite3_free(read);
 }
 
 /* Runs a statement of a key on both sides, row by row. */
@@ -119,17 +108,9 @@ static void run(int which, uint32_t key, uint32_t length)
 		if (codes[0] != SQLITE_ROW && codes[0] != SQLITE_DONE)
 			fail(texts[which], sqlite3_errmsg(sides[0].db));
 		rows_read += codes[0] == SQLITE_ROW;
-		for (int i = 0;
-		     codes[0] == SQLITE_ROW && i < sqlite3_column_count(sides[0].statements[which]);
-		     i++) {
-			const char *cached =
-				(const char *)sqlite3_column_text(sides[0].statements[which], i);
-			const char *read =
-				(const char *)sqlite3_column_text(sides[1].statements[which], i);
-
-			if (strcmp(cached, read) != 0)
-				fail(texts[which], "a stale row");
-		}
+		if (codes[0] == SQLITE_ROW)
+			compare_rows(texts[which], row_text(sides[0].statements[which]),
+				     row_text(sides[1].statements[which]));
 	} while (codes[0] == SQLITE_ROW);
 	for (int i = 0; i < BOTH_SIDES; i++)
 		sqlite3_reset(sides[i].statements[which]);
@@ -138,7 +119,7 @@ static void run(int which, uint32_t key, uint32_t length)
 static void both(const char *sql)
 {
 	for (int i = 0; i < BOTH_SIDES; i++)
-		execute(&sides[i], sql);
+		execute(sides[i].db, sql);
 }
 
 /* Begins or ends transactions and savepoints now and then. */
@@ -159,55 +140,33 @@ static void transact(void)
 	}
 }
 
-static void add_value(sqlite3_str *text, int type, int64_t integer, double real, struct slice bytes)
-{
-	sqlite3_str_appendf(text, "|%d:", type);
-	if (type == SQLITE_INTEGER)
-		sqlite3_str_appendf(text, "%lld", (long long)integer);
-	else if (type == SQLITE_FLOAT)
-		sqlite3_str_appendf(text, "%!.17g", real);
-	else if (type == SQLITE_TEXT)
-		sqlite3_str_append(text, (const char *)bytes.data, (int)bytes.size);
-}
-
 /* Returns the row of a query, as the driver executes it: NULL if there is none. */
 static char *read_text(struct side *side, const char *sql)
 {
-	sqlite3_str *text = sqlite3_str_new(NULL);
 	const char *rest = sql;
 	sqlite3_stmt *statement;
 	struct direct direct;
+	char *row = NULL;
 
 	if (direct_read(side->store->module, &rest, &direct)) {
 		direct_answers++;
-		for (int i = 0; direct.has_row && i < direct.count; i++)
-			add_value(text, direct.fields[i].type, direct.fields[i].integer,
-				  direct.fields[i].real, direct.fields[i].bytes);
-		return sqlite3_str_finish(text);
+		return direct.has_row ? direct_text(&direct) : NULL;
 	}
 	if (sqlite3_prepare_v2(side->db, sql, -1, &statement, NULL) != SQLITE_OK)
 		fail(sql, sqlite3_errmsg(side->db));
 	if (sqlite3_step(statement) == SQLITE_ROW)
-		for (int i = 0; i < sqlite3_column_count(statement); i++)
-			add_value(text, sqlite3_column_type(statement, i),
-				  sqlite3_column_int64(statement, i),
-				  sqlite3_column_double(statement, i),
-				  (struct slice){sqlite3_column_text(statement, i),
-						 (size_t)sqlite3_column_bytes(statement, i)});
+		row = row_text(statement);
 	if (sqlite3_finalize(statement) != SQLITE_OK)
 		fail(sql, sqlite3_errmsg(side->db));
-	return sqlite3_str_finish(text);
+	return row;
 }
 
 static void compare_text(const char *sql)
 {
 	char *cached = read_text(&sides[0], sql), *read = read_text(&sides[1], sql);
 
-	if ((cached == NULL) != (read == NULL) || (read != NULL && strcmp(cached, read) != 0))
-		fail(sql, "a stale row");
 	rows_read += read != NULL;
-	sqlite3_free(cached);
-	sqlite3_free(read);
+	compare_rows(sql, cached, read);
 }
 
 static void operate_text(uint32_t kind, uint32_t key)

@@ -10,12 +10,11 @@
  * many statements had a result, an error and rows, how often the cache was used, and how many
  * statements it answered.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "direct.h"
+#include "shown.h"
 
 enum { MAX_ROWS = 20000 };
 
@@ -29,26 +28,7 @@ struct result {
 static sqlite3 *plain, *kv;
 static struct store *store;
 static struct store_options options;
-static const char *folder;
-static int is_direct;
 static int64_t number, results, errors, rows, hits, direct_answers;
-
-static void fail(const char *what, const char *detail)
-{
-	fprintf(stderr, "compare: %s: %s\n", what, detail);
-	exit(1);
-}
-
-static void open_kv(void)
-{
-	struct module *module;
-	char *message = NULL;
-
-	if (sqlite3_open(":memory:", &kv) != SQLITE_OK || module_register(kv, &module) != SQLITE_OK)
-		fail("open", folder);
-	if (module_attach(module, folder, &options, true, is_direct, &store, &message) != SQLITE_OK)
-		fail(folder, message != NULL ? message : "no message");
-}
 
 static void close_kv(void)
 {
@@ -57,57 +37,6 @@ static void close_kv(void)
 	store_close(store);
 	if (sqlite3_close(kv) != SQLITE_OK)
 		fail("close", sqlite3_errmsg(kv));
-}
-
-static void add_real(sqlite3_str *text, double real)
-{
-	/* SQLite prints no sign of -0.0 */
-	sqlite3_str_appendf(text, "%s%!.17g", signbit(real) ? "-" : "", real);
-}
-
-static void add_bytes(sqlite3_str *text, int type, const unsigned char *bytes, int size)
-{
-	for (int byte = 0; byte < size; byte++)
-		sqlite3_str_appendf(text, type == SQLITE_BLOB || bytes[byte] < ' ' ? "%02x" : "%c",
-				    bytes[byte]);
-}
-
-/* A row as text, with the types of its values. */
-static char *row_text(sqlite3_stmt *statement)
-{
-	sqlite3_str *text = sqlite3_str_new(NULL);
-
-	for (int i = 0; i < sqlite3_column_count(statement); i++) {
-		int type = sqlite3_column_type(statement, i);
-		const unsigned char *bytes;
-
-		sqlite3_str_appendf(text, "|%d:", type);
-		if (type == SQLITE_FLOAT) {
-			add_real(text, sqlite3_column_double(statement, i));
-			continue;
-		}
-		bytes = sqlite3_column_blob(statement, i);
-		add_bytes(text, type, bytes, sqlite3_column_bytes(statement, i));
-	}
-	return sqlite3_str_finish(text);
-}
-
-static char *direct_text(const struct direct *direct)
-{
-	sqlite3_str *text = sqlite3_str_new(NULL);
-
-	for (int i = 0; i < direct->count; i++) {
-		const struct field *field = &direct->fields[i];
-
-		sqlite3_str_appendf(text, "|%d:", field->type);
-		if (field->type == SQLITE_FLOAT)
-			add_real(text, field->real);
-		else if (field->type == SQLITE_INTEGER)
-			sqlite3_str_appendf(text, "%lld", (long long)field->integer);
-		else
-			add_bytes(text, field->type, field->bytes.data, (int)field->bytes.size);
-	}
-	return sqlite3_str_finish(text);
 }
 
 static int run_direct(const char *sql, struct result *result)
@@ -201,41 +130,32 @@ static void compare(const char *sql)
 	drop(&found);
 }
 
-static void run_only(sqlite3 *db, const char *sql)
-{
-	char *message = NULL;
-
-	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-		fail(sql, message);
-}
-
 int main(int argc, char **argv)
 {
 	static char line[1 << 20];
+	bool blind = argc == 4 && strcmp(argv[3], "direct") == 0;
 
 	if (argc != 4)
 		fail("usage", "compare FOLDER CACHE FORM");
-	folder = argv[1];
 	options.cache_given = true;
 	options.cache_size = atoll(argv[2]);
 	options.sync_given = true;
-	is_direct = strcmp(argv[3], "direct") == 0;
 	if (sqlite3_open(":memory:", &plain) != SQLITE_OK)
 		fail("open", ":memory:");
-	open_kv();
+	store = open_kv(argv[1], &options, blind, &kv);
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		number++;
 		line[strcspn(line, "\n")] = '\0';
 		switch (line[0]) {
 		case 'R':
 			close_kv();
-			open_kv();
+			store = open_kv(argv[1], &options, blind, &kv);
 			break;
 		case 'K':
-			run_only(kv, line + 1);
+			execute(kv, line + 1);
 			break;
 		case 'P':
-			run_only(plain, line + 1);
+			execute(plain, line + 1);
 			break;
 		default:
 			compare(line + 1);

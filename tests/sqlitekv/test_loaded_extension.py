@@ -192,17 +192,13 @@ def test_a_schema_is_kept(tmp_path: Path) -> None:
 def test_tables_of_a_database_on_disk(tmp_path: Path) -> None:
     """SQLite's own file has the virtual table, and connects to it."""
     for expected in (1, 2):
-        db = sqlite3.connect(tmp_path / "main.db", isolation_level=None)
-        db.enable_load_extension(True)
-        db.load_extension(str(extension()))
+        db = connect(tmp_path / "main.db")
         db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS t USING sqlitekv('{tmp_path / 'kv'}', v)")
         db.execute("INSERT INTO t VALUES(1)")
         assert db.execute("SELECT count(*) FROM t").fetchone() == (expected,)
         db.close()
     shutil.rmtree(tmp_path / "kv")
-    db = sqlite3.connect(tmp_path / "main.db")
-    db.enable_load_extension(True)
-    db.load_extension(str(extension()))
+    db = connect(tmp_path / "main.db")
     with pytest.raises(sqlite3.Error, match="No such file"):
         db.execute("SELECT * FROM t")
     db.close()
