@@ -74,7 +74,10 @@ const struct option option_table[] = {
 	 .help = "file that gets a hash of each sector that the engine wrote (written.h), and "
 		 "what it stored in persistent memory (stored.h)"},
 	{OPTION("record-opening", record_opening), FLAG,
-	 .help = "open the databases on a whole second of CLOCK_MONOTONIC, and record as --written "
-		 "does until they are open: with and without it they are opened in the same time"},
+	 .help = "record as --written does until the databases are open: with and without it they "
+		 "are opened in the same time"},
+	{OPTION("open-on-second", open_on_second), FLAG,
+	 .help = "with memory locked, open the databases on a whole second of CLOCK_MONOTONIC, and "
+		 "sync the filesystem on another before the run"},
 };
 const size_t option_count = sizeof(option_table) / sizeof(option_table[0]);

@@ -43,6 +43,7 @@ struct options {
 	const char *persistent;	 /* NULL: no such memory */
 	bool start_on_second;
 	bool record_opening;
+	bool open_on_second;
 	bool vfs_log;
 };
 

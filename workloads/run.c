@@ -171,9 +171,9 @@ static void prepare(struct run *run)
 		stored_begin();
 	}
 	/* Else the first write to each page takes time in the process that a trial forks. */
-	if (engine.maps_files || options->record_opening)
+	if (engine.maps_files || options->open_on_second)
 		lock_memory();
-	if (options->record_opening)
+	if (options->open_on_second)
 		clock_wait_whole_second();
 	open_databases(run);
 	if (persistent_role != NULL)
@@ -188,6 +188,8 @@ static void prepare(struct run *run)
 	require(run, databases_each(&run->databases, engine_read_properties, &run->error));
 	if (!engine.maps_files)
 		lock_memory();
+	if (options->open_on_second)
+		clock_wait_whole_second();
 	stat_settle(run->folder);
 	if (options->drop_caches != NULL) {
 		cold_begin(options->drop_caches, options);

@@ -296,6 +296,8 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
             variables["DEVICE_HISTORY"] = "1"
             if trials and engine.LOGS_CALLS and not unlogged_by(cell):
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
+        # opening may write, and what the filesystem makes of that depends on ticks of its clock
+        variables["DRIVER_OPTIONS"] += " --open-on-second"
     # DEVICE_NAME of the device that format_device.py verified and formatted
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved

@@ -38,8 +38,8 @@ class Engine:
     PROPERTIES = "properties"
     # whether vfs.csv has its calls, with some settings at least (logs_calls)
     LOGS_CALLS = False
-    # whether opening a database writes: how many of the filesystem's commits then come depends on ticks of
-    # its clock, so with cuts or faults a run opens them as its boards of trials do (--record-opening)
+    # whether opening a database writes to its files: a board of trials records that, which takes time, so
+    # with cuts or faults the run records it, too (--record-opening)
     WRITES_ON_OPEN = False
     # settings that it cannot report; the cell has what was requested
     NOT_READ_BACK: tuple[str, ...] = ()

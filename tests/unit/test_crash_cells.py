@@ -163,6 +163,7 @@ def test_an_engine_that_writes_when_it_opens_is_opened_alike_on_every_board() ->
         cell = make_cell({**FLASH, **failure, "ENGINE": engine, "WORKLOAD": "kv"})
         every = [payload.cell_env(cell, "db", tried) for tried in (False, True)]
         assert [("--record-opening" in one) for one in every] == [engine == "leveldb"] * 2
+        assert all("--open-on-second" in one for one in every)
     assert "--record-opening" not in payload.cell_env(make_cell({"ENGINE": "leveldb"}), "db")
 
 
