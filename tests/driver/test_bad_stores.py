@@ -118,12 +118,13 @@ def test_a_store_below_sql_is_not_one_of_keys(tmp_path: Path) -> None:
 
 
 # A run on a small filesystem of its own, until it is full; then the filesystem grows, and rows are counted.
+# With tmpfs named, the remount does not repeat the uid of the mount, which a user namespace may not know.
 FULL = """
 mount -t tmpfs -o size={size}k tmpfs {folder}
 {populate} || exit 9
 {run}; echo "ended $?" >&2
 cp {folder}/out/acknowledged.bin {kept}
-mount -o remount,size=64m {folder}
+mount -o remount,size=64m tmpfs {folder}
 {count}; echo "ended $?" >&2
 """
 SMALL_TABLES = "--write-buffer-size 65536 --max-file-size 1048576"
