@@ -1,6 +1,6 @@
-/* Keys and their values by the C interface of LevelDB or RocksDB: what key_values.h calls. Such an
- * engine lists leveldb/rows.c in ENGINE_SHARED. Its database.h defines what calls.h says, and
- * struct database with `db`, `read`, `batch` and `key_values`. */
+/* What an engine defines to use leveldb/rows.c: keys and values by the C interface of LevelDB or
+ * RocksDB, which key_values.h calls. It lists rows.c in ENGINE_SHARED; its database.h has what
+ * calls.h says, and struct database with `db`, `read`, `batch` and `key_values`. */
 #pragma once
 
 #include "key_values/key_values.h"

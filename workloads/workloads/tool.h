@@ -1,5 +1,5 @@
-/* Phases and check of the workloads that imitate benchmark tools, such as Mobibench: n inserts
- * into an empty table, then updates and deletes of those rows. */
+/* The phases insert, update and delete of the workloads that imitate benchmark tools, and the rows
+ * (--rows) that a run that begins with each must find. */
 #pragma once
 
 #include "workload.h"

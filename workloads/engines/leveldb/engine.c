@@ -1,5 +1,5 @@
-/* Hooks of engine.h for LevelDB, by its C API: opens, fills, compacts, closes and removes a
- * database. Compactions are done by the caller, or by a thread with a name. */
+/* Hooks of engine.h for LevelDB, by its C API: opens, fills, commits (a batch, synced or
+ * not), compacts, closes and removes a database. Compactions are the caller's or a thread's. */
 #include "engine.h"
 
 #include <pthread.h>

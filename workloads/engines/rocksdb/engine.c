@@ -1,5 +1,5 @@
-/* Hooks of engine.h for RocksDB, by its C API: opens, fills, compacts, closes and removes a
- * database. */
+/* Hooks of engine.h for RocksDB, by its C API: opens, fills, commits (a batch, synced or
+ * not), compacts, closes and removes a database. */
 #include "engine.h"
 
 #include <limits.h>

@@ -7,10 +7,10 @@
 #include "engine.h"
 #include "key_values/files.h"
 
-/* ROLES: how many, and that of nothing. */
+/* ROLES: how many; also the folder's, and that of a mapped file, as none is mapped. */
 enum role { LOG, TABLE, MANIFEST, CURRENT, INFO, OTHER, ROLES, FOLDER = ROLES };
 
-/* In moved.h: a run has one database. */
+/* The number of the database that moved.h's calls take: a run has one, 0. */
 enum { ONE_DATABASE };
 
 /* Ended by NULL; in vfs.csv and model/engines/rocksdb.py. */

@@ -1,6 +1,6 @@
-/* Hooks of engine.h for SQLite with a log, shared by the engines ssl and ppl: opens, commits,
- * checkpoints, closes, and reads settings and file sizes. Populating and verifying use SQLite
- * alone. */
+/* Hooks of engine.h for SQLite with a log, shared by the engines ssl and ppl, and an observer that
+ * adds the log's own calls (kept pages, stores, cleans) to the log of calls. Populating and
+ * verifying use SQLite alone. */
 #include "engine.h"
 
 #include <limits.h>

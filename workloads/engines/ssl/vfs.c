@@ -1,5 +1,5 @@
-/* The VFS "ssl" around the default one. A database opened by ssl_open has a log (vfs_files.c); any
- * other file is left to the wrapped VFS, which rejects a database with a live log. */
+/* The VFS "ssl" around the default one: opens a database with a log exclusively and recovers it,
+ * and keeps its WAL in memory. Any other file is the wrapped VFS's, but one with a live log. */
 #include <string.h>
 
 #include "state.h"
