@@ -44,9 +44,12 @@ def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
     """Return a device's profile with what it leaves to the one that it is `like`. Raises BadInputError."""
     if axis != "device" or "like" not in content:
         return content
-    others = {name: file for name, file in axes()[axis].files().items() if "like" not in load_mapping(file)}
-    if (name := str(content["like"])) not in others:
+    files, name = axes()[axis].files(), str(content["like"])
+    if name not in files or "like" in load_mapping(files[name]):
+        others = [other for other, file in files.items() if "like" not in load_mapping(file)]
         raise BadInputError(f"{path}: like: {name!r} is no whole profile; there are {', '.join(others)}")
+    if "description" not in content:
+        raise BadInputError(f"{path}: description: missing; it tells this profile from {name}")
     whole = load_profile(axis, name)
     parts = {
         part: {**whole[part], **content[part]}

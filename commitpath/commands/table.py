@@ -86,17 +86,8 @@ PLACES = {
     **{
         name: f"commitpath.commands.board_commands:{name}"
         for name in (
-            *(
-                "experiment",
-                "watch",
-                "plan",
-                "board",
-                "calibrate",
-                "emulator",
-                "snapshots",
-                "destroy",
-                "host",
-            ),
+            *("experiment", "watch", "plan", "board", "calibrate"),
+            *("emulator", "snapshots", "destroy", "host"),
         )
     },
     "hunt": "commitpath.commands.hunt:hunt",

@@ -59,7 +59,7 @@ def reproduce(options: dict[str, str]) -> int:
 
 
 def vary(wanted: Request, options: Mapping[str, str]) -> int:
-    """Make results/papers/<paper>-robust/. Return 1 when a run failed or an outcome lacks one."""
+    """Make a folder -robust in results/papers/. Return 1 when a run failed or an outcome lacks one."""
     # loads the analysis, which takes a second: wrong input is reported before
     from commitpath.papers import robust, robust_page
     from commitpath.papers.variations import variations

@@ -41,7 +41,7 @@ class Cache:
 
 
 class Commands:
-    """The commands of a log (devicelog.ENTRY), by their number in it."""
+    """The commands of a log (device_logs.ENTRY), by their number in it."""
 
     def __init__(self, entries: np.ndarray, cache: Cache) -> None:
         self.cache = cache

@@ -34,7 +34,7 @@ class Fault:
         return cuts.digest(self.line())
 
     def line(self) -> str:
-        """Return its line of the board's plan (workloads/trials/device_fault.h)."""
+        """Return its line of the board's plan (workloads/trials/kill.h)."""
         return f"{self.number} {self.fault}\n"
 
     def crash_point(self) -> cuts.Trial:

@@ -315,7 +315,7 @@ class Model:
 
 
 def made_again(parameters: Mapping[str, int], entries: np.ndarray) -> tuple[np.ndarray, Counter[str]]:
-    """Return when each command of a log (devicelog.ENTRY) was done, and ns of all by cause."""
+    """Return when each command of a log (device_logs.ENTRY) was done, and ns of all by cause."""
     model = Model(parameters)
     told = (entries[name].tolist() for name in ("begin_ns", "sector", "sectors", "operation"))
     ends = [model.does(*command) for command in zip(*told, strict=True)]

@@ -101,7 +101,7 @@ def test_each_number_says_where_it_is_from(name: str) -> None:
 def like(content: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return the profile of a file that has `like`."""
     file = folder / "like.yml"
-    file.write_text(f"description: a test\n{content}")
+    file.write_text(content if content.startswith("geometry") else f"description: a test\n{content}")
     files = {**axes.axes()["device"].files(), "like": file}
     monkeypatch.setattr(axes.Axis, "files", lambda _: files)
     return profiles.load_profile.__wrapped__("device", "like")
@@ -122,6 +122,7 @@ def test_a_profile_like_another_has_what_it_lacks(tmp_path: Path, monkeypatch: p
         ("like: [emmc-5.0]", "is no whole profile"),
         ("like: emmc-5.0\ngeometry: {diez: 2}", "'diez' was unexpected"),
         ("like: emmc-5.0\ngeometry: 2", "geometry: 2 is not of type 'object'"),
+        ("geometry: {dies: 2}\nlike: emmc-5.0", "like.yml: description: missing"),
     ],
 )
 def test_a_profile_like_none(

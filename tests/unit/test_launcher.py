@@ -46,6 +46,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python.parent.mkdir(parents=True)
     python.write_text(PYTHON)
     python.chmod(0o755)
+    (folder / ".venv/lib/python").mkdir(parents=True)
     (folder / ".venv/ready").touch()
     return folder
 
@@ -107,12 +108,15 @@ def test_without_an_environment_there_is_no_run_to_judge(
 
 
 @pytest.mark.parametrize("word", ["N=2", "EXPECT=syncs<=1"])
-def test_an_environment_whose_python_is_gone_is_made_again(tree: Path, tmp_path: Path, word: str) -> None:
-    """As after an upgrade of Debian: its Python leads to nowhere, which a shell ends with 126 or 127."""
+@pytest.mark.parametrize("python", ["/usr/bin/python3.0", os.path.realpath(sys.executable)])
+def test_an_environment_whose_python_is_gone_is_made_again(
+    tree: Path, tmp_path: Path, word: str, python: str
+) -> None:
+    """As after an upgrade of Debian: its Python leads to nowhere, or to one that has no package."""
     gone = tmp_path / "gone"
     shutil.copytree(tree, gone, symlinks=True, ignore=shutil.ignore_patterns("playbooks"))
     (gone / ".venv/bin/python").unlink()
-    (gone / ".venv/bin/python").symlink_to("/usr/bin/python3.0")
+    (gone / ".venv/bin/python").symlink_to(python)
     (gone / "playbooks").mkdir()
     (gone / "playbooks/bootstrap.sh").write_text("#!/bin/sh\necho made $1 >&2\nexit 1\n")
     (gone / "playbooks/bootstrap.sh").chmod(0o755)

@@ -81,7 +81,7 @@ PLANS: list[tuple[dict[str, str], str, object]] = [
 # what the host makes again is the same bytes.
 READ_BACK = """
 import csv, io, json, sys
-from analysis.checks import rendered as as_timed
+from analysis.checks import workload_replay as as_timed
 from model import engines, workloads
 from model.workloads import Options
 
@@ -113,7 +113,7 @@ KNOWN = """
 import json, sys
 from pathlib import Path
 from analysis.adapters import layouts
-from analysis.report import consistency
+from analysis.report import manifest
 from analysis.schemas import documents
 from base import strict_json
 from commitpath.boards.payload import all_probes, expected_probes
@@ -125,7 +125,7 @@ from model import devices, filesystems
 assert layouts.layout("jfs", Path(), {"block_size": "4096"}).starts.tolist() == [0]
 assert filesystems.by_name("jfs").fsck == "fsck.jfs -n" and devices.by_name("toydrv")
 assert "jfs" in all_probes() and expected_probes(["jfs"]) == 3
-assert "twice" in consistency.workloads()
+assert "twice" in manifest.workloads()
 # what a manifest lacks that says nothing but its engine: of a known engine all else
 def unfit(engine):
     try:
