@@ -111,9 +111,9 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 
 # Results for a run of an import.
-NEW, UNVERIFIED, THERE, NOT_OURS = KINDS = (
+NEW, UNVERIFIED, THERE, NOT_OURS = (
     "new",
-    "new without files, so unverified",
+    "without files (unverified, ¶)",
     "there already",
     "left out, of this lab",
 )
@@ -151,14 +151,21 @@ def import_(source: Path) -> str:
             sync(mine)
             with_files = {str(folder.relative_to(part)) for folder in folders}
             grids = merge(theirs, mine, count, lambda row: name_of(row) in with_files)
-    return f"{source}: {summary(count, grids)}"
+    return summary(count, grids)
 
 
 def summary(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
-    """Return the counts of runs by KINDS, and of grids' rows that were taken (True) and not, in words."""
-    kinds = ", ".join(f"{count[kind]} {kind}" for kind in KINDS if count[kind] or kind in (NEW, THERE))
-    of_grids = f"; {grids[True]} rows of grids, {grids[False]} of this lab's left out" if grids else ""
-    return f"{sum(count.values())} runs: {kinds}{of_grids}"
+    """Return the counts of runs by result, and of grids' rows that were taken (True) and not, in words."""
+    number = count[NEW] + count[UNVERIFIED]
+    without = ("all" if not count[NEW] else f"{count[UNVERIFIED]} of them") + f" {UNVERIFIED}"
+    runs = [
+        f"{number or 'no'} run{'s' * (number > 1)} imported",
+        *([without] if count[UNVERIFIED] else []),
+        *(f"{count[kind]} {kind}" for kind in (THERE, NOT_OURS) if count[kind]),
+    ]
+    rows = [f"{grids[True]} rows of grids"] if grids[True] else []
+    rows += [f"{grids[False]} of this lab's left out"] if grids[False] else []
+    return ", ".join(runs) + "; " * bool(rows) + ", ".join(rows)
 
 
 def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[Path]:

@@ -9,7 +9,7 @@ import pytest
 from lab import ROOT, Lab
 
 from commitpath.command_line import variables as variables_table
-from commitpath.database import select, store
+from commitpath.database import results_commands, select, store
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import expand
 
@@ -33,7 +33,8 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     done = lab.make("import", FILE=str(ROOT / FILE))
     assert done.returncode == 0 and done.stderr == ""
     number = len(sweep_plan.merge([expand("reference")])[0])
-    assert f"{number} runs: 0 new, {number} new without files, so unverified, 0 there already" in done.stdout
+    summary = f"{number} runs imported, all without files (unverified, ¶); {number} rows of grids\n"
+    assert done.stdout == summary
     return lab
 
 
@@ -82,8 +83,15 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
     assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and lost.count(" ¶ |") == number
+    lines = newcomer.ok("results").splitlines()
+    assert lines[-3] == results_commands.UNUSABLE
+    assert lines[-2] == f"¶ {number} runs are unverified: their files are not here"
+    # an axis of one engine that has one value is not printed
+    assert "engine=lmdb" in "\n".join(lines) and "map_size" not in "\n".join(lines)
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
     assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
+    varied = "device,fs,engine,journal_mode,synchronous,wal_autocheckpoint,run,mark,"
+    assert numbers.stdout.startswith(varied)
     # that needs files, as does each number of another lab's run
     said = newcomer.says("figure", GRID="reference", FIGURE=str(figure), METRIC="recovery_seconds", **axes)
     assert (
