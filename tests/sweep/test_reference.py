@@ -64,6 +64,13 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
         assert "14 of 14 settings of the choice are measured" in out and "Because, for each" in out
     else:
         assert re.search("[1-9][0-9]* matched cells$", out, re.M)
+        assert "interval  verdict\n" in out
+        assert "¶ A and B: unverified" in out and out.count("unverified") == 1
+        assert out.endswith(
+            "left out: 23 of 25 cells of B, which the other has not: journal_mode=delete\n"
+            "  synchronous=extra, journal_mode=delete synchronous=normal,\n"
+            "  journal_mode=truncate and 20 more\n"
+        )
 
 
 RUN, OTHER = "20261128T111141Z-23519", "20261128T111310Z-24926"
