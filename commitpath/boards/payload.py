@@ -31,7 +31,7 @@ from commitpath.host import ansible
 from images import artifacts, given, programs
 from model import devices, engines, filesystems, pace, userfile, workloads
 from model.cell import Cell
-from model.crash_points.policies import FAULT, FSCK_EVERY, PROCESS
+from model.crash_points.policies import FAULT, PROCESS
 from model.expected_state import sampled
 from model.requested import expected, mkfs, mount
 from model.statements import sqlfile
@@ -46,6 +46,8 @@ DEVICE_NAME = "target"
 DATABASE = "sample.db"
 # The driver's record of its writes on a board of trials (workloads/written.h).
 WRITTEN = "written"
+# fsck checks the first of a board's trials, and every tenth after it.
+FSCK_EVERY = 10
 DROP_CACHES = "/proc/sys/vm/drop_caches"
 # The folder of a run's files on the board.
 BOARD = "/run/commitpath"
