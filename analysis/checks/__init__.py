@@ -33,7 +33,7 @@ OF_ANY: tuple[Check, ...] = (
     loss.files_present,
     loss.host_present,
     loss.steps_succeeded,
-    loss.no_disk_read,
+    virtual_board.no_disk_read,
     loss.probes_attached,
     loss.observers_watched,
     loss.observers_lost_nothing,
