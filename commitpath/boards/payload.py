@@ -117,6 +117,9 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         "all_probes": ",".join(probes) if usable else "",
         "modules": [str(path) for path in modules(cell, usable)],
         "board_modules": [str(path) for path in built_for(cell, board_modules(cell))],
+        # Parts of a device's profile: geometry makes the device when the board is provisioned. Each run sets
+        # timing (DEVICE_TIMING in cell_env), so that cells that differ in it share a snapshot. Only the host
+        # uses `ignores` (model/crash_points/durable.py).
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
