@@ -81,10 +81,17 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     assert image.count("¶") > 12 and "12 of 12 runs: unverified" in image
     with figure.with_suffix(".csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
+    # a run counts once, and each of its points has the mark
+    each = {"METRIC": "p99", "FORM": "lines", "X": "journal_mode", "WHERE": f"{WHERE} sync=full"}
+    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **each)
+    assert "15 of 15 points drawn" in out and f"¶ 5 of 5 runs: {select.UNVERIFIED}" in out
+    assert figure.read_text().count(">¶<") == 15
     lost = newcomer.ok("durability", GRID="reference", FIGURE=str(tmp_path / "lost.svg"))
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
     assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and lost.count(" ¶ |") == number
+    with (tmp_path / "lost.csv").open() as file:
+        assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
     assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
     # that needs files, as does each number of another lab's run
