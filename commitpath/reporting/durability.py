@@ -13,6 +13,7 @@ from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
+from commitpath.results.marks import joined
 from commitpath.results.query import Results, current
 from commitpath.sweep.grid import Expanded, expand, load, names
 from model import engines
@@ -41,7 +42,10 @@ def durability(options: dict[str, str]) -> int:
         figure, rows = durability_figure.bytes_written(costs), costs.csv()
         lines, caption = durability_bytes.lines(costs), costs.caption()
     else:
-        rows = [[*found.varied, *MEASURED], *([*row.settings.values(), *row.columns()] for row in found.rows)]
+        rows = [
+            [*found.varied, *MEASURED, "marks"],
+            *([*row.settings.values(), *row.columns(), joined(row.runs)] for row in found.rows),
+        ]
         figure, lines, caption = (
             durability_figure.lost_commits(found),
             durability_table.lines(found),

@@ -3,12 +3,15 @@
 import csv
 import re
 import shlex
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from lab import ROOT, Lab
 
 from commitpath.command_line import variables as variables_table
+from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import select, store
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import expand
@@ -78,10 +81,17 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     assert image.count("¶") > 12 and "12 of 12 runs: unverified" in image
     with figure.with_suffix(".csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
+    # a run counts once, and each of its points has the mark
+    each = {"METRIC": "p99", "FORM": "lines", "X": "journal_mode", "WHERE": f"{WHERE} sync=full"}
+    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **each)
+    assert "15 of 15 points drawn" in out and f"¶ 5 of 5 runs: {select.UNVERIFIED}" in out
+    assert figure.read_text().count(">¶<") == 15
     lost = newcomer.ok("durability", GRID="reference", FIGURE=str(tmp_path / "lost.svg"))
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
     assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and lost.count(" ¶ |") == number
+    with (tmp_path / "lost.csv").open() as file:
+        assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
     assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
     # that needs files, as does each number of another lab's run
@@ -121,7 +131,35 @@ def test_a_reference_is_one_of_them(newcomer: Lab) -> None:
     done = newcomer.make("compare", **sides, EXPECT="tps>=100", REFERENCE=RUN)
     assert done.returncode == 1
     assert re.search(
-        rf"; {RUN} has 155\.\d+; the cause is not known: its files are not here$", done.stderr, re.M
+        rf"; {RUN} \(lab reference, ¶\) has 155\.\d+; the cause is not known: its files are not here$",
+        done.stderr,
+        re.M,
+    )
+
+
+def test_a_run_without_files_is_named_with_its_lab(labs: Callable[[str], Lab], tmp_path: Path) -> None:
+    here, files = labs("here"), {name: str(tmp_path / f"{name}.sqlite") for name in ("kiel", SHIPPED)}
+    for label, path in files.items():
+        there = labs(label)
+        good, bad = there.run(100), there.run(200, status="rejected")
+        there.ok("export", FILE=path, LAB=label)
+    cell = good.parent.name
+    here.ok("import", FILE=files["kiel"])
+    said = here.says("tree", RUN=cell)
+    assert "make results and compare use them, table, figure, durability and advise with LAB=kiel, " in said
+    # an ok run is taken, if there is one
+    assert f"WHERE='run={good.name}'" in said
+    assert f"WHERE='run={bad.name}'" in here.says("tree", RUN=bad.name)
+    here.ok("import", FILE=files[SHIPPED])
+    several = "labs kiel, reference have runs of this name; give a run's id"
+    sides = {"A": "lab=kiel", "B": "lab=reference", "EXPECT": "tps>1"}
+    assert f"RUN={cell}: {several}" in here.says("tree", RUN=cell)
+    assert f"REFERENCE={cell}: {several}" in here.says("compare", **sides, REFERENCE=cell)
+    gone = here.run(100, FS="f2fs")
+    here.ok("results")
+    shutil.rmtree(gone)
+    assert "make results, compare and table use them, make setup-text" in here.says(
+        "tree", RUN=gone.parent.name
     )
 
 
