@@ -158,6 +158,7 @@ def test_a_run_without_files_is_named_with_its_lab(labs: Callable[[str], Lab], t
     gone = here.run(100, FS="f2fs")
     here.ok("results")
     shutil.rmtree(gone)
+    here.ok("results")
     assert "make results, compare and table use them, make setup-text" in here.says(
         "tree", RUN=gone.parent.name
     )

@@ -12,7 +12,14 @@ from commitpath.results.query import Results
 
 def run(number: int, path: str | None = "here", status: str = "ok", **axes: str) -> Run:
     cell = make_cell({"ROWS": "100", **axes})
-    facts = {"lab": "local", "status": status, "cell": cell_id(cell), "run": f"r{number}", "repeat": "1"}
+    facts = {
+        "lab": "local",
+        "uname": "6.12",
+        "status": status,
+        "cell": cell_id(cell),
+        "run": f"r{number}",
+        "repeat": "1",
+    }
     summary: dict[str, Any] = {"clock": "virtual", "ledger": {} if not cell.probes else {"labels": 1}}
     settings = dict(cell.axes())
     return Run(settings, facts, frozenset(), path, ("lost",), cell, stored(cell), summary, {})
