@@ -125,6 +125,13 @@ def test_a_reference_is_one_of_them(newcomer: Lab) -> None:
     )
 
 
+def test_series_of_engines_that_lack_axes_are_drawn(newcomer: Lab, tmp_path: Path) -> None:
+    """The first point is of another series than the first one, so no point is at the base of the panel."""
+    points = {"X": "kib", "METRIC": "tps", "SERIES": "engine", "FIGURE": str(tmp_path / "engines.svg")}
+    number = len(expand("reference").runs)
+    assert f"{number} of {number} points drawn" in newcomer.ok("figure", GRID="reference", **points)
+
+
 @pytest.mark.parametrize("failure", ["os", "process"])
 def test_advice_counts_what_it_is_made_of(newcomer: Lab, failure: str) -> None:
     out = newcomer.ok("advise", DEVICE="microsd-class10", FS="ext4-ordered", SURVIVE=failure)
