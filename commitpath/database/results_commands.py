@@ -134,10 +134,8 @@ def witnesses(run: Run) -> str:
 def lost_most(summary: Mapping[str, Any]) -> str:
     """Return the most that a cut took, and after ✗ how many left no usable database."""
     values = dict(zip(_CUTS, losses(summary), strict=True))
-    crash = summary.get("crash") or {}
-    unusable = sum(crash.get(name, 0) for name in ("cuts", "corrupt", "not_a_prefix")) - crash.get(
-        "opened", 0
-    )
+    crash = summary.get("crash")
+    unusable = select.unusable(crash) if crash else 0
     return f"{values['lost worst']} ✗{unusable}" if unusable else values["lost worst"]
 
 

@@ -114,7 +114,9 @@ def judge(expectations: Sequence[Expectation], reference: Reference | None, outc
         head = f"{title}: " if title else ""
         for expected in expectations:
             value = metrics.value(run, expected.name.metric, expected.name.op)
-            if value is None:
+            if cuts := metrics.unusable(run, expected.name.metric):
+                missed.append(f"{head}expected {expected.text}; {cuts}")
+            elif value is None:
                 unknown.append(f"{head}{lacking(run, expected.name)}")
             elif expected.holds(value):
                 values.append(f"{expected.name}={shown(value, expected)}")
@@ -142,7 +144,8 @@ def lacking(run: Run, name: Name) -> str:
     spec = metrics.METRICS[name.metric]
     names = (metrics.WHOLE, *spec.statistics, *(run.summary["syncs"] or ()))
     has = [op for op in dict.fromkeys(names) if metrics.value(run, name.metric, op) is not None]
-    reason = run.summary["transactions"]["said"] if "transactions" in run.summary else "not recorded"
+    said = run.summary["transactions"]["said"] if "transactions" in run.summary else "not recorded"
+    reason = metrics.unusable(run, name.metric) or said
     return (
         f"the run has no {name}; it has {', '.join(f'{name.metric}.{op}' for op in has) or f'none: {reason}'}"
     )

@@ -69,6 +69,7 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
 
 
 RUN, OTHER = "20261128T111141Z-23519", "20261128T111310Z-24926"
+MEMORY = "20261128T112052Z-2241"
 WHERE = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
 
 
@@ -162,6 +163,32 @@ def test_a_run_without_files_is_named_with_its_lab(labs: Callable[[str], Lab], t
     assert "make results, compare and table use them, make setup-text" in here.says(
         "tree", RUN=gone.parent.name
     )
+
+
+def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Path) -> None:
+    cuts = "15 of 40 cuts left no usable database"
+    sides = {"A": "mode=memory", "B": f"mode=wal sync=full {WHERE}"}
+    done = newcomer.make("compare", **sides, EXPECT="lost.max<=0")
+    assert done.returncode == 1
+    assert done.stderr == f"commitpath: A: expected lost.max<=0; {cuts}\n"
+    done = newcomer.make("table", GRID="reference", METRIC="lost")
+    assert f"1 of 27 runs: no lost: {cuts}" in done.stderr
+    lost = {row["journal_mode"]: row["lost"] for row in csv.DictReader(done.stdout.splitlines())}
+    assert (lost["memory"], lost["persist"]) == ("", "0.0")
+    axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE, "METRIC": "lost"}
+    figure = tmp_path / "lost.svg"
+    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes)
+    assert "9 of 12 points drawn" in out and f"/{MEMORY} has no lost of all: {cuts}" in out
+    with figure.with_suffix(".csv").open() as file:
+        states = {row["journal_mode"]: (row["lost"], row["state"]) for row in csv.DictReader(file)}
+    assert states["memory"] == ("", "missing")
+
+
+def test_series_of_engines_that_lack_axes_are_drawn(newcomer: Lab, tmp_path: Path) -> None:
+    """The first point is of another series than the first one, so no point is at the base of the panel."""
+    points = {"X": "kib", "METRIC": "tps", "SERIES": "engine", "FIGURE": str(tmp_path / "engines.svg")}
+    number = len(expand("reference").runs)
+    assert f"{number} of {number} points drawn" in newcomer.ok("figure", GRID="reference", **points)
 
 
 @pytest.mark.parametrize("failure", ["os", "process"])
