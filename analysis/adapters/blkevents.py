@@ -1,4 +1,7 @@
-"""Collect events of block traces from any tracer in one NumPy array; read the kernel's binary records."""
+"""Collect the block events of a trace for `make inspect TRACE=…` in one NumPy array, in the order of time.
+
+Any tracer's text comes by Collected; the kernel's binary records are read here.
+"""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,6 @@
-"""Check the results of crash trials: against the run, between trials of one state, and on the host."""
+"""Check what crash trials found: against the run, between trials of one state, and as the host reads it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,12 @@ import polars as pl
 
 from analysis.adapters import trials
 from analysis.adapters.trials import RECOVERY
-from analysis.checks import baseline, loss, trial_plan
 from analysis.crash import align, kills
 from analysis.run import Run
 from model import engines
 from model.crash_points import policies
 from model.expected_state import oracle, sampled
 from model.expected_state.hashes import Held
-from model.requested.expected import TRIALS
 
 # Columns that depend only on the state the device showed, not on time.
 _OUTCOME = (
@@ -32,27 +29,6 @@ _OUTCOME = (
     "stale",
     *RECOVERY,
 )
-
-
-def boards(run: Run) -> list[str]:
-    """Check that each trial board is the run's board, unwatched, and ran the plan's steps.
-
-    Its transactions and calls to persistent memory must lie among the same device commands as in the run.
-    """
-    reasons = []
-    for name, board in run.trial_boards.items():
-        who = f"trial board {name}"
-        folder = run.folder / policies.FOLDER / name
-        as_run = replace(run, folder=folder, board=board, planned_as=TRIALS)
-        reasons += [f"{who}: {problem}" for problem in loss.steps_succeeded(as_run)]
-        if not baseline.unwatched(board.run):
-            reasons.append(f"{who} was observed, or does not report that it was not")
-        if run.kills is None:
-            reasons += baseline.board_differences(who, board, run.board)
-    for tried in run.trials if run.timed_log is not None else []:
-        if wrong := trial_plan.timing_difference(align.ran(tried), align.timed(run)):
-            reasons.append(f"trial board {tried.name} did not repeat the run: {wrong}")
-    return reasons
 
 
 def outcomes(run: Run) -> list[str]:

@@ -140,16 +140,6 @@ def _planned(run: Run) -> dict[str, Any] | None:
     return planned.get(run.planned_as)
 
 
-def no_disk_read(run: Run) -> list[str]:
-    """Check that in virtual time the root disk was not read: host read latency is not deterministic."""
-    reads = run.board.run.get("root_reads")
-    if run.board.run.get("clock") != "virtual":
-        return []
-    if not isinstance(reads, int):
-        return ["raw/run.json does not have the number of reads of the root disk"]
-    return [f"the board read its root disk {reads} times in the run"] if reads else []
-
-
 def probes_attached(run: Run) -> list[str]:
     """Check that the expected probes were attached from before the window until after it."""
     probes = run.board.run.get("probes")

@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.adapters.drivertables import TICKS_NS
-from analysis.ledger.attribution import property_of
+from analysis.ledger.sums import property_of
 from analysis.ledger.timeline import edges
 from analysis.run import Run
 from base.arrays import inside, ints

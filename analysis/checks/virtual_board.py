@@ -1,4 +1,4 @@
-"""Check that a virtual board has one CPU, the requested clock, and the planned kernel modules."""
+"""Check a virtual board: one CPU, the requested clock, planned modules; in virtual time, no disk reads."""
 
 import re
 
@@ -52,6 +52,16 @@ def has_one_cpu(run: Run) -> list[str]:
     if not run.is_virtual or count == 1 or "cpuinfo" not in run.board.texts:
         return []
     return [f"raw/board/cpuinfo.txt has {count} processors; a virtual board has one"]
+
+
+def no_disk_read(run: Run) -> list[str]:
+    """Check that in virtual time the root disk was not read: host read latency is not deterministic."""
+    reads = run.board.run.get("root_reads")
+    if run.board.run.get("clock") != "virtual":
+        return []
+    if not isinstance(reads, int):
+        return ["raw/run.json does not have the number of reads of the root disk"]
+    return [f"the board read its root disk {reads} times in the run"] if reads else []
 
 
 def runs_in_real_time(run: Run) -> list[str]:

@@ -1,4 +1,5 @@
-// Colours of the timeline's rows by kind, file and operation, from the style sheet, as text and as pixels.
+// The page's colours: the theme's from the style sheet, those of kinds, files and operations from the run
+// (page.py); mixed, and as pixels.
 
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from analysis import observers
-from analysis.ledger import attribution
+from analysis.ledger import sums
 from analysis.run_files import stored
 from analysis.schemas import ledger as schema
 from base.errors import FileError
@@ -57,12 +57,12 @@ class Loaded:
 
     def written(self) -> dict[str, float]:
         """Return the bytes written of each label."""
-        sums = self["pieces"].group_by("label").agg(pl.col("bytes").sum())
-        return dict(zip(sums["label"].cast(pl.String).to_list(), sums["bytes"].to_list(), strict=True))
+        sizes = self["pieces"].group_by("label").agg(pl.col("bytes").sum())
+        return dict(zip(sizes["label"].cast(pl.String).to_list(), sizes["bytes"].to_list(), strict=True))
 
     def for_none(self) -> dict[str, float]:
         """Return the bytes written for no transaction, by reason."""
-        each = attribution.for_nobody(self["ledger"], self["shares"], self["pieces"])
+        each = sums.for_nobody(self["ledger"], self["shares"], self["pieces"])
         return dict(each.group_by(pl.col("no_transaction").cast(pl.String)).agg(pl.col("bytes").sum()).rows())
 
     def reason(self, bits: int) -> str:

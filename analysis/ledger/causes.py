@@ -162,7 +162,12 @@ def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
 
 
 def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) -> _Served:
-    """Return what each of `jobs` served; the driver's thread who[i] waited for job[i] from begin[i] on."""
+    """Return what each of `jobs` served; the driver's thread who[i] waited for job[i] from begin[i] on.
+
+    Example: jobs 0 and 1 begin at 10 and 30. Transactions 0, 1 and 2 last from 0 to 12, 15 to 20, 25 to 50.
+    Transaction 0 waits for job 0 from 8 on, which is `waited`. Nobody waits for job 1, which is `behind` and
+    shared by all three: they ran since job 0 began. Then the groups' members are 0, and 0, 1, 2.
+    """
     number = jobs.size
     transaction = line.transaction(begin, who)
     had = transaction >= 0

@@ -32,7 +32,8 @@ class Losses:
     """The losses that the recorder reports."""
 
     records: int  # the ring was full
-    updates: int  # a map was full: the begin of an event was not kept
+    # two threads had one place, a table was full, or a kprobe missed a call or its return
+    updates: int
 
 
 def read(
@@ -87,8 +88,11 @@ def _seen(given: Given) -> Seen:
     if not path.is_file():
         return Seen(missing=["raw/probes.bin"])
     result, lost = read(path, given.checkpoint_reasons, given.partition)
-    losses = [f"the probes lost {lost.records} events: their ring was full"] if lost.records else []
-    losses += [f"the probes lost {lost.updates} events: a map was full"] if lost.updates else []
+    reasons = {
+        "their ring was full": lost.records,
+        "their begin was not kept, or a kprobe missed them": lost.updates,
+    }
+    losses = [f"the probes lost {number} events: {reason}" for reason, number in reasons.items() if number]
     return Seen(events=result, lost=lost.records + lost.updates, losses=losses)
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from analysis.content import coverage
 from analysis.figures import latency, style
 from analysis.instrument import cpu
-from analysis.ledger import attribution
+from analysis.ledger import sums
 from analysis.report import headline, terminal
 from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
@@ -96,7 +96,7 @@ def render(
         first=[*headline.operations(summary), *headline.of_slowest(summary)],
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
-        caused=attribution.rows(summary["ledger"]) if summary["ledger"] else [],
+        caused=sums.rows(summary["ledger"]) if summary["ledger"] else [],
         manifest=manifest,
         engine=run.driver.engine,
         figures=figures,

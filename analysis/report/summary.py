@@ -13,7 +13,7 @@ from analysis.checks.ledger import unattributed_share
 from analysis.content import coverage
 from analysis.crash import verdicts
 from analysis.instrument import cpu
-from analysis.ledger import attribution, tables
+from analysis.ledger import sums, tables
 from analysis.ledger.build import Ledger
 from analysis.report import headline
 from analysis.run import Run
@@ -79,7 +79,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger, run.driver.engine),
-        **({"persistent": of_memory} if (of_memory := attribution.persistent(run.driver)) else {}),
+        **({"persistent": of_memory} if (of_memory := sums.persistent(run.driver)) else {}),
         "content": coverage.summary(run.content),
         "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
@@ -183,16 +183,16 @@ def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
         return None
     flushed_for = (*(role for role in FILES if role in engines.roles(engine)), "no sync")
     labels = tuple(label for label in LABELS if not engines.label_of_another(label, engine))
-    sums = dict(made.pieces.group_by("label").agg(pl.col("bytes").sum()).rows())
+    sizes = dict(made.pieces.group_by("label").agg(pl.col("bytes").sum()).rows())
     return {
-        "bytes": {label: sums.get(label, 0) for label in labels},
+        "bytes": {label: sizes.get(label, 0) for label in labels},
         "unattributed_share": unattributed_share(made),
-        "no_transaction": attribution.no_transaction(made),
-        "deferred": attribution.deferred(made),
+        "no_transaction": sums.no_transaction(made),
+        "deferred": sums.deferred(made),
         **({"reads": read} if (read := tables.reads_summary(made.reads, made.costs)) else {}),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
-        "per_transaction": attribution.by_operation(made.costs.select("op", *labels), labels),
-        "flushes_per_transaction": attribution.by_operation(_flushes(made, flushed_for), flushed_for),
+        "per_transaction": sums.by_operation(made.costs.select("op", *labels), labels),
+        "flushes_per_transaction": sums.by_operation(_flushes(made, flushed_for), flushed_for),
     }
 
 
@@ -207,8 +207,8 @@ def _flushes(made: Ledger, flushed_for: tuple[str, ...]) -> pl.DataFrame:
         .join(files, on="sync", how="left")
         .with_columns(pl.col("file").fill_null("no sync"))
     )
-    sums = [pl.col("share").filter(pl.col("file") == name).sum().alias(name) for name in flushed_for]
-    by_transaction = each.group_by("transaction").agg(sums)
+    flushes = [pl.col("share").filter(pl.col("file") == name).sum().alias(name) for name in flushed_for]
+    by_transaction = each.group_by("transaction").agg(flushes)
     return (
         made.costs.select("op", "transaction").join(by_transaction, on="transaction", how="left").fill_null(0)
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.content import coverage
 from analysis.instrument import cpu
-from analysis.ledger import attribution
+from analysis.ledger import sums
 from analysis.report import headline
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
@@ -315,7 +315,7 @@ def _labels(ledger: dict[str, Any], count: int) -> list[str]:
             add(_VIEWS[view], late[total], late["per_transaction"], view)
     out = _aligned(rows)
     out.append(f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed")
-    out += [line for text in attribution.sentences(ledger) for line in wrapped(text)]
+    out += [line for text in sums.sentences(ledger) for line in wrapped(text)]
     if unwritten := ledger["unwritten_bytes"]:
         # bytes moved by a garbage collector are among the reasons
         size = number(unwritten, 0, 1 / 1024)

@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.figures import style
 from analysis.inspect.load import Loaded
-from analysis.ledger.attribution import WORDS
+from analysis.ledger.sums import WORDS
 from model import operations
 
 Row = dict[str, Any]

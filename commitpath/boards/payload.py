@@ -31,7 +31,7 @@ from commitpath.host import ansible
 from images import artifacts, given, programs
 from model import devices, engines, filesystems, pace, userfile, workloads
 from model.cell import Cell
-from model.crash_points.policies import FAULT, FSCK_EVERY, PROCESS
+from model.crash_points.policies import FAULT, PROCESS
 from model.expected_state import sampled
 from model.requested import expected, mkfs, mount
 from model.statements import sqlfile
@@ -46,6 +46,8 @@ DEVICE_NAME = "target"
 DATABASE = "sample.db"
 # The driver's record of its writes on a board of trials (workloads/written.h).
 WRITTEN = "written"
+# fsck checks the first of a board's trials, and every tenth after it.
+FSCK_EVERY = 10
 DROP_CACHES = "/proc/sys/vm/drop_caches"
 # The folder of a run's files on the board.
 BOARD = "/run/commitpath"
@@ -115,6 +117,9 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         "all_probes": ",".join(probes) if usable else "",
         "modules": [str(path) for path in modules(cell, usable)],
         "board_modules": [str(path) for path in built_for(cell, board_modules(cell))],
+        # Parts of a device's profile: geometry makes the device when the board is provisioned. Each run sets
+        # timing (DEVICE_TIMING in cell_env), so that cells that differ in it share a snapshot. Only the host
+        # uses `ignores` (model/crash_points/durable.py).
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),

@@ -16,7 +16,7 @@ from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
 from commitpath.results import metrics, query
-from commitpath.results.marks import footnotes
+from commitpath.results.marks import footnotes, joined, kernels
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
@@ -46,7 +46,8 @@ def figure(options: Mapping[str, str]) -> int:
 
     drawn, across = render.fill(spec, made, results)
     check_found(spec, drawn)
-    marked = footnotes([run for value in values_of(drawn) for run in value.found.runs])
+    runs = [run for value in values_of(drawn) for run in value.found.runs]
+    marked = [*footnotes(runs), *kernels(runs)]
     files.save(render.draw(spec, drawn, across, marked), path, table(spec, drawn, across))
     print(printable_lines([*notes(drawn, across), *marked, f"{path}, {path.with_suffix('.csv')}"]))
     return 0
@@ -122,6 +123,6 @@ def table(spec: Spec, drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[l
                 ]
                 + [*(numbers.interval or (None, None)), len(found.runs), found.state, found.reason]
                 + [" ".join(dict.fromkeys(run.facts[name] for run in found.runs)) for name in ("cell", "run")]
-                + ["; ".join(dict.fromkeys(mark for run in found.runs for mark in run.marks))]
+                + [joined(found.runs)]
             )
     return rows

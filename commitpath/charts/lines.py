@@ -14,6 +14,7 @@ from analysis.figures import style
 from commitpath.charts import cause_rows, frame, look
 from commitpath.charts.model import Drawn, boards, values_of
 from commitpath.charts.panel_values import SIGNS
+from commitpath.results.marks import MARKED
 
 PANEL = 1.9  # inches of the lines
 # Style of the virtual board's line next to a lab board's of the same color.
@@ -100,6 +101,9 @@ def panel(
                 low = max(value.number.interval[0], value.number.value / 10)
                 ink = how[series]["color"] if apart else style.INK
                 axes.vlines(x, low, value.number.interval[1], color=ink, linewidth=0.8)
+            if MARKED in value.marks and value.number.value is not None:
+                axes.annotate(MARKED, (x, value.number.value), (3, 2), textcoords="offset points",
+                              fontsize=look.SMALL)  # fmt: skip
     absent(axes, drawn)
     frame.stated(axes, drawn, {value.bar: groups.index(value.bar.group) for value in drawn.values})
     axes.set_xticks(range(len(groups)), [frame.clean(group) for group in groups])
@@ -155,11 +159,11 @@ def cause_texts(drawn: Drawn) -> dict[str, dict[int, str]]:
 
 
 def legend(drawn: list[Drawn]) -> list[Any]:
-    """Return a handle for each series, with its marks, and for the paper's numbers."""
+    """Return a handle for each series, with its marks, and for the paper's numbers. Points have MARKED."""
     handles: list[Any] = []
     for series, how in styles(drawn).items():
         alike = [value for value in values_of(drawn) if value.bar.series == series]
-        marks = "".join(sorted({mark for value in alike for mark in value.marks}))
+        marks = "".join(sorted({mark for value in alike for mark in value.marks} - {MARKED}))
         handles.append(Line2D([], [], label=f"{series}{marks}", **how))
     plain: dict[str, Any] = {"color": look.PLAIN, "marker": "o", "markersize": 4, "linewidth": 1.1}
     for label, outlined in boards(drawn):

@@ -63,10 +63,15 @@ def value_of(bar: Bar, metric: str, results: Results) -> Value:
 
 
 def base_of(panel: Panel, bar: Bar) -> Bar:
-    """Return the bar to compare a bar with: the panel's base, if possible in its build and reading."""
+    """Return the bar to compare a bar with: the panel's base, if possible in its build and reading.
+
+    Without a bar there it is the bar itself, from which nothing differs.
+    """
     places = [other for other in panel.bars if other.place == panel.base]
     return min(
-        places, key=lambda other: (other.board != bar.board, other.look != bar.look, other.build != bar.build)
+        places,
+        key=lambda other: (other.board != bar.board, other.look != bar.look, other.build != bar.build),
+        default=bar,
     )
 
 

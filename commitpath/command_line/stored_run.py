@@ -11,6 +11,8 @@ from commitpath.command_line import variables as variables_table
 
 RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
 CELL_ID = re.compile(r"v[0-9a-f]{17}")
+# The lab of the runs in experiments/reference.tar.xz.
+SHIPPED = "reference"
 NAMES = "a run is named by its folder, its id, its cell's name or id (the newest of its runs), or `latest`"
 
 
@@ -37,11 +39,18 @@ def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
 
 def missing(name: str, run: str) -> BadInputError:
     """Return the error for a run that has no folder here."""
-    if row := without_files(run):
+    if row := without_files(name, run):
+        lab, run_id, own = row
+        if own:
+            use = "results, compare and table use them"
+        elif lab == SHIPPED:
+            use = "results, compare, table, figure, durability and advise use them"
+        else:
+            use = f"results and compare use them, table, figure, durability and advise with LAB={lab}"
         return BadInputError(
-            f"{name}={run}: only the numbers of this run of lab {row[0]} are here, not its files, so it is "
-            f"unverified; make results, compare, table, figure, durability and advise use them, make "
-            f"setup-text with WHERE='run={row[1]}'; an export with FILES=yes has the files"
+            f"{name}={run}: only the numbers of this run of lab {lab} are here, not its files, so it is "
+            f"unverified; make {use}, make setup-text with WHERE='run={run_id}'; an export "
+            "with FILES=yes has the files"
         )
     shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
     hint = f"there is no run with its files in {shown} yet, make experiment makes one"
@@ -50,26 +59,29 @@ def missing(name: str, run: str) -> BadInputError:
     return BadInputError(f"{name}={run}: no such run; {hint}")
 
 
-def without_files(run: str) -> tuple[str, str] | None:
-    """Return lab and id of the newest run so named of which the database has the numbers alone, or None.
+def without_files(name: str, run: str) -> tuple[str, str, bool] | None:
+    """Return lab, id and whether this lab made it, of the newest run so named without files, or None.
 
+    An ok run comes before others. Raises BadInputError if several labs have one.
     Read here, as commitpath.database loads the analysis, which commands that plan a run do without.
     """
-    path, name = RESULTS / "results.sqlite", Path(run).name
+    path, last = RESULTS / "results.sqlite", Path(run).name
     if not path.is_file():
         return None
     query = (
-        "SELECT lab, run_id FROM run WHERE path IS NULL AND summary NOT NULL AND (run_id = ? OR cell_id = ?) "
-        "ORDER BY run_id DESC"
+        "SELECT lab, run_id, lab IN (SELECT label FROM lab) FROM run WHERE path IS NULL AND summary NOT NULL "
+        "AND (run_id = ? OR cell_id = ?) ORDER BY status = 'ok' DESC, run_id DESC"
     )
+    rows: list[tuple[str, str, int]] = []
     # the commands that use it report a damaged database
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
     ):
-        row: tuple[str, str] | None = connection.execute(query, (name, name.rpartition("-")[2])).fetchone()
-        return row
-    return None
+        rows = connection.execute(query, (last, last.rpartition("-")[2])).fetchall()
+    if len(labs := sorted({row[0] for row in rows})) > 1:
+        raise BadInputError(f"{name}={run}: labs {', '.join(labs)} have runs of this name; give a run's id")
+    return (rows[0][0], rows[0][1], bool(rows[0][2])) if rows else None
 
 
 def find(name: str, run: str) -> Path | None:

@@ -1,11 +1,11 @@
-"""Export the database, with runs' files if wanted, and merge another lab's export into this database."""
+"""Name the lab, export its database, with runs' files if wanted, and import another lab's export."""
 
 import json
 import re
 import sqlite3
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from base.strict_json import UnfitError
 from base.text import printable
 from commitpath.database import analyse_runs, archive, row_checks, store
 from commitpath.database.archive import stored_hashes
+from commitpath.database.merging import NEW, NOT_OURS, THERE, copy_rows, merge, summary
 from commitpath.database.store import LABEL, UNNAMED
-from commitpath.database.sync import COLUMNS, IMPORTED, KEY, insert, sync
+from commitpath.database.sync import IMPORTED, sync
 
 LABELLED = tuple(row_checks.COLUMNS)
 SQLITE = b"SQLite format 3\0"
@@ -88,35 +89,9 @@ def export(target: Path, label: str | None, files: bool, only: Set[tuple[str, ..
     return f"{target}: {len(runs)} runs{with_files}, {target.stat().st_size} bytes"
 
 
-def copy_rows(
-    connection: sqlite3.Connection, copy: sqlite3.Connection, only: Set[tuple[str, ...]] | None = None
-) -> list[row_checks.Row]:
-    """Write the sound rows of a database to another one; return those of runs. only: as for export."""
-    runs: list[row_checks.Row] = []
-    for table, columns in row_checks.COLUMNS.items():
-        marks = ", ".join("?" * len(columns))
-        for row in row_checks.sound(connection, table):
-            if table == "run" and only is not None and (row["cell_id"], row["run_id"]) not in only:
-                continue
-            # places of files differ between labs
-            values = [None if name in ("path", "stamp") else row[name] for name in columns]
-            copy.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
-            runs += [row] if table == "run" else []
-    return runs
-
-
 def name_of(row: Mapping[str, Any]) -> str:
     """Return LAB/CELL NAME/RUN ID of a run, its name in an archive and below imported/."""
     return "/".join((row["lab"], identity.cell_name(json.loads(row["cell"])), row["run_id"]))
-
-
-# Results for a run of an import.
-NEW, UNVERIFIED, THERE, NOT_OURS = (
-    "new",
-    "without files (unverified, ¶)",
-    "there already",
-    "left out, of this lab",
-)
 
 
 def import_(source: Path) -> str:
@@ -152,20 +127,6 @@ def import_(source: Path) -> str:
             with_files = {str(folder.relative_to(part)) for folder in folders}
             grids = merge(theirs, mine, count, lambda row: name_of(row) in with_files)
     return summary(count, grids)
-
-
-def summary(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
-    """Return the counts of runs by result, and of grids' rows that were taken (True) and not, in words."""
-    number = count[NEW] + count[UNVERIFIED]
-    without = ("all" if not count[NEW] else f"{count[UNVERIFIED]} of them") + f" {UNVERIFIED}"
-    runs = [
-        f"{number or 'no'} run{'s' * (number > 1)} imported",
-        *([without] if count[UNVERIFIED] else []),
-        *(f"{count[kind]} {kind}" for kind in (THERE, NOT_OURS) if count[kind]),
-    ]
-    rows = [f"{grids[True]} rows of grids"] if grids[True] else []
-    rows += [f"{grids[False]} of this lab's left out"] if grids[False] else []
-    return ", ".join(runs) + "; " * bool(rows) + ", ".join(rows)
 
 
 def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[Path]:
@@ -230,53 +191,3 @@ def place(part: Path, folders: Sequence[Path], count: Counter[str]) -> None:
         # reports link to the documentation
         for lab in {folder.relative_to(part).parts[0] for folder in folders}:
             manual.write(IMPORTED / lab)
-
-
-def merge(
-    theirs: sqlite3.Connection,
-    mine: sqlite3.Connection,
-    count: Counter[str],
-    has_files: Callable[[row_checks.Row], bool],
-    this_lab_too: bool = False,
-) -> Counter[bool]:
-    """Copy the sound rows of runs without files, and of grids; return grids' counts, copied (True) or not.
-
-    this_lab_too: also its rows. Rows of runs with files here stay; others are replaced by later ones.
-    """
-    this_lab, grids = store.label(mine), Counter[bool]()
-    query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
-    for row in row_checks.sound(theirs, "run"):
-        if has_files(row):
-            continue
-        fresh = {**row, "path": None, "stamp": None}
-        have = mine.execute(query, [row[name] for name in KEY]).fetchone()
-        if row["lab"] == this_lab and not this_lab_too:
-            count[NOT_OURS] += 1
-        elif have and (have["path"] is not None or dict(have) == fresh):
-            count[THERE] += 1
-        else:
-            insert(mine, fresh)
-            count[UNVERIFIED] += 1
-    for table in ("grid_run", "grid_excluded"):
-        for entry in row_checks.sound(theirs, table):
-            taken = this_lab_too or entry["lab"] != this_lab
-            grids[taken] += 1
-            if taken:
-                values = [entry[name] for name in row_checks.COLUMNS[table]]
-                mine.execute(
-                    f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(values))})", values
-                )
-    return grids
-
-
-def take_over(made: Path) -> str:
-    """Copy the rows that no folder gives from the database into a new one; return a summary."""
-    count: Counter[str] = Counter()
-    with store.opened(write=False) as old, store.opened(made) as mine:
-        grids = merge(old, mine, count, has_folder, this_lab_too=True)
-    return f"{store.DATABASE}: {summary(count, grids)}"
-
-
-def has_folder(row: row_checks.Row) -> bool:
-    """Return whether the folder of a run is here; its row is then made from that."""
-    return row["path"] is not None and (RESULTS / row["path"]).is_dir()

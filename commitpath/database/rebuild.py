@@ -10,7 +10,7 @@ from pathlib import Path
 from base import scratch
 from base.paths import RESULTS
 from base.text import printable
-from commitpath.database import exchange, select, store, sync
+from commitpath.database import merging, select, store, sync
 
 
 def rebuild() -> int:
@@ -56,7 +56,7 @@ def label_of_old(stack: contextlib.ExitStack) -> str | None:
 def take_over(made: Path) -> None:
     """Copy the rows that no folder gives; if the old database is unreadable, print that they are lost."""
     try:
-        print(printable(exchange.take_over(made)), file=sys.stderr)
+        print(printable(merging.take_over(made)), file=sys.stderr)
     except store.DatabaseError as error:
         if store.passes(error):
             raise

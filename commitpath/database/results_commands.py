@@ -145,10 +145,8 @@ def lost_most(summary: Mapping[str, Any]) -> str:
 
 
 def unusable(summary: Mapping[str, Any]) -> int:
-    """Return how many cuts left no usable database."""
-    crash = summary.get("crash") or {}
-    cuts: int = sum(crash.get(name, 0) for name in ("cuts", "corrupt", "not_a_prefix"))
-    return cuts - int(crash.get("opened", 0))
+    """Return how many cuts left no usable database; 0 without cuts."""
+    return select.unusable(summary["crash"]) if summary.get("crash") else 0
 
 
 def narrow(runs: list[Run]) -> list[str]:

@@ -256,6 +256,14 @@ def spelled(name: str, value: str, typed: str | None = None) -> str:
     return str(axes()[name].parse(value, typed or name.upper()))
 
 
+def unusable(crash: Mapping[str, Any]) -> int:
+    """Return the number of cuts that left no usable database: it did not open, or is no first k transactions.
+
+    crash: of summary.json.
+    """
+    return int(crash["cuts"] - crash["opened"] + crash["corrupt"] + crash["not_a_prefix"])
+
+
 def names(runs: Iterable[Run]) -> list[str]:
     """Return the axes of runs: the schema's in its order, then those of other labs' runs."""
     return [*axes(), *sorted({name for run in runs for name in run.settings} - axes().keys())]

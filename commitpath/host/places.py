@@ -1,4 +1,4 @@
-"""Check the folders that commitpath works in and writes to, before a command begins."""
+"""Before a command: check the folders that it works in and writes to, mark the cache, remove leftovers."""
 
 import contextlib
 import os

@@ -1,4 +1,7 @@
-"""`make reproduce PAPER=apsys17`: sweep a paper's grids, draw its figures, judge its claims."""
+"""`make reproduce PAPER=…`: sweep a paper's grids, draw its figures, judge its claims.
+
+With ROBUST=yes, judge the claims as reproduced and in variations.
+"""
 
 import contextlib
 import json

@@ -1,7 +1,9 @@
-"""`make durability GRID=… FIGURE=… [OVER=…]`: losses in the power cuts of a grid, with speed or cost."""
+"""`make durability GRID=… FIGURE=…`: TPS over commits lost in a grid's power cuts; OVER=bytes: ms over KiB.
+
+LOSE_AT_MOST=… leaves out the cells in which a cut took more.
+"""
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
+from commitpath.results.marks import joined
 from commitpath.results.query import Results, current
 from commitpath.sweep.grid import Expanded, expand, load, names
 from model import engines
@@ -39,7 +42,10 @@ def durability(options: dict[str, str]) -> int:
         figure, rows = durability_figure.bytes_written(costs), costs.csv()
         lines, caption = durability_bytes.lines(costs), costs.caption()
     else:
-        rows = [[*found.varied, *MEASURED], *([*row.settings.values(), *row.columns()] for row in found.rows)]
+        rows = [
+            [*found.varied, *MEASURED, "marks"],
+            *([*row.settings.values(), *row.columns(), joined(row.runs)] for row in found.rows),
+        ]
         figure, lines, caption = (
             durability_figure.lost_commits(found),
             durability_table.lines(found),
@@ -56,10 +62,11 @@ def cutting() -> list[str]:
 
 
 def sets_crash(name: str) -> bool:
-    """Return whether the file of a grid or of one of its parts sets crash."""
+    """Return whether the file of a grid or of one of its parts sets a crash."""
     _, content = load(name)
-    settings = {key: value for key, value in content.items() if key not in ("description", "exclude")}
-    return '"crash": ' in json.dumps(settings) or any(sets_crash(part) for part in content.get("grids", []))
+    every = [content.get("axes", {}), content.get("constants", {}), *content.get("variants", [])]
+    crashes = any(settings.get("crash", "none") not in ("none", ["none"]) for settings in every)
+    return crashes or any(map(sets_crash, content.get("grids", [])))
 
 
 def within(found: Found, loss: str) -> Found:
@@ -88,16 +95,16 @@ def within(found: Found, loss: str) -> Found:
 def measured(name: str, grid: Expanded, results: Results) -> Found:
     """Return the measured cells of a grid that cuts power, in its order. Raises BadInputError if none is.
 
-    Cells without cuts are for durability_bytes.py.
+    Cells with crash=none are left out; durability_bytes.py finds their runs itself.
     """
     cells = list({run.key.rpartition("-")[0]: run.cell for run in grid.runs}.values())
     failures = {str(cell.crash) for cell in cells}
-    if len(cutting := failures - {"none"}) != 1:
+    if len(crashes := failures - {"none"}) != 1:
         raise BadInputError(
             f"GRID={name}: its cells have CRASH={','.join(sorted(failures))}, and need one and the same "
             "that cuts; crash: in the grid's file sets it"
         )
-    (failure,) = cutting
+    (failure,) = crashes
     cells = [cell for cell in cells if cell.crash == failure]
     varied = [axis for axis, _ in cells[0].axes() if len({str(cell.value(axis)) for cell in cells}) > 1]
     rows, missing = list[Row](), dict[str, list[Mapping[str, str]]]()

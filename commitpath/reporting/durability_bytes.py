@@ -10,7 +10,7 @@ from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
 from commitpath.reporting.durability_rows import MEASURED, Found, Row, cuts, table
-from commitpath.results.marks import MARKED, footnotes, made_otherwise, transactions
+from commitpath.results.marks import MARKED, footnotes, joined, made_otherwise, transactions
 from commitpath.results.query import Results
 from model import engines
 
@@ -67,10 +67,15 @@ class Costs:
     def csv(self) -> list[list[str]]:
         """Return the head, and a row for each cell."""
         rows = [
-            [*cost.row.settings.values(), f"{cost.kib:.2f}", f"{cost.ms:.3f}", *cost.row.columns()]
+            [
+                *cost.row.settings.values(),
+                *(f"{cost.kib:.2f}", f"{cost.ms:.3f}"),
+                *cost.row.columns(),
+                joined([cost.watched, *cost.row.runs]),
+            ]
             for cost in self.costs
         ]
-        return [[*self.found.varied, "KiB", "ms", *MEASURED], *rows]
+        return [[*self.found.varied, "KiB", "ms", *MEASURED, "marks"], *rows]
 
 
 def measured(found: Found, results: Results) -> Costs:
@@ -101,10 +106,12 @@ def measured(found: Found, results: Results) -> Costs:
         left_out.setdefault(why, []).append(name)
     for place, releases in kernels.items():
         if len(releases) > 1:
+            labs = {run.facts["lab"] for run in runs}
+            own = f", or LAB={results.lab} for this lab's alone" if labs > {results.lab} else ""
             raise BadInputError(
                 f"GRID={found.grid}: {place or 'its cells'}: runs of the kernels "
                 f"{', '.join(sorted(releases))}, which are not compared; delete those of all but one, and "
-                "make sweep again"
+                f"make sweep again{own}"
             )
     if not costs:
         why, names = next(iter(left_out.items()))

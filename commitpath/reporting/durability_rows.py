@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.trials import Trials
-from commitpath.results.marks import MARKED, footnotes
+from commitpath.results.marks import MARKED, footnotes, kernels
 from commitpath.sweep.grid import Excluded
 
 MEASURED = (
@@ -78,7 +78,8 @@ class Found:
 
 def caveats(rows: Sequence[Row]) -> str:
     """Return the caveats of the runs, for a caption; empty without any."""
-    return "".join(f"; {note}" for note in footnotes([run for row in rows for run in row.runs]))
+    runs = [run for row in rows for run in row.runs]
+    return "".join(f"; {note}" for note in [*footnotes(runs), *kernels(runs)])
 
 
 def cuts(rows: Sequence[Row]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from base.errors import BadInputError
@@ -48,7 +49,11 @@ def table(options: Mapping[str, str]) -> int:
         raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
     head, rows = numbers(runs, wanted, op)
     print({"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[form](head, rows))
-    print(printable_lines([f"{len(rows)} samples of OP={op}", *footnotes(runs)]), file=sys.stderr)
+    lacking = Counter(
+        f"no {name}: {cuts}" for name in wanted for run in runs if (cuts := metrics.unusable(run, name))
+    )
+    notes = [f"{number} of {len(runs)} runs: {reason}" for reason, number in lacking.items()]
+    print(printable_lines([f"{len(rows)} samples of OP={op}", *notes, *footnotes(runs)]), file=sys.stderr)
     return 0
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commitpath.database import select
 from commitpath.database.select import Run
 from model.cell import SAMPLED
 
@@ -45,9 +46,7 @@ class Trials:
         ]
         if not crashes:
             return None
-        unusable = [
-            crash["cuts"] - crash["opened"] + crash["corrupt"] + crash["not_a_prefix"] for crash in crashes
-        ]
+        unusable = [select.unusable(crash) for crash in crashes]
         weights = [crash["cuts"] - bad for crash, bad in zip(crashes, unusable, strict=True)]
         worst, mean = lost([crash["lost_acknowledged"] for crash in crashes], weights)
         timed = all("lost_ms" in crash for crash in crashes)

@@ -60,10 +60,25 @@ def made_otherwise(runs: Sequence[Run]) -> dict[str, str]:
     return {MADE: f"not made by one and the same: {', '.join(sorted(several))}"} if several else {}
 
 
+def kernels(runs: Sequence[Run]) -> list[str]:
+    """Return a line with the releases of the runs' kernels, if one KERNEL has several; else none."""
+    releases: dict[str, set[str]] = {}
+    for run in runs:
+        releases.setdefault(run.shown("kernel"), set()).add(run.facts["uname"] or "unknown")
+    several = {name for names in releases.values() if len(names) > 1 for name in names}
+    return [f"not on one and the same kernel: {', '.join(sorted(several))}"] if several else []
+
+
 def footnotes(runs: Sequence[Run]) -> list[str]:
-    """Return a line for each mark of the shown runs, with the number of runs."""
-    counted = Counter(mark for run in runs for mark in run.marks)
-    return [f"{MARKED} {number} of {len(runs)} runs: {mark}" for mark, number in counted.items()]
+    """Return a line for each mark of the shown runs, with the number of runs; each run counts once."""
+    once = {tuple(run.facts[name] for name in ("lab", "cell", "run")): run for run in runs}
+    counted = Counter(mark for run in once.values() for mark in run.marks)
+    return [f"{MARKED} {number} of {len(once)} runs: {mark}" for mark, number in counted.items()]
+
+
+def joined(runs: Sequence[Run]) -> str:
+    """Return the marks of runs, for a column of a CSV; empty without any."""
+    return "; ".join(dict.fromkeys(mark for run in runs for mark in run.marks))
 
 
 def left_out(runs: Sequence[Run]) -> str | None:

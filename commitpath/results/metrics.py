@@ -22,6 +22,7 @@ from analysis.run_files import stored
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import did_you_mean
+from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.results.marks import transactions, transactions_by_op
 from model import engines, operations
@@ -64,9 +65,17 @@ def value(run: Run, metric: str, op: str) -> float | None:
 def number(run: Run, metric: str, op: str) -> float:
     """Return a metric of a run. Raises LabError if the run has no such number."""
     if (read := value(run, metric, op)) is None:
-        files = "" if run.path else ", and its files are not here"
-        raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}{files}")
+        why = f": {cuts}" if (cuts := unusable(run, metric)) else ""
+        files = "" if why or run.path else ", and its files are not here"
+        raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}{why or files}")
     return read
+
+
+def unusable(run: Run, metric: str) -> str | None:
+    """Return how many cuts left no usable database, so that a run has no `lost`; None if none did."""
+    crash = run.summary.get("crash") if metric == "lost" else None
+    count = select.unusable(crash) if crash else 0
+    return f"{count} of {crash['cuts']} cuts left no usable database" if crash and count else None
 
 
 def check(name: str) -> str:
@@ -192,7 +201,12 @@ def of_writers(total: Callable[[dict[str, dict[str, int]]], float]) -> Callable[
 
 
 def lost(run: Run, statistic: str) -> float | None:
-    """Return the largest number of acknowledged transactions that a cut took, or the mean over the cuts."""
+    """Return the largest number of acknowledged transactions that a cut took, or the mean over the cuts.
+
+    None if a cut left no usable database: what it took has no number.
+    """
+    if unusable(run, "lost"):
+        return None
     acknowledged: dict[str, float] = (run.summary.get("crash") or {}).get("lost_acknowledged") or {}
     return acknowledged.get("max" if statistic == WHOLE else statistic)
 

@@ -16,6 +16,7 @@ from base.identity import contents
 from base.text import did_you_mean
 from commitpath.cells.axes import axes, own_name
 from commitpath.cells.identities import cell_id
+from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import row_checks, select, store, sync
 from commitpath.database.select import Run
 from commitpath.results import metrics
@@ -28,8 +29,6 @@ from model.cell import SAMPLED, Cell, sample
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
 # For a command that finds nothing in an empty database.
 NO_RUNS = "no run is here; `make import FILE=experiments/reference.tar.xz` brings the first ones"
-# The lab of the runs in experiments/reference.tar.xz.
-SHIPPED = "reference"
 COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
 
 
@@ -131,13 +130,13 @@ class Results:
         if lab is not None and lab not in labs:
             near = did_you_mean(lab, labs)
             raise BadInputError(f"LAB={lab}: {near}it has no runs; there are {', '.join(labs)}")
-        here = {place_of(run) for run in self.counted if self._counts(run)}
+        here = {run.cell_id for run in self.counted if self._counts(run)}
         shipped = [
             run
             for run in self.every
             if run.facts["lab"] == SHIPPED != self.lab
-            and run.marks == (select.UNVERIFIED,)
-            and place_of(run) not in here
+            and {*run.marks} <= {select.UNVERIFIED}
+            and run.cell_id not in here
         ]
         theirs = [run for run in self.every if run.facts["lab"] == lab]
         return Results(self.every, self.lab, counted=theirs if lab else [*self.counted, *shipped])
@@ -165,7 +164,7 @@ class Results:
         grids = tuple(sorted({grid for run in runs for grid in run.grids}))
         self.left_out |= {f"{run.facts['cell']}/{run.facts['run']}": run for run in marked}
         if counting:
-            # of shipped runs on another kernel none, if there are own ones
+            # of shipped runs with other seeds none, if there are own ones
             own = [run for run in counting if run.facts["lab"] == self.lab]
             return Found("ok", None, samples(own or counting), (), grids)
         if marked:
@@ -185,24 +184,26 @@ class Results:
     def watched(self, cell: Cell, stored: bool = False) -> Run | None:
         """Return a watched run with equal settings but probes and n, or None.
 
-        Of several it is the newest of those with the nearest n. stored: only runs with files here.
+        Of several it is the newest of those with the nearest n, of this lab if it has any. stored: only runs
+        with files here.
         """
         runs = [run for run in self._watched.get(unwatched(cell), []) if run.path or not stored]
-        return min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell.n)), default=None)
+        return min(
+            reversed(runs),
+            key=lambda run: (abs(int(run.settings["n"]) - int(cell.n)), run.facts["lab"] != self.lab),
+            default=None,
+        )
 
     def causes(self, cell: Cell, op: str) -> Causes | None:
         """Return the Causes of a cell's watched run; None without one, and for a mix."""
-        # syncs of a mix are counted in the run's files
-        run = self.watched(cell, stored=True)
+        run = self.watched(cell)
         if run is None or ":" in op:
+            return None
+        # how often each operation of a mix ran is in the run's files alone
+        if not run.path and metrics.value(run, "syncs", op) is None:
             return None
         counts = {name: metrics.number(run, name, op) for name in COUNTS}
         return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
-
-
-def place_of(run: Run) -> tuple[str, str]:
-    """Return the cell and the kernel of a run."""
-    return run.cell_id, run.facts["uname"]
 
 
 def unwatched(cell: Cell) -> tuple[str, ...]:

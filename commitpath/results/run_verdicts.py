@@ -21,6 +21,7 @@ from commitpath.database import select, store
 from commitpath.database.select import Run
 from commitpath.results import metrics, run_folders
 from commitpath.results.expectations import Expectation, Name, Scanner, lacks
+from commitpath.results.marks import MARKED
 from commitpath.results.outcome import NoVerdictError, Outcome
 
 _EQUALS = re.compile("=")
@@ -28,7 +29,7 @@ _EQUALS = re.compile("=")
 
 @dataclass(frozen=True)
 class Reference:
-    """source: as it was given. run: None for numbers of a file."""
+    """source: as it was given, with the lab of a run without files. run: None for numbers of a file."""
 
     source: str
     run: Run | None = None
@@ -55,7 +56,8 @@ def read(text: str, expectations: Sequence[Expectation]) -> Reference:
         run = run_of(text)
         if run.facts["status"] != "ok":
             raise BadInputError(f"REFERENCE={text}: the run was rejected: {'; '.join(run.reasons)}")
-        made = Reference(text, run)
+        source = text if run.path else f"{text} (lab {run.facts['lab']}, {MARKED})"
+        made = Reference(source, run)
     if all(made.value(expected.name) is None for expected in expectations):
         names = ", ".join(str(expected.name) for expected in expectations)
         raise BadInputError(f"REFERENCE={text}: it has none of {names}")
@@ -69,9 +71,9 @@ def run_of(text: str) -> Run:
             return run_folders.read(found)
         except FileError as error:
             raise BadInputError(f"REFERENCE={text}: {error}") from error
-    if row := stored_run.without_files(text):
+    if row := stored_run.without_files("REFERENCE", text):
         with store.opened(write=False) as connection:
-            for run in select.load(connection, "lab={} run={}".format(*row)):
+            for run in select.load(connection, f"lab={row[0]} run={row[1]}"):
                 return run
     raise BadInputError(f"REFERENCE={text}: no such run or file; {stored_run.NAMES}; a file has NAME=value")
 
@@ -112,7 +114,9 @@ def judge(expectations: Sequence[Expectation], reference: Reference | None, outc
         head = f"{title}: " if title else ""
         for expected in expectations:
             value = metrics.value(run, expected.name.metric, expected.name.op)
-            if value is None:
+            if cuts := metrics.unusable(run, expected.name.metric):
+                missed.append(f"{head}expected {expected.text}; {cuts}")
+            elif value is None:
                 unknown.append(f"{head}{lacking(run, expected.name)}")
             elif expected.holds(value):
                 values.append(f"{expected.name}={shown(value, expected)}")
@@ -140,7 +144,8 @@ def lacking(run: Run, name: Name) -> str:
     spec = metrics.METRICS[name.metric]
     names = (metrics.WHOLE, *spec.statistics, *(run.summary["syncs"] or ()))
     has = [op for op in dict.fromkeys(names) if metrics.value(run, name.metric, op) is not None]
-    reason = run.summary["transactions"]["said"] if "transactions" in run.summary else "not recorded"
+    said = run.summary["transactions"]["said"] if "transactions" in run.summary else "not recorded"
+    reason = metrics.unusable(run, name.metric) or said
     return (
         f"the run has no {name}; it has {', '.join(f'{name.metric}.{op}' for op in has) or f'none: {reason}'}"
     )

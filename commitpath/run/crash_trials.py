@@ -1,7 +1,7 @@
 """Crash trials of a run: boards repeat the run, unwatched, and then try its power cuts or kills.
 
 Boards repeat exactly, so a plan made from a run's device log is valid on a board that repeats the run; the
-analysis compares their logs (analysis/checks/trial_plan.py). One board per CPU.
+analysis compares their logs (analysis/checks/trial_boards.py). One board per CPU.
 """
 
 import gzip

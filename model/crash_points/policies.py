@@ -1,4 +1,4 @@
-"""Names of failures (power, os, …), and of what a device's cache keeps then (everything, prefix, torn, …)."""
+"""Words of failures and of what a cache keeps then, which failures rerun, and the folder of trials."""
 
 EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
 TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
@@ -9,7 +9,5 @@ REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
 POWER, SYSTEM, PROCESS, FAULT = "power", "os", "process", "fault"
 # Failures whose trials do the run again themselves, each until it fails.
 RERUN = (PROCESS, FAULT)
-# fsck checks the first of a board's trials, and every tenth after it.
-FSCK_EVERY = 10
 # Folder of a run that has the files of each board of trials.
 FOLDER = "crash"

@@ -42,8 +42,9 @@ COUNTED = re.compile(f"{ssl.COUNTED.pattern}|page records|merged pages")
 UNASKED = ssl.UNASKED
 CALLS = ssl.call_letters("pages", "merge")
 UNORDERED = ssl.UNORDERED
-# pages that no checkpoint wrote to the database, or records that no checkpoint followed. A merge in which no
-# page has a sector makes the same calls as a checkpoint.
+# Pages that no checkpoint wrote to the database, or records that no checkpoint followed (k: a page kept, l: a
+# record, d: a page of the database, W: a sync of `merge`, L: of the log). A merge in which no page has a
+# sector makes the same calls as a checkpoint.
 UNFINISHED = re.compile("k([^d]*$|l(?!.*WlL?d))")
 
 _SUFFIXES = {"-ppl": "pages", "-merge": "merge"}
@@ -151,33 +152,38 @@ def _misplaced(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
 def _due(most: int, calls: pl.DataFrame) -> tuple[list[int], set[int]]:
     """Return the transactions where making a checkpoint contradicts dirty_pages, and those that made one.
 
-    A checkpoint can be distinguished from a merge if it follows a record or a merge, or has all pages.
+    A merge and a checkpoint make the same calls; each syncs `merge` once. So a checkpoint that follows a
+    commit shows as one sync more than a record (none) or a merge (one) has. One in place of a commit writes
+    page 1 and all pages that the database lacks. A merge may, too, and is a checkpoint if that was due.
     """
-    held, merged, amiss, made = set[int](), set[int](), list[int](), set[int]()
+    in_memory, stored = set[int](), set[int]()  # pages of the WAL, and those that a merge or checkpoint wrote
+    amiss, made = list[int](), set[int]()
     is_in = pl.col("transaction").is_not_null()
     for (number,), rows in calls.filter(is_in).group_by("transaction", maintain_order=True):
-        kept, written, syncs, logged = dict[int, int](), set[int](), 0, None
+        kept, written, syncs, first = dict[int, int](), set[int](), 0, None  # kept: offset → page
         for op, file, offset, page in rows.select("op", "file", "offset", "page").iter_rows():
             if op == "keep":
-                # SQLite restarts its WAL after a checkpoint of all its pages
-                held, merged = (set(), set()) if offset == _FIRST else (held, merged)
                 kept[offset], last = page, offset
-            else:
-                logged = file == "pages" if logged is None else logged
-                syncs += (op, file) == ("sync", "merge")
-                written |= {page} if (op, file) == ("write", "merge") and page is not None else set()
+                continue
+            first = first or file
+            syncs += (op, file) == ("sync", "merge")
+            written |= {page} if (op, file) == ("write", "merge") and page is not None else set()
         if not kept:
             continue
+        # SQLite restarts its WAL after a checkpoint of all its pages
+        if _FIRST in kept:
+            in_memory, stored = set(), set()
         # frames after the last one were rolled back
         changed = {page for offset, page in kept.items() if offset <= last}
-        held, merged = held | changed, merged - changed
-        of_all = 1 in written and {page for page in held - merged if page <= max(written)} <= written
-        merged |= written
-        is_due, follows = 0 < most < len(held), syncs > (0 if logged else 1)
-        if follows or (syncs and of_all and is_due):
-            made.add(number)
-        if is_due != (number in made):
-            amiss.append(number)
+        in_memory, stored = in_memory | changed, stored - changed
+        is_due = 0 < most < len(in_memory)
+        follows = syncs > (0 if first == "pages" else 1)
+        # pages after the last one written were truncated
+        has_all = 1 in written and {page for page in in_memory - stored if page <= max(written)} <= written
+        is_checkpoint = follows or (syncs > 0 and has_all and is_due)
+        stored |= written
+        made |= {number} if is_checkpoint else set()
+        amiss += [number] if is_due != is_checkpoint else []
     return amiss, made
 
 

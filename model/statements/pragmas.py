@@ -1,4 +1,4 @@
-"""Classify a program's PRAGMAs for a recorded trace: kept, settings of a cell, or without effect."""
+"""Classify a program's PRAGMAs for a trace: kept, settings of a cell, at SQLite's default, without effect."""
 
 from model.statements import sqlfile
 

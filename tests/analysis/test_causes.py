@@ -11,7 +11,7 @@ from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, P
 from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.audit import page_writes
 from analysis.checks import ledger as checks
-from analysis.ledger import attribution, build
+from analysis.ledger import build, sums
 from analysis.ledger.build import Ledger
 
 CLOSE, DRAIN = 600, 1600  # us: where the phases of a trace that ends at 600 begin
@@ -72,13 +72,13 @@ def test_a_checkpoint_writes_what_earlier_transactions_logged() -> None:
         (8192 + 3 * 4096, 8192, 0),
     ]
     assert [reason for check in (checks.costs_add_up, page_writes.deferred) for reason in check(made)] == []
-    assert attribution.no_transaction(made) == {
+    assert sums.no_transaction(made) == {
         "bytes": 4096,
         "share": 4096 / (6 * 4096 + 4 * 4096),
-        "by": dict.fromkeys(attribution.WORDS, 0) | {"close": 4096},
+        "by": dict.fromkeys(sums.WORDS, 0) | {"close": 4096},
         "per_transaction": 4096 / 3,
     }
-    late = attribution.deferred(made)
+    late = sums.deferred(made)
     assert late is not None
     assert (late["bytes"], late["by_transactions"], late["by"]["close"]) == (12288, 8192, 4096)
     assert late["per_transaction"]["insert"] == {"deferred": 4096, "for_others": 8192 / 3}
@@ -182,7 +182,7 @@ def test_each_reason_is_recognised(cause: Callable[[Trace], None], reason: str) 
     cause(trace)
     made = build.build(trace.input(CLOSE))
     assert rows(made.ledger, "transaction", "no_transaction") == [(None, reason)]
-    assert attribution.no_transaction(made)["by"][reason] == 4096
+    assert sums.no_transaction(made)["by"][reason] == 4096
 
 
 def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:
@@ -215,7 +215,7 @@ def test_reasons_of_one_command_are_parts_of_it() -> None:
         (None, "garbage collection", 0.25),
     ]
     assert checks.shares_add_up(made) == []
-    by = attribution.no_transaction(made)["by"]
+    by = sums.no_transaction(made)["by"]
     assert (by["close"], by["garbage collection"]) == (3 * 4096, 4096)
 
 

@@ -9,7 +9,7 @@ import pytest
 from analysis import pipeline
 from analysis.checks import ledger as checks
 from analysis.inspect.load import Loaded
-from analysis.ledger import attribution
+from analysis.ledger import sums
 from analysis.ledger.build import Ledger
 from analysis.run import Run
 from analysis.tree.terminal import Terminal, lines
@@ -28,9 +28,9 @@ def test_what_is_for_no_transaction_is_the_close_and_the_drain(
 ) -> None:
     made = built_run(sample).ledger
     assert made is not None
-    none, total = attribution.no_transaction(made), made.pieces["bytes"].sum()
+    none, total = sums.no_transaction(made), made.pieces["bytes"].sum()
     percent = {reason: round(100 * size / total, 3) for reason, size in none["by"].items()}
-    assert percent == dict.fromkeys(attribution.WORDS, 0) | SHARES[sample]
+    assert percent == dict.fromkeys(sums.WORDS, 0) | SHARES[sample]
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +42,11 @@ def made(built_run: Callable[[str], Run]) -> Ledger:
 
 
 def test_a_transaction_has_what_it_made_written_and_what_it_left(made: Ledger) -> None:
-    late, total = attribution.deferred(made), made.pieces["bytes"].sum()
+    late, total = sums.deferred(made), made.pieces["bytes"].sum()
     assert late is not None
     assert round(100 * late["by_transactions"] / total, 1) == 17.3
     assert round(100 * late["by"]["close"] / total, 1) == 2.3
-    costs, none = made.costs, attribution.no_transaction(made)["bytes"]
+    costs, none = made.costs, sums.no_transaction(made)["bytes"]
     whole = costs["bytes"] - costs["for_others"] + costs["deferred"]
     assert whole.min() >= 0
     left = none - sum(late["by"].values())

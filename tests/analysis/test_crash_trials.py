@@ -9,7 +9,7 @@ import pytest
 from edited import Rows, edit_trial, recoveries, replace, table
 
 from analysis import stages
-from analysis.checks import crash_trials
+from analysis.checks import crash_trials, trial_boards
 from analysis.run import Run
 from base.paths import ROOT
 from model import engines
@@ -19,13 +19,14 @@ POWER, KILLED = "sample-crash", "sample-kills"
 TRANSACTIONS = "crash/1/raw/driver/transactions.csv"
 # of the former, which are of one state
 ALIKE = (18, 19)
+CHECKS = (trial_boards.boards, trial_boards.repeat_run, crash_trials.outcomes)
 TIMES = "trial {} did not repeat the run: its transactions were at other commands"
 
 
 def reasons(folder: Path, spoil: Callable[[Path], Any]) -> list[str]:
     spoil(folder)
     run = stages.build(folder)
-    return crash_trials.boards(run) + crash_trials.outcomes(run)
+    return [reason for check in CHECKS for reason in check(run)]
 
 
 def edges(folder: Path, column: str, other: str, later_ns: int) -> None:
@@ -62,7 +63,7 @@ def trial(number: int, **values: Any) -> Callable[[Path], None]:
 
 @pytest.mark.parametrize("name", [POWER, KILLED])
 def test_a_recorded_run_can_be_so(name: str, built_run: Callable[[str], Run]) -> None:
-    assert crash_trials.boards(built_run(name)) + crash_trials.outcomes(built_run(name)) == []
+    assert [reason for check in CHECKS for reason in check(built_run(name))] == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.checks import persistent as check
-from analysis.ledger import attribution
+from analysis.ledger import sums
 from analysis.report import terminal
 from analysis.stats import report_tables
 
@@ -53,7 +53,7 @@ def wrong(own: Driver, twin: Driver | None = None) -> list[str]:
 def test_what_it_says_is_added_up(path: Path) -> None:
     own = driver(path)
     assert wrong(own) == wrong(own, own) == []
-    found = attribution.persistent(own)
+    found = sums.persistent(own)
     assert found == {
         **{"label": "statement log (PCM)", "bytes": 3618, "lines": 58, "ns": 29000},
         "per_transaction": {

@@ -1,6 +1,8 @@
 """Latency over bytes beside what cuts took: of cells that were tried, and watched without cuts."""
 
 import csv
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,8 @@ import pytest
 from lab import OPS, Lab, edit
 
 from commitpath.charts import look
+from commitpath.command_line.stored_run import SHIPPED
+from commitpath.database.select import UNVERIFIED
 
 GRID = """description: two engines
 constants: {rows: 100, n: 10, device: emmc-5.0}
@@ -100,6 +104,27 @@ def test_what_breaks_a_promise_is_marked(lab: Lab, grid: str, tmp_path: Path) ->
     )
     image = (tmp_path / "figure.svg").read_text()
     assert ">✗ 3<" in image and look.FAILED.lower() in image
+
+
+def test_shipped_runs_are_marked_and_their_kernel_is_not_mixed(
+    labs: Callable[[str], Lab], grid: str, tmp_path: Path
+) -> None:
+    there, here = labs("there"), labs("here")
+    for folder in (tried(there, NORMAL), watched(there, NORMAL)):
+        board = json.loads((folder / "manifest.json").read_text())["board"]
+        edit(folder / "manifest.json", board=board | {"kernel": "Linux board 6.9 #1 SMP aarch64"})
+    there.ok("export", FILE=str(tmp_path / "shipped.sqlite"), LAB=SHIPPED)
+    here.ok("import", FILE=str(tmp_path / "shipped.sqlite"))
+    drawn(here, grid, tmp_path / "x.svg")
+    assert [row["marks"] for row in csv.DictReader((tmp_path / "x.csv").open())] == [UNVERIFIED]
+    tried(here, FULL)
+    watched(here, FULL)
+    asked = {"GRID": grid, "FIGURE": str(tmp_path / "x.svg"), "OVER": "bytes"}
+    said = here.says("durability", **asked)
+    assert "runs of the kernels 6.12.1-arm64, 6.9, which are not compared; " in said
+    assert said.endswith("make sweep again, or LAB=local for this lab's alone")
+    here.ok("durability", **asked, LAB="local")
+    assert [row["marks"] for row in csv.DictReader((tmp_path / "x.csv").open())] == [""]
 
 
 def test_one_line_where_no_cell_has_both(lab: Lab, grid: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from analysis.diff import causes
 from analysis.run_files import derived, stored
 from base.errors import BadInputError, LabError
 from commitpath.commands import board_commands, table
-from commitpath.results import expectations, marks, metrics, run_folders
+from commitpath.results import expectations, marks, metrics, run_folders, run_verdicts
 from commitpath.run import experiment
 from commitpath.sweep import drive
 
@@ -89,6 +89,19 @@ def test_the_size_of_a_wal(delete: Path, wal: Path) -> None:
     # its header, and 70 frames of 24 transactions without a checkpoint
     assert metrics.value(run_folders.read(wal), "wal_kib", metrics.WHOLE) == (32 + 70 * (24 + 4096)) / 1024
     assert metrics.value(run_folders.read(delete), "wal_kib", metrics.WHOLE) is None
+
+
+def test_a_run_that_lost_a_database_has_no_number_lost(lab: Lab) -> None:
+    trials = {"CRASH": "power", "CUTS": "20", "DEVICE": "emmc-5.0"}
+    run = run_folders.read(lab.run(took={"corrupt": 2, "unopened": 1}, **trials))
+    name = expectations.Name("lost", "max")
+    assert metrics.value(run, "lost", "max") is None
+    # as bisect and trend print it
+    assert run_verdicts.lacking(run, name) == (
+        "the run has no lost.max; it has none: 3 of 20 cuts left no usable database"
+    )
+    kept = run_folders.read(lab.run(took={"worst": 2}, **trials))
+    assert metrics.value(kept, "lost", "max") == 2
 
 
 def test_numbers_of_two_writers() -> None:

@@ -1,6 +1,7 @@
 """make figure: a metric over an axis of a swept grid, and one line for what cannot be drawn."""
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -81,6 +82,17 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
     width = re.search(r'width="([\d.]+)pt"', image)
     assert width and float(width[1]) == pytest.approx(3.3 * 72)
     assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", image)) >= 6.5
+
+
+def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path) -> None:
+    asked = {"GRID": grid, "OP": "insert", **P99}
+    assert "same kernel" not in drawn(swept, tmp_path / "x.svg", **asked)[0]
+    manifest = next(swept.results.glob("f2fs*/*/manifest.json"))
+    board = json.loads(manifest.read_text())["board"]
+    edit(manifest, board=board | {"kernel": "Linux board 6.9 #1 SMP aarch64"})
+    note = "not on one and the same kernel: 6.12.1-arm64, 6.9"
+    assert note in drawn(swept, tmp_path / "x.svg", **asked)[0]
+    assert note in (tmp_path / "x.svg").read_text()
 
 
 def test_a_percentile_without_an_operation_has_a_panel_for_each(

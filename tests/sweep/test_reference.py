@@ -3,12 +3,15 @@
 import csv
 import re
 import shlex
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from lab import ROOT, Lab
 
 from commitpath.command_line import variables as variables_table
+from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import results_commands, select, store
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import expand
@@ -74,6 +77,7 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
 
 
 RUN, OTHER = "20261128T111141Z-23519", "20261128T111310Z-24926"
+MEMORY = "20261128T112052Z-2241"
 WHERE = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
 
 
@@ -86,6 +90,11 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     assert image.count("¶") > 12 and "12 of 12 runs: unverified" in image
     with figure.with_suffix(".csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
+    # a run counts once, and each of its points has the mark
+    each = {"METRIC": "p99", "FORM": "lines", "X": "journal_mode", "WHERE": f"{WHERE} sync=full"}
+    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **each)
+    assert "15 of 15 points drawn" in out and f"¶ 5 of 5 runs: {select.UNVERIFIED}" in out
+    assert figure.read_text().count(">¶<") == 15
     lost = newcomer.ok("durability", GRID="reference", FIGURE=str(tmp_path / "lost.svg"))
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
@@ -95,6 +104,8 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     assert lines[-2] == f"¶ {number} runs are unverified: their files are not here"
     # an axis of one engine that has one value is not printed
     assert "engine=lmdb" in "\n".join(lines) and "map_size" not in "\n".join(lines)
+    with (tmp_path / "lost.csv").open() as file:
+        assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
     assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
     varied = "device,fs,engine,journal_mode,synchronous,wal_autocheckpoint,run,mark,"
@@ -136,8 +147,63 @@ def test_a_reference_is_one_of_them(newcomer: Lab) -> None:
     done = newcomer.make("compare", **sides, EXPECT="tps>=100", REFERENCE=RUN)
     assert done.returncode == 1
     assert re.search(
-        rf"; {RUN} has 155\.\d+; the cause is not known: its files are not here$", done.stderr, re.M
+        rf"; {RUN} \(lab reference, ¶\) has 155\.\d+; the cause is not known: its files are not here$",
+        done.stderr,
+        re.M,
     )
+
+
+def test_a_run_without_files_is_named_with_its_lab(labs: Callable[[str], Lab], tmp_path: Path) -> None:
+    here, files = labs("here"), {name: str(tmp_path / f"{name}.sqlite") for name in ("kiel", SHIPPED)}
+    for label, path in files.items():
+        there = labs(label)
+        good, bad = there.run(100), there.run(200, status="rejected")
+        there.ok("export", FILE=path, LAB=label)
+    cell = good.parent.name
+    here.ok("import", FILE=files["kiel"])
+    said = here.says("tree", RUN=cell)
+    assert "make results and compare use them, table, figure, durability and advise with LAB=kiel, " in said
+    # an ok run is taken, if there is one
+    assert f"WHERE='run={good.name}'" in said
+    assert f"WHERE='run={bad.name}'" in here.says("tree", RUN=bad.name)
+    here.ok("import", FILE=files[SHIPPED])
+    several = "labs kiel, reference have runs of this name; give a run's id"
+    sides = {"A": "lab=kiel", "B": "lab=reference", "EXPECT": "tps>1"}
+    assert f"RUN={cell}: {several}" in here.says("tree", RUN=cell)
+    assert f"REFERENCE={cell}: {several}" in here.says("compare", **sides, REFERENCE=cell)
+    gone = here.run(100, FS="f2fs")
+    here.ok("results")
+    shutil.rmtree(gone)
+    here.ok("results")
+    assert "make results, compare and table use them, make setup-text" in here.says(
+        "tree", RUN=gone.parent.name
+    )
+
+
+def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Path) -> None:
+    cuts = "15 of 40 cuts left no usable database"
+    sides = {"A": "mode=memory", "B": f"mode=wal sync=full {WHERE}"}
+    done = newcomer.make("compare", **sides, EXPECT="lost.max<=0")
+    assert done.returncode == 1
+    assert done.stderr == f"commitpath: A: expected lost.max<=0; {cuts}\n"
+    done = newcomer.make("table", GRID="reference", METRIC="lost")
+    assert f"1 of 27 runs: no lost: {cuts}" in done.stderr
+    lost = {row["journal_mode"]: row["lost"] for row in csv.DictReader(done.stdout.splitlines())}
+    assert (lost["memory"], lost["persist"]) == ("", "0.0")
+    axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE, "METRIC": "lost"}
+    figure = tmp_path / "lost.svg"
+    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes)
+    assert "9 of 12 points drawn" in out and f"/{MEMORY} has no lost of all: {cuts}" in out
+    with figure.with_suffix(".csv").open() as file:
+        states = {row["journal_mode"]: (row["lost"], row["state"]) for row in csv.DictReader(file)}
+    assert states["memory"] == ("", "missing")
+
+
+def test_series_of_engines_that_lack_axes_are_drawn(newcomer: Lab, tmp_path: Path) -> None:
+    """The first point is of another series than the first one, so no point is at the base of the panel."""
+    points = {"X": "kib", "METRIC": "tps", "SERIES": "engine", "FIGURE": str(tmp_path / "engines.svg")}
+    number = len(expand("reference").runs)
+    assert f"{number} of {number} points drawn" in newcomer.ok("figure", GRID="reference", **points)
 
 
 @pytest.mark.parametrize("failure", ["os", "process"])

@@ -217,7 +217,7 @@ def test_no_engine_code_ends_the_process() -> None:
     sources = [path for path in folder.glob("*/*.[ch]") if str(path.relative_to(folder)) not in recording]
     assert len(sources) > 5
     for path in sources:
-        assert not re.search(r'"fail\.h"|\b(fail|fail_usage|exit|_exit|abort)\(', path.read_text()), path
+        assert not re.search(r"\b(fail|fail_usage|exit|_exit|abort)\(", path.read_text()), path
 
 
 def test_what_builds_the_driver_names_no_engine() -> None:

@@ -41,7 +41,7 @@ def test_a_run_is_looked_for_where_runs_are(stored: str) -> None:
 def test_where_no_run_was_made_it_is_said_how_to(tmp_path: Path) -> None:
     done = commands.call("tree", "RUN=nowhere/latest", COMMITPATH_RESULTS=str(tmp_path / "none"))
     assert done.returncode == EXIT_BAD_INPUT
-    reason = f"no such run; there is no run in {tmp_path}/none yet, make experiment makes one"
+    reason = f"no such run; there is no run with its files in {tmp_path}/none yet, make experiment makes one"
     assert done.stderr == f"commitpath: RUN=nowhere/latest: {reason}\n"
 
 

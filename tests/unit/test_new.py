@@ -169,10 +169,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def named_for(section: str, path: str) -> bool:
-    """Whether CONTRIBUTING names the path for a kind, in a row of its table or in a checklist."""
+    """Whether CONTRIBUTING names the path for a kind, in its list or in a checklist."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
     listed = re.search(
-        rf"^\| {section} \| (.*) \|$|^### {section.capitalize()}\n((?:[^#].*\n|\n)*)", page, re.MULTILINE
+        rf"^- \*\*{section}\*\*: (.*)$|^### {section.capitalize()}\n((?:[^#].*\n|\n)*)", page, re.MULTILINE
     )
     assert listed, section
     paths = re.findall(r"`([a-z]+/[^`]*)`", listed[1] or listed[2])
