@@ -63,6 +63,9 @@ def in_effect(manifest: Mapping[str, Any]) -> Durability:
 
 
 def differences(a: Durability, b: Durability) -> list[tuple[str, str, str]]:
-    """Return (failure, what survives it in a, in b) where they differ."""
-    pairs = zip(a.rows(), b.rows(), strict=True)
-    return [(failure, in_a, in_b) for (failure, in_a), (_, in_b) in pairs if in_a != in_b]
+    """Return (failures, what survives them in a, in b) where they differ; equal ones are joined."""
+    failures: dict[tuple[str, str], list[str]] = {}
+    for (failure, in_a), (_, in_b) in zip(a.rows(), b.rows(), strict=True):
+        if in_a != in_b:
+            failures.setdefault((in_a, in_b), []).append(failure)
+    return [(" or ".join(alike), *texts) for texts, alike in failures.items()]

@@ -37,7 +37,7 @@ class Diff:
     b: Stored
     names: tuple[str, str]
     forced: list[str]  # why it would have been refused
-    durability: list[tuple[str, str, str]]  # failure, what survives it in a, in b
+    durability: list[tuple[str, str, str]]  # failures, what survives them in a, in b
     profiles: list[str]  # a line for each profile of one name that has another content in b
     pairs: pl.DataFrame  # op, nth, transaction_a, transaction_b, <metric>_a, <metric>_b
     unpaired: int  # transactions of either run without a counterpart
@@ -82,7 +82,7 @@ def comparable(
     reasons = _mismatches(runs, costs)
     if reasons and not force:
         wrong = f"not comparable with {a.folder}: {'; '.join(reasons)}"
-        raise FileError(b.folder, "", wrong, "FORCE=1 to compare anyway")
+        raise FileError(b.folder, "", wrong, "comparable runs; FORCE=1 compares anyway")
     return costs, reasons
 
 

@@ -3,6 +3,7 @@
 A sentence is as "WAL saves 3.0 syncs and 21 KiB of filesystem journal".
 """
 
+import textwrap
 from pathlib import Path
 
 from analysis.diff import COUNTS, WHOLE, Diff
@@ -28,8 +29,8 @@ def table(diff: Diff) -> str:
     """Return the whole diff for a terminal of 80 columns."""
     folders = [_place(run.folder) for run in (diff.a, diff.b)]
     lines = [f"a  {folders[0]}  {diff.names[0]}", f"b  {folders[1]}  {diff.names[1]}", ""]
-    lines += marks(diff)
-    lines += sentences(diff)
+    for text in (*marks(diff), *sentences(diff)):
+        lines += textwrap.wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
     # a long name (a run's id) would run into its neighbour; a and b stand above it all
     heads = diff.names if max(map(len, diff.names)) < WIDTH else ("a", "b")
     for key, means in diff.means.items():

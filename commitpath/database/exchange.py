@@ -126,7 +126,7 @@ def import_(source: Path) -> str:
             sync(mine)
             with_files = {str(folder.relative_to(part)) for folder in folders}
             grids = merge(theirs, mine, count, lambda row: name_of(row) in with_files)
-    return f"{source}: {summary(count, grids)}"
+    return summary(count, grids)
 
 
 def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[Path]:

@@ -10,19 +10,26 @@ from commitpath.database import row_checks, store
 from commitpath.database.sync import COLUMNS, KEY, insert
 
 # Results for a run of an import.
-NEW, UNVERIFIED, THERE, NOT_OURS = KINDS = (
+NEW, UNVERIFIED, THERE, NOT_OURS = (
     "new",
-    "new without files, so unverified",
+    "without files (unverified, ¶)",
     "there already",
     "left out, of this lab",
 )
 
 
 def summary(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
-    """Return the counts of runs by KINDS, and of grids' rows that were taken (True) and not, in words."""
-    kinds = ", ".join(f"{count[kind]} {kind}" for kind in KINDS if count[kind] or kind in (NEW, THERE))
-    of_grids = f"; {grids[True]} rows of grids, {grids[False]} of this lab's left out" if grids else ""
-    return f"{sum(count.values())} runs: {kinds}{of_grids}"
+    """Return the counts of runs by result, and of grids' rows that were taken (True) and not, in words."""
+    number = count[NEW] + count[UNVERIFIED]
+    without = ("all" if not count[NEW] else f"{count[UNVERIFIED]} of them") + f" {UNVERIFIED}"
+    runs = [
+        f"{number or 'no'} run{'s' * (number > 1)} imported",
+        *([without] if count[UNVERIFIED] else []),
+        *(f"{count[kind]} {kind}" for kind in (THERE, NOT_OURS) if count[kind]),
+    ]
+    rows = [f"{grids[True]} rows of grids"] if grids[True] else []
+    rows += [f"{grids[False]} of this lab's left out"] if grids[False] else []
+    return ", ".join(runs) + "; " * bool(rows) + ", ".join(rows)
 
 
 def copy_rows(

@@ -1,6 +1,7 @@
 """`make results`, `make export`, `make import`: list, share and merge the results database."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,13 @@ def results(options: dict[str, str]) -> int:
         print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
     if near:
         print(printable(f"WHERE={selector}: {near}"))
-    print(f"{len(runs)} runs; {changed} new or changed in all; {store.DATABASE}")
+    print(f"{number_of(len(runs))}; {changed} new or changed in all; {store.DATABASE}")
     return 0
+
+
+def number_of(runs: int) -> str:
+    """Return `1 run`, `2 runs`."""
+    return f"{runs} run{'s' * (runs != 1)}"
 
 
 def export(options: dict[str, str]) -> int:
@@ -64,6 +70,7 @@ def import_(options: dict[str, str]) -> int:
 
 # Of a terminal, and of a run's id with a process number of 5 digits.
 WIDTH, RUN_WIDTH = 80, 22
+UNUSABLE = "✗ cuts that left no usable database"
 # Columns of the table (docs/how-to/results-db.md).
 _MEASURED = (
     "TPS",
@@ -133,30 +140,54 @@ def witnesses(run: Run) -> str:
 
 def lost_most(summary: Mapping[str, Any]) -> str:
     """Return the most that a cut took, and after ✗ how many left no usable database."""
-    values = dict(zip(_CUTS, losses(summary), strict=True))
-    crash = summary.get("crash")
-    unusable = select.unusable(crash) if crash else 0
-    return f"{values['lost worst']} ✗{unusable}" if unusable else values["lost worst"]
+    worst = dict(zip(_CUTS, losses(summary), strict=True))["lost worst"]
+    return f"{worst} ✗{number}" if (number := unusable(summary)) else worst
+
+
+def unusable(summary: Mapping[str, Any]) -> int:
+    """Return how many cuts left no usable database; 0 without cuts."""
+    return select.unusable(summary["crash"]) if summary.get("crash") else 0
 
 
 def narrow(runs: list[Run]) -> list[str]:
-    """Return each run in 80 columns: its results, then the settings in which runs differ, and its reasons."""
+    """Return each run in 80 columns: its results, then the settings in which runs differ, and its reasons.
+
+    The signs are explained at the end.
+    """
     names = select.varying(runs) if runs else []
     labs = {run.facts["lab"] for run in runs} - {"local"}
     cuts = any(run.summary.get("crash") for run in runs)
-    place = f"{{:<{RUN_WIDTH}}}  {{:<8}}  {{:>10}}  {{:>7}}" + ("  {:>9}" if cuts else "")
+    place = f"{{:<{RUN_WIDTH}}}  {{:<10}}  {{:>10}}  {{:>7}}" + ("  {:>9}" if cuts else "")
     lines = [place.format("run", "status", "TPS", "KiB/tx", *(["lost most"] if cuts else []))] if runs else []
     for run in runs:
         values = dict(zip(_MEASURED, measured(run.summary), strict=True))
         lost = [lost_most(run.summary)] if cuts else []
-        results = [run.facts["status"], values["TPS"], values["KiB/transaction"], *lost]
+        status = run.facts["status"] + " ¶" * bool(run.marks)
+        results = [status, values["TPS"], values["KiB/transaction"], *lost]
         shown = {**({"lab": run.facts["lab"]} if labs else {}), **{name: run.shown(name) for name in names}}
         settings = " ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", "-"))
         lines.append(place.format(run.facts["run"], *results))
-        for text in filter(None, (settings, *run.reasons, *run.marks)):
-            lines += textwrap.wrap(
-                printable(text), WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
-            )
+        for text in filter(None, (settings, *run.reasons)):
+            lines += wrapped(text, first="  ")
+    return lines + [line for note in notes(runs) for line in wrapped(note)]
+
+
+def wrapped(text: str, first: str = "") -> list[str]:
+    """Return a text in lines of WIDTH. first: what the first line begins with."""
+    return textwrap.wrap(
+        printable(text), WIDTH, initial_indent=first, subsequent_indent="  ", break_long_words=False
+    )
+
+
+def notes(runs: list[Run]) -> list[str]:
+    """Return what the signs of a list mean: ✗, and ¶ for each caveat with its number of runs."""
+    lines = [UNUSABLE] if any(unusable(run.summary) for run in runs) else []
+    for mark, number in Counter(mark for run in runs for mark in run.marks).items():
+        text = f": {mark}"
+        if mark == select.UNVERIFIED:
+            one = number == 1
+            text = f" {'is' if one else 'are'} unverified: {'its' if one else 'their'} files are not here"
+        lines.append(f"¶ {number_of(number)}{text}")
     return lines
 
 
@@ -165,7 +196,8 @@ def table(runs: list[Run]) -> list[str]:
     if not runs:
         return []
     names = select.varying(runs)
-    constant = [name for name in runs[0].settings if name not in names and runs[0].settings[name] != ""]
+    # of the runs that have the axis
+    alike = {name: value for run in runs for name, value in run.settings.items() if name not in names}
     cuts = _CUTS if any(run.summary.get("crash") for run in runs) else ()
     head = [*names, "repeat", "lab", "status", *_MEASURED, "witnesses", *cuts, "run"]
     rows = [head]
@@ -184,5 +216,6 @@ def table(runs: list[Run]) -> list[str]:
             ]
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    lines = [f"all: {select.label(runs[0], constant)}"] if len(runs) > 1 else []
+    constant = " ".join(f"{name}={value}" for name, value in alike.items() if value != "")
+    lines = [f"all: {constant}"] if len(runs) > 1 else []
     return lines + ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]

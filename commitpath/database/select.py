@@ -270,8 +270,16 @@ def names(runs: Iterable[Run]) -> list[str]:
 
 
 def varying(runs: Sequence[Run]) -> list[str]:
-    """Return the axes in which runs differ, in the order of `names`."""
-    return [name for name in names(runs) if len({run.shown(name) for run in runs}) > 1]
+    """Return the axes in which runs differ, in the order of `names`.
+
+    A run whose engine lacks an axis does not differ in it. One without an axis that is unknown here does.
+    """
+    known = axes()
+    return [
+        name
+        for name in names(runs)
+        if len({run.shown(name) for run in runs if name in run.settings or name not in known}) > 1
+    ]
 
 
 def label(run: Run, names: list[str]) -> str:

@@ -11,6 +11,7 @@ from commitpath.charts.files import write_csv
 from commitpath.database import select
 from commitpath.host import places
 from commitpath.reporting import statistics
+from commitpath.reporting.answer import filled
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import left_out, match
 from commitpath.results import query
@@ -51,7 +52,7 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
         raise BadInputError(f"METRIC={metric}: none of the runs has it; e.g. {METRICS}")
     head = [f"A: {options['A']}", f"B: {options['B']}"]
     head.append(f"{metric}, {len(matched)} matched cell{'s' * (len(matched) != 1)}")
-    print(printable_lines([*head, *text(rows, margin), *left_out(options, a, b)]))
+    print(printable_lines([*head, *text(rows, margin, left_out(options, a, b))]))
     if target:
         write_csv(target, [HEAD, *map(line_of, rows)])
     if files:
@@ -85,16 +86,16 @@ def margin_of(text: str) -> float:
     return float(text) / 100
 
 
-def text(rows: list[Row], margin: float) -> list[str]:
-    """Return the table, its footnotes, and the verdict over all cells for each number."""
-    table = [["cell", "of", "median A", "median B", "samples", "B/A", "interval", ""]]
+def text(rows: list[Row], margin: float, more: list[str]) -> list[str]:
+    """Return the table, its footnotes, the verdict over all cells for each number, and more notes."""
+    table = [["cell", "of", "median A", "median B", "samples", "B/A", "interval", "verdict"]]
     for row in rows:
         medians = [f"{statistics.median(values):.4g}" for values in (row.a, row.b)]
         numbers = [row.samples, *numbers_of(row)]
         table.append([row.cell, row.metric, *medians, *numbers, " ".join([row.difference.text, *row.marks])])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
-    lines += sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
+    notes = sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
     repeats = dict.fromkeys(
         f"{row.cell}, {side}: {runs} runs, {len(values)} sample{'s' * (len(values) != 1)}"
         for row in rows
@@ -102,14 +103,14 @@ def text(rows: list[Row], margin: float) -> list[str]:
         if len(values) < runs
     )
     if repeats:
-        lines += [*repeats, "in virtual time runs with one seed on one board are one sample"]
-    lines.append(margins(rows, margin))
+        notes += [*repeats, "in virtual time runs with one seed on one board are one sample"]
+    notes.append(margins(rows, margin))
     for metric in dict.fromkeys(row.metric for row in rows):
         alike = [row for row in rows if row.metric == metric]
         if len(alike) > 1:
             flags = sorted({mark for row in alike for mark in row.marks})
-            lines.append(" ".join([f"over {len(alike)} cells, {metric}: {overall(alike)}", *flags]))
-    return lines
+            notes.append(" ".join([f"over {len(alike)} cells, {metric}: {overall(alike)}", *flags]))
+    return [*lines, *(line for note in [*notes, *more] for line in filled(note))]
 
 
 def margins(rows: list[Row], margin: float) -> str:

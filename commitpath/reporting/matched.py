@@ -1,6 +1,5 @@
 """Match the cells of two selections of runs: equal in every axis that no selector names."""
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from model.cell import SAMPLED, sample
 # Facts in which two runs must agree to be compared, unless a selector names them.
 SIGNATURE_FACTS = ("lab", "uname")
 # Most cells without a counterpart that are named.
-MOST_NAMED = 5
+MOST_NAMED = 3
 
 Groups = dict[tuple[str, ...], list[Run]]
 
@@ -51,9 +50,12 @@ class Matched:
 
     def marks(self) -> dict[str, str]:
         """Return mark → what is unequal between the two, or special about their runs."""
-        sides = (("A", self.a), ("B", self.b))
-        marked = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
-        special = {MARKED: "; ".join(dict.fromkeys(marked))} if marked else {}
+        sides: dict[str, dict[str, None]] = {}
+        for side, runs in (("A", self.a), ("B", self.b)):
+            for mark in (mark for run in runs for mark in run.marks):
+                sides.setdefault(mark, {})[side] = None
+        marked = "; ".join(f"{' and '.join(names)}: {mark}" for mark, names in sides.items())
+        special = {MARKED: marked} if marked else {}
         return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | special
 
 
@@ -113,28 +115,29 @@ def with_release(run: Run, name: str) -> str:
 
 
 def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
-    """Return a line for each side with cells that the other lacks."""
+    """Return a line for each side with cells that the other lacks, with what matched cells do not have."""
     named = named_by(options, *sides)
     groups = [by_signature(runs, named) for runs in sides]
-    # another engine has other axes, which say no more than its name
-    engines = itertools.groupby(sorted([*sides[0], *sides[1]], key=engine_of), engine_of)
-    varied = {name for _, runs in engines for name in select.varying([*runs])} | {"engine"}
-    shown = [name for name in select.varying([*sides[0], *sides[1]]) if name in varied - {*SAMPLED}]
     lines = []
     for side, cells, others in (("A", groups[0], groups[1]), ("B", groups[1], groups[0])):
-        if missing := [runs[0] for signature, runs in cells.items() if signature not in others]:
-            names = ", ".join(select.label(run, shown) for run in missing[:MOST_NAMED])
-            more = f", … ({len(missing)})" if len(missing) > MOST_NAMED else ""
+        missing = [runs[0] for signature, runs in cells.items() if signature not in others]
+        matched = [runs[0] for signature, runs in cells.items() if signature in others]
+        names = [name for name in select.varying([*missing, *matched]) if name not in SAMPLED]
+        cells_named = [apart(run, matched, [*names, *SIGNATURE_FACTS]) for run in missing[:MOST_NAMED]]
+        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+        if missing:
             lines.append(
                 f"left out: {len(missing)} of {len(cells)} cells of {side}, which the other has not: "
-                f"{names}{more}"
+                f"{', '.join(cells_named)}{more}"
             )
     return lines
 
 
-def engine_of(run: Run) -> str:
-    """Return the engine of a run."""
-    return run.shown("engine")
+def apart(run: Run, matched: Sequence[Run], names: Sequence[str]) -> str:
+    """Return a run's values of these names but those that all matched cells have."""
+    common = {name: {other.shown(name) for other in matched} for name in names}
+    differ = [name for name in names if run.shown(name) != select.NONE and common[name] != {run.shown(name)}]
+    return select.label(run, differ)
 
 
 def named_by(options: dict[str, str], *sides: list[Run]) -> set[str]:

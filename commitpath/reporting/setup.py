@@ -118,9 +118,7 @@ def paragraph(reported: Reported, runs: Sequence[Run], grid: str = "") -> str:
 
 def cells(runs: Sequence[Run]) -> str:
     """Return which combinations of the varied settings were run; empty if all were."""
-    # an engine without an axis has no value of it
-    given = {name: {run.shown(name) for run in runs} - {select.NONE} for name in select.varying(runs)}
-    axes = [name for name, values in given.items() if len(values) > 1 and name not in NO_SETTING]
+    axes = [name for name in select.varying(runs) if name not in NO_SETTING]
     combinations = dict.fromkeys(tuple(run.shown(name) for name in axes) for run in runs)
     total = math.prod(len(set(values)) for values in zip(*combinations, strict=True))
     if len(combinations) == total:

@@ -44,7 +44,7 @@ def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
     assert "1 runs of the grid are missing" in text
     assert "begin{table}" in (place / "setup.txt").read_text()
     there = labs("there")
-    assert "1 runs: 1 new" in there.ok("import", FILE=str(place / "runs.tar.gz"))
+    assert "1 run imported" in there.ok("import", FILE=str(place / "runs.tar.gz"))
     listed = there.ok("results", WHERE="grid=pages")
     assert run.name in listed and other.name not in listed
 

@@ -59,5 +59,5 @@ def test_a_write_ahead_log_that_a_kill_left_is_read(lab: Lab) -> None:
     for kind in ("", "-wal"):
         Path(f"{database}{kind}.copy").rename(f"{database}{kind}")
     # the row is not as the folder has it, which the log alone says
-    assert "1 runs; 1 new or changed" in lab.ok("results")
-    assert "1 runs; 0 new or changed" in lab.ok("results")
+    assert "1 run; 1 new or changed" in lab.ok("results")
+    assert "1 run; 0 new or changed" in lab.ok("results")

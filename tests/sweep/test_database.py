@@ -79,6 +79,7 @@ def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: La
     }
     assert told["wal"] == ["40", "7", "2.50", "0", "0", "0", "0"]
     assert told["truncate"] == ["40", "0", "0.00", "2", "0", "1", "3"]
+    assert "✗" not in lab.ok("results", WHERE="crash=none")
     (none,) = (line for line in lines if line[head.index("crash")] == "none")
     assert none[head.index("cuts tried") :][:7] == ["-"] * 7
     assert sorted(rows(lab.results / "results.sqlite", columns), key=str) == [
@@ -181,7 +182,7 @@ def test_what_no_cut_left_usable_is_counted_with_what_was_lost() -> None:
 def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
     lab.run(FS="f2fs", MODE="wal")
     lab.run(FS="ext4", MODE="delete")
-    assert "1 runs" in lab.ok("results", WHERE="fs=ext4 mode=wal|delete")
+    assert "1 run;" in lab.ok("results", WHERE="fs=ext4 mode=wal|delete")
     assert "2 runs" in lab.ok("results", WHERE="fs=ext4-*|f2fs kernel=6.12*")
     assert "flavour=1: unknown name; a name is an axis" in lab.says("results", WHERE="flavour=1")
     assert "modee=wal: unknown name; did you mean mode? " in lab.says("results", WHERE="modee=wal")
@@ -191,8 +192,8 @@ def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
 
 def test_analysed_again_is_written_again_and_a_vanished_folder_keeps_its_row(lab: Lab) -> None:
     folder = lab.run(100.0)
-    assert "1 runs; 1 new" in lab.ok("results")
-    assert "1 runs; 0 new" in lab.ok("results")
+    assert "1 run; 1 new" in lab.ok("results")
+    assert "1 run; 0 new" in lab.ok("results")
     tps = json.loads((folder / "summary.json").read_text())["tps"]
     edit(folder / "summary.json", tps=tps | {"all": 55.5}, virtual_seconds=30 / 55.5)
     assert "55.50" in lab.ok("results")
@@ -209,7 +210,7 @@ def test_a_folder_that_cannot_be_read_is_named(lab: Lab) -> None:
     done = lab.make("results")
     assert done.returncode == 0
     assert "left out of the database" in done.stderr
-    assert "1 runs" in done.stdout
+    assert "1 run;" in done.stdout
 
 
 def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None:
@@ -221,7 +222,7 @@ def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None
     )
     out = lab.ok("results", WHERE="status=failed mode=wal")
     assert "the board died" in out
-    assert "1 runs; 1 new" in out
+    assert "1 run; 1 new" in out
     assert "; 0 new" in lab.ok("results")
     record.unlink()
     assert "0 runs" in lab.ok("results")
@@ -234,18 +235,18 @@ def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:
     target = tmp_path / "here.sqlite"
     assert "say what this lab is called" in here.says("export", FILE=str(target))
     here.ok("export", FILE=str(target), LAB="berlin")
-    assert "2 new without files, so unverified, 0 there" in there.ok("import", FILE=str(target))
+    assert "2 runs imported, all without files (unverified, ¶)\n" in there.ok("import", FILE=str(target))
     content = "lab, cell_id, run_id, repeat, status, reasons, cell, summary, manifest, host"
     assert rows(target, content) == rows(there.results / "results.sqlite", content)
     # and once more: nothing new; back home: all of it is there already
-    assert "0 new, 2 there already" in there.ok("import", FILE=str(target))
+    assert "no run imported, 2 there already\n" in there.ok("import", FILE=str(target))
     assert "2 left out, of this lab" in here.ok("import", FILE=str(target))
     second = tmp_path / "second.sqlite"
     there.run(MODE="truncate")
     there.ok("export", FILE=str(second), LAB="kiel")
     assert {row[0] for row in rows(second, "lab")} == {"berlin", "kiel"}
     done = here.ok("import", FILE=str(second))
-    assert "1 new without files" in done and "2 left out, of this lab" in done
+    assert "1 run imported, all without files" in done and "2 left out, of this lab" in done
 
 
 @pytest.mark.parametrize("target", ["results", "import"])
@@ -289,7 +290,7 @@ def test_a_database_that_another_process_writes(lab: Lab, labs: Labs, tmp_path: 
         holder.execute("ROLLBACK")
         holder.close()
     if target == "results":
-        assert "1 runs" in lab.ok("results")
+        assert "1 run;" in lab.ok("results")
 
 
 def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tmp_path: Path) -> None:
@@ -303,7 +304,7 @@ def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tm
     database.write_bytes(b"rubbish" * 1000)
     done = here.make("results", REBUILD="yes")
     assert done.returncode == 0
-    assert "1 runs" in done.stdout
+    assert "1 run;" in done.stdout
     assert len(list(here.results.glob("results-*.old"))) >= 1
 
 

@@ -122,12 +122,14 @@ def test_runs_with_files_keep_their_analysis_and_the_others_unverified(
     lab, path = with_files
     kiel[0].ok("export", FILE=str(tmp_path / "rows.sqlite"))
     # first without files: no number of the other lab is verified
-    assert "0 new, 2 new without files, so unverified, 0 there" in lab.ok(
+    assert "2 runs imported, all without files (unverified, ¶)\n" in lab.ok(
         "import", FILE=str(tmp_path / "rows.sqlite")
     )
-    assert lab.ok("results").count(UNVERIFIED) == 2
+    listed = lab.ok("results").splitlines()
+    assert listed[-2] == "¶ 2 runs are unverified: their files are not here"
+    assert sum(line.endswith("¶") or " ¶ " in line for line in listed[:-2]) == 2
     done = lab.make("import", FILE=str(path))
-    assert "2 runs: 1 new, 1 there already" in done.stdout
+    assert "1 run imported, 1 there already\n" in done.stdout
     assert done.stderr == ""
     (*_, gone, _), (_, run_id, place, tps) = runs(lab)
     folder = lab.results / str(place)
@@ -137,10 +139,10 @@ def test_runs_with_files_keep_their_analysis_and_the_others_unverified(
     assert lab.ok("trace-export", RUN=str(folder), FORMAT="csv")
     # what its lab says of it later changes nothing
     change(tmp_path / "rows.sqlite", "UPDATE run SET summary = json_set(summary, '$.tps.all', 1e5)")
-    assert "0 new, 1 new without files, so unverified, 1 there" in lab.ok(
+    assert "1 run imported, all without files (unverified, ¶), 1 there already" in lab.ok(
         "import", FILE=str(tmp_path / "rows.sqlite")
     )
-    assert "0 new, 1 new without files" in lab.ok("import", FILE=str(path))
+    assert "1 run imported, all without files" in lab.ok("import", FILE=str(path))
     for again in ({}, {"REBUILD": "yes"}):
         (line,) = (line for line in lab.ok("results", WIDE="yes", **again).splitlines() if UNVERIFIED in line)
         assert "truncate" in line

@@ -12,7 +12,7 @@ from lab import ROOT, Lab
 
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
-from commitpath.database import select, store
+from commitpath.database import results_commands, select, store
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import expand
 
@@ -36,7 +36,8 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     done = lab.make("import", FILE=str(ROOT / FILE))
     assert done.returncode == 0 and done.stderr == ""
     number = len(sweep_plan.merge([expand("reference")])[0])
-    assert f"{number} runs: 0 new, {number} new without files, so unverified, 0 there already" in done.stdout
+    summary = f"{number} runs imported, all without files (unverified, ¶); {number} rows of grids\n"
+    assert done.stdout == summary
     return lab
 
 
@@ -66,6 +67,13 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
         assert "14 of 14 settings of the choice are measured" in out and "Because, for each" in out
     else:
         assert re.search("[1-9][0-9]* matched cells$", out, re.M)
+        assert "interval  verdict\n" in out
+        assert "¶ A and B: unverified" in out and out.count("unverified") == 1
+        assert out.endswith(
+            "left out: 23 of 25 cells of B, which the other has not: journal_mode=delete\n"
+            "  synchronous=extra, journal_mode=delete synchronous=normal,\n"
+            "  journal_mode=truncate and 20 more\n"
+        )
 
 
 RUN, OTHER = "20261128T111141Z-23519", "20261128T111310Z-24926"
@@ -91,10 +99,17 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
     assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and lost.count(" ¶ |") == number
+    lines = newcomer.ok("results").splitlines()
+    assert lines[-3] == results_commands.UNUSABLE
+    assert lines[-2] == f"¶ {number} runs are unverified: their files are not here"
+    # an axis of one engine that has one value is not printed
+    assert "engine=lmdb" in "\n".join(lines) and "map_size" not in "\n".join(lines)
     with (tmp_path / "lost.csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
     assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
+    varied = "device,fs,engine,journal_mode,synchronous,wal_autocheckpoint,run,mark,"
+    assert numbers.stdout.startswith(varied)
     # that needs files, as does each number of another lab's run
     said = newcomer.says("figure", GRID="reference", FIGURE=str(figure), METRIC="recovery_seconds", **axes)
     assert (

@@ -24,7 +24,12 @@ def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, boards: int = 1, **more:
 
 def last(out: str) -> str:
     """The line over all cells for the rate of all operations."""
-    return next(line for line in out.splitlines() if line.startswith("over ") and ", all: " in line)
+    return next(line for line in unfolded(out) if line.startswith("over ") and ", all: " in line)
+
+
+def unfolded(out: str) -> list[str]:
+    """The lines of an output, each in one."""
+    return re.sub(r"\n  +", " ", out).splitlines()
 
 
 def test_what_differs_has_an_interval_over_seeds_and_boards(lab: Lab, tmp_path: Path) -> None:
@@ -160,7 +165,7 @@ def test_runs_that_others_made_are_marked(
         told = {name: of for name, of in host.items() if name != "raw_sha256"}
         edit(folder / "manifest.json", host=told)
     out = lab.ok("compare", A="mode=delete", B="mode=wal")
-    found = [line for line in out.splitlines() if line.startswith("† ")]
+    found = [line for line in unfolded(out) if line.startswith("† ")]
     assert found == ([f"† not made by one and the same: {mark}"] if mark else [])
     row = next(line for line in out.splitlines() if line.startswith("mode=delete and mode=wal"))
     assert ("†" in row) == bool(mark)
@@ -325,7 +330,7 @@ def test_marked_runs_are_left_out_or_told(lab: Lab) -> None:
     assert f"1 runs left out, 1: {why}" in " ".join(advice.split())
     assert "Use MODE=wal SYNC=full: 105.0 TPS" in advice and "1 of 1 measured settings" in advice
     out = lab.ok("compare", A="mode=wal", B="mode=truncate")
-    assert f"¶ B: {why}" in out.splitlines()
+    assert f"¶ B: {why}" in unfolded(out)
     assert "¶" in next(line for line in out.splitlines() if line.startswith("mode=wal and mode=truncate"))
     assert f"¶ 1 of 2 runs: {why}" in lab.ok("setup-text", WHERE="fs=f2fs").splitlines()
     assert "¶" not in lab.ok("report-card", FILE=str(kept))

@@ -49,4 +49,4 @@ def test_a_copy_is_no_second_run(lab: Lab, stored: Path) -> None:
     shutil.copytree(stored, copy)
     for _ in range(2):
         out, said = lines(lab)
-        assert "1 runs" in out and len(said) == 1 and copy.name in said[0]
+        assert "1 run;" in out and len(said) == 1 and copy.name in said[0]
