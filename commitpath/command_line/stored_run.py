@@ -28,7 +28,7 @@ def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """Return the folder of the stored run that a variable names. Raises BadInputError."""
     run = given.get(name, "")
     if not run:
-        raise BadInputError(f"{name}: missing; {variables_table.takes(command)}")
+        raise variables_table.missing(command, [name])
     check_utf8(name, run)
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
