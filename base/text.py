@@ -28,6 +28,16 @@ def printable_lines(lines: Iterable[object]) -> str:
     return "\n".join(map(printable, lines))
 
 
+# Most names that an error lists.
+_LISTED = 8
+
+
+def choices(names: Iterable[str], command: str) -> str:
+    """Return the names, or the number of many and the command that lists them."""
+    listed = list(names)
+    return ", ".join(listed) if len(listed) <= _LISTED else f"one of {len(listed)} (`{command}` lists them)"
+
+
 def did_you_mean(text: str, choices: Iterable[str]) -> str:
     """Return `did you mean …? ` with the nearest choice, or nothing if none is near or TEXT is a number."""
     if text.lstrip("+-").isdecimal():

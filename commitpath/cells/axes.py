@@ -11,7 +11,7 @@ from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.cells import observers
 from model import filesystems
 
@@ -83,11 +83,15 @@ class Axis:
             return list(self.files())
         return []
 
+    def names(self) -> list[str]:
+        """Return every allowed value, with its other name, and the forms with a path."""
+        also = {name: f" ({alias})" for alias, name in aliases(self.name).items()}
+        return [*(name + also.get(name, "") for name in self.choices()), *self.given()]
+
     def allowed(self) -> str:
         """Return the allowed values in words, for help and errors."""
-        if choices := self.choices():
-            also = {name: f" ({alias})" for alias, name in aliases(self.name).items()}
-            return ", ".join([*(name + also.get(name, "") for name in choices), *self.given()])
+        if names := self.names():
+            return ", ".join(names)
         if "x-glob-list" in self.spec:
             others = " or ".join(observers.optional())
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {others}"
@@ -107,7 +111,8 @@ class Axis:
 
         def bad(near: str = "") -> BadInputError:
             shown = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
-            return BadInputError(f"{where}={shown}: {near}{where} is {self.allowed()}")
+            allowed = choices(self.names(), "make help experiment") or self.allowed()
+            return BadInputError(f"{where}={shown}: {near}{where} is {allowed}")
 
         if "x-glob-list" in self.spec:
             names = {"all", "none", *probe_names(), *observers.optional()}
@@ -138,12 +143,12 @@ class Axis:
             value = text
         if any(text.startswith(form.partition("<")[0]) for form in self.given()):
             return text
-        choices = [*self.choices(), *map(str, aliases(self.name))]
-        if choices and str(value) not in choices:
+        known = [*self.choices(), *map(str, aliases(self.name))]
+        if known and str(value) not in known:
             # no two names differ in case only
-            by_lower_case = {choice.casefold(): choice for choice in choices}
+            by_lower_case = {choice.casefold(): choice for choice in known}
             if str(value).casefold() not in by_lower_case:
-                raise bad(did_you_mean(str(value), choices))
+                raise bad(did_you_mean(str(value), known))
             value = by_lower_case[str(value).casefold()]
         value = aliases(self.name).get(value, value)
         check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}

@@ -7,7 +7,7 @@ from typing import Any
 
 from base import identity
 from base.errors import BadInputError
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.cells import observers, persistent_memory, sqlite_tree, transaction_files
 from commitpath.cells.axes import axes, newest, own_name, parse_probes
 from commitpath.cells.profiles import device_profile, load_profile, logs_itself
@@ -53,7 +53,9 @@ def parsed(variables: Mapping[str, str]) -> dict[str, Any]:
         if axis is None or variable not in (axis.variable, axis.also):
             names = [entry.variable for entry in axes().values()]
             near = did_you_mean(variable, [*names, *(entry.also for entry in axes().values() if entry.also)])
-            raise BadInputError(f"{variable}: unknown variable; {near}there are {', '.join(names)}")
+            raise BadInputError(
+                f"{variable}: unknown variable; {near}it is {choices(names, 'make help experiment')}"
+            )
         values[axis.name] = axis.parse(text, variable)
     preset = load_profile("workload", values["workload"]).get("defaults", {})
     values |= {name: value for name, value in preset.items() if not axes()[name].among(variables)}

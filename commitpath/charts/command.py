@@ -15,7 +15,7 @@ from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
-from commitpath.results import metrics, query
+from commitpath.results import query
 from commitpath.results.marks import footnotes, joined, kernels
 from commitpath.sweep.grid import expand
 
@@ -66,8 +66,8 @@ def spec_of(options: Mapping[str, str]) -> Spec:
     if lacking := [key.upper() for key in ("grid", "x") if not content.get(key)]:
         raise BadInputError(
             f"{' and '.join(lacking)}: missing; make figure takes GRID=<a grid that was swept> X=<an axis> "
-            f"METRIC=<{'|'.join(metrics.METRICS)}> FIGURE=<file>{'|'.join(SUFFIXES)}, or "
-            f"NAME=<{'|'.join(names())}>"
+            f"METRIC=<a number> FIGURE=<file>{'|'.join(SUFFIXES)}, or NAME=<{'|'.join(names())}> "
+            "(make help figure)"
         )
     return Spec(**{**content, "width": float(content.get("width", WIDTHS[0]))})
 
@@ -78,6 +78,8 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
     if any(value.number.value is not None for value in values):
         return
     reasons = list(dict.fromkeys(str(value.found.reason) for value in values))
+    if reasons == [query.NOT_RUN]:
+        raise BadInputError(f"GRID={spec.grid} was not run: make sweep GRID={spec.grid}")
     if not any(value.found.tried for value in values):
         reasons[0] += f"; make sweep GRID={spec.grid}"
     if any(value.found.labs for value in values):

@@ -20,6 +20,8 @@ SUFFIXES = (".pdf", ".svg", ".png", ".pgf")
 
 def figure_path(text: str) -> Path:
     """Return the file that FIGURE names. Raises BadInputError."""
+    if not text:
+        raise BadInputError(f"FIGURE: missing; a new {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     path = Path(text)
     if path.suffix not in SUFFIXES:
         raise BadInputError(f"FIGURE={text}: unsupported suffix; FIGURE is a file{' or '.join(SUFFIXES)}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.cells.axes import axes, own_name
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
@@ -63,7 +63,8 @@ def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:
     if over_metric and spec.form not in ("", "scatter"):
         raise BadInputError(f"X={spec.x}: a metric is an X of FORM=scatter, not of FORM={spec.form}")
     if spec.form == "scatter" and not over_metric:
-        raise BadInputError(f"X={spec.x}: with FORM=scatter X is a metric too: {', '.join(metrics.METRICS)}")
+        known = choices(metrics.METRICS, "make help figure")
+        raise BadInputError(f"X={spec.x}: with FORM=scatter X is a metric too: {known}")
     kinds = list(dict.fromkeys(op for cell in cells for op in ops_of(cell)))
     of_one_op = not all(
         metrics.METRICS[name].whole for name in (spec.metric, made.x) if name in metrics.METRICS
@@ -147,12 +148,28 @@ def points_of(
             place |= {OP: op, "point": f"{others} {op}" if spec.form == "scatter" else ""}
             _, samples, first = points.setdefault(tuple(place.values()), (place, {}, others))
             if others != first:
-                raise BadInputError(
-                    f"GRID={spec.grid}: several of its cells are at one place, {first} and {others}; name "
-                    f"{' and '.join(rest)} in SERIES or FACET, or choose one value with WHERE='{first}'"
-                )
+                raise several_at_a_place(spec, next(iter(samples.values())), cells, rest)
             samples.setdefault(f"{cell.seed} {cell.board_number}", cell)
     return [(place, list(samples.values())) for place, samples, _ in points.values()]
+
+
+def several_at_a_place(spec: Spec, cell: Cell, cells: Sequence[Cell], rest: Sequence[str]) -> BadInputError:
+    """Return the error for cells that differ in axes (rest) which the figure does not show.
+
+    It names the values of a cell, without those that follow from others: an engine has no axis of another.
+    """
+    terms: dict[str, str] = {}
+    for name in sorted(rest, key=lambda name: name != "engine"):
+        alike = [other for other in cells if other.value(name) == cell.value(name)]
+        if len(alike) < len(cells):
+            terms[name], cells = f"{name}={cell.value(name)}", alike
+    free = [name.upper() for name in ("series", "facet") if not getattr(spec, name)]
+    named = f"name {' and '.join(terms)} in {' or '.join(free)}, or " if len(terms) <= len(free) else ""
+    where = " ".join([spec.where, *(terms[name] for name in rest if name in terms)]).strip()
+    return BadInputError(
+        f"GRID={spec.grid}: several of its cells are at one place; {named}add WHERE='{where}' "
+        "(one value of each)"
+    )
 
 
 def values_of(name: str, values: Sequence[str]) -> list[str]:

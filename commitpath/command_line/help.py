@@ -57,7 +57,7 @@ def print_help(given: dict[str, str]) -> int:
         raise BadInputError(f"help {topic}: a variable of a cell; make help experiment has its values")
     if topic not in (*known, *OTHERS):
         near = did_you_mean(topic, [*known, *OTHERS])
-        raise BadInputError(f"help {topic}: {near}there is help on {', '.join([*OTHERS, *known])}")
+        raise BadInputError(f"help {topic}: {near}no such target; `make help all` lists them")
     if topic in known:
         print("\n".join(of_target(topic, known[topic])))
     elif topic == "all":

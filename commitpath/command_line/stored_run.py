@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from base.errors import BadInputError
-from base.paths import RESULTS, is_closed
+from base.paths import CACHE, RESULTS, is_closed
 from commitpath.command_line import variables as variables_table
 
 RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
@@ -28,7 +28,7 @@ def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """Return the folder of the stored run that a variable names. Raises BadInputError."""
     run = given.get(name, "")
     if not run:
-        raise BadInputError(f"{name}: missing; {variables_table.takes(command)}")
+        raise variables_table.missing(command, [name])
     check_utf8(name, run)
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
@@ -96,6 +96,7 @@ def find(name: str, run: str) -> Path | None:
     if RUN_ID.fullmatch(run):
         places = (f"[!.]*/{run}", f"imported/*/*/{run}")
         found = sorted(path for place in places for path in RESULTS.glob(place))
+        found = found or sorted(CACHE.glob(f"demo/*/{run}"))
         if len(found) > 1:
             raise BadInputError(f"{name}={run}: several runs have this id: {', '.join(map(str, found))}")
     else:

@@ -87,12 +87,13 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
     return listed
 
 
-def takes(command: str) -> str:
-    """Return a sentence with a command's variables, but axes, and their values or meanings."""
-    parts = []
-    for name, entry in without_axes(command).items():
-        parts.append(f"{name}={'|'.join(entry.get('values', [])) or '<' + entry['what'] + '>'}")
-    return f"make {command} takes {', '.join(parts)}"
+def missing(command: str, names: Iterable[str]) -> BadInputError:
+    """Return the error for variables that a command needs, with their values or meanings."""
+    known = without_axes(command)
+    parts = [f"{n}={'|'.join(known[n].get('values', [])) or '<' + known[n]['what'] + '>'}" for n in names]
+    return BadInputError(
+        f"{' and '.join(names)}: missing; make {command} takes {', '.join(parts)} (make help {command})"
+    )
 
 
 def lines(command: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from base.data import load_mapping
 from base.errors import BadInputError, FileError, LabError
-from base.text import did_you_mean, printable
+from base.text import choices, did_you_mean, printable
 from commitpath.cells.axes import Axis, aliases, axes, newest, own_name, releases, run_axes, version_key
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts.files import write_csv
@@ -94,7 +94,7 @@ AXES = ("sqlite", "kernel")
 def bisect(variables: dict[str, str]) -> int:
     """Print the first value of an axis with another number than GOOD, and the largest cause."""
     if missing := [name for name in ("AXIS", "GOOD", "BAD", "METRIC") if not variables.get(name)]:
-        raise BadInputError(f"{' and '.join(missing)}: missing; {variables_table.takes('bisect')}")
+        raise variables_table.missing("bisect", missing)
     axis, name = axes()[variables.pop("AXIS")], metric(variables.pop("METRIC"))
     if axis.variable in variables:
         raise BadInputError(f"{axis.variable} with AXIS={axis.name}: GOOD and BAD are its values")
@@ -188,7 +188,7 @@ WIDTH, MARK = 13, "*"
 def trend(variables: dict[str, str]) -> int:
     """Print each value's numbers, and the first value that differs in each, with the largest cause."""
     if missing := [name for name in ("AXIS", "VALUES") if name not in variables]:
-        raise BadInputError(f"{' and '.join(missing)}: missing; {variables_table.takes('trend')}")
+        raise variables_table.missing("trend", missing)
     axis = axis_of(variables.pop("AXIS"))
     if axis.variable in variables:
         raise BadInputError(f"{axis.variable} with AXIS={axis.name}: VALUES has its values")
@@ -228,7 +228,7 @@ def axis_of(text: str) -> Axis:
     name = own_name(text.casefold())
     if name not in axes():
         near = did_you_mean(text, [*axes(), *(axis.also.lower() for axis in axes().values() if axis.also)])
-        raise BadInputError(f"AXIS={text}: {near}AXIS is {', '.join(axes())}")
+        raise BadInputError(f"AXIS={text}: {near}AXIS is {choices(axes(), 'make help experiment')}")
     return axes()[name]
 
 

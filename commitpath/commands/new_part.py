@@ -47,15 +47,14 @@ KINDS = {
     "filesystem": Kind(IN_CODE, "make plan FS={}", "fs"),
     "device": Kind(IN_DATA, "make plan DEVICE={}", "device"),
     "observer": Kind(IN_CODE, "make experiment PROBES=all,{} ROWS=1000 N=20"),
-    "figure": Kind(IN_DATA, "make figure NAME={0} FIGURE={0}.svg"),
+    "figure": Kind(IN_DATA, "make sweep GRID=quick, then make figure NAME={0} FIGURE={0}.svg"),
 }
 
 
 def new(options: dict[str, str]) -> int:
     """Write the part's files, all of them or none; print them and the next command."""
-    for name in ("KIND", "NAME"):
-        if not options.get(name):
-            raise BadInputError(f"{name}: missing; {variables.takes('new')}")
+    if missing := [name for name in ("KIND", "NAME") if not options.get(name)]:
+        raise variables.missing("new", missing)
     kind, name = options["KIND"], options["NAME"]
     check_name(kind, name)
     skeleton = SKELETONS / kind

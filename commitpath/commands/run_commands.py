@@ -83,7 +83,7 @@ def diff(variables: dict[str, str]) -> int:
 
     names = ("RUN_A", "RUN_B")
     if not any(variables.get(name) for name in names):
-        raise BadInputError(f"{' and '.join(names)}: missing; {variables_table.takes('diff')}")
+        raise variables_table.missing("diff", names)
     runs, faults = list[str](), list[str]()
     for name in names:
         try:

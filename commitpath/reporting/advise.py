@@ -61,7 +61,7 @@ def advise(options: dict[str, str]) -> int:
     if not found.results.every:
         raise BadInputError(f"RUN=yes runs these cells; {query.NO_RUNS}")
     if not found.settings:
-        raise BadInputError(f"{found.choice.measured}, and no run is like them; RUN=yes runs them")
+        raise BadInputError("settings of the choice: no run is like them; RUN=yes runs them")
     if wanted.failure == POWER:
         found.choice.check()
     kept = [setting for setting in found.settings if setting.fits(wanted)]

@@ -117,11 +117,9 @@ def comparable(
     notes = [f"  {without}"] if (without := left_out(marked)) else []
     largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}), default=[])
     if others := [run for several in groups.values() if several is not largest for run in several]:
-        differ = [name for run in others for name in differences(run, largest[0], names)]
-        notes.append(
-            f"  {len(others)} runs that differ in {', '.join(dict.fromkeys(differ))} are left out; name axes "
-            "to choose them"
-        )
+        differ = list(dict.fromkeys(n for run in others for n in differences(run, largest[0], names)))
+        how = f"ENGINE={ANY} includes them" if differ == ["engine"] else "name axes to choose them"
+        notes.append(f"  {len(others)} runs that differ in {', '.join(differ)} are left out; {how}")
     return largest, notes
 
 

@@ -27,6 +27,8 @@ def card(options: dict[str, str]) -> int:
     stored_run.check_utf8("FILE", options["FILE"])
     path = stored_run.find("FILE", options["FILE"]) or Path(options["FILE"])
     if not path.exists():
+        if path.suffix == ".yml":
+            raise BadInputError(f"FILE={path}: no such file, and no run of that name")
         raise stored_run.missing("FILE", options["FILE"])
     if path.is_dir():
         runs = query.current().every

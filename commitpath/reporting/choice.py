@@ -13,6 +13,7 @@ from commitpath.cells.axes import axes, newest
 from commitpath.cells.data_files import load
 from commitpath.cells.profiles import load_profile
 from commitpath.database import select
+from commitpath.results import query
 from commitpath.results.query import Results
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import Excluded, expand
@@ -148,7 +149,8 @@ class Choice:
         for reason in dict.fromkeys(self.missing.values()):
             labels = [label for label, why in self.missing.items() if why == reason]
             rest = [f"and {len(labels) - LISTED} more"] if len(labels) > LISTED + 1 else labels[LISTED:]
-            lines.append(f"  missing, {reason}: {'; '.join([*labels[:LISTED], *rest])}")
+            head = "not run yet" if reason == query.NOT_RUN else f"missing, {reason}"
+            lines.append(f"  {head}: {'; '.join([*labels[:LISTED], *rest])}")
         for reason in dict.fromkeys(entry.reason for entry in self.excluded):
             number = sum(entry.reason == reason for entry in self.excluded)
             lines.append(f"  left out, {number}: {reason}")
@@ -166,8 +168,8 @@ class Choice:
         share = needs()["least_share"]
         if len(self.cells) - len(self.todo) < share * len(self.cells):
             raise BadInputError(
-                f"{self.measured}, and advice is of {share:.0%} at least (experiments/advice.yml); RUN=yes "
-                "tries the others"
+                f"advice needs {100 * share:.0f} % of the choice (experiments/advice.yml); RUN=yes runs "
+                "the others"
             )
 
 

@@ -19,7 +19,7 @@ from base.paths import EXPERIMENTS, RESULTS
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
-from commitpath.results import distinct_runs
+from commitpath.results import distinct_runs, run_folders
 from model import devices
 from model.cell import SAMPLED, Cell
 
@@ -59,7 +59,12 @@ def items(engine: str | None = None) -> list[Item]:
 
 
 def same_cell(run: Run, runs: Sequence[Run]) -> list[Run]:
-    """Return the ok runs of a run's cell on any seed and board, on the same kernel in the same lab."""
+    """Return the ok runs of a run's cell on any seed and board, on the same kernel in the same lab.
+
+    A run of another folder than results has no others.
+    """
+    if "lab" not in run.facts:
+        return [run] if run.facts["status"] == "ok" else []
     settings = {**run.settings, **dict.fromkeys(SAMPLED)}
     return [
         other
@@ -107,9 +112,9 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_of_folder(name: str, runs: Sequence[Run]) -> Run:
-    """Return the run in a folder below results/, or in a link to one.
+    """Return the run in a folder, or in a link to one.
 
-    Raises BadInputError for another folder, and for the run of a watched command, which has no cell.
+    Raises BadInputError for a folder without one, and for the run of a watched command, which has no cell.
     """
     # Path.resolve raises at a link that leads to itself
     folder = os.path.realpath(name)
@@ -118,7 +123,9 @@ def run_of_folder(name: str, runs: Sequence[Run]) -> Run:
             return run
     if (Path(folder) / identity.document({"load": identity.COMMAND})).is_file():
         raise BadInputError(f"{name}: a watched command's run; only those of a cell have reported parameters")
-    raise BadInputError(f"{name}: not the folder of a run in {RESULTS} (make results lists them)")
+    if (Path(folder) / "cell.json").is_file():
+        return run_folders.read(Path(folder))
+    raise BadInputError(f"{name}: not the folder of a run (make results lists them)")
 
 
 # (implementer, part) of /proc/cpuinfo → the core's name: MIDR_EL1 in its Technical Reference Manual

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commitpath.reporting import counted
 from commitpath.reporting.candidates import Setting
@@ -74,7 +74,10 @@ def because(pair: Pair, results: Results) -> str:
             return f"Because: - ({setting.text} was not watched; the command below, with its settings, does)"
         ledgers.append(counted.per_transaction(run))
     shown = []
-    changes = counted.changes(*ledgers)
+    changes = [
+        replace(change, name=f"{change.name} commands") if change.group == counted.COMMANDS else change
+        for change in counted.changes(*ledgers)
+    ]
     for group in (counted.COMMANDS, counted.BYTES, counted.FLUSHES):
         shown += [counted.text(change) for change in changes if change.group == group][:MOST_SHOWN]
     return f"Because, for each transaction: {', '.join(shown) or 'no count changed by 1 %'}."

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from base import identity
 from base.errors import BadInputError
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.results import metrics
 from commitpath.results.metrics import METRICS, WHOLE
 from commitpath.results.run_folders import OF_COMMANDS
@@ -103,8 +103,8 @@ class Scanner:
         metric = self.take(_METRIC, "a metric").casefold()
         if metric not in METRICS:
             near = did_you_mean(metric, METRICS)
-            known = ", ".join(METRICS)
-            raise BadInputError(f"{self.place(begin)}: unknown metric {metric}; {near}there are {known}")
+            known = choices(METRICS, "make help figure")
+            raise BadInputError(f"{self.place(begin)}: unknown metric {metric}; {near}it is {known}")
         op, at = WHOLE, self.at
         if self.text[self.at : self.at + 1] == ".":
             self.at = at = self.at + 1

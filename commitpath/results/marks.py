@@ -71,7 +71,7 @@ def kernels(runs: Sequence[Run]) -> list[str]:
 
 def footnotes(runs: Sequence[Run]) -> list[str]:
     """Return a line for each mark of the shown runs, with the number of runs; each run counts once."""
-    once = {tuple(run.facts[name] for name in ("lab", "cell", "run")): run for run in runs}
+    once = {tuple(run.facts.get(name) for name in ("lab", "cell", "run")): run for run in runs}
     counted = Counter(mark for run in once.values() for mark in run.marks)
     return [f"{MARKED} {number} of {len(once)} runs: {mark}" for mark, number in counted.items()]
 

@@ -21,7 +21,7 @@ from analysis.checks.ledger import UNATTRIBUTED_LIMIT
 from analysis.run_files import stored
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.results.marks import transactions, transactions_by_op
@@ -81,7 +81,8 @@ def unusable(run: Run, metric: str) -> str | None:
 def check(name: str) -> str:
     """Return the name of a metric, checked. Raises BadInputError."""
     if name not in METRICS:
-        raise BadInputError(f"METRIC={name}: {did_you_mean(name, METRICS)}METRIC is {', '.join(METRICS)}")
+        near = did_you_mean(name, METRICS)
+        raise BadInputError(f"METRIC={name}: {near}METRIC is {choices(METRICS, 'make help figure')}")
     return name
 
 

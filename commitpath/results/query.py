@@ -29,6 +29,8 @@ from model.cell import SAMPLED, Cell, sample
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
 # For a command that finds nothing in an empty database.
 NO_RUNS = "no run is here; `make import FILE=experiments/reference.tar.xz` brings the first ones"
+# The reason of a cell without a run in any lab.
+NOT_RUN = "it was not run"
 COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
 
 
@@ -179,7 +181,7 @@ class Results:
             return Found("excluded", "it was not asked for", asked=False)
         labs = sorted({lab for cell in cells for lab in self.elsewhere.get(cell_id(cell), ())})
         elsewhere = f" here, but by lab {', '.join(labs)}" if labs else ""
-        return Found("missing", f"it was not run{elsewhere}", labs=labs)
+        return Found("missing", f"{NOT_RUN}{elsewhere}", labs=labs)
 
     def watched(self, cell: Cell, stored: bool = False) -> Run | None:
         """Return a watched run with equal settings but probes and n, or None.

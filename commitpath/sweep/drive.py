@@ -14,7 +14,7 @@ from pathlib import Path
 from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
-from base.text import printable, printable_lines
+from base.text import choices, printable, printable_lines
 from commitpath.boards import lab_board
 from commitpath.cells import samples
 from commitpath.cells.axes import axes
@@ -126,7 +126,9 @@ def planned(
 ) -> tuple[dict[str, Planned], list[Excluded]]:
     """Return the runs and excluded cells of GRID and the other variables."""
     if not options.get("GRID"):
-        raise BadInputError(f"make sweep takes GRID=<name>; there are {', '.join(names())}")
+        raise BadInputError(
+            f"GRID: missing; it is {choices(names(), 'ls experiments/grids')}, or a .yml file"
+        )
     sampling = samples.read(variables)
     overrides = {name: text for name, text in variables.items() if name not in samples.VARIABLES}
     grids = re.split(r"[ ,]+", options["GRID"].strip())

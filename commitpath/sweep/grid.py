@@ -14,7 +14,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.cells import samples
 from commitpath.cells.axes import axes, own_name
 from commitpath.cells.identities import cell_id
@@ -71,7 +71,9 @@ def load(name: str) -> tuple[Path, dict[str, Any]]:
     """Return (path, content) of a grid: a name of experiments/grids, or a path to a .yml file."""
     path = Path(name) if name.endswith(".yml") else GRIDS / f"{name}.yml"
     if not path.is_file():
-        raise BadInputError(f"GRID={name}: no such grid; there are {', '.join(names()) or 'none'}")
+        near = did_you_mean(name, names())
+        known = choices(names(), "ls experiments/grids")
+        raise BadInputError(f"GRID={name}: no such grid; {near}it is {known}, or a .yml file")
     content = load_yaml(path)
     if not isinstance(content, dict):
         raise BadInputError(f"{path}: not a grid; it needs description, and axes, variants or grids")
@@ -202,7 +204,8 @@ def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, 
         if axis is None or name == "seed":
             allowed = [key for key in axes() if key != "seed"]
             near = did_you_mean(name, allowed)
-            hint = "set seeds instead" if name == "seed" else f"{near}there are {', '.join(allowed)}"
+            known = choices(allowed, "make help experiment")
+            hint = "set seeds instead" if name == "seed" else f"{near}it is {known}"
             raise BadInputError(f"{name}: unknown axis; {hint}")
         values = given if lists and isinstance(given, list) else [given]
         result[name] = []

@@ -105,7 +105,7 @@ def test_the_release_and_its_cause(
         (["GOOD=3.8.9", "BAD=3.8.11.1"], 1, "SQLITE: the ends do not differ: 3.8.9 and 3.8.11.1 have syncs"),
         (["GOOD=3.8.9", "BAD=3.44.2"], 1, "SQLITE=3.44.2: the board died"),
         (["GOOD=3.8.9", "BAD=3.8.9"], 2, "GOOD=3.8.9 and BAD=3.8.9 are one release; nothing to bisect"),
-        (["GOOD=3.8.9"], 2, "BAD: missing; make bisect takes AXIS=sqlite|kernel, "),
+        (["GOOD=3.8.9"], 2, "BAD: missing; make bisect takes BAD=<another, "),
         (["GOOD=3.8.9", "BAD=3.99"], 2, "BAD=3.99: did you mean 3.8.9? AXIS=sqlite has 3.8.2"),
         (["GOOD=3.8.9", "BAD=newest", "METRIC=Syncs.INSERT", "N=0"], 2, "N=0: "),
         (["GOOD=3.8.9", "BAD=newest", "SQLITE=3.8.9"], 2, "SQLITE with AXIS=sqlite: GOOD and BAD"),
@@ -188,7 +188,7 @@ def test_the_values_are_the_axis() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["AXIS=mode"], "VALUES: missing; make trend takes AXIS="),
+        (["AXIS=mode"], "VALUES: missing; make trend takes VALUES="),
         (["AXIS=mod", "VALUES=delete|wal"], "AXIS=mod: did you mean "),
         (["AXIS=mode", "VALUES=delete"], "VALUES=delete: one value; give several, with | between them"),
         (["AXIS=mode", "VALUES=delete|DELETE"], "VALUES=delete|DELETE: delete is given twice"),

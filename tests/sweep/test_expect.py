@@ -235,7 +235,7 @@ def test_a_rejected_run_has_no_verdict(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["EXPECT=tsp>1"], "EXPECT, character 1: unknown metric tsp; did you mean tps? there are "),
+        (["EXPECT=tsp>1"], "EXPECT, character 1: unknown metric tsp; did you mean tps? it is one of "),
         (["EXPECT=syncs.inser<1"], "EXPECT, character 1: syncs.inser: did you mean insert? "),
         (["EXPECT=tps>1", "REFERENCE=/nowhere"], "REFERENCE=/nowhere: no such run or file; "),
         (["REFERENCE=/nowhere"], "REFERENCE without EXPECT: "),

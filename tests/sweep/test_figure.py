@@ -129,10 +129,10 @@ def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path
         ({"X": "cache_size"}, "X=cache_size: did you mean page_size? grid pages does not vary it; it"),
         (
             {"X": "page_size"},
-            "several of its cells are at one place, fs=ext4-ordered and fs=f2fs; name fs",
+            "at one place; name fs in SERIES or FACET, or add WHERE='fs=ext4-ordered' (one value of each)",
         ),
         ({**P99, "WHERE": "fs=xfs"}, "WHERE=fs=xfs: no cell of grid "),
-        ({"X": "page_size", "FORM": "scatter"}, "with FORM=scatter X is a metric too: tps, "),
+        ({"X": "page_size", "FORM": "scatter"}, "with FORM=scatter X is a metric too: one of "),
     ]
     for options, says in cases:
         assert says in swept.says("figure", GRID=grid, FIGURE=str(tmp_path / "x.svg"), **options)
@@ -156,6 +156,18 @@ def test_a_figure_that_is_drawn_slowly_has_its_numbers(
     assert (tmp_path / "x.csv").read_text() == "a\n1\n"
 
 
+def test_the_axes_to_choose_are_those_that_an_engine_has() -> None:
+    spec = Spec("reference", "journal_mode", series="synchronous")
+    where = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
+    with pytest.raises(BadInputError, match=f"; add WHERE='{where}' ".replace(".", r"\.")):
+        panels(spec, expand("reference"))
+
+
+def test_a_figure_needs_a_file() -> None:
+    with pytest.raises(BadInputError, match=r"^FIGURE: missing; a new \.pdf, \.svg, \.png or \.pgf$"):
+        figure_path("")
+
+
 def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInputError, match=r"^FIGURE=a\.pgf: needs pdflatex"):
@@ -170,7 +182,7 @@ def test_pgf_has_the_texts_as_latex(swept: Lab, grid: str, tmp_path: Path) -> No
 
 def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -> None:
     said = lab.says("figure", GRID=grid, X="page_size", SERIES="fs", FIGURE=str(tmp_path / "x.pdf"))
-    assert f"none of 6 points has a number: it was not run; make sweep GRID={grid}" in said
+    assert f"GRID={grid} was not run: make sweep GRID={grid}" in said
     assert not list(tmp_path.glob("x.*"))
 
 

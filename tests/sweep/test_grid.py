@@ -108,7 +108,7 @@ def test_excluded_with_its_reason(tmp_path: Path) -> None:
             "axes: {mode: [wal]}\nexclude: [{where: {mode: delete}, reason: not wanted today}]",
             "no cell of this grid is like that",
         ),
-        ("grids: [nonsense]", "GRID=nonsense: no such grid; there are"),
+        ("grids: [nonsense]", "GRID=nonsense: no such grid; it is one of"),
         ("axes: {mode: [wal", "expected ',' or ']'"),
     ],
 )
@@ -132,7 +132,7 @@ def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ({}, "make sweep takes GRID=<name>; there are"),
+        ({}, "GRID: missing; it is one of"),
         ({"GRID": "quick", "JOBS": "0"}, "JOBS is a whole number from 1"),
         ({"GRID": "quick", "SEEDS": "0"}, "SEEDS=0: SEEDS is a whole number from 1 to 1000"),
         ({"GRID": "quick", "BOARDS": "x"}, "BOARDS=x: BOARDS is a whole number from 1 to 1000"),

@@ -218,4 +218,4 @@ def test_advice_counts_what_it_is_made_of(newcomer: Lab, failure: str) -> None:
 
 def test_what_is_left_out_is_named_by_its_difference(newcomer: Lab) -> None:
     out = newcomer.ok("advise", DEVICE="emmc-5.0", FS="ext4-ordered", SURVIVE="power")
-    assert "  5 runs that differ in engine are left out; name axes to choose them" in out.splitlines()
+    assert "  5 runs that differ in engine are left out; ENGINE=any includes them" in out.splitlines()

@@ -236,6 +236,17 @@ def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     assert "MISSING (essential)" in card
 
 
+def test_a_run_of_another_folder_is_graded_and_a_missing_file_named(lab: Lab, tmp_path: Path) -> None:
+    folder = lab.run(FS="f2fs", MODE="delete")
+    own = lab.ok("report-card", FILE=str(folder))
+    elsewhere = folder.rename(tmp_path / folder.name)
+    card = lab.ok("report-card", FILE=str(elsewhere))
+    assert card.replace(str(elsewhere), "") == own.replace(str(folder), "")
+    assert "journal_mode was delete" in lab.ok("setup-text", RUN=str(elsewhere))
+    said = lab.says("report-card", FILE="paper.yml")
+    assert said == "commitpath: FILE=paper.yml: no such file, and no run of that name"
+
+
 def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     folder = lab.run(FS="f2fs", MODE="delete")
     one = lab.ok("setup-text", RUN=str(folder))

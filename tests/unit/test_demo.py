@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from commitpath.command_line import stored_run
 from commitpath.commands import run_commands
 
 
 def test_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(run_commands, "CACHE", tmp_path)
+    for module in (run_commands, stored_run):
+        monkeypatch.setattr(module, "CACHE", tmp_path)
     for name in run_commands.DISPLAYS:
         monkeypatch.delenv(name, raising=False)
     for _ in range(2):
@@ -18,3 +20,5 @@ def test_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     (page,) = tmp_path.glob("demo/*/*/inspect.html")
     assert (page.parent / "report.html").stat().st_size and page.stat().st_size
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+    # by its id, as in the printed commands
+    assert stored_run.find("RUN", page.parent.name) == page.parent

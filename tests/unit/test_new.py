@@ -269,7 +269,10 @@ def test_the_kinds_are_the_commands() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "KIND: missing; make new takes KIND=engine|workload|filesystem|device|observer|figure, NAME="),
+        (
+            [],
+            "KIND and NAME: missing; make new takes KIND=engine|workload|filesystem|device|observer|figure, ",
+        ),
         (["KIND=engine", "NAME="], "NAME: missing; "),
         (
             ["KIND=kernel", "NAME=x"],

@@ -18,6 +18,7 @@ from commitpath.commands import axis_runs, table
 from commitpath.papers.command import PASSED
 from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice, limits
+from commitpath.results import metrics
 from commitpath.sweep import drive, grid
 from model.cell import SAMPLED
 
@@ -104,7 +105,7 @@ def test_help_on_one_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"^  JOBS ", text, re.M)
     assert "JOURNAL_MODE (MODE)" in text
     assert "SURVIVE" not in text
-    with pytest.raises(BadInputError, match=r"help swep: did you mean sweep\? there is help on all, "):
+    with pytest.raises(BadInputError, match=r"help swep: did you mean sweep\? no such target; "):
         help.print_help({"TOPIC": "swep"})
     for name in ("MODE", "fs=f2fs"):
         with pytest.raises(BadInputError, match=f"^help {name}: a variable of a cell; make help experiment"):
@@ -188,7 +189,7 @@ def test_a_commands_own_words_may_be_in_any_case() -> None:
         ),
         (
             lambda: make_cell({"SYNCHRONUS": "full"}),
-            r"^SYNCHRONUS: unknown variable; did you mean SYNCHRONOUS\? there are ",
+            r"^SYNCHRONUS: unknown variable; did you mean SYNCHRONOUS\? it is one of ",
         ),
         (
             lambda: variables.check("watch", {"MODE": "wal"}),
@@ -202,11 +203,23 @@ def test_a_commands_own_words_may_be_in_any_case() -> None:
         ),
         (
             lambda: grid.checked({"devise": "emmc-5.0"}),
-            r"^devise: unknown axis; did you mean device\? there are ",
+            r"^devise: unknown axis; did you mean device\? it is one of ",
         ),
         (
             lambda: variables.check("bisect", {"AXIS": "kernal"}),
             r"^AXIS=kernal: did you mean kernel\? AXIS is ",
+        ),
+        (
+            lambda: make_cell({"DEVICE": "sdcard"}),
+            r"^DEVICE=sdcard: DEVICE is one of \d+ \(`make help experiment` lists them\)$",
+        ),
+        (
+            lambda: metrics.check("foo"),
+            r"^METRIC=foo: METRIC is one of \d+ \(`make help figure` lists them\)$",
+        ),
+        (
+            lambda: grid.load("quik"),
+            r"^GRID=quik: no such grid; did you mean quick\? it is one of \d+ \(`ls experiments/grids` lists",
         ),
         (lambda: variables.check("sweep", {"mode": "wal"}), r"^mode: unknown variable; did you mean MODE\?"),
     ],
