@@ -240,8 +240,7 @@ def _speed(summary: dict[str, Any]) -> str:
     """Return the duration of the timed region, on the board and on the host."""
     seconds, wall = number(summary["virtual_seconds"], 3), number(summary["timed_wall_seconds"], 1)
     ratio = number(summary["virtual_per_wall"], 2)
-    times = f"timed region {seconds} s on the board, {wall} s of wall time"
-    return f"{times}: {ratio} s of the board for each second"
+    return f"timed region {seconds} s on the board in {wall} s of wall time, {ratio} s for each"
 
 
 def _emulation(summary: dict[str, Any]) -> list[str]:
