@@ -28,14 +28,16 @@ def printable_lines(lines: Iterable[object]) -> str:
     return "\n".join(map(printable, lines))
 
 
-# Most names that an error lists.
-_LISTED = 8
+# Most names that an error lists, or most columns of more.
+_LISTED, _SHORT = 8, 64
 
 
 def choices(names: Iterable[str], command: str) -> str:
     """Return the names, or the number of many and the command that lists them."""
     listed = list(names)
-    return ", ".join(listed) if len(listed) <= _LISTED else f"one of {len(listed)} (`{command}` lists them)"
+    if len(listed) <= _LISTED or len(", ".join(listed)) <= _SHORT:
+        return ", ".join(listed)
+    return f"one of {len(listed)} (`{command}` lists them)"
 
 
 def did_you_mean(text: str, choices: Iterable[str]) -> str:
