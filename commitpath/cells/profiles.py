@@ -47,7 +47,7 @@ def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
     files, name = axes()[axis].files(), str(content["like"])
     if name not in files or "like" in load_mapping(files[name]):
         others = [other for other, file in files.items() if "like" not in load_mapping(file)]
-        raise BadInputError(f"{path}: like: {name!r} is no whole profile; there are {', '.join(others)}")
+        raise BadInputError(f"{path}: like: {name!r} is not a whole profile; there are {', '.join(others)}")
     if "description" not in content:
         raise BadInputError(f"{path}: description: missing; it tells this profile from {name}")
     whole = load_profile(axis, name)

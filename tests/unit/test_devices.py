@@ -117,9 +117,9 @@ def test_a_profile_like_another_has_what_it_lacks(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("like: like", "like.yml: like: 'like' is no whole profile; there are constant, emmc-5.0"),
-        ("like: galaxy-nexus-meta", "like: 'galaxy-nexus-meta' is no whole profile"),
-        ("like: [emmc-5.0]", "is no whole profile"),
+        ("like: like", "like.yml: like: 'like' is not a whole profile; there are constant, emmc-5.0"),
+        ("like: galaxy-nexus-meta", "like: 'galaxy-nexus-meta' is not a whole profile"),
+        ("like: [emmc-5.0]", "is not a whole profile"),
         ("like: emmc-5.0\ngeometry: {diez: 2}", "'diez' was unexpected"),
         ("like: emmc-5.0\ngeometry: 2", "geometry: 2 is not of type 'object'"),
         ("geometry: {dies: 2}\nlike: emmc-5.0", "like.yml: description: missing"),
