@@ -75,7 +75,7 @@ struct ring {
 	__u64 next;    /* records reserved; the probes add */
 	__u64 limit;   /* first record without a place; set by the recorder */
 	__u64 mask;    /* number of places, a power of two, less 1 */
-	__u64 updates; /* pending calls that could not be kept: a map was full */
+	__u64 updates; /* calls without a record: no place to begin, or no end seen */
 };
 
 _Static_assert(sizeof(struct record) == 64, "a record has 64 bytes");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time model (model.h) of controller, bus and write cache: the end of each command. */
+/* When a command of the modelled device ends (model.h): controller, bus, write cache. */
 #include "media.h"
 
 u64 flash_random(u64 *state)
