@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make the Debian 13 build root for the host's architecture. It cross-builds the driver and probes against
-# the board's libc, and modules against a kernel's headers.
+# Make the build root: a Debian 13 with cross compilers and the board's libraries, in which driver, probes and
+# kernel modules are built, for the host's architecture. Modules are built against a kernel's headers.
 #
 # usage: build-root.sh OUT_DIR [PACKAGE...]
 #   OUT_DIR  the unpacked root; it appears only when complete

@@ -1,4 +1,4 @@
-"""Follow a cell that runs on a restored board: send its tar, time its start and end, read its results."""
+"""Pack a cell for a restored board, time its run, and read the tar of results that it sends."""
 
 import contextlib
 import io

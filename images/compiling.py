@@ -1,4 +1,4 @@
-"""Compile cached programs and libraries on this host; make a library with our patch from its sources."""
+"""Build steps of programs.py: make in the build root or on this host, and a library with our patch."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""Wait for messages on a board's console, and for the board itself."""
+"""Wait for a line on a board's console or for a condition; an error if QEMU ends or time is up."""
 
 import subprocess
 import time

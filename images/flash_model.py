@@ -1,4 +1,4 @@
-"""The flash model as a library of this host, compiled from the sources of its module (images/devices/)."""
+"""Compile the flash device's time model for this host, and send it commands for their latencies."""
 
 import ctypes
 import functools

@@ -1,4 +1,5 @@
-/* blktrace.preload.c - LD_PRELOAD library for Debian 13's blktrace.
+/* blktrace.preload.c - LD_PRELOAD library that makes Debian 13's blktrace lock no memory, and
+ * request records of version 8.
  *
  * mlock() does nothing: blktrace maps and locks sixteen buffers of its output file at once
  * (setup_mmap() in blktrace.c). With buffers of 16 MiB the board would have to zero 256 MiB after

@@ -8,8 +8,8 @@
  * Each probe is built twice, and the recorder loads the build that the kernel supports:
  *
  *   NAME.bpf.o     fentry and fexit; kfuncs read kernel memory and loop
- *   NAME.kprobe.o  kprobe and kretprobe; the helpers bpf_probe_read_kernel and bpf_loop. A
- * function's arguments are not available at its return
+ *   NAME.kprobe.o  kprobe and kretprobe; the helpers bpf_probe_read_kernel and bpf_loop.
+ *                  A function's arguments are not available at its return
  */
 #ifndef PROBE_H
 #define PROBE_H

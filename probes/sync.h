@@ -1,5 +1,5 @@
 /*
- * sync.h - record fsyncs, and the part of each spent writing data. Shared by the probes of all
+ * sync.h - record fsyncs, and the wait of each for its file's data: shared by the probes of all
  * filesystems.
  *
  * A filesystem's probe calls sync_begin and sync_end at the entry and return of its

@@ -1,5 +1,5 @@
-/* Nanoseconds of CLOCK_MONOTONIC, which all results are timed by: reads the clock, and sleeps
- * until a time or the next whole second. */
+/* Reads CLOCK_MONOTONIC in nanoseconds, by which all results are timed, and sleeps until a time or
+ * until the next whole second. */
 #pragma once
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Drop the page cache, and check that no page of a database is left in it. */
+/* For CACHE=cold: drops the page cache before the measurement, and checks that no page of a
+ * database is left in it. */
 #define _DEFAULT_SOURCE /* mincore */
 
 #include "cold.h"

@@ -10,7 +10,7 @@
 
 /* Results for one of a run's databases. */
 struct database_findings {
-	int64_t transactions, changes; /* of it, and of rows in them */
+	int64_t transactions, changes; /* changes: rows that they changed */
 	struct file_sizes before_close, after_close;
 };
 

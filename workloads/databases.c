@@ -1,5 +1,6 @@
-/* Opens the databases of a run (one, or --databases N), calls an engine hook for each, and
- * compares their effective settings with the requested ones, which it writes to config.json. */
+/* Names the paths of a run's databases (one, or --databases N), opens them all, calls an engine
+ * hook for each, and compares their settings with the requested ones; writes both to
+ * config.json. */
 #include "databases.h"
 
 #include <limits.h>

@@ -1,5 +1,6 @@
-/* The databases of a run (one, or --databases N): their paths, opening all, calling an engine hook
- * for each, and reading their settings back. */
+/* Names the paths of a run's databases (one, or --databases N), opens them all, calls an engine
+ * hook for each, and compares their settings with the requested ones; writes both to
+ * config.json. */
 #pragma once
 
 #include "engine.h"

@@ -1,5 +1,6 @@
-/* Takes the block device's counters (/sys/block/DEV/stat) after each phase, writes them to
- * device_stat.csv, and waits until the device is idle. */
+/* Takes the block device's counters (/sys/block/DEV/stat) at the begin, the end and after each
+ * phase of a run, and writes them to device_stat.csv; settles the device: syncs the filesystem and
+ * waits until no request is in flight. */
 #define _GNU_SOURCE /* syncfs */
 #include "device_stat.h"
 

@@ -1,5 +1,6 @@
-/* Snapshots of the block device's counters during a run, for device_stat.csv, and waiting until it
- * is idle. */
+/* Takes the block device's counters at the begin, the end and after each phase of a run, for
+ * device_stat.csv; and settles the device: syncs the filesystem and waits until no request is in
+ * flight. */
 #pragma once
 
 /* At most: one after each phase of a run (MAX_PHASES), and two at its edges. */

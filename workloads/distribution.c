@@ -1,5 +1,5 @@
-/* Draws the record of a request from a distribution: uniform, Zipf's law, latest, hotspot or
- * sequential, as YCSB has them; and Zipf-distributed value sizes. */
+/* Draws the row that a request of a workload is for, by one of YCSB's distributions (uniform,
+ * Zipf's law, latest, hotspot, sequential); and numbers by Zipf's law, for sizes of values. */
 #include "distribution.h"
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
-/* Distributions that a workload draws records and sizes from. Only IEEE additions, multiplications
- * and divisions are used, so the draws are the same on every CPU and libc, and in
- * model/workloads/_distributions.py. */
+/* Draws the row that a request of a workload is for, by one of YCSB's distributions (uniform,
+ * Zipf's law, latest, hotspot, sequential); and numbers by Zipf's law, for sizes of values. Only
+ * IEEE additions, multiplications and divisions are used, so the draws are the same on every CPU
+ * and libc, and in model/workloads/_distributions.py. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +17,7 @@ struct zipf {
 /* Returns a number from 1 to `count`, which is at least 1. A zeroed `zipf` is valid. */
 uint64_t zipf_draw(struct zipf *zipf, struct prng *prng, uint64_t count);
 
-/* Which of the records, 0 for the first inserted, a request is for. */
+/* Distributions of the record that a request is for; record 0 was inserted first. */
 enum request_distribution {
 	UNIFORM,
 	ZIPFIAN,	   /* record i by Zipf's law */

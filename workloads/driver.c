@@ -1,5 +1,5 @@
-/* The driver's main program: runs one workload in one configuration on an engine's database, and
- * records when each transaction began and ended. */
+/* The driver's main(): parses the command line and calls `populate` (populate.c) or `run` (run.c),
+ * or prints the version; an assertion of the engine's library ends it with one line. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "options.h"
 #include "run.h"
 
-/* Of the C library: an assertion, which RocksDB of Debian has. It would print a line of its own. */
+/* Replaces the C library's: a failed assertion in an engine's library prints one line of ours. */
 _Noreturn void __assert_fail(const char *text, const char *file, unsigned int line,
 			     const char *function)
 {

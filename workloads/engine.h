@@ -1,5 +1,6 @@
-/* A storage engine: a table of functions, `engine`, that the C files of one folder of engines/
- * define. A driver is linked with one engine, and no other part of it depends on which one.
+/* Interface between the driver and a storage engine: `engine`, a table of settings and hooks (open,
+ * render, commit, scan, log of file calls, …) that the C files of one folder of engines/ define. A
+ * driver is linked with one engine, and no other part of it depends on which one.
  *
  * A hook that can fail returns false (or NULL) and sets `error`. Only the log of calls ends the
  * process, by fail(), when it cannot record one. A database that could not be opened leaves nothing

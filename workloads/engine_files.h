@@ -59,8 +59,8 @@ void engine_files_sync_folder(uint64_t inode, unsigned role, uint64_t begin, int
  * within it (trials/kill.c). */
 size_t engine_files_room(size_t size);
 
-/* Frees it. */
+/* The file was closed. Frees it. */
 void engine_files_close(struct engine_file *file, uint64_t begin, int result);
 
-/* Of a file by its name. */
+/* The file of that name was deleted. */
 void engine_files_delete(const char *path, unsigned role, uint64_t begin, int result);

@@ -1,4 +1,4 @@
-/* A one-line error, set for the caller to handle. */
+/* Sets a one-line error text, for the caller to handle. */
 #include "error.h"
 
 #include <stdarg.h>

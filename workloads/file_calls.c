@@ -1,5 +1,5 @@
-/* The engine's file calls, kept in memory during the measurement and written to vfs.csv
- * afterwards. */
+/* Keeps the engine's file calls (open, write, sync, …) in memory during the measurement, and writes
+ * them to vfs.csv afterwards. */
 #include "file_calls.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The engine's file calls, kept in memory during the measurement and written to vfs.csv
- * afterwards. */
+/* Keeps the engine's file calls (open, write, sync, …) in memory during the measurement, and writes
+ * them to vfs.csv afterwards. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct file_call {
 	enum file_op op;
 	unsigned role;	   /* in engine.file_roles */
 	unsigned database; /* that the file is of, from 1; 0: of none */
-	int result;	   /* the engine's own word for how it ended; 0: well */
+	int result;	   /* the engine's result code; 0: it succeeded */
 };
 
 /* Makes room for `capacity` calls and faults it in; each time it is full, as

@@ -1,5 +1,5 @@
-/* For engines whose database is a folder of files: the sizes of those files by role, such as log
- * and table. */
+/* Adds up the sizes of a database's files by role, such as log and table, for engines whose
+ * database is a folder of files. */
 #include "folder.h"
 
 #include <dirent.h>

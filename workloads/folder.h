@@ -1,5 +1,5 @@
-/* For engines whose database is a folder of files: the sizes of those files by role, such as log
- * and table. */
+/* Adds up the sizes of a database's files by role, such as log and table, for engines whose
+ * database is a folder of files. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 
 #include "engine.h"
 
+/* Returns whether a name ends with `end`. */
 bool ends_with(const char *name, const char *end);
 
 /* For the hook file_sizes: the sizes of the files in a folder, by role; `role_of` returns the role

@@ -1,4 +1,4 @@
-/* Heap arrays that grow by doubling. */
+/* Enlarges a heap array by doubling, until it has room for so many elements. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Keeps in memory which write first made each row that a flush or compaction writes again, and
- * writes moved.csv after the measurement: call, source, bytes. */
+/* For engines that number their writes: attributes data that a flush or compaction writes again to
+ * the call that wrote it first, in memory, and writes moved.csv after the measurement. */
 #include "moved.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Attributes moved rows to the writes that made them: an engine that numbers its writes keeps these
- * numbers with the data that a flush or a compaction writes again. Written to moved.csv. */
+/* For engines that number their writes: attributes data that a flush or compaction writes again to
+ * the call that wrote it first, by these numbers, and writes moved.csv. */
 #pragma once
 
 #include <stdint.h>

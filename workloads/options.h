@@ -1,5 +1,6 @@
-/* The command line. Two tables (option_table.c and the engine's) drive parsing, range checks,
- * --help, the settings that are requested, and the configuration that is written. */
+/* Parses the driver's command line into struct options, by two tables of options: option_table.c
+ * and the engine's settings. They also drive range checks, --help, the settings that are requested,
+ * and the configuration that is written. */
 #pragma once
 
 #include <stdbool.h>
@@ -51,7 +52,7 @@ enum option_kind { OPTION_TEXT, OPTION_INTEGER, OPTION_WORD, OPTION_FLAG };
 
 struct option {
 	const char *name; /* without the dashes */
-	const char *key;  /* in config.json, of an engine's also its name there; NULL: not in it */
+	const char *key;  /* in config.json, of a setting also in the engine; NULL: not written */
 	const char *argument;	  /* its name in --help; NULL for a flag */
 	const char *help;	  /* one line, with the unit */
 	const char *preset;	  /* value when not given; NULL: it must be given, "": none */

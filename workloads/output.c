@@ -1,5 +1,5 @@
-/* Writes result files under a temporary name and renames them when they are complete, so that a
- * result file is complete or absent. */
+/* Writes a run's result files under a temporary name until they are complete, so that each is
+ * complete or absent; removes those of an earlier run, and appends lines to a console or file. */
 #include "output.h"
 
 #include <errno.h>
@@ -56,6 +56,12 @@ FILE *output_open(const char *directory, const char *name)
 		fail("writing %s: %s", final_path, strerror(error));
 	}
 	return file;
+}
+
+void output_bytes(FILE *file, const char *path, const void *bytes, size_t size)
+{
+	if (size > 0 && fwrite(bytes, 1, size, file) != size)
+		fail("%s: %s", path, strerror(errno));
 }
 
 void output_number(FILE *file, int64_t number)

@@ -1,5 +1,5 @@
-/* Writes result files under a temporary name and renames them when they are complete, so that a
- * result file is complete or absent. */
+/* Writes a run's result files under a temporary name until they are complete, so that each is
+ * complete or absent; removes those of an earlier run, and appends lines to a console or file. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
  * run from it, so that a failed run leaves none but acknowledged.bin. Fails the run on an error. */
 void output_prepare(const char *directory);
 
-/* What of a run's transactions is there while it runs (record.h). */
+/* The record of a run's transactions while it runs (record.h). */
 #define RECORD_FILE "acknowledged.bin"
 
 /* Writes the path of a result file, of at most PATH_MAX bytes. Fails the run when it is longer. */
@@ -18,6 +18,9 @@ void output_path(char *path, const char *directory, const char *name);
 /* Opens `directory/name` for writing under a temporary name. One file at a
  * time. Fails the run on an error. */
 FILE *output_open(const char *directory, const char *name);
+
+/* Writes bytes to the file of that path; `bytes` may be NULL of none. Fails the run on an error. */
+void output_bytes(FILE *file, const char *path, const void *bytes, size_t size);
 
 /* Writes a number in decimal digits. A log has a hundred thousand of them, and with printf it
  * takes nearly twice the instructions of the board's emulated CPU. */

@@ -1,4 +1,5 @@
-# An engine's libraries as Debian has them, linked statically: a board needs no package more.
+# For engines with libraries of Debian packages: finds these in a root or downloads them, and sets the flags
+# that link them statically and replace their file calls by those of key_values/files.c.
 #   PACKAGES         of the target, as in experiments/engine/NAME.yml
 #   HEADER           a file of theirs in /usr/include
 #   WORKLOADS=DIR/   from where make runs to workloads/

@@ -1,4 +1,5 @@
-/* The memory of the driver's process, engine included, as /proc/self/status has it. */
+/* Reads the memory of the driver's process (peak, resident, …) from /proc/self/status between two
+ * phases, and writes it to config.json after them. */
 #pragma once
 
 #include "json.h"
@@ -6,7 +7,7 @@
 /* Opens the file, so that reading it later allocates nothing. */
 void process_memory_prepare(void);
 
-/* Reads it. */
+/* Reads the file into memory. */
 void process_memory_read(void);
 
 /* Writes what was read as the member `memory`, in bytes. A number that the kernel does not have is

@@ -1,5 +1,5 @@
-/* Records begin and end of each transaction and phase in memory while the run is measured, and
- * writes transactions.csv and phases.csv afterwards. */
+/* Records begin, end and outcome of each transaction, and times and CPU use of each phase, while
+ * the run is measured; writes transactions.csv and phases.csv afterwards. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "record.h"
 
@@ -20,7 +20,7 @@
 
 _Static_assert(MAX_PHASES + 2 == STAT_SNAPSHOTS, "a snapshot of the device for each phase");
 
-/* What acknowledged.bin begins with; its last byte is the version of the format. */
+/* The first bytes of acknowledged.bin; the last of them is the version of the format. */
 static const char magic[8] = "CPACKED\1";
 
 struct record_file {

@@ -1,5 +1,5 @@
-/* Records begin, end and outcome of each transaction, and the phases' times, in memory while the
- * run is measured, for transactions.csv and phases.csv.
+/* Records begin, end and outcome of each transaction, and times and CPU use of each phase, while
+ * the run is measured; writes transactions.csv and phases.csv afterwards.
  *
  * The transactions' memory is the file acknowledged.bin of the output folder, mapped: what was
  * acknowledged before the process failed, or was killed, is in it. Where that folder is a tmpfs, it
@@ -14,7 +14,7 @@
 #include "engine.h"
 #include "workload.h"
 
-/* Those of the workload, and warm, close and drain. */
+/* Phases of the workload, and warm, close and drain. */
 enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 
 /* docs/reference/formats.md, raw/driver/acknowledged.bin */
@@ -28,8 +28,8 @@ struct transaction_record {
 	uint32_t kind;	   /* enum operation_kind */
 };
 
-/* What the driver's thread has used of the CPU, by the scheduler's account: a second source for the
- * times at which an observer finds it off the CPU. */
+/* CPU use of the driver's thread, by the scheduler's account: a second source for the times at
+ * which an observer finds it off the CPU. */
 struct usage {
 	uint64_t cpu_ns;   /* CLOCK_THREAD_CPUTIME_ID */
 	int64_t waited;	   /* times it left the CPU to wait (ru_nvcsw) */
@@ -81,7 +81,7 @@ void record_phase_begin(struct record *record, const char *name);
 /* The phase that began last ends now, after `transactions`. */
 void record_phase_end(struct record *record, uint64_t transactions);
 
-/* What a transaction is counted as (`op` of transactions.csv). */
+/* Returns the name that a transaction is counted under (`op` of transactions.csv). */
 const char *transaction_op(const struct workload *workload, size_t phase, enum operation_kind kind);
 
 /* Writes transactions.csv and phases.csv. */

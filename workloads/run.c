@@ -117,14 +117,14 @@ static void open_databases(struct run *run)
 	require(run, databases_check(&run->databases, run->options, &run->error));
 }
 
-/* As a process ends and the next one begins. */
+/* Closes the databases and opens them again, as when a process ends and the next one begins. */
 static void reopen(struct run *run)
 {
 	require(run, databases_each(&run->databases, engine.close, &run->error));
 	open_databases(run);
 }
 
-/* So that reads come from memory. */
+/* Reads all rows, so that later reads come from memory. */
 static void scan(struct run *run)
 {
 	record_phase_begin(&run->record, "warm");
@@ -321,7 +321,8 @@ static void count_rows(struct run *run, struct databases *databases)
 		     run->findings.rows_after, expected);
 }
 
-/* What is learned after the measurement, from the databases opened once more. */
+/* Opens the databases once more after the measurement, renders every transaction again and counts
+ * the rows. */
 static void verify(struct run *run)
 {
 	static struct databases databases;

@@ -4,9 +4,8 @@
 
 #include "options.h"
 
-/* Makes the database that a run starts from: one large transaction, then synced to the device. The
- * file appears only when complete, and without a journal. Ends the run if it exists already, or on
- * an error. */
+/* Makes the databases that a run starts from, filled and synced to the device. Each appears under
+ * its name when all are complete. Ends the program if one exists already, or on an error. */
 void populate(const struct options *options);
 
 /* Runs the workload on the populated database and writes the result files

@@ -1,6 +1,5 @@
-/* What an engine does in persistent memory, which no block device sees: counts the cache lines and
- * bytes of each transaction, for persistent.csv, and records the stores to a mapped file and the
- * lines that were cleaned, so that it can be rebuilt as a power cut leaves it after any of them
+/* Records an engine's stores to persistent memory, which no block device sees: cache lines and
+ * bytes of each transaction, for persistent.csv; and each store to a mapped file, for crash trials
  * (trials/pmem_lines.h). */
 #include "stored.h"
 
@@ -88,13 +87,6 @@ void stored_run(void)
 	running = true;
 }
 
-static void put(FILE *to, const char *path, const void *bytes, size_t size)
-{
-	/* no calls: no array */
-	if (size > 0 && fwrite(bytes, 1, size, to) != size)
-		fail("%s: %s", path, strerror(errno));
-}
-
 void stored_save(const char *path)
 {
 	FILE *to;
@@ -105,10 +97,10 @@ void stored_save(const char *path)
 	to = fopen(path, "wb");
 	if (to == NULL)
 		fail("%s: %s", path, strerror(errno));
-	put(to, path, &header, sizeof(header));
-	put(to, path, base, header.size);
-	put(to, path, calls, header.calls * sizeof(*calls));
-	put(to, path, content, header.bytes);
+	output_bytes(to, path, &header, sizeof(header));
+	output_bytes(to, path, base, header.size);
+	output_bytes(to, path, calls, header.calls * sizeof(*calls));
+	output_bytes(to, path, content, header.bytes);
 	if (fclose(to) != 0)
 		fail("%s: %s", path, strerror(errno));
 }

@@ -1,9 +1,9 @@
-/* What an engine does in persistent memory, which no block device sees. Engines that use none do
- * not call this.
+/* Records an engine's stores to persistent memory, which no block device sees: cache lines and
+ * bytes of each transaction, for persistent.csv; and each store to a mapped file, for crash trials.
+ * Engines that use none do not call this.
  *
- * Records the stores to a file mapped from it, and the lines cleaned: the file can be rebuilt as a
- * power cut after any of these calls leaves it (trials/pmem_lines.h). There is at most one such
- * file. And counts the cache lines and bytes of each transaction, for persistent.csv. */
+ * With the stores to the mapped file and the lines cleaned, the file can be rebuilt as a power cut
+ * after any of these calls leaves it (trials/pmem_lines.h). There is at most one such file. */
 #pragma once
 
 #include <stddef.h>
@@ -43,14 +43,14 @@ struct stored_call {
 	uint64_t kind, offset, size;
 };
 
-/* Of the engine's file in that memory, which sets it when it opens a database; NULL: there is none.
- */
+/* The name in persistent.csv of the engine's file in that memory. The engine sets it when it opens
+ * a database; NULL: it has no such file. */
 extern const char *persistent_role;
 
-/* Makes room for so many transactions; without it none is noted. */
+/* Makes room for so many transactions; without it none is recorded. */
 void persistent_prepare(size_t transactions);
 
-/* What the next transaction wrote, which an engine notes at the end of each commit. */
+/* Records what a transaction wrote; an engine calls it at the end of each commit. */
 void persistent_note(int64_t lines, int64_t bytes);
 
 /* Writes persistent.csv, if there was room. */

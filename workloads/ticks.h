@@ -1,6 +1,6 @@
-/* Fast timestamps during the measurement: the counter behind CLOCK_MONOTONIC, which takes one
- * instruction to read instead of clock_gettime's sixty. Converted to nanoseconds of that clock when
- * written. */
+/* Takes fast timestamps during the measurement, from the counter behind CLOCK_MONOTONIC (one
+ * instruction instead of clock_gettime's sixty), and converts them to nanoseconds of that clock
+ * afterwards. */
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +20,7 @@ static inline uint64_t ticks_now(void)
 #endif
 }
 
-/* Its ticks in a second. */
+/* The counter's ticks in a second. */
 static inline uint64_t ticks_frequency(void)
 {
 #ifdef __aarch64__

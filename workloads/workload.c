@@ -1,5 +1,5 @@
-/* The list of workloads that are linked in: finds one by name, checks its options, selects phases,
- * and calls it to make the next transaction. */
+/* Registers the workloads that are linked in, checks the options of the chosen one, selects its
+ * phases, and generates its transactions. */
 #include "workload.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
-/* A workload makes the transactions of a run: operations on keys, or SQL texts. It is one C file
- * in workloads/ that ends with a WORKLOAD_REGISTER line. */
+/* Interface of a workload, which makes the transactions of a run (operations on keys, or SQL
+ * texts), and of the generator that calls it. It is one C file in workloads/ that ends with a
+ * WORKLOAD_REGISTER line. */
 #pragma once
 
 #include <stdbool.h>

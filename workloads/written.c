@@ -14,6 +14,7 @@
 
 #include "fail.h"
 #include "grow.h"
+#include "output.h"
 
 enum { MOST_FILES = 1024, CHUNK = 1 << 16 };
 
@@ -239,13 +240,6 @@ void written_delete(const char *path)
 	file->gone = true;
 }
 
-static void put(FILE *to, const char *path, const void *bytes, size_t size, size_t count)
-{
-	/* no writes: no array */
-	if (count > 0 && fwrite(bytes, size, count, to) != count)
-		fail("%s: %s", path, strerror(errno));
-}
-
 void written_save(const char *path)
 {
 	FILE *to = fopen(path, "wb");
@@ -255,11 +249,11 @@ void written_save(const char *path)
 	noting = false;
 	if (to == NULL)
 		fail("%s: %s", path, strerror(errno));
-	put(to, path, &header, sizeof(header), 1);
+	output_bytes(to, path, &header, sizeof(header));
 	for (size_t i = 0; i < file_count; i++)
-		put(to, path, files[i].path, WRITTEN_NAME, 1);
-	put(to, path, lives, sizeof(*lives), life_count);
-	put(to, path, sectors, sizeof(*sectors), sector_count);
+		output_bytes(to, path, files[i].path, WRITTEN_NAME);
+	output_bytes(to, path, lives, life_count * sizeof(*lives));
+	output_bytes(to, path, sectors, sector_count * sizeof(*sectors));
 	if (fclose(to) != 0)
 		fail("%s: %s", path, strerror(errno));
 }

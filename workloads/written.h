@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of a device's smallest write (experiments/device/, block_bytes): a cut divides none. */
+/* The size of a device's smallest write (experiments/device/, block_bytes): a cut divides none. */
 enum { WRITTEN_SECTOR = 512 };
 
 struct written_file;
 
-/* From now on all is noted, or no more. */
+/* Start and stop recording. */
 void written_begin(void);
 void written_end(void);
 
@@ -23,11 +23,11 @@ void written_end(void);
  * Returns NULL if nothing is recorded. */
 struct written_file *written_open(const char *path);
 
-/* Of a file that was open; nothing of NULL. */
+/* Record a write and a truncation of an open file; NULL is ignored. */
 void written_write(struct written_file *file, const void *bytes, int64_t size, int64_t offset);
 void written_truncate(struct written_file *file, int64_t size);
 
-/* A file is gone. */
+/* Records that a file was deleted. */
 void written_delete(const char *path);
 
 /* Ends the recording and writes it to a file: header, names, lives, sectors. */

@@ -1,8 +1,8 @@
-"""A user's own kernel: KERNEL=deb:<file>, KERNEL=tree:<folder>. One module here for each kind.
+"""Inspect a user's own kernel (KERNEL=deb:<file>, KERNEL=tree:<folder>) and make its profile.
 
-The kernel is inspected before anything is built. The result is a profile like those of experiments/kernel/,
-which a cell has instead of a path. Within this process its place is found by its content (SHA-256);
-artifacts.kernel keeps a copy.
+One module here for each kind. The kernel is inspected before anything is built. The result is a profile like
+those of experiments/kernel/, which a cell has instead of a path. Within this process its place is found by
+its content (SHA-256); artifacts.kernel keeps a copy.
 """
 
 import functools

@@ -1,7 +1,8 @@
-"""KERNEL=deb:<file>: a package linux-image-<release> for arm64, by Debian or `make bindeb-pkg`.
+"""Inspect the arm64 kernel of KERNEL=deb:<file>: release, config, hash, if modules can be built for it.
 
-The packages needed to build modules are looked for in the same folder: linux-headers-<release> and, for
-Debian's, its dependencies, each with the same version.
+The file is a package linux-image-<release>, by Debian or `make bindeb-pkg`. The packages needed to build
+modules are looked for in the same folder: linux-headers-<release> and, for Debian's, its dependencies, each
+with the same version.
 """
 
 import glob

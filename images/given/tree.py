@@ -1,6 +1,7 @@
-"""KERNEL=tree:<folder>: a kernel's tree, or O= folder, in which `make ARCH=arm64 Image modules` was run.
+"""Inspect the kernel built in KERNEL=tree:<folder>: release, config, hash, if modules can be built for it.
 
-The tree is not changed: images/kernels/tree.sh copies what is needed.
+The folder is a kernel's tree, or O= folder, in which `make ARCH=arm64 Image modules` was run. It is not
+changed: images/kernels/tree.sh copies what is needed.
 """
 
 import hashlib

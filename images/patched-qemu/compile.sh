@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run in build.sh's root, in the folder of its downloads; usage: compile.sh NAME
+# Compile Debian's QEMU with our patch, in build.sh's root and the folder of its downloads.
+# usage: compile.sh NAME
 set -eu
 name=$1
 dpkg-source --no-check -x ./*.dsc qemu

@@ -1,4 +1,4 @@
-"""Record conditions other than the cell that may affect a run: the board's properties and state.
+"""Record conditions that may affect a run (CPU frequency, temperature, disk counters, …), before and after.
 
 usage: covariates.py begin            before the load; leaves covariates.begin
        covariates.py end FOLDER       after it; FOLDER gets covariates.json and kernel-config.gz

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Operations of a board on its device, implemented by devices/DRIVER.sh.
+# Make, time, reset, read or describe the board's device, by the functions of devices/DRIVER.sh.
 # usage: device.sh make DRIVER SIZE_MIB NAME=VALUE...
 #        device.sh timing | reset | counters | describe RAW    of the device of cell.env
 # make      creates /dev/target and prints a line; an existing one is kept

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Operations of a board on a filesystem, implemented by filesystems/TYPE.sh.
+# Make a filesystem, or check that the board can make it, by the functions of filesystems/TYPE.sh.
 # usage: filesystem.sh TYPE check | make UUID DEVICE WORD...
 set -eu
 part=${0%/*}/filesystems/$1.sh

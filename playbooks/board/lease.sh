@@ -1,6 +1,6 @@
 #!/bin/sh
-# The lease of a lab board. When it ends the board is restored, whatever became of the host, the link or the
-# run. Each step renews it; a watcher process sleeps until it ends.
+# Hold a lab board by a lease of some time: when it ends the board is restored, whatever became of the host,
+# the link or the run. Each step renews it; a watcher process sleeps until it ends.
 # usage: lease.sh hold SECONDS MOUNTPOINT OWNER    begin, with a watcher that outlives this session; prints `held`
 #        lease.sh renew SECONDS                    extend it to that long from now
 #        lease.sh left                             print the remaining seconds

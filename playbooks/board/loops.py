@@ -1,4 +1,4 @@
-"""Find loop devices of a block device, and of the image that its disk is a loop device of.
+"""Find loop devices that use a block device, or the same bytes of an image as its disk.
 
 Runs on a board: Python 3.9, standard library.
 """

@@ -1,4 +1,4 @@
-"""Find filesystems of several devices that a device belongs to, where it has no signature itself.
+"""Find filesystems on other devices that have this device as a further member, without a signature on it.
 
 filesystems/TYPE.py reads the members of such a filesystem from its first device: members(its first bytes)
 yields the node ('' if unknown) and size of each.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Operations of an observer, implemented by observers/NAME.sh.
+# Check, start or stop an observer, by the functions of observers/NAME.sh, and follow its program.
 # usage: observer.sh NAME check|start|ready|stop|said
 #
 # check: whether the board meets its requirements. In a run, after cell.env:

@@ -1,4 +1,4 @@
-"""Read a board's state from files of /proc, /sys and debugfs.
+"""Read a board's state (CPU frequency, temperature, disk counters, mounts, …) from /proc, /sys and debugfs.
 
 Runs on a board: Python 3.9, standard library. A value is text as the kernel has it; one that cannot be read
 is {"unreadable": why}. docs/reference/formats.md has the names.

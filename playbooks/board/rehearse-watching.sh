@@ -1,6 +1,6 @@
 #!/bin/sh
-# Watch briefly without a load, so that everything that watching reads is in memory (reason: prepare.yml).
-# Once per board, as attaching the probes takes a while.
+# Start and stop all observers once without a load, so that everything that watching reads is in memory
+# (reason: prepare.yml). Once per board, as attaching the probes takes a while.
 # usage: rehearse-watching.sh DEVICE PROBE,... OBSERVER...
 set -eu
 cd /run/commitpath

@@ -1,4 +1,4 @@
-"""Read the partition tables of a board's disks from the disks.
+"""Read the partition tables on a board's disks: find partitions with our label, and reject overlaps.
 
 The kernel's copy may be outdated: it does not read the table again while a disk is in use, it reduces a label
 to ASCII, and a partition added by partx has no label at all.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Stop processes, unmount, delete: OWNER's only. usage: teardown.sh MOUNTPOINT OWNER [used]
+# Restore a board that OWNER holds: stop its processes, put settings back, unmount, delete its folder.
+# usage: teardown.sh MOUNTPOINT OWNER [used]
 # Prints `torn down` if there was something. With CHECK=1 it prints what it would do, and does nothing.
 # used: only the leftovers of an interrupted call that had begun to prepare; files in place for the next call
 # may stay

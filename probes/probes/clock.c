@@ -3,8 +3,8 @@
  * probes: a faster CLOCK_MONOTONIC for the probes.
  *
  *   commitpath_clock_ns()                       for BPF programs: CLOCK_MONOTONIC in ns
- *   /sys/module/probes/parameters/clock         reading it compares both clocks; fails if they
- * differ
+ *   /sys/module/probes/parameters/clock         reading it compares both clocks, and fails
+ *                                               if they differ
  *
  * The kernel's own clock for BPF takes 67 instructions, this one 10: the CPU's counter times the
  * nanoseconds per count, plus the kernel's clock when the module was loaded. It is exact if a count

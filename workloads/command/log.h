@@ -1,5 +1,5 @@
-/* The runner's part of the shared log of a command's transactions: makes it before the command
- * starts, and writes transactions.csv from it afterwards. */
+/* Makes the shared-memory log that an engine's preload fills with a command's transactions
+ * (transactions.h), and writes transactions.csv from it when the command has ended. */
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* A command's stdout and stderr, read through pipes: stored in files up to a limit, and counted. */
+/* Collects what a command prints to stdout and stderr, through pipes: stores the first 16 MiB of
+ * each in a file, and counts all bytes. */
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* Layout of the shared-memory log of a command's transactions. Every process of the command maps
- * it, and an engine's LD_PRELOAD library (engines/NAME/preload/) adds each transaction: times,
- * thread, pages, rows, database. */
+/* Layout of the shared-memory log in which the processes of a command record their database
+ * transactions. Every process of the command maps it, and an engine's LD_PRELOAD library
+ * (engines/NAME/preload/) adds each transaction: times, thread, pages, rows, database. */
 #pragma once
 
 #include <limits.h>

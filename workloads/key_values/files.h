@@ -1,5 +1,5 @@
-/* Logs the file calls of an engine that calls libc itself and takes no layer of ours: the linker
- * passes its calls through here (FILE_CALLS of packages.mk). Logged are the calls of one thread on
+/* Logs the file calls of an engine that calls libc itself: the linker's --wrap passes open, write,
+ * fsync and others through here (FILE_CALLS of packages.mk). Logged are the calls of one thread on
  * files in the database's folder that are opened for writing, and the syncs of the folder. */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 enum { LONGEST_NAME = 64 };
 
-/* Of a file that is not the engine's: its calls are not logged. */
+/* The role of a file that is not the engine's: its calls are not logged. */
 #define NO_ROLE UINT_MAX
 
 /* An open file. */

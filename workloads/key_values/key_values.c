@@ -1,5 +1,5 @@
-/* What key-value engines (LevelDB, RocksDB, LMDB) share: encodes a transaction's operations,
- * applies them by the engine's reads and writes of a key, and scans and counts rows. */
+/* Shared by key-value engines (LevelDB, RocksDB, LMDB): renders the operations of a transaction as
+ * bytes, executes them by the engine's functions for a key, and loads, scans and counts rows. */
 #include "key_values/key_values.h"
 
 #include <inttypes.h>

@@ -1,7 +1,8 @@
-/* What engines that store keys and values share: keys, rendered transactions, and the hooks of
- * engine.h that read rows. Keys are eight bytes, the largest first, so that their order is that of
- * the numbers. Such an engine lists key_values/key_values.c in ENGINE_SHARED and defines the
- * functions at the end. */
+/* Shared by engines that store keys and values: struct key_values of a database, its hooks of
+ * engine.h (render, load, scan, count, …), and the functions of keys, settings and cursors that
+ * such an engine defines for them. Keys are eight bytes, the largest first, so that their order is
+ * that of the numbers. Such an engine lists key_values/key_values.c in ENGINE_SHARED and defines
+ * the functions at the end. */
 #pragma once
 
 #include <stdbool.h>

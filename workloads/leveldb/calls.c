@@ -1,5 +1,5 @@
-/* What the engines that are LevelDB or RocksDB share, by calls of the C API that both have: sets an
- * error, removes a database, and reads the number of tables on each level for config.json. */
+/* Shared by engines with the C API of LevelDB or RocksDB: sets an error from the store's message,
+ * removes a database, and writes the number of tables on each level to config.json. */
 #include "database.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
-/* What the engines that are LevelDB or RocksDB share: errors, removing a database, and its tables
- * by their levels. Such an engine lists leveldb/calls.c in ENGINE_SHARED, and -I of its folder in
- * ENGINE_CPPFLAGS. Its database.h defines STORE(call), the call's name with the store's prefix, and
- * STORE_NAME, which the store's properties begin with, and then includes this. */
+/* Shared by engines with the C API of LevelDB or RocksDB: sets an error from the store's message,
+ * removes a database, and writes the number of tables on each level to config.json. Such an engine
+ * lists leveldb/calls.c in ENGINE_SHARED, and -I of its folder in ENGINE_CPPFLAGS. Its database.h
+ * defines STORE(call), the call's name with the store's prefix, and STORE_NAME, which the store's
+ * properties begin with, and then includes this. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Sequence numbers in the log and table files of LevelDB, and of RocksDB, which has its formats:
- * each Put and Delete has one, and keeps it in each table that its row moves to. So each row of a
+/* Parses the bytes of log and table files in LevelDB's formats, which RocksDB also has, for the
+ * sequence number of each row: a row keeps it in each table that it moves to. So each row of a
  * table is attributed to a write (moved.h). */
 #pragma once
 

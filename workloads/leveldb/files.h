@@ -1,6 +1,5 @@
-/* LevelDB's files, which are in a folder: their roles by the names that its filename.cc gives, and
- * hooks of engine.h, which C++ does not take: the words of the roles, and the files' sizes by role.
- */
+/* Roles of LevelDB's files (log, table, manifest, …) by their names, and the sizes of a database's
+ * files by role; callable from C++, which engine.h is not. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The setting `index_blocks` of LevelDB: the index blocks of all tables stay in memory, or only
- * those of levels 0 and 1, which needs the patched LevelDB. */
+/* The setting `index_blocks` of LevelDB: checks it, sets it and reads it back. Index blocks of all
+ * tables stay in memory, or only those of levels 0 and 1, which needs the patched LevelDB. */
 #include "index_blocks.h"
 
 #include <stdio.h>

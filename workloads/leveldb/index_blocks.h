@@ -1,5 +1,5 @@
-/* The setting `index_blocks`: which tables keep their index block in memory. LevelDB itself has
- * only `all`; the others need patched/. */
+/* The setting `index_blocks` of LevelDB, which tables keep their index block in memory: checks it,
+ * sets it and reads it back. LevelDB itself has only `all`; the others need patched/. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-# LevelDB as Debian has it, and what the engines leveldb and sqlitekv share: the environment, and the files' roles.
+# Make variables of the engines leveldb and sqlitekv: LevelDB's Debian packages, the C and C++ files that both
+# share, and the flags that link LevelDB and replace its calls.
 #   WORKLOADS=DIR/   from where make runs to workloads/
 PACKAGES := libleveldb-dev libsnappy-dev
 HEADER := leveldb/c.h

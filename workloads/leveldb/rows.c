@@ -40,7 +40,7 @@ bool key_delete(struct database *database, const unsigned char *key, struct erro
 	return true;
 }
 
-/* They write without reading, and all operations of a transaction as one batch. */
+/* Executes the rendered operations; all writes of a transaction are one batch. */
 bool rows_commit(struct database *database, struct outcome *outcome, struct error *error)
 {
 	if (!key_values_apply(database, outcome, error))

@@ -1,6 +1,7 @@
-/* What an engine defines to use leveldb/rows.c: keys and values by the C interface of LevelDB or
- * RocksDB, which key_values.h calls. It lists rows.c in ENGINE_SHARED; its database.h has what
- * calls.h says, and struct database with `db`, `read`, `batch` and `key_values`. */
+/* For engines with the C API of LevelDB or RocksDB: what they must define, so that leveldb/rows.c
+ * reads, writes and scans keys for key_values.h. Such an engine lists rows.c in ENGINE_SHARED; its
+ * database.h has what calls.h says, and struct database with `db`, `read`, `batch` and
+ * `key_values`. */
 #pragma once
 
 #include "key_values/key_values.h"

@@ -1,5 +1,5 @@
-/* What crash trials do on the board: write to the device's control files, read its counters,
- * mount, read warnings of the kernel log, run a command such as fsck. */
+/* System calls of crash trials: writes to the device's control files, reads its counters, mounts,
+ * reads warnings of the kernel log, runs a command such as fsck. */
 #define _DEFAULT_SOURCE /* vfork, MS_* */
 #include "board.h"
 

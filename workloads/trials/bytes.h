@@ -7,8 +7,10 @@
 
 struct bytes {
 	bool known; /* all files were read, or do not exist */
-		    /* Sectors that the file never contained there: all zeros, or anything else. */
+
+	/* Sectors that the file never contained there: all zeros, or anything else. */
 	uint64_t zero, stale;
+
 	uint64_t ns, reads; /* cost of reading: time, and the device's reads */
 };
 

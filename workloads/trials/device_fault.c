@@ -37,8 +37,8 @@ static struct {
 	char record[PATH_MAX], fault[256], power[256];
 } given;
 static struct looked *looked;
-/* Of the process that does the run: its fault, and how many calls to commit failed, in memory that
- * outlives it. */
+/* In the process that does the run: its fault, and how many calls to commit failed, in memory that
+ * outlives the process. */
 static const char *fault;
 static int64_t *failed;
 

@@ -1,4 +1,5 @@
-/* Copies the files of folders to memory, and restores them before the next crash trial. */
+/* Copies the files of folders to memory, and restores them before the next crash trial by SIGKILL
+ * (kill.c). */
 #include "kept.h"
 
 #include <dirent.h>

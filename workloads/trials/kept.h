@@ -1,4 +1,5 @@
-/* Copies the files of folders to memory, and restores them before the next kill trial (kill.c). */
+/* Copies the files of folders to memory, and restores them before the next crash trial by SIGKILL
+ * (kill.c). */
 #pragma once
 
 /* Keeps the files of a folder and of its subfolders. Fails the run on an error. */

@@ -29,13 +29,13 @@
 enum { NO_NUMBER = -1 };
 
 /* When the process kills itself; NO_NUMBER: not for this reason. */
-struct moment {
+struct crash_point {
 	int64_t call, offset, bytes, kept, transaction, begun;
 };
-static const struct moment never = {NO_NUMBER, NO_NUMBER, NO_NUMBER,
-				    NO_NUMBER, NO_NUMBER, NO_NUMBER};
+static const struct crash_point never = {NO_NUMBER, NO_NUMBER, NO_NUMBER,
+					 NO_NUMBER, NO_NUMBER, NO_NUMBER};
 /* State of the process that does the run. */
-static struct moment at = never;
+static struct crash_point at = never;
 static int64_t calls; /* returned so far */
 
 static struct {
@@ -91,35 +91,35 @@ size_t __wrap_engine_files_room(size_t size)
 	return (size_t)at.kept;
 }
 
-static struct moment moment_of(const char *line, struct trial *trial)
+static struct crash_point crash_point_of(const char *line, struct trial *trial)
 {
-	struct moment moment = never;
+	struct crash_point point = never;
 	int fields, end = 0;
 
 	trial->plan = plan_hash(line);
 	fields = sscanf(line, "%23s call %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
-			trial->number, &moment.call, &moment.offset, &moment.bytes, &moment.kept);
+			trial->number, &point.call, &point.offset, &point.bytes, &point.kept);
 	if (fields >= 4)
-		return moment;
-	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &moment.transaction,
+		return point;
+	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &point.transaction,
 			&end);
 	if (fields < 2)
-		fields = sscanf(line, "%23s begun %" SCNd64 "%n", trial->number, &moment.begun,
-				&end);
+		fields =
+			sscanf(line, "%23s begun %" SCNd64 "%n", trial->number, &point.begun, &end);
 	if (fields != 2 || end == 0)
 		fail("%s: '%.*s' is not a trial", given.plan.path, (int)strcspn(line, "\n"), line);
-	return moment;
+	return point;
 }
 
 /* Does the run in a child process, which kills itself at the crash point. */
-static void run_until(const struct moment *moment, const struct trial *trial)
+static void run_until(const struct crash_point *point, const struct trial *trial)
 {
 	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
 		given.driver.announce = NULL;
-		at = *moment;
+		at = *point;
 		run(&given.driver);
 		_exit(EXIT_SUCCESS);
 	}
@@ -132,12 +132,12 @@ static void run_until(const struct moment *moment, const struct trial *trial)
 static void run_trial(char *line, FILE *output)
 {
 	struct trial trial = {0};
-	struct moment moment = moment_of(line, &trial);
+	struct crash_point point = crash_point_of(line, &trial);
 
 	*looked = (struct looked){0};
 	trial.begin_ns = clock_now();
 	kept_restore();
-	run_until(&moment, &trial);
+	run_until(&point, &trial);
 	trial.ended_ns = clock_now();
 	plan_count(given.record, &trial.begun, &trial.acknowledged);
 	if (plan_samples(&given.plan, line))

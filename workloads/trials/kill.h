@@ -1,5 +1,6 @@
-/* Crash trials that are no power cut alone: the process is killed, while kernel and device
- * continue; or a command of the device has a fault, such as a failed write. */
+/* Crash trials other than a power cut after the run: the process is killed, while kernel and device
+ * continue (kill.c); or a command of the device has a fault during the run, such as a failed write
+ * (device_fault.c). */
 #pragma once
 
 /* For each trial of a plan: restores the database, does the driver's run in a process that kills

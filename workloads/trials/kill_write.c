@@ -1,5 +1,5 @@
-/* Kills the process in the middle of a write(2), for crash trials of engines whose writes are not
- * logged where they are made. */
+/* Kills the process in the middle of a write(2) at the crash point of kill.c, for engines that call
+ * libc's write() without a wrapper of their own. */
 #define _GNU_SOURCE /* kill */
 #include <errno.h>
 #include <signal.h>

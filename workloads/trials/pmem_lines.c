@@ -1,4 +1,5 @@
-/* Rebuild a file of persistent memory as a power cut leaves it: 64-byte lines may lose stores. */
+/* Rebuilds the file that an engine maps from persistent memory as a power cut leaves it, from the
+ * run's stores and cleaned lines (stored.h): lines of 64 bytes may lose stores. */
 #include "pmem_lines.h"
 
 #include <ctype.h>

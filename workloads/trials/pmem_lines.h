@@ -1,5 +1,5 @@
-/* The file that an engine has mapped from persistent memory, as a power cut leaves it: computed
- * from the run's stores and cleans (stored.h). A trial describes it by these words, after those for
+/* Rebuilds the file that an engine maps from persistent memory as a power cut leaves it, from the
+ * run's stores and cleaned lines (stored.h). A trial describes it by these words, after those for
  * the device:
  *
  *   calls:N      after the first N of the run's copies, cleans and deletion

@@ -1,5 +1,5 @@
-/* What crash trials call on a database opened after a power cut: report its recovery, count and
- * hash all rows, check it. An engine with SQL implements them in its folder trials/;
+/* Functions that crash trials call on a database opened after a crash: report its recovery, count
+ * and hash all rows, check it. An engine with SQL implements them in its folder trials/;
  * keys/recovered.c has those of all others. */
 #pragma once
 

@@ -1,7 +1,9 @@
-/* Checks what power cuts left: unmounts the run's filesystem and, for each trial of a plan
- * (docs/reference/formats.md, raw/trials.txt), has the device show the state, mounts it, opens the
- * database, reads all of it as an app does after a restart, unmounts, and runs fsck for every Nth.
- * Only fsck is another program. A failure is the trial's result, and the next trial follows.
+/* The program `trials`: checks what simulated power cuts left of a run (`cut`), and is the entry of
+ * the other kinds of crash trials (`kill`, `fault`) and of `look`. `cut` unmounts the run's
+ * filesystem and, for each trial of a plan (docs/reference/formats.md, raw/trials.txt), has the
+ * device show the state, mounts it, opens the database, reads all of it as an app does after a
+ * restart, unmounts, and runs fsck for every Nth. Only fsck is another program. A failure is the
+ * trial's result, and the next trial follows.
  *
  * usage: trials cut PLAN OUTPUT FILES SAMPLED DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run
  *          DRIVER-OPTIONS
@@ -52,7 +54,7 @@ struct trial {
 	char number[24];
 	uint64_t plan; /* hash of its line, which identifies its state */
 	uint64_t begin_ns, shown_ns, mounted_ns, read_ns, end_ns;
-	int mount_error, unmount_error, ended, fsck, complaints;
+	int mount_error, unmount_error, signal, fsck, complaints;
 	char message[MESSAGE_SIZE];
 };
 
@@ -138,7 +140,7 @@ static void run_trial(char *line, FILE *output)
 	trial.mounted_ns = trial.read_ns = clock_now();
 	if (trial.mount_error == 0) {
 		bytes_look(&bytes, given.stats);
-		trial.ended = look(looked, &given.driver, given.stats);
+		trial.signal = look(looked, &given.driver, given.stats);
 		/* missing if a signal ended the process */
 		if (looked->counts.reads >= bytes.reads)
 			looked->counts.reads -= bytes.reads;
@@ -152,7 +154,7 @@ static void run_trial(char *line, FILE *output)
 	trial.end_ns = clock_now();
 	look_field(trial.message);
 	fprintf(output, "%s,%016" PRIx64 ",%d,%d,%d,%d,%d,%d,%d,%d,", trial.number, trial.plan,
-		trial.mount_error, looked->opened, looked->is_read, looked->is_whole, trial.ended,
+		trial.mount_error, looked->opened, looked->is_read, looked->is_whole, trial.signal,
 		trial.unmount_error, trial.fsck, trial.complaints);
 	fprintf(output, "%" PRIi64 ",%016" PRIx64 ",", looked->rows.count, looked->rows.hash);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", looked->counts.reads,

@@ -1,6 +1,6 @@
-/* Keys and values: n inserts, n updates, n reads, n batches of ten updates, n deletes, of keys that
- * are there, picked uniformly; a batch's keys are neighbours. What an engine without SQL can do,
- * all of it. */
+/* The workload kv, of keys and values: n inserts, n updates, n reads, n batches of ten updates, n
+ * deletes, of keys that are there, picked uniformly; a batch's keys are neighbours. Any engine can
+ * execute it. */
 #include "fail.h"
 #include "sample.h"
 #include "workload.h"

@@ -1,6 +1,7 @@
-/* A mix of operations in one phase, in shares of --mix, on records of a key and a value. Which
- * record a request is for, the order of the keys, the sizes of values and the operations of a
- * transaction are options. YCSB's core workloads are such mixes (experiments/workload/ycsb-*.yml).
+/* The workload mix: operations in one phase, of kinds in the shares of --mix, on records of a key
+ * and a value. Which record a request is for, the order of the keys, the sizes of values and the
+ * operations of a transaction are options. YCSB's core workloads are such mixes
+ * (experiments/workload/ycsb-*.yml).
  *
  * A transaction has --batch operations of one kind. A request may be for a record that was deleted:
  * a read of it returns nothing. */

@@ -1,6 +1,7 @@
-/* Mobibench's SQLite test (ESOS-Lab/Mobibench, shell/mobibench.c of 2014 to 2016, as papers of that
- * time ran it: `-d 0`, `-d 1`, `-d 2`, one thread): n inserts, n updates, n deletes of one row
- * each, literal SQL in autocommit. Its source fixes the table, both values of 100 characters, an
+/* Mobibench's SQLite test as the workloads mobibench and mobibench_2014, the latter closer to the
+ * program: n inserts, n updates, n deletes of one row each, literal SQL in autocommit
+ * (ESOS-Lab/Mobibench, shell/mobibench.c of 2014 to 2016, as papers of that time ran it: `-d 0`,
+ * `-d 1`, `-d 2`, one thread). Its source fixes the table, both values of 100 characters, an
  * update's id drawn from 1 to n, and a delete's id counted from 0 to n - 1, so the first one hits
  * nothing. `creation_date` is never set. All updates write the same value, so the second one of a
  * row changes no byte: SQLite 3.46.1 then writes and syncs nothing, 3.8.11.1 does it all again. Its

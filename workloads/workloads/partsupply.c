@@ -57,7 +57,7 @@ static size_t buffer_size(const struct options *options)
 	return COMMENT + (size_t)(options->rows + options->n) / 8 + 1;
 }
 
-/* Of an own value for each transaction: an update of a row that has it would write nothing. */
+/* Returns another value for each transaction: an update to the same value would write nothing. */
 static const char *value(struct generator *generator, char letter)
 {
 	char digits[24];

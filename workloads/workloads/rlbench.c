@@ -1,8 +1,8 @@
-/* The app "RL Benchmark: SQLite": thirteen groups of statements that the app times one by one.
- * Their names are the app's. Statements, values, ranges and transactions are those of SQLite's
- * speed test (sqlite.org/speed.html), from which the app has its groups, and which has three more;
- * the app's source is not public. n is the size of the first group, 1000 in the app; the others
- * keep their proportion to it. Table 1 of apsys17 is the first group alone. */
+/* The workload rlbench, as the app "RL Benchmark: SQLite": thirteen groups of statements that the
+ * app times one by one. Their names are the app's. Statements, values, ranges and transactions are
+ * those of SQLite's speed test (sqlite.org/speed.html), from which the app has its groups, and
+ * which has three more; the app's source is not public. n is the size of the first group, 1000 in
+ * the app; the others keep their proportion to it. Table 1 of apsys17 is the first group alone. */
 #include "fail.h"
 #include "text.h"
 #include "workload.h"

@@ -1,4 +1,5 @@
-/* SQL texts of the apsys17 study's table, sample(id, value), and inserts of one letter's value. */
+/* The table sample(id, value) of the apsys17 study, each value one letter repeated: its SQL texts,
+ * and inserts of its rows. */
 #include "sample.h"
 
 #include <string.h>

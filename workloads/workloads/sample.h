@@ -1,5 +1,5 @@
-/* The table of the apsys17 study: sample(id, value), every value one letter
- * repeated. */
+/* The table sample(id, value) of the apsys17 study, each value one letter repeated: its SQL texts,
+ * and inserts of its rows. */
 #pragma once
 
 #include "workload.h"

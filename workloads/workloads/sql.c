@@ -54,7 +54,7 @@ static struct text cut(const struct options *options, char **content, const char
 	return found;
 }
 
-/* What makes the database. */
+/* Makes the file's texts the statements that create the databases. */
 static void give_table(const struct options *options)
 {
 	size_t most = text_count + (size_t)options->databases;

@@ -1,5 +1,5 @@
-/* Builds SQL texts: each function appends a text, letters or a number at `end`, where the text
- * ends so far, and returns its new end. The buffer is large enough. */
+/* Builds SQL texts in a buffer: each function appends a text, letters or a number at `end`, where
+ * the text ends so far, and returns its new end. The buffer is large enough. */
 #pragma once
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* The phases insert, update and delete of the workloads that imitate benchmark tools, and the rows
- * (--rows) that a run that begins with each must find. */
+/* Shared by workloads that imitate benchmark tools: their phases insert, update and delete, and the
+ * check of --rows for a run that begins with each. */
 #include "tool.h"
 
 #include <inttypes.h>

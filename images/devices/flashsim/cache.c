@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The undo list of a power cut: writes that are not durable yet, any of which it may lose.
+ * Cuts the power of the device: keeps an undo list of writes that are not durable yet, and undoes
+ * those that a cut loses.
  *
  * Every write is kept, in order, with what it replaced, until it is durable: a FLUSH sent after its
  * completion has completed, or it is a completed FUA write, or the device has no volatile cache and

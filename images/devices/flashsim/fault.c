@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fault of one command: it fails, or does not store what it was given. README.md describes the
- * kinds; experiments/schema.yml has those of a cell (compared by a test).
+ * Gives one command of the device a fault: it fails, or does not store what it was given. README.md
+ * describes the kinds; experiments/schema.yml has those of a cell (compared by a test).
  *
  * Commands of the kind's operation are counted from when the fault is set. The command takes the
  * time that the model gives it.

@@ -148,7 +148,7 @@ struct flash_command {
 	u64 flush;
 };
 
-/* store.c: the memory of the device */
+/* store.c: the data of the device */
 struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, sector_t sectors,
 				   bool discard);
 void flash_copy(struct flash_device *dev, struct request *rq, sector_t sectors);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Past states: the device's content after any command.
+ * Restores past states for crash trials: the device's content after any command of its log.
  *
  * With a history no change is freed: durable ones stay in a list, oldest first. As each change
  * holds what it replaced, undoing them from the newest on and redoing them shows any past state, at

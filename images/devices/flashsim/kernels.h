@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between kernels' block layers. HAS_* are detected in the headers (Kbuild), not
- * derived from the release, as distributions backport changes. Tested with 6.1, 6.12 and 7.3.
+ * Hides differences between kernels' block layers behind functions and types of one name. HAS_* are
+ * detected in the headers (Kbuild), not derived from the release, as distributions backport
+ * changes. Tested with 6.1, 6.12 and 7.3.
  */
 #ifndef FLASH_KERNELS_H
 #define FLASH_KERNELS_H

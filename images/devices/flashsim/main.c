@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * flashsim's module and configfs: parameters and power of each device.
- * flashsim is a block device in memory with the timing of a flash device.
+ * flashsim's module and its files in configfs, which set the parameters of each device and turn its
+ * power on. flashsim is a block device in memory with the timing of a flash device.
  *
  * A folder made in /sys/kernel/config/flashsim is a device. Its files are `sectors` (its
  * size, in 512 bytes), the parameters of model.h, and `power`: 1 makes /dev/<folder>.

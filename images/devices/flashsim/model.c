@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a command of the modelled device ends (model.h): controller, bus, write cache. */
+/* Computes when a command of the modelled device ends (model.h), from its controller, bus, write
+ * cache and dies; checks the parameters. */
 #include "media.h"
 
 u64 flash_random(u64 *state)

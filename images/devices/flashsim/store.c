@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of the device: pages in an xarray, allocated when written.
+ * The data of the device in memory: pages in an xarray, allocated when written; a write keeps what
+ * it replaced, so that it can be undone.
  *
  * A write first replaces the pages it touches and keeps the old ones, so that a change can be
  * swapped out and in again: a power cut walks over the changes. A whole page is replaced by

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time of a write on a device that maps whole allocation units (SD cards, early eMMC): merges.
+ * Time of a write on a device that maps whole allocation units (SD cards, early eMMC): opens units
+ * for writes and merges those that are closed.
  *
  * A write in order from a unit's start fills a fresh block. With log_kib any other write appends to
  * the unit's log; without, logs are unlimited. A write outside the open units closes the least

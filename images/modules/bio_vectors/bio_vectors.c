@@ -29,9 +29,8 @@ module_param(kept_apart, ulong, 0444);
 module_param(function, charp, 0444);
 module_param(by, charp, 0444);
 
-/* Decides whether a page may share the last vector: (vector, page, ...), before Linux 6.6 (bio,
- * page,
- * ...). */
+/* Functions that decide whether a page may share the last vector: (vector, page, ...) from Linux
+ * 6.6 on, (bio, page, ...) before. */
 static char *const functions[] = {"bvec_try_merge_page", "__bio_try_merge_page"};
 static bool takes_bio;
 

@@ -40,7 +40,7 @@ static void compact_nothing(leveldb_t *db)
 	leveldb_compact_range(db, key, sizeof(key) - 1, key, sizeof(key) - 1);
 }
 
-/* What a database is opened with, and what came of it. */
+/* Arguments of leveldb_open and its results. */
 struct opening {
 	const leveldb_options_t *options;
 	const char *path;

@@ -1,4 +1,4 @@
-# LevelDB as Debian has it.
+# Make variables of the engine leveldb: the C files that it shares, and flags for LevelDB as Debian has it.
 include $(WORKLOADS)leveldb/leveldb.mk
 LIBRARY :=
 ENGINE_SHARED := key_values/key_values.c leveldb/rows.c $(LEVELDB_SHARED)

@@ -1,4 +1,4 @@
-# LMDB as Debian has it.
+# Make variables of the engine lmdb: Debian's packages of LMDB, the C files that it shares, and linker flags.
 PACKAGES := liblmdb-dev
 HEADER := lmdb.h
 include $(WORKLOADS)packages.mk

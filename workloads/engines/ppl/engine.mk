@@ -1,5 +1,5 @@
-# SQLite/PPL: SQLite, compiled as for the engine sqlite, the log of page changes, and the parts of the engine
-# ssl that do not concern statements.
+# Make variables of the engine ppl (SQLite/PPL): SQLite, compiled as for the engine sqlite, the log of page
+# changes, and the C files of the engine ssl that do not concern statements.
 #   SQLITE, RELEASE_DIR, LIBRARY as in engines/sqlite/engine.mk
 engines := $(dir $(lastword $(MAKEFILE_LIST)))..
 include $(engines)/sqlite/engine.mk

@@ -7,8 +7,8 @@
  *   commit word: transaction 64, records that the log has with it 32, the database's pages 32, sum
  *                of their CRCs 32, CRC-32C of that 32; in the slot of the transaction's parity
  *   sector:      page 32, CRC-32C of the rest 32, epoch 64; then records
- *   record:      length of the payload 16, 0 16, CRC-32C of the sector's header, the length and
- * what follows 32, transaction 64, payload
+ *   record:      length of the payload 16, 0 16, CRC-32C of the sector's header, the length
+ *                and what follows 32, transaction 64, payload
  *
  * A sector belongs to its page while its epoch is at least the floor: a checkpoint of all pages
  * sets the floor to the next epoch, and one of some pages zeroes the headers of theirs. A
@@ -204,7 +204,7 @@ void log_confirm(struct log *log)
 	log->appended = 0;
 }
 
-/* Its records may be durable nevertheless; its number is not used again. */
+/* The transaction's records may be durable nevertheless; its number is not used again. */
 void log_cancel(struct ssl *ssl)
 {
 	if (ssl->pages == NULL)

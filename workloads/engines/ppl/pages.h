@@ -66,7 +66,7 @@ int page_log_write(struct ssl *ssl, const void *data, size_t size, int64_t offse
 int page_log_persist(struct ssl *ssl);
 /* Adds a record of the transaction that commits to its page's sector, which has room. */
 int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload);
-/* Its commit word; the transaction is durable then. */
+/* Writes the transaction's commit word and persists all: the transaction is durable then. */
 int page_log_commit(struct ssl *ssl, uint32_t database_size);
 
 /* commit.c. Reads a page as it was last committed; `page` gets it. */

@@ -1,7 +1,7 @@
-/* Recovers a SQLite/PPL database after a crash. The file of checkpoints is copied if it is the
- * log's last one or the next, and its pages leave the log; the records of committed transactions
- * restore every other page. All of these are written as a checkpoint; the log stays until it is
- * durable.
+/* Recovers a SQLite/PPL database after a crash: copies the merged pages of an unfinished
+ * checkpoint, applies the log's records of committed transactions to the other pages, and makes a
+ * checkpoint of all. The file of checkpoints is copied if it is the log's last one or the next, and
+ * its pages leave the log, which stays until the new checkpoint is durable.
  *
  * SQLite without this module does not copy the file of checkpoints, as its name is not a WAL's. */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Which sector of SQLite/PPL's log belongs to which database page, in memory: a hash table by page
- * number, a list of free sectors, and the records in each. */
+/* In-memory index of SQLite/PPL's log: finds a page's sector by a hash table, takes free sectors
+ * and frees them, and counts the records in each. */
 #include "pages.h"
 
 #include <string.h>

@@ -48,7 +48,7 @@ struct database {
 	struct key_values key_values;
 };
 
-/* Says how the database that is opened does its background work. */
+/* Sets whether the background work of the database that is opened is done inline or by threads. */
 void background_begin(const struct database *database);
 /* Returns when no flush and no compaction is due or runs. */
 bool background_finish(struct database *database, struct error *error);

@@ -1,5 +1,5 @@
-/* RocksDB's files: their roles by name, hooks for the log of their calls, and, in tables.c, which
- * write made each row of a table. */
+/* Roles of RocksDB's files by their names, hooks that log their calls, and the functions of
+ * tables.c, which attribute each row of a table to the write that made it. */
 #pragma once
 
 #include <stddef.h>

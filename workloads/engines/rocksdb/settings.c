@@ -1,5 +1,5 @@
-/* The option table of the engine rocksdb, how RocksDB is given those options, and how the
- * effective ones are read back, from its file OPTIONS, for config.json. */
+/* The option table of the engine rocksdb: sets these options in RocksDB, and reads the effective
+ * ones back from its file OPTIONS, for config.json. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>

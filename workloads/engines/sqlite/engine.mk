@@ -1,4 +1,5 @@
-# SQLite, compiled from one release's sqlite3.c.
+# Make variables and rules of the engine sqlite: compile sqlite3.c of one SQLite release and the extensions of
+# SQLite's shell to one object.
 #   SQLITE=3.8.11.1   a release of releases.yml, fetched by name
 #   RELEASE_DIR=DIR   the sqlite3.c and sqlite3.h in DIR
 #   LIBRARY=FILE      a sqlite3.o made by this file

@@ -1,5 +1,5 @@
-/* What the engines made of SQLite (sqlite, ssl, ppl, sqlitekv) share: functions that create, load,
- * render, scan and log, and SQLITE_HOOKS, their entries in the table of engine.h. */
+/* Shared hooks of the engines made of SQLite (sqlite, ssl, ppl, sqlitekv): functions that create,
+ * load, render, scan and log, and SQLITE_HOOKS, their entries in the table of engine.h. */
 #pragma once
 
 #include "engine.h"
@@ -23,6 +23,7 @@ int64_t database_file_size(const char *path, const char *suffix);
  * own. */
 int database_run(struct database *database, const char *sql);
 
+/* Begins the transaction that creates a database, with this page size, without journal or syncs. */
 bool creation_begin(struct database *database, int64_t page_size, struct error *error);
 
 /* Ends the transaction. An error if SQLite did not accept the page size. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "hooks.h"
 #include "log.h"
 #include "options.h"
@@ -234,28 +235,20 @@ static int shm_unmap(sqlite3_file *base, int remove)
 	return file->real->xShmUnmap(base, remove);
 }
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t length = name != NULL ? strlen(name) : 0;
-	size_t end = suffix != NULL ? strlen(suffix) : length + 1;
-
-	return end <= length && strcmp(name + length - end, suffix) == 0;
-}
-
 /* Returns the role of one of the engine's own files, else ROLE_OTHER. */
 static enum role kind_of_own(const char *name)
 {
-	if (ends_with(name, log_engine.own_suffix))
+	const char *own = log_engine.own_suffix, *own_wal = log_engine.own_wal_suffix;
+
+	if (own != NULL && ends_with(name, own))
 		return ROLE_OWN;
-	return ends_with(name, log_engine.own_wal_suffix) ? ROLE_OWN_WAL : ROLE_OTHER;
+	return own_wal != NULL && ends_with(name, own_wal) ? ROLE_OWN_WAL : ROLE_OTHER;
 }
 
 static enum role kind_of_open(const char *name, int flags)
 {
-	enum role own = kind_of_own(name);
+	enum role own = name != NULL ? kind_of_own(name) : ROLE_TEMPORARY;
 
-	if (name == NULL)
-		return ROLE_TEMPORARY;
 	if (own != ROLE_OTHER)
 		return own;
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)

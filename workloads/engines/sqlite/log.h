@@ -1,4 +1,5 @@
-/* Log of file calls for engines made from SQLite: SQLite's files, and the engine's own. */
+/* Log of file calls of engines made of SQLite (log.c): roles of files in vfs.csv, and functions
+ * that record calls on an engine's own file, which no VFS sees. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* Two writers of one database: the driver, and a thread with a connection of its own. The thread
+/* For --writers 2: a thread with a connection of its own commits to the same database as the
+ * driver; counts each one's SQLITE_BUSY and waits for the lock, and writes commits.csv. The thread
  * commits transactions of a row each at the same pace, at most as many as the driver, and stops
  * when the driver does.
  *
@@ -27,7 +28,7 @@ struct commit {
 	uint64_t end_ns;    /* COMMIT had returned */
 };
 
-/* What a writer did. */
+/* Results of a writer. */
 struct tally {
 	struct commit *commits; /* of `transactions` */
 	int64_t transactions;
@@ -180,7 +181,7 @@ static void *write_rows(void *argument)
 	return NULL;
 }
 
-/* Of a batch: the transaction that it is in has begun, and ends, here. */
+/* Skips BEGIN and COMMIT of a batch: its transaction is begun and ended by writers_commit. */
 static bool execute_inside(struct database *database, const char **text, size_t length,
 			   struct outcome *outcome, struct error *error)
 {

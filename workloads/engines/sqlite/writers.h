@@ -1,4 +1,5 @@
-/* Two writers of one database: the driver, and a thread with a connection of its own. */
+/* For --writers 2: a thread with a connection of its own commits to the same database as the
+ * driver; counts each one's SQLITE_BUSY and waits for the lock, and writes commits.csv. */
 #pragma once
 
 #include "engine.h"

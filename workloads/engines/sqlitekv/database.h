@@ -1,5 +1,5 @@
-/* What the driver's files of the engine sqlitekv share: indexes of its settings, its part of
- * struct database, and the functions of create.c and settings.c. */
+/* Header of the engine sqlitekv's own files in the driver (engine.c, create.c, settings.c): indexes
+ * of its settings, its data in struct database, and their functions. */
 #pragma once
 
 #include "direct.h"

@@ -1,9 +1,10 @@
-/* Answers a SELECT of one row from the query cache without SQLite's compiler or LevelDB, if its
- * text is in this subset of SQL: SELECT columns FROM table WHERE key = number
+/* Answers a SELECT of one row by its key from the query cache, without SQLite's compiler or
+ * LevelDB, if its text is in this subset of SQL:
+ *
+ *   SELECT columns FROM table WHERE key = number
  *
  * Columns are names or *, the key is one column of integers, and the number has digits only. The
- * same text means the same to SQLite, which gets every other statement. An answer costs neither
- * its compiler nor LevelDB.
+ * same text means the same to SQLite, which gets every other statement.
  */
 #include "direct.h"
 
@@ -17,7 +18,7 @@ static bool is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* Of a name or number. Bytes of other letters belong to names too, and are left to SQLite. */
+/* Returns whether a byte belongs to a name or number; names with other letters are SQLite's. */
 static bool is_word(char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte) ||
@@ -51,7 +52,7 @@ static bool is_name(struct token token)
 	       !sqlite3_keyword_check(token.text, token.size);
 }
 
-/* Of 64 bits: a larger one is a real. */
+/* Reads an integer of 64 bits; a larger number is a real. */
 static bool read_number(struct token token, int64_t *number)
 {
 	*number = 0;

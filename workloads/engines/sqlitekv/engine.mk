@@ -1,4 +1,5 @@
-# SQLiteKV: SQLite, compiled as for the engine sqlite, with virtual tables over LevelDB, as Debian has it.
+# Make variables of the engine sqlitekv (SQLiteKV): SQLite, compiled as for the engine sqlite, with virtual
+# tables over LevelDB, as Debian has it.
 #   SQLITE, RELEASE_DIR, LIBRARY as in engines/sqlite/engine.mk
 #   ENGINE_ROOT as in packages.mk
 engines := $(dir $(lastword $(MAKEFILE_LIST)))..

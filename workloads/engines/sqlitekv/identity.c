@@ -31,7 +31,7 @@ static bool is_of_leveldb(const char *name)
 	return false;
 }
 
-/* What a file of keys begins with. */
+/* The first key of a file with keys. */
 enum content { NOT_OF_KEYS, NOTHING, IDENTITY, OTHER };
 
 /* The database's own key is the first one that is written, and the smallest: a log or a table

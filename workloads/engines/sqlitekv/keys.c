@@ -4,10 +4,11 @@
  * A row's key begins with the number of bytes of the table's id, 1 to 4, and the id. A column is a
  * tag and
  * - a number: the real, or the largest one that is not above the integer, in eight bytes whose
- * order is that of the reals; from 2^53 on followed by what the integer has more, in two bytes;
+ *   order is that of the reals; from 2^53 on followed by what the integer has more, in two bytes;
  * - a text or blob: its bytes, with 00 FF for each 00, and at its end 00 01. A text as its
- * collation compares it: NOCASE in lower case, RTRIM without spaces at its end. No column's bytes
- * begin another's, so a key of the first columns begins those of its rows only.
+ *   collation compares it: NOCASE in lower case, RTRIM without spaces at its end.
+ *
+ * No column's bytes begin another's, so a key of the first columns begins those of its rows only.
  */
 #include "values.h"
 

@@ -1,4 +1,5 @@
-/* The module sqlitekv: SQLite virtual tables whose rows are in a LevelDB database.
+/* Internal header of the module sqlitekv, SQLite virtual tables whose rows are in a LevelDB
+ * database: its structs (store, table, schema, scan) and the functions of its C files.
  *
  * A LevelDB database has any number of tables. A connection opens each database once (store.c) and
  * keeps what a transaction writes in memory (overlay.c) until its commit, which is one write batch.

@@ -1,5 +1,5 @@
-/* The writes of an open transaction in a skip list by key, with each key's versions, so that scans
- * see them and a savepoint can undo them. Nothing is removed before it is cleared, so that a
+/* Keeps the writes of an open transaction in a skip list by key, with each key's versions, so that
+ * scans see them and a savepoint can undo them. Nothing is removed before it is cleared, so that a
  * cursor can keep its place. */
 #include "kv.h"
 

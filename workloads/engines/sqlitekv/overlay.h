@@ -1,5 +1,5 @@
-/* The writes of an open transaction, in the order of keys, with a log of the changes for
- * savepoints. */
+/* Keeps the writes of an open transaction in a skip list by key, with each key's versions, so that
+ * scans see them and a savepoint can undo them. */
 #pragma once
 
 #include "bytes.h"

@@ -30,7 +30,7 @@ static int step(struct ssl *ssl, enum step which)
 
 	if (result != SQLITE_NOTFOUND)
 		return result;
-	/* to close it takes SQLite's locks away: after the database is closed */
+	/* stays open until the database is closed: closing it drops SQLite's locks */
 	if (ssl->atomic_fd == 0)
 		ssl->atomic_fd = open(ssl->path, O_RDWR | O_CLOEXEC);
 	return ssl->atomic_fd > 0 && ioctl(ssl->atomic_fd, steps[which].request) == 0

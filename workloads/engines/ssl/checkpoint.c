@@ -1,4 +1,6 @@
-/* Makes commits durable, and writes checkpoints to the database.
+/* Writes checkpoints of a database with a log, its changed pages to the WAL file and then to the
+ * database, each synced; makes a commit durable by a log record or by such a checkpoint; and
+ * confirms or cancels it in memory.
  *
  * A commit becomes durable by a record in the log, or by a WAL file with the id after the log's
  * base. A checkpoint consists of that WAL file, synced; the log's reset to its id, synced; the copy

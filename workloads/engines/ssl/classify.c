@@ -1,7 +1,7 @@
-/* Decides which statements are repeatable. SQLite's authorizer reports what a statement uses while
- * it is compiled, in triggers and views too, but not functions in a DEFAULT, which are found in the
- * schema's text. Statements that may not be deterministic are not logged; their commit is a
- * checkpoint. */
+/* Decides whether a statement does the same when it is executed again, by its functions, tables and
+ * pragmas: if it may not, its transaction is not logged, and the commit is a checkpoint. SQLite's
+ * authorizer reports what a statement uses while it is compiled, in triggers and views too, but not
+ * functions in a DEFAULT, which are found in the schema's text. */
 #include <ctype.h>
 #include <string.h>
 

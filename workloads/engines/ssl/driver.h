@@ -1,5 +1,5 @@
-/* What the engines ssl and ppl define for the driver's code that they share (driver.c,
- * driver_stats.c), such as names and file suffixes, and what it offers them. */
+/* Interface between the shared hooks of the engines ssl and ppl (driver.c, driver_stats.c) and each
+ * engine's own names, file suffixes, settings and statistics. */
 #pragma once
 
 #include "hooks.h"

@@ -1,4 +1,5 @@
-# SQLite/SSL: SQLite, compiled as for the engine sqlite, and the log of its statements.
+# Make variables of the engine ssl (SQLite/SSL): SQLite, compiled as for the engine sqlite, and the log of its
+# statements.
 #   SQLITE, RELEASE_DIR, LIBRARY as in engines/sqlite/engine.mk
 sqlite := $(dir $(lastword $(MAKEFILE_LIST)))../sqlite
 include $(sqlite)/engine.mk

@@ -3,8 +3,8 @@
  * left after a reset are not.
  *
  *   header: SQLite's version 32; at 56 whether its records are synced alone, 0, or not, 1 32
- *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64,
- * payload
+ *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64,
+ *           number 64, payload
  *
  * The least byte is the first (log_file.c has the rest). */
 #include <string.h>

@@ -127,23 +127,22 @@ static enum log_state decode(struct ssl *ssl, const uint8_t *header, sqlite3_int
 			     struct error *fault)
 {
 	struct log *log = &ssl->log;
-	enum log_state bad = LOG_BAD;
 
 	if (header[AT_VERSION] != log_kind.version) {
 		error_set(fault, "is of version %d, and this reads %d", header[AT_VERSION],
 			  log_kind.version);
-		return bad;
+		return LOG_BAD;
 	}
 	log->identity = get64(header + 24);
 	log->size = (int64_t)get64(header + 48);
 	if (size != log->size || size < LOG_LEAST) {
 		error_set(fault, "has %lld bytes, and was made with %lld", (long long)size,
 			  (long long)log->size);
-		return bad;
+		return LOG_BAD;
 	}
 	ssl->page_size = get32(header + 16);
 	log_begin(log, get64(header + 32), get64(header + 40));
-	return log_header_get(ssl, header, fault) ? LOG_GOOD : bad;
+	return log_header_get(ssl, header, fault) ? LOG_GOOD : LOG_BAD;
 }
 
 int log_open(struct ssl *ssl, enum log_state *state, struct error *fault)

@@ -1,4 +1,6 @@
-/* Differences between SQLite releases, from 3.8.11.1 on; only these files depend on the release. */
+/* Hides differences between SQLite releases, from 3.8.11.1 on: a name as SQLite gives it to a VFS,
+ * whether a transaction is open, and setting last_insert_rowid(). Only these two files depend on
+ * the release. */
 #include "release.h"
 
 #include <string.h>

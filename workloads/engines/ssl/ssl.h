@@ -40,7 +40,7 @@ enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
 
 /* Steps that can be left out, so that tests show why they are needed. */
 enum {
-	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
+	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write is not noticed */
 	SSL_ANY_MEMORY = 4,	 /* SSL_PCM also maps other memory */
 	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */
 	SSL_OLDER_WAL = 128,	 /* a copied WAL is kept at an atomic checkpoint */

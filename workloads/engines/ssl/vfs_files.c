@@ -1,5 +1,5 @@
-/* The VFS's view (vfs.c) of a database with a log and its WAL: the WAL is in memory and durable
- * when synced; only a checkpoint writes to the database. */
+/* File methods of the VFS "ssl" (vfs.c) for a database and its WAL: the WAL is in memory and
+ * durable when synced; only a checkpoint writes to the database. */
 #include <string.h>
 
 #include "state.h"

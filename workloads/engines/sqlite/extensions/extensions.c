@@ -1,7 +1,7 @@
-/* Compiles the extensions of SQLite's shell that access only the database (decimal, regexp,
- * series, …) into SQLite, and registers them for every connection, since people test their SQL in
- * the shell; and the checksum VFS, which is registered when requested. The sources are SQLite's
- * (ext/misc/), in one file as in the shell. */
+/* Compiles the extensions of SQLite's shell that access only the database (decimal, regexp, series,
+ * …) into SQLite and registers them for every connection; registers the checksum VFS when
+ * requested. People test their SQL in the shell. The sources are SQLite's (ext/misc/), in one file
+ * as in the shell. */
 #include "sqlite3ext.h"
 
 int commitpath_extensions(const char *unused);

@@ -1,5 +1,5 @@
-/* The real functions of the libsqlite3 that a program uses, as pointers, for the wrappers of the
- * preload. */
+/* Finds the real functions of the libsqlite3 that a program uses, as pointers, for the wrappers of
+ * the preload. */
 #pragma once
 
 #include <stdbool.h>

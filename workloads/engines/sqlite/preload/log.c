@@ -1,5 +1,5 @@
 /* Maps the shared log of a command's transactions (transactions.h) in a process of the command,
- * adds paths of databases to it, and has the lock of the preload's state. */
+ * adds paths of databases to it, and provides the lock of the preload's state. */
 #include "log.h"
 
 #include <fcntl.h>

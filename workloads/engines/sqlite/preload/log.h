@@ -1,5 +1,5 @@
-/* Access of a preloaded process to the shared log of the command's transactions (transactions.h),
- * and the lock of the preload's state. */
+/* Maps the shared log of a command's transactions (transactions.h) in a process of the command,
+ * adds paths of databases to it, and provides the lock of the preload's state. */
 #pragma once
 
 #include <stdbool.h>

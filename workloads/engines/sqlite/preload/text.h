@@ -28,7 +28,7 @@ void text_blob(struct text *text, const void *data, size_t size);
 /* A blank and a JSON string; for invalid UTF-8 its bytes, as " text:ff". */
 void text_string(struct text *text, const void *data, size_t size);
 
-/* Of UTF-16. */
+/* A blank and a JSON string, from UTF-16. */
 void text_wide(struct text *text, const void *data, size_t size, bool big_endian);
 
 /* Skips blanks and comments of a statement. */
