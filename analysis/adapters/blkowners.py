@@ -104,7 +104,7 @@ _WITH_DATA = (READS, WRITES, DISCARDS)
 
 
 def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the row of the Q of each command of `pairs`, and of each of its orphans, NOBODY where none is.
+    """Return the row of the Q of each command of `pairs`, and of each of its orphans; NOBODY without one.
 
     whole: the rows of bios for devices without requests, which are commands themselves.
     """
@@ -137,10 +137,10 @@ def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndar
 def merged(
     kind: np.ndarray, target: np.ndarray, sector: np.ndarray, size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows that are left, sizes) once bios that are merged as they come are one with the bio before.
+    """Return (remaining rows, sizes) after each bio that was merged as it was queued is joined to its target.
 
-    That is a Q and, with no event of their target between, the Q and the M of what is behind it, any number
-    of times: what was queued last is what is merged, so it does not matter what else waits.
+    Joined are a Q and, with no event of their target between, the Q and the M of the bio that follows it, any
+    number of times. The bio queued last is the one merged, so other waiting bios do not matter.
     """
     order = np.argsort(target, kind="stable")
     kind, target, sector = kind[order], target[order], sector[order]

@@ -1,6 +1,6 @@
-"""Check that each page reaches the device once and the database in the end, and bytes written for others.
+"""Check page writes (each once, from the WAL to the database, no gaps in a WAL) and sums of deferred bytes.
 
-A page cache writes a page again only after a further write to it. A WAL is written without gaps.
+A page cache writes a page again only after a further write to it.
 """
 
 import numpy as np
