@@ -38,7 +38,7 @@ CLOCK_NS = 1_000_000_000
 
 
 class Numbers(NamedTuple):
-    """Command numbers in a log: first of the window, first of the drain, and the one behind the window."""
+    """Command numbers in a log: first of the window, first of the drain, and first after the window."""
 
     first: int
     drain: int

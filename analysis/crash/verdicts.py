@@ -203,7 +203,7 @@ def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(run: Run) -> dict[str, Any] | None:
-    """Return the trials' part of summary.json (docs/reference/formats.md); None for a run without trials."""
+    """Return `crash` of summary.json (docs/reference/formats.md); None for a run without trials."""
     judged, cell = run.judged, run.cell
     if judged is None:
         return None

@@ -59,7 +59,7 @@ def largest(runs: tuple[Stored, Stored], quantity: str, op: str | None = None) -
 
 
 def parts(run: Stored, quantity: str, op: str | None = None) -> dict[str, float]:
-    """Return cause → the part of a quantity per transaction. Raises FileError if it is not recorded."""
+    """Return cause → its part of a quantity, per transaction. Raises FileError if it is not recorded."""
     names = tuple(TIME_WORDS) if quantity == TIME else ()
     costs = run.table("costs", ("transaction", "op", *names)).with_columns(pl.col("op").cast(pl.String))
     chosen = costs if op is None else costs.filter(pl.col("op") == op)
