@@ -1,4 +1,4 @@
-// Cache sums over equal time bins, drawn in place of single rows when the view has too many.
+// Cache levels of detail: sums over equal time bins, drawn in place of rows when the view has too many.
 
 const FINEST = 1 << 15; // bins of the whole run; finer than that, a view holds few things
 const PER_COLUMN = 2; // bins of a column of pixels, at least
@@ -10,7 +10,7 @@ export class Levels {
     this.made = new Map();
   }
 
-  /** What was made holds no longer: the filter changed. */
+  /** Drop all levels: the filter changed. */
   forget() {
     this.made.clear();
   }
