@@ -91,6 +91,11 @@ class Driver:
         first = self.workload_phases if not self.workload_phases.is_empty() else close
         return first["begin_ns"][0], close["end_ns"][0]
 
+    @property
+    def timed_seconds(self) -> float | None:
+        """The seconds of the timed region; None if it did not end."""
+        return (self.timed[1] - self.timed[0]) / 1e9 if self.timed else None
+
     def stat_difference(self) -> dict[str, int]:
         """Return what each counter of /sys/block/<dev>/stat that was read grew by within the window."""
         rows = {row["label"]: row for row in self.device_stat.iter_rows(named=True)}
