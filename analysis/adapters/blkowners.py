@@ -1,4 +1,4 @@
-"""Attribute each block command, and each flush, to the process that queued it (blkevents.EVENT, by time).
+"""Attribute each command and flush of a block trace to the process that queued its bio (Q event).
 
 A bio waits from its queue event (Q) until commands that cover all of its sectors are issued (D). A split (X)
 makes two pieces of it, a merge (M, F) one of two. An issue uses up the sectors that it covers. A command

@@ -1,4 +1,4 @@
-"""Pair issue and completion events of a block trace into commands (blkevents.EVENT or blkrecords.RECORD).
+"""Pair issue (D) and completion (C) events of a block trace into commands, by device, operation and sectors.
 
 A command is open from its issue (D) until all of it was completed (C), or until it is put back (R). Open
 commands are known by device, operation and what is left of their sectors, so a completion ends a command

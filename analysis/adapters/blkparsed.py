@@ -1,4 +1,4 @@
-"""Read block events from the text that blkparse, ftrace, trace-cmd or `perf script` printed."""
+"""Read the block events of a text by blkparse, ftrace, trace-cmd or `perf script`; count lost events."""
 
 import re
 from collections import deque

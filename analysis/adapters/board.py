@@ -1,4 +1,4 @@
-"""Read what a board recorded of itself: mount, layout, device settings, kernel log, and the run's steps.
+"""Read what a board recorded of itself in raw/: mount, filesystem layout, device settings, kernel log, steps.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """

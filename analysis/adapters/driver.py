@@ -1,6 +1,6 @@
-"""Read raw/driver/, written by the workload driver or the runner of a watched command (`make watch`).
+"""Read raw/driver/ (settings, transactions, phases, file calls, …) of a workload driver or watched command.
 
-It has settings, transactions, phases, file calls and disk counters, and a command's last lines of output.
+A watched command's (`make watch`) has the command's output, too.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Read raw/trials.csv: what boards found after each simulated power loss, killed process or device fault."""
+"""Read crash trials' boards and trials.csv: results after simulated power losses, kills and device faults."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Summarize the transactions that a watched program's engine logged, by database and statement."""
+"""Summarize a watched program's logged transactions, by database and statement, and its waits for locks."""
 
 from collections import Counter
 from collections.abc import Iterable

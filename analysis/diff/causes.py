@@ -1,4 +1,4 @@
-"""Split what a transaction costs by cause, and find the cause that differs most between two runs.
+"""Split a transaction's bytes, commands, syncs or time by cause; find which differs most in two runs.
 
 Bytes and write commands are split by label, syncs and flushes by the synced file, time by what it waited for.
 A watched command (`make watch`) has causes, too, but for time.

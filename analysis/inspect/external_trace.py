@@ -1,4 +1,4 @@
-"""Read a block trace made without commitpath (blktrace, blkparse, ftrace or perf) for the inspect page.
+"""Read a block trace of another tool for the inspect page: detect its format, sort commands into lanes.
 
 It has only block commands: submitter, type and times. It lacks statements, syncs and files, so commands are
 not attributed to a cause.
