@@ -148,12 +148,12 @@ def merged(
     at = np.flatnonzero((kind[1:-1] == QUEUE) & (kind[2:] == BACK_MERGE)) + 1
     at = at[(target[at - 1] == target[at + 1]) & (sector[at] == sector[at + 1]) & (end[at] == end[at + 1])]
     at = at[end[at - 1] == sector[at]]
-    behind = np.isin(at - 2, at) & (kind[at - 1] == BACK_MERGE)  # of what is merged already
+    behind = np.isin(at - 2, at) & (kind[at - 1] == BACK_MERGE)  # directly after another merge
     place = np.maximum.accumulate(np.where(behind, 0, np.arange(at.size)))
     whole = kind[at[place] - 1] == QUEUE
     at, begin = at[whole], at[place[whole]] - 1
     sizes, left = size.copy(), np.ones(kind.size, bool)
-    # in order, so the last end of each is what is left
+    # in order, so the last assignment stays, of the furthest end
     sizes[order[begin]] = (end[at] - sector[begin]) << 9
     left[order[at]] = left[order[at + 1]] = False
     return np.flatnonzero(left), sizes

@@ -71,7 +71,7 @@ def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
     placeless = np.isin(target & 7, _PLACELESS)
     # a flush may have all bits set; the completion of passthrough has no length
     sector[placeless] = size[placeless] = 0
-    # an empty bio is answered by a completion that is no command's
+    # an empty bio has a completion of its own, which belongs to no command
     issued_empty = np.unique(target[(action == ISSUE) & (size == 0)])
     is_answer = (action == COMPLETE) & (size == 0) & ~np.isin(target, issued_empty)
     is_answer &= ~np.isin(target & 7, (FLUSHES, PASSED))

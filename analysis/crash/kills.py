@@ -31,7 +31,7 @@ def planned_faults(run: Recorded) -> list[Fault]:
 
 
 def _fault_points(run: Recorded, ledger: Ledger | None) -> pl.DataFrame:
-    """Return each fault, its command, and what was in progress in the run that had none."""
+    """Return each fault, its command, and the activity at that command in the run without faults."""
     trials = planned_faults(run)
     if not trials or run.timed_log is None:
         return pl.DataFrame(schema={"trial": pl.Int64, "fault": pl.String, "command": pl.Int64})

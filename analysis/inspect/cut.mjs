@@ -37,7 +37,7 @@ export function drawCut(stage) {
   over.restore();
 }
 
-/** Frame a bar; what is gone is pale, and struck out. */
+/** Frame a bar; a lost one is pale, and struck out. */
 function frame(over, { left, right, top, bottom }, palette, isGone) {
   if (isGone) fade(over, palette, left, top, right - left, bottom - top);
   over.strokeStyle = isGone ? palette.bad : palette.ink;

@@ -109,7 +109,7 @@ export class Highlight {
     });
   }
 
-  /** Lines from each row of the chain to what it made happen. */
+  /** Draw lines from each row of the chain to its effects. */
   #links(chain, bars) {
     const { over, palette, run } = this.stage;
     const { commands, syncs, vfs } = run;

@@ -8,7 +8,7 @@ import { trackLevel } from "./tracks.mjs";
 
 const LEAST_SECTORS = 110; // CSS pixels for the sectors, before lanes are made smaller
 const SMALL = 0.72;
-const SLOTS = 3; // what overlaps in time is drawn in so many rows of a lane
+const SLOTS = 3; // a lane draws bars that overlap in time below each other, in at most so many slots
 
 /** The rows of one table that a lane shows, by begin; rows that overlap in time get different slots. */
 class Track {

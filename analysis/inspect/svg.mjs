@@ -15,7 +15,7 @@ function svgElement(name, attributes, ...children) {
   return made;
 }
 
-/** The part of a canvas context that the stage uses, in CSS pixels; what it draws is in `group`. */
+/** The methods of a canvas context that the stage uses, in CSS pixels; they add elements to `group`. */
 class SvgContext {
   constructor(context, ratio) {
     this.group = svgElement("g", {});
@@ -123,7 +123,7 @@ function svgNames({ lanes, palette, height }) {
   return names;
 }
 
-/** The view as SVG, with what is chosen. */
+/** The view as SVG, with the chosen row's chain. */
 export function svgText({ stage, highlight, chosen, run }) {
   const { base, over, pixels, ratio, palette, height } = stage;
   const [below, above] = [base, over].map((context) => new SvgContext(context, ratio));

@@ -4,8 +4,8 @@ import { mix, pixel } from "./colors.mjs";
 import { eachBin } from "./levels.mjs";
 import { lowerBound } from "./table.mjs";
 
-const BAR = 2.5; // device pixels: what is narrower is counted into its column
-const LONG = 5; // bins: what is longer is a bar in a level too
+const BAR = 2.5; // device pixels: a narrower row is counted into its column
+const LONG = 5; // bins: a longer row is a bar in a level, too
 const LEAST = 1e-6; // of a column: the part of a row without a length
 
 let busy = new Float32Array(0); // [class * width + column]: part of the column's time

@@ -76,7 +76,7 @@ def operations(summary: dict[str, Any]) -> list[str]:
 
 
 def of_slowest(summary: dict[str, Any]) -> list[str]:
-    """Return the slowest transaction, with what took its time, the longest part first."""
+    """Return the slowest transaction with the parts of its time, the longest first."""
     if (slow := summary.get("slowest")) is None:
         return []
     parts = sorted(slow["times_us"].items(), key=lambda part: -part[1])
