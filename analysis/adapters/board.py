@@ -1,4 +1,4 @@
-"""Read what a board recorded of itself in raw/: mount, filesystem layout, device settings, kernel log, steps.
+"""Read a board's records in raw/: mount, filesystem layout, device settings, kernel log, steps of the run.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """

@@ -1,4 +1,4 @@
-"""Describe what was in progress at each crash point: transaction, file call, sync, and block command.
+"""Describe the activity at each crash point: transaction, file call, sync and block command in progress.
 
 A trial board is not watched. Its device log gives the type of the command, its driver the transaction in
 progress. The watched run gives what the engine and the filesystem were doing, as far as its device got the

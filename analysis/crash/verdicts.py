@@ -1,4 +1,4 @@
-"""Judge each crash trial: compare the recovered database with what was acknowledged and promised.
+"""Judge each crash trial: compare the recovered database with acknowledged transactions and the promise.
 
 What a cell's settings promise is in model/durability.py.
 """

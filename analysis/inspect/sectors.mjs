@@ -1,4 +1,4 @@
-// The lane of sectors: place what was read, written or discarded on a folded scale, and draw it by label.
+// The lane of sectors: place sectors read, written or discarded on a folded scale, and draw them by label.
 
 import { pixel } from "./colors.mjs";
 import { Folds, Scales } from "./folds.mjs";

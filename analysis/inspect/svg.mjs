@@ -1,4 +1,4 @@
-// Save the timeline as SVG: a context that records what the stage draws on its canvases.
+// Save the timeline as SVG: a substitute for a canvas context records the drawing calls as SVG elements.
 
 import { make } from "./dom.mjs";
 import { GUTTER } from "./stage.mjs";

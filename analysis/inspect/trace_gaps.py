@@ -1,4 +1,4 @@
-"""Describe in sentences what an external block trace lost, cannot show, or shows twice."""
+"""Describe in sentences the gaps of an external block trace: lost, failed, unfinished, repeated commands."""
 
 import errno
 from pathlib import Path
