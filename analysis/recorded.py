@@ -40,7 +40,7 @@ class Twin:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """What was recorded of one run, parsed. Only the driver's files must be there."""
+    """The parsed files of one run. Only the driver's are required."""
 
     folder: Path
     cell: Cell

@@ -1,4 +1,4 @@
-"""Class Run: what was recorded of a run, its ledger, its confirmed content, and its judged crash trials."""
+"""Class Run: a run's recorded files, ledger, comparison with the bytes, and verdicts on crash trials."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from analysis.recorded import Recorded
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Recorded):
-    """What was recorded of a run, its ledger, and the comparisons with the bytes and the trials."""
+    """A run's recorded files, with the results of the further stages (analysis/stages.py)."""
 
     ledger: Ledger | None  # of a run that all of LEDGER_PROBES watched
     content: Content | None  # None: the bytes written were not kept

@@ -1,4 +1,4 @@
-"""Make text from other sources safe for a terminal; suggest near matches."""
+"""Make text from other sources safe for a terminal; suggest near matches; put nouns in the plural."""
 
 import difflib
 from collections.abc import Iterable
@@ -21,6 +21,12 @@ def one_line(text: object) -> str:
     allowed values."""
     line = printable(text)
     return line if len(line) <= _MOST else f"{line[:_BEGIN]} … {line[_BEGIN - _MOST :]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun, in the plural unless the number is 1."""
+    plural = "es" if noun.endswith(("sh", "ss")) else "s"
+    return f"{number} {noun}{'' if number == 1 else plural}"
 
 
 def printable_lines(lines: Iterable[object]) -> str:

@@ -1,6 +1,6 @@
-"""Collect the block events of a trace for `make inspect TRACE=…` in one NumPy array, in the order of time.
+"""Define the event array of `make inspect TRACE=…` (EVENT, by time), and read it from binary block traces.
 
-Any tracer's text comes by Collected; the kernel's binary records are read here.
+Readers of a tracer's text add their events to a Collected.
 """
 
 from pathlib import Path
@@ -34,8 +34,8 @@ _OF_REQUESTS[[blk.GET_REQUEST, blk.INSERT, blk.BACK_MERGE, blk.FRONT_MERGE, blk.
 UNKNOWN = 0
 ERROR_UNKNOWN = 1 << 16  # the text has no error number
 SECTORS = 1 << 54  # of 512 bytes, of a device of at most 2^63 bytes
-_ROWS = 1 << 20  # of which the first place has room
-_CGROUP = 1 << 8  # of an action: 8 bytes of a control group's id lead the payload
+_ROWS = 1 << 20  # events that a new Collected has room for
+_CGROUP = 1 << 8  # bit of an action: the payload begins with 8 bytes of a control group's id
 
 
 class Events(NamedTuple):
@@ -51,10 +51,10 @@ class Events(NamedTuple):
 
 
 class Collected:
-    """Events as they come."""
+    """Events as a reader adds them, in one array that grows."""
 
     def __init__(self) -> None:
-        # the kernel gives a page of it when that is written, so a place for many costs nothing
+        # the kernel allocates a page when it is first written, so unused room costs nothing
         self._rows = np.empty(_ROWS, EVENT)
         self._count = 0
         self._requests: set[int] = set()
@@ -141,7 +141,7 @@ def _check(path: Path, records: np.ndarray) -> None:
 
 
 def _with_payload(chunk: blk.Chunk, kept: np.ndarray) -> np.ndarray:
-    """Return records as events."""
+    """Return records as events (EVENT), with the target that a split or remap has in its payload."""
     records = chunk.records[kept]
     events = np.zeros(kept.size, EVENT)
     for name in ("time", "sector", "bytes", "action", "pid", "device", "error"):

@@ -15,8 +15,8 @@ ACTIONS = {
     **{"R": blk.REQUEUE, "D": blk.ISSUE, "C": blk.COMPLETE, "X": blk.SPLIT, "A": blk.REMAP},
 }
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
-# what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
-# behind the process: `252 1,0  m   N text`
+# action, and the rest: operation, sectors and name. Since release 1.3 a note names a control group behind
+# the process: `252 1,0  m   N text`
 PARSED = re.compile(
     r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
     r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
@@ -127,7 +127,7 @@ def traced(line: str, number: Number) -> Row | None:
 
 
 def row(fields: Mapping[str, str | None], action: int, time: int, number: Number, *, passed: bool) -> Row:
-    """Return one event of its fields as they are written: `major`, `minor`, `pid`, `rwbs`, `sector`, `n`,
+    """Return the event with these fields, which are text: `major`, `minor`, `pid`, `rwbs`, `sector`, `n`,
     `other`, `last`, … Raises LineError."""
     get = {name: text for name, text in fields.items() if text}
     sector, count = int(get.get("sector", 0)), int(get.get("n", 0))
@@ -189,6 +189,7 @@ def flags(rwbs: str, *, has_data: bool) -> int:
 
 
 def device(major: str, minor: str) -> int:
+    """Return a device number as the kernel's records have it. Raises LineError."""
     if int(major) >> 12 or int(minor) >> 20:
         raise LineError(f"{major},{minor} is not a device number (12 and 20 bits)")
     return int(major) << 20 | int(minor)

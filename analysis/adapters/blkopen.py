@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 _PART = 11  # log2 of the sectors of a part of a device: 1 MiB
-_MOST_PARTS = 64  # a range with more is looked at from everywhere
+_MOST_PARTS = 64  # a range with more is in a list that each lookup searches
 
 
 @dataclass(eq=False, slots=True)
@@ -18,7 +18,7 @@ class Range:
 
 
 class Open:
-    """The open ranges of each target, which is a device and an operation."""
+    """The open ranges of each target, a device and operation, in lists by range and by part of the device."""
 
     def __init__(self) -> None:
         self._exact: dict[tuple[int, int, int], list[Range]] = {}
@@ -37,7 +37,7 @@ class Open:
                 self._parts.setdefault((target, part), []).append(item)
 
     def remove(self, target: int, item: Range) -> None:
-        """Close a range. Its parts forget it when they are next looked at."""
+        """Close a range. Lists of parts drop it when they are next searched."""
         item.open = False
         key = (target, item.start, item.end)
         items = self._exact[key]

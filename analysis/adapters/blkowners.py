@@ -1,4 +1,4 @@
-"""Attribute each block command, and each flush, to the process that queued it (blkevents.EVENT, by time).
+"""Attribute each command and flush of a block trace to the process that queued its bio (Q event).
 
 A bio waits from its queue event (Q) until commands that cover all of its sectors are issued (D). A split (X)
 makes two pieces of it, a merge (M, F) one of two. An issue uses up the sectors that it covers. A command
@@ -104,7 +104,7 @@ _WITH_DATA = (READS, WRITES, DISCARDS)
 
 
 def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the row of the Q of each command of `pairs`, and of each of its orphans, NOBODY where none is.
+    """Return the row of the Q of each command of `pairs`, and of each of its orphans; NOBODY without one.
 
     whole: the rows of bios for devices without requests, which are commands themselves.
     """
@@ -137,10 +137,10 @@ def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndar
 def merged(
     kind: np.ndarray, target: np.ndarray, sector: np.ndarray, size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows that are left, sizes) once bios that are merged as they come are one with the bio before.
+    """Return (remaining rows, sizes) after each bio that was merged as it was queued is joined to its target.
 
-    That is a Q and, with no event of their target between, the Q and the M of what is behind it, any number
-    of times: what was queued last is what is merged, so it does not matter what else waits.
+    Joined are a Q and, with no event of their target between, the Q and the M of the bio that follows it, any
+    number of times. The bio queued last is the one merged, so other waiting bios do not matter.
     """
     order = np.argsort(target, kind="stable")
     kind, target, sector = kind[order], target[order], sector[order]
@@ -148,12 +148,12 @@ def merged(
     at = np.flatnonzero((kind[1:-1] == QUEUE) & (kind[2:] == BACK_MERGE)) + 1
     at = at[(target[at - 1] == target[at + 1]) & (sector[at] == sector[at + 1]) & (end[at] == end[at + 1])]
     at = at[end[at - 1] == sector[at]]
-    behind = np.isin(at - 2, at) & (kind[at - 1] == BACK_MERGE)  # of what is merged already
+    behind = np.isin(at - 2, at) & (kind[at - 1] == BACK_MERGE)  # directly after another merge
     place = np.maximum.accumulate(np.where(behind, 0, np.arange(at.size)))
     whole = kind[at[place] - 1] == QUEUE
     at, begin = at[whole], at[place[whole]] - 1
     sizes, left = size.copy(), np.ones(kind.size, bool)
-    # in order, so the last end of each is what is left
+    # in order, so the last assignment stays, of the furthest end
     sizes[order[begin]] = (end[at] - sector[begin]) << 9
     left[order[at]] = left[order[at + 1]] = False
     return np.flatnonzero(left), sizes

@@ -1,4 +1,4 @@
-"""Pair issue and completion events of a block trace into commands (blkevents.EVENT or blkrecords.RECORD).
+"""Pair issue (D) and completion (C) events of a block trace into commands, by device, operation and sectors.
 
 A command is open from its issue (D) until all of it was completed (C), or until it is put back (R). Open
 commands are known by device, operation and what is left of their sectors, so a completion ends a command
@@ -71,7 +71,7 @@ def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
     placeless = np.isin(target & 7, _PLACELESS)
     # a flush may have all bits set; the completion of passthrough has no length
     sector[placeless] = size[placeless] = 0
-    # an empty bio is answered by a completion that is no command's
+    # an empty bio has a completion of its own, which belongs to no command
     issued_empty = np.unique(target[(action == ISSUE) & (size == 0)])
     is_answer = (action == COMPLETE) & (size == 0) & ~np.isin(target, issued_empty)
     is_answer &= ~np.isin(target & 7, (FLUSHES, PASSED))

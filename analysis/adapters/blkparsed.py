@@ -1,4 +1,4 @@
-"""Read block events from the text that blkparse, ftrace, trace-cmd or `perf script` printed."""
+"""Read the block events of a text by blkparse, ftrace, trace-cmd or `perf script`; count lost events."""
 
 import re
 from collections import deque
@@ -16,12 +16,12 @@ from analysis.adapters.blkevents import EVENT, Collected, Events
 _PIECE = 7 << 18  # bytes at once
 _THREADS = 2  # a third makes it no faster, and needs 20 MB
 _LONGEST = 1 << 16  # of a line
-# glibc keeps for later what is freed, up to twice the largest block that was (mallopt(3), M_MMAP_THRESHOLD).
+# glibc keeps freed memory, up to twice the largest block that was freed (mallopt(3), M_MMAP_THRESHOLD).
 # A piece has less, so without this its memory is returned and mapped again each time: 150 000 page faults.
 _KEPT = 31 << 20
 _BOM = b"\xef\xbb\xbf"
 _HEADERS = ("Input file ", "Trace started at ")
-# what blkparse prints behind the events; with -s the sums of each process, `fio (275)`, are the first
+# blkparse's sums, which follow the events; with -s those of each process, `fio (275)`, come first
 _SUMS = re.compile(r"(?:CPU|Total \(|Throughput|Events \().*|.+ \([0-9]+(?:, \.\.\.)?\)")
 # as `grep --color=always` marks what it found
 _COLOR = re.compile(rb"\x1b\[[0-9;]*[mK]")
@@ -88,7 +88,7 @@ class _Text:
         self.line = 0  # number of the line before the piece
         self.events = 0
         self.ended = False
-        self.rest = b""  # what is behind the last newline
+        self.rest = b""  # bytes after the last newline
 
     def read(self) -> None:
         """Read all of it."""

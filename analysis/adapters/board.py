@@ -1,4 +1,4 @@
-"""Read what a board recorded of itself: mount, layout, device settings, kernel log, and the run's steps.
+"""Read a board's records in raw/: mount, filesystem layout, device settings, kernel log, steps of the run.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """

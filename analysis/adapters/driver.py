@@ -1,6 +1,6 @@
-"""Read raw/driver/, written by the workload driver or the runner of a watched command (`make watch`).
+"""Read raw/driver/ (settings, transactions, phases, file calls, …) of a workload driver or watched command.
 
-It has settings, transactions, phases, file calls and disk counters, and a command's last lines of output.
+A watched command's (`make watch`) has the command's output, too.
 """
 
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ class Driver:
     phases: pl.DataFrame  # drivertables.PHASES, and USAGE unless a command ran
     device_stat: pl.DataFrame  # drivertables.STAT
     vfs: pl.DataFrame | None  # drivertables.CALLS; None: not recorded
-    rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
+    rendered: Rendered | None  # the engine's input; None: a command ran
     persistent: pl.DataFrame | None = None  # drivertables.PERSISTENT; None: the engine had no such memory
-    moved: pl.DataFrame | None = None  # drivertables.MOVED; None: the engine moves none, or does not tell
-    both: pl.DataFrame | None = None  # drivertables.COMMITS, in their order; None: one connection wrote
+    moved: pl.DataFrame | None = None  # drivertables.MOVED; None: the engine moves none, or reports none
+    both_writers: pl.DataFrame | None = None  # drivertables.COMMITS, in order; None: one connection wrote
 
     @property
     def engine(self) -> Engine:
@@ -50,10 +50,10 @@ class Driver:
         Of two writers, begin_ns is when it had the lock, end_ns when it or a later commit was acknowledged,
         as the later one includes it. A transaction of the second one inserts a row.
         """
-        if self.both is None:
+        if self.both_writers is None:
             return self.transactions
         own = self.transactions.select(pl.lit(1, pl.Int64).alias("writer"), "transaction", "op", "changes")
-        return self.both.join(own, ["writer", "transaction"], "left", maintain_order="left").select(
+        return self.both_writers.join(own, ["writer", "transaction"], "left", maintain_order="left").select(
             pl.col("op").fill_null("insert of the second writer"),
             pl.col("changes").fill_null(1),
             begin_ns="locked_ns",
@@ -63,7 +63,7 @@ class Driver:
     @property
     def writers(self) -> list[int]:
         """The writer of each commit; empty with one."""
-        return [] if self.both is None else self.both["writer"].to_list()
+        return [] if self.both_writers is None else self.both_writers["writer"].to_list()
 
     @property
     def workload_phases(self) -> pl.DataFrame:
@@ -91,8 +91,13 @@ class Driver:
         first = self.workload_phases if not self.workload_phases.is_empty() else close
         return first["begin_ns"][0], close["end_ns"][0]
 
+    @property
+    def timed_seconds(self) -> float | None:
+        """The seconds of the timed region; None if it did not end."""
+        return (self.timed[1] - self.timed[0]) / 1e9 if self.timed else None
+
     def stat_difference(self) -> dict[str, int]:
-        """Return what each counter of /sys/block/<dev>/stat that was read grew by within the window."""
+        """Return the growth within the window of each counter of /sys/block/<dev>/stat that was read."""
         rows = {row["label"]: row for row in self.device_stat.iter_rows(named=True)}
         begin, end = rows["begin"], rows["end"]
         return {name: end[name] - begin[name] for name in STAT_FIELDS if begin[name] is not None}
@@ -118,7 +123,7 @@ def read(folder: Path) -> Driver:
         moved=drivertables.moved(path, calls.height)
         if calls is not None and (path := folder / "moved.csv").is_file()
         else None,
-        both=drivertables.commits(path) if (path := folder / "commits.csv").is_file() else None,
+        both_writers=drivertables.commits(path) if (path := folder / "commits.csv").is_file() else None,
         persistent=drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
     if ran.writers and ran.writers.count(1) != ran.transactions.height:

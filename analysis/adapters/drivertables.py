@@ -70,7 +70,7 @@ DATABASE: Columns = {"database": pl.Int64}
 def transactions(path: Path) -> pl.DataFrame:
     """Return the transactions in order. Raises FileError."""
     schema = TRANSACTIONS | (RETURNED if "rows" in columns(path) else {})
-    # a key-value engine writes without reading, and does not know what it changed
+    # a key-value engine writes without reading, so the number of changed rows is unknown
     table = read_csv(path, schema, optional=("changes",))
     _in_order(path, table)
     _numbered(path, table)
@@ -127,7 +127,7 @@ def phases(path: Path, schema: Columns) -> pl.DataFrame:
 
 
 def device_stat(path: Path) -> pl.DataFrame:
-    """Return the readings of the device's counters; null is what the kernel lacks. Raises FileError."""
+    """Return the readings of the device's counters; null for one that the kernel lacks. Raises FileError."""
     table = read_csv(path, STAT, tuple(LATER))
     for label in ("begin", "end"):
         if table["label"].to_list().count(label) != 1:
@@ -168,7 +168,7 @@ def calls(path: Path, databases: int = 1) -> pl.DataFrame:
 
 
 def moved(path: Path, number: int) -> pl.DataFrame:
-    """Return whose data the engine moved; number: how many calls there are. Raises FileError."""
+    """Return which earlier call's data each call moved; number: of all calls. Raises FileError."""
     table = read_csv(path, MOVED, optional=("source",))
     _refuse(
         path,
@@ -181,7 +181,7 @@ def moved(path: Path, number: int) -> pl.DataFrame:
 
 
 def persistent(path: Path) -> pl.DataFrame:
-    """Return what each transaction wrote to persistent memory. Raises FileError."""
+    """Return the lines and bytes that each transaction wrote to persistent memory. Raises FileError."""
     table = read_csv(path, PERSISTENT)
     _numbered(path, table)
     other = pl.col("file") != pl.col("file").first()
@@ -221,7 +221,7 @@ class _Rule(NamedTuple):
 
 
 def _firsts(table: pl.DataFrame, wrong: Sequence[pl.Expr]) -> tuple[int | None, ...]:
-    """Return the first row of which each of `wrong` is true, None if there is none."""
+    """Return the first row where each of `wrong` is true, None if there is none."""
     return table.select(rule.arg_true().first().alias(f"{i}") for i, rule in enumerate(wrong)).row(0)
 
 

@@ -1,6 +1,6 @@
-"""Read the record of a known sequence of writes and syncs: the kernel's counters, and the probes' records.
+"""Read a board's self-test of the probes: known writes and syncs, kernel counters, and probe records.
 
-playbooks/board/known-sequence.sh made it; analysis/instrument/probe_selftest.py compares them.
+playbooks/board/known-sequence.sh made them; analysis/instrument/probe_selftest.py compares them.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Select the records that belong to the partition under test, where its disk has other partitions.
+"""Assign records of probes and block traces to the partition under test, where its disk has other partitions.
 
 The kernel numbers block commands by disk, and a flush command has no partition, whoever requested it. A bio
 has its partition's number but sectors of the disk; a round of the flusher has the disk's number. The assigned

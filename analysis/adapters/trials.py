@@ -1,4 +1,4 @@
-"""Read raw/trials.csv: what boards found after each simulated power loss, killed process or device fault."""
+"""Read crash trials' boards and trials.csv: results after simulated power losses, kills and device faults."""
 
 import re
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ FAULTS: Columns = {
     **dict.fromkeys(["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"], pl.Int64),
     **{"answer": pl.String, "said": pl.String},
 }
-# Sectors of files (adapters/trials.py) and the time to read them; null if a file could not be read.
-_SECTORS = ("zero", "stale", "looked_ns")
+# Sectors of the engine's files that were zero or had other data; null if a file could not be read.
+SECTORS = ("zero", "stale")
 # How the engine recovered the database, and the transactions of its log that it executed again; null if
 # the engine does not report them.
 RECOVERY: Columns = {"recovery": pl.String, "replayed": pl.Int64}
@@ -98,7 +98,7 @@ def raw_folders(folder: Path) -> list[Path]:
 
 def read_table(path: Path, schema: Columns) -> pl.DataFrame:
     """Return a board's trials.csv with the columns of `schema` and RECOVERY. Raises FileError."""
-    table = read_csv(path, schema | RECOVERY, optional=("answer", "said", *_SECTORS, *RECOVERY))
+    table = read_csv(path, schema | RECOVERY, optional=("answer", "said", *SECTORS, "looked_ns", *RECOVERY))
     for name in ("plan", "hash"):
         if wrong := [text for text in table[name] if not re.fullmatch("[0-9a-f]{16}", text)]:
             raise FileError(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
@@ -117,11 +117,8 @@ def count_recoveries(judged: pl.DataFrame) -> dict[str, Any]:
     return {"recoveries": counts, "replayed": int(judged["replayed"].sum())}
 
 
-SECTORS = ("zero", "stale")
-
-
 def count_sectors(counts: pl.Series) -> dict[str, int] | None:
-    """Return the number of trials with any, and the maximum; None if no board counted them."""
+    """Return the number of trials with any such sectors, and the most; None if no board counted them."""
     values = counts.drop_nulls().to_list()
     return {"cuts": sum(value > 0 for value in values), "max": max(values)} if values else None
 

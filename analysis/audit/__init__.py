@@ -1,4 +1,4 @@
-"""`make audit RUN=…`: cross-check the attribution of bytes (the ledger) of a run. These reject no run.
+"""`make audit RUN=…`: print faults in how a run's bytes, waits and calls were attributed; reject no run.
 
 Each module lists its checks: of a ledger in LEDGER_CHECKS, of a whole run in RUN_CHECKS.
 """

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.adapters.layouts import JOURNAL
 from analysis.adapters.proberecords import taken
-from analysis.checks.file_calls import first
+from analysis.checks.file_calls import fault
 from analysis.ledger.build import Ledger
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, at, ints
@@ -74,8 +74,8 @@ def _blocks(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     )
     wrong = table.filter(pl.col("written") != pl.col("blocks"))
     return [
-        *first(lost, "pieces of the journal belong to no commit", "command", "sector"),
-        *first(wrong, "commits did not write the blocks they logged", "commit", "blocks", "written"),
+        *fault(lost, "pieces of the journal belong to no commit", "command", "sector"),
+        *fault(wrong, "commits did not write the blocks they logged", "commit", "blocks", "written"),
     ]
 
 
@@ -90,7 +90,7 @@ def _ends(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     of_commits = fua.filter(pl.col("command").is_in(pieces["command"].implode()))
     table = _in_window(made).join(of_commits.group_by("commit").agg(fua=pl.len()), on="commit", how="left")
     wrong = table.filter(pl.col("fua").fill_null(0) != int(table["fua"].count() > 0))
-    return first(wrong, "commits do not have one command with FUA", "commit", "fua")
+    return fault(wrong, "commits do not have one command with FUA", "commit", "fua")
 
 
 def _in_time(made: Ledger, superblock: Ints) -> list[str]:
@@ -102,14 +102,14 @@ def _in_time(made: Ledger, superblock: Ints) -> list[str]:
     begin, end = (at(ints(made.commits[name]), row) for name in ("begin_ns", "end_ns"))
     issue, complete = ints(made.ledger["issue_ns"]), ints(made.ledger["complete_ns"])
     wrong = (commit >= 0) & ((issue < begin) | (complete > end))
-    return first(made.ledger.filter(pl.Series(wrong)), "commands outside their commit", "command", "commit")
+    return fault(made.ledger.filter(pl.Series(wrong)), "commands outside their commit", "command", "commit")
 
 
 def _submitted(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     """Check that the committing thread writes the journal; any thread may write its superblock."""
     tid = ints(made.ledger["tid"].fill_null(-1)).take(ints(pieces["command"]))
     wrong = pieces.filter(pl.Series(~np.isin(tid, made.few["commit"]["tid"])))
-    return first(wrong, "pieces of the journal are from a thread that does not commit", "command", "sector")
+    return fault(wrong, "pieces of the journal are from a thread that does not commit", "command", "sector")
 
 
 def _waits(made: Ledger, pieces: pl.DataFrame) -> list[str]:
@@ -134,7 +134,7 @@ def _waits(made: Ledger, pieces: pl.DataFrame) -> list[str]:
     unknown = waits["a"][~recorded]
     return [
         *([f"commit {unknown[0]} was waited for and has no record"] if unknown.size else []),
-        *first(early, "waits for a commit end before it is written", "commit", "end_ns"),
+        *fault(early, "waits for a commit end before it is written", "commit", "end_ns"),
     ]
 
 

@@ -1,12 +1,12 @@
-"""Check that each page reaches the device once and the database in the end, and bytes written for others.
+"""Check page writes (each once, from the WAL to the database, no gaps in a WAL) and sums of deferred bytes.
 
-A page cache writes a page again only after a further write to it. A WAL is written without gaps.
+A page cache writes a page again only after a further write to it.
 """
 
 import numpy as np
 import polars as pl
 
-from analysis.checks.file_calls import first
+from analysis.checks.file_calls import fault
 from analysis.ledger.build import Ledger
 from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE, pages
@@ -32,9 +32,9 @@ def deferred(made: Ledger) -> list[str]:
     sums = parts.group_by("command", "size").agg(pl.col("bytes").sum())
     large = sums.filter(pl.col("bytes") > pl.col("size") * (1 + _ROUNDED))
     wrong = [
-        *first(over, "transactions that wrote more for others than in total", "transaction", "bytes"),
-        *first(early, "deferred parts written before their transaction", "command", "transaction"),
-        *first(large, "commands with more deferred than written", "command", "bytes", "size"),
+        *fault(over, "transactions that wrote more for others than in total", "transaction", "bytes"),
+        *fault(early, "deferred parts written before their transaction", "command", "transaction"),
+        *fault(large, "commands with more deferred than written", "command", "bytes", "size"),
     ]
     for direction, size in (("given to", given), ("taken from", taken)):
         if abs(size - total) > _ROUNDED * max(total, 1):
@@ -61,8 +61,8 @@ def written_home(made: Ledger) -> list[str]:
     before = pl.col("first").is_null() | (pl.col("begun") < pl.col("first"))
     unlogged = both.filter(pl.col("begun").is_not_null() & before)
     return [
-        *first(left, "logged pages that no checkpoint wrote to the database", "page", "last"),
-        *first(unlogged, "pages that a checkpoint wrote without a frame", "page", "begun"),
+        *fault(left, "logged pages that no checkpoint wrote to the database", "page", "last"),
+        *fault(unlogged, "pages that a checkpoint wrote without a frame", "page", "begun"),
     ]
 
 
@@ -90,7 +90,7 @@ def written_once(made: Ledger) -> list[str]:
     part = np.minimum((begin + size)[row], (page + 1) * PAGE) - np.maximum(begin[row], page * PAGE)
     each = pl.DataFrame({"call": ints(rows["vfs_call"])[row], "page": page, "bytes": part})
     twice = each.group_by("call", "page").agg(pl.col("bytes").sum()).filter(pl.col("bytes") > PAGE)
-    return first(twice.sort("call", "page"), "pages written again without a new xWrite", "call", "page")
+    return fault(twice.sort("call", "page"), "pages written again without a new xWrite", "call", "page")
 
 
 def without_holes(made: Ledger) -> list[str]:
@@ -104,14 +104,14 @@ def without_holes(made: Ledger) -> list[str]:
     for rows in np.split(np.arange(offset.size), np.flatnonzero((offset == 0) | new_file)):
         # the end of a WAL that existed before call logging is unknown
         holes[rows[1:]] = offset[rows[1:]] > np.maximum.accumulate(end[rows])[:-1]
-    return first(writes.filter(pl.Series(holes)), "xWrites past the end of a WAL", "call", "offset")
+    return fault(writes.filter(pl.Series(holes)), "xWrites past the end of a WAL", "call", "offset")
 
 
 def directories(made: Ledger) -> list[str]:
     """Check that no page of a file that the engine opened is labelled as a directory's."""
     opened = made.vfs.filter(pl.col("op") == "open")["inode"].drop_nulls().implode()
     wrong = made.pieces.filter((pl.col("file") == "directory") & pl.col("inode").is_in(opened))
-    return first(wrong, "directory pages of a file", "sector", "inode")
+    return fault(wrong, "directory pages of a file", "sector", "inode")
 
 
 LEDGER_CHECKS = (deferred, written_home, written_once, without_holes, directories)

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.adapters.proberecords import taken
 from analysis.checks import virtual_board
-from analysis.checks.file_calls import first
+from analysis.checks.file_calls import fault
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run
@@ -174,7 +174,7 @@ def in_calls(made: Ledger) -> list[str]:
     if not _too_long(ints(calls["rest"]), _CALLED_NS, made.given.slower):
         return []
     late = calls.filter(pl.col("rest") > _CALLED_NS * made.given.slower)
-    return first(late, "calls continue after their syncs", "call", "rest")
+    return fault(late, "calls continue after their syncs", "call", "rest")
 
 
 def _waits_of(run: Run) -> list[str]:

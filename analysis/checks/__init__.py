@@ -1,7 +1,8 @@
-"""List the checks that accept or reject a run, by load; analysis/report/manifest.py compares documents.
+"""List the checks that can reject a run: of every run, of a workload driver's, and of a watched command's.
 
 Each check is a function that takes a Run and returns the reasons to reject it. To add one, list it in the
-tuple of the loads that it applies to. Self-checks of the correlator are in analysis/audit/.
+tuple of the loads that it applies to. analysis/report/manifest.py compares a run's documents; self-checks of
+the correlator are in analysis/audit/.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Compare the numbers of reads, writes, flushes and bytes by all sources; count and reject what failed.
+"""Compare reads, writes, flushes and bytes counted by each source; reject failed commands, syncs and calls.
 
-The sources are probes, other recorders, device and kernel.
+The sources are probes, other recorders, the device's log and the kernel's counters.
 /sys/block/<dev>/stat counts a flush without data twice: as the flush that the device got (`flush_ios`) and
 as a completed write of no sectors (`write_ios`), because the flush machinery completes the original, empty
 request like any other. A second observer or the bio probe counts these empty requests when they are queued,

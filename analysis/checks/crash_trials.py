@@ -1,4 +1,4 @@
-"""Check what crash trials found: against the run, between trials of one state, and as the host reads it."""
+"""Check crash trials' results against the run, trials of the same crash state, and the host's own reading."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -8,7 +8,7 @@ import polars as pl
 from analysis.adapters import device_logs
 from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.checks import counts, disk, ledger, phases
-from analysis.checks.file_calls import first
+from analysis.checks.file_calls import fault
 from analysis.ledger.build import Ledger
 from analysis.observers import Content, Witness
 from analysis.run import Run
@@ -104,7 +104,7 @@ def _as_the_device_logged(run: Run, made: Ledger) -> list[str]:
     differs = pl.any_horizontal(*(own[name] != seen[name] for name in device_logs.ORDER[:3]))
     differs |= (seen["begin_ns"] < own["begin_ns"]) | (seen["end_ns"] > own["end_ns"])
     wrong = own.filter(differs)
-    reasons = [f"ledger: {text}" for text in first(wrong, "commands missing from the device's log", "sector")]
+    reasons = [f"ledger: {text}" for text in fault(wrong, "commands missing from the device's log", "sector")]
     if reasons:
         return reasons
     slower = made.given.slower
@@ -137,7 +137,7 @@ def _as_observed(run: Run, made: Ledger, name: str) -> list[str]:
     own, seen = (table.sort("sector", "bytes", "begin_ns") for table in (own, seen))
     differs = pl.any_horizontal(own["sector"] != seen["sector"], own["bytes"] != seen["bytes"])
     wrong = own.filter(differs)
-    reasons = [f"ledger: {text}" for text in first(wrong, f"commands that {name} did not see", "sector")]
+    reasons = [f"ledger: {text}" for text in fault(wrong, f"commands that {name} did not see", "sector")]
     return reasons or _in_time(run, name, own, seen, _OBSERVER, made.given.slower)
 
 
@@ -166,7 +166,7 @@ def _in_time(
             later = copying if what == "completed" else 0
             late = own.filter(apart - later > ns * slower)
             if late.height > number:
-                reasons += first(late, f"commands that {name} has {what} at another time", "sector", column)
+                reasons += fault(late, f"commands that {name} has {what} at another time", "sector", column)
                 break
     return [f"ledger: {text}" for text in reasons]
 

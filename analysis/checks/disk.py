@@ -1,4 +1,4 @@
-"""Check the flushes of a disk with several partitions, and summarize the activity of the others.
+"""Check flushes and the probe self-test of a run on one partition of a disk; sum up other partitions' I/O.
 
 The kernel counts flushes for the disk only. Other users of the disk are not idle at the window's edges, so
 counts need not be equal. The kernel's counter is read before the driver begins and after it ends, each time

@@ -15,7 +15,7 @@ from base.arrays import Bools, Ints, LastBefore, at, first_after, inside, ints
 from model import filesystems
 
 
-def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
+def fault(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
     """Return a message with the number of wrong rows and the first of them; empty if there are none."""
     if wrong.is_empty():
         return []
@@ -43,14 +43,14 @@ def files(made: Ledger) -> list[str]:
         (pl.col("file") != pl.col("call_file")) | (pl.col("inode") != pl.col("call_inode"))
     )
     return [
-        *first(wrong, "pieces with another label than their file", "sector", "label", "file"),
-        *first(called, "pieces last written by a call to another file", "sector", "file", "vfs_call"),
-        *first(
+        *fault(wrong, "pieces with another label than their file", "sector", "label", "file"),
+        *fault(called, "pieces last written by a call to another file", "sector", "file", "vfs_call"),
+        *fault(
             unwritten(made).filter(~pl.col("moved")),
             "pieces of SQLite's files that SQLite did not write",
             *("sector", "file", "offset"),
         ),
-        *first(
+        *fault(
             _moved_wrongly(made), "pieces marked as moved that cannot have been moved", "sector", "vfs_call"
         ),
     ]
@@ -124,8 +124,8 @@ def sync_mismatches(synced: pl.DataFrame, due: pl.DataFrame, vfs: pl.DataFrame) 
     lost = np.flatnonzero(calls != np.arange(calls.size))
     return [
         *([f"vfs.csv has call {calls[lost[0]]} where call {lost[0]} is expected"] if lost.size else []),
-        *first(wrong, "SQLite calls with another number of filesystem syncs", "call", "op", "syncs", "had"),
-        *first(other, "calls synced another file", "call", "inode", "call_inode"),
+        *fault(wrong, "SQLite calls with another number of filesystem syncs", "call", "op", "syncs", "had"),
+        *fault(other, "calls synced another file", "call", "inode", "call_inode"),
     ]
 
 

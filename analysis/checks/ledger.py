@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis.adapters.layouts import DATA, JOURNAL, SECTOR
 from analysis.checks import file_calls
-from analysis.checks.file_calls import first
+from analysis.checks.file_calls import fault
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.files import pages as blocks
@@ -56,7 +56,7 @@ def bytes_add_up(made: Ledger) -> list[str]:
         both = made.ledger.join(sums, on="command", how="left").with_columns(pl.col("parts").fill_null(0))
         wrong = both.filter(pl.col("parts") != pl.when(is_due).then("bytes").otherwise(0))
         named = f"{what} commands that are not the sum of their parts"
-        reasons += first(wrong, named, "command", "bytes", "parts")
+        reasons += fault(wrong, named, "command", "bytes", "parts")
     return reasons
 
 
@@ -65,15 +65,15 @@ def records_whole(made: Ledger) -> list[str]:
     lost = made.given.records.lost_bios
     return [
         *([f"{lost} bios are missing in the sequence of serial numbers"] if lost else []),
-        *first(made.faults.unpaged, "bios without all their pages", "serial"),
+        *fault(made.faults.unpaged, "bios without all their pages", "serial"),
     ]
 
 
 def commands_have_bios(made: Ledger) -> list[str]:
     """Check that bios cover each command, and commands cover each bio."""
     return [
-        *first(made.faults.commands, "commands not covered by bios", "command", "sectors", "covered"),
-        *first(made.faults.bios, "bios that were not completely executed", "serial", "sectors"),
+        *fault(made.faults.commands, "commands not covered by bios", "command", "sectors", "covered"),
+        *fault(made.faults.bios, "bios that were not completely executed", "serial", "sectors"),
     ]
 
 
@@ -98,8 +98,8 @@ def places(made: Ledger) -> list[str]:
     if later.size:
         wrong[later] = ~_before_metadata(made, sector[later], row[later])
     shown = pieces[row[wrong]].with_columns(sector=pl.Series(sector[wrong], dtype=pl.Int64))
-    reasons = first(shown, "pieces with another label than their region", "sector", "label")
-    return reasons + first(
+    reasons = fault(shown, "pieces with another label than their region", "sector", "label")
+    return reasons + fault(
         made.faults.misplaced, "pages of the device written to the wrong place", "sector", "home"
     )
 
@@ -113,7 +113,7 @@ def read_places(made: Ledger) -> list[str]:
     layout = made.given.layout
     wrong = _against_region(made, layout.label(sector), label)[0] & ~layout.may_change(sector)
     shown = made.reads.filter(pl.Series(wrong))
-    return first(shown, "parts of reads with another label than their region", "sector", "label")
+    return fault(shown, "parts of reads with another label than their region", "sector", "label")
 
 
 def _against_region(made: Ledger, region: Ints, label: Ints) -> tuple[Bools, Bools]:
@@ -151,8 +151,8 @@ def shares_add_up(made: Ledger) -> list[str]:
     wrong = sums.filter((pl.col("share") - 1).abs() > 1e-9)
     both = made.ledger.join(sums, on="command").filter(pl.col("transaction").is_not_null())
     return [
-        *first(wrong, "commands whose shares do not sum to 1", "command", "share"),
-        *first(both, "commands with both a transaction and shares", "command", "transaction"),
+        *fault(wrong, "commands whose shares do not sum to 1", "command", "share"),
+        *fault(both, "commands with both a transaction and shares", "command", "transaction"),
     ]
 
 
@@ -171,7 +171,7 @@ def costs_add_up(made: Ledger) -> list[str]:
     size = made.pieces.group_by("command").agg(pl.col("bytes").sum())
     left = rest.join(size, on="command").select((pl.col("share") * pl.col("bytes")).sum()).item()
     spent, total = float(made.costs["bytes"].sum()) + left, int(made.pieces["bytes"].sum())
-    reasons = first(
+    reasons = fault(
         wrong, "transactions whose time is not the sum of its parts", "transaction", "latency_ns", "cpu_ns"
     )
     if abs(spent - total) > 1e-6 * max(total, 1):
@@ -231,7 +231,7 @@ def _unrequested_commits(made: Ledger, options: tuple[str, ...]) -> list[str]:
     layout = made.given.layout
     size = np.diff(layout.starts, append=layout.starts[-1:])[layout.labels == JOURNAL].sum() // 8
     wrong = made.commits.filter(pl.Series(alone & early) & (pl.col("blocks") < int(size) * _FULL))
-    return first(wrong, "commits that began in a sync that did not wait for them", "commit", "begin_ns")
+    return fault(wrong, "commits that began in a sync that did not wait for them", "commit", "begin_ns")
 
 
 def commits_waited_for(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""Check that each board of trials is the run's board and repeated the run.
+"""Check that each board of crash trials is the run's board and repeated the run before its trials.
 
 It had the run's settings, commands, calls, SQL and writers, and its transactions lay among the same commands.
 A transaction's position among the device's commands decides what is acknowledged at a crash point, and so

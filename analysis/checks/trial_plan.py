@@ -1,4 +1,4 @@
-"""Check that planned crash trials ran with their states and faults, and what the first and the last hold."""
+"""Check that each planned crash trial ran with its state or fault; check the first and last trial's data."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Check a virtual board: one CPU, the requested clock, planned modules; in virtual time, no disk reads."""
+"""Check a virtual board: one CPU, the requested clock, planned kernel modules, no reads of its root disk."""
 
 import re
 

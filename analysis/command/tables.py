@@ -1,4 +1,4 @@
-"""Build the tables of a watched command: syncs and bytes by file and thread, block commands by kind."""
+"""Build the tables of a watched command: syncs and bytes by file, block commands by thread and by kind."""
 
 import bisect
 from dataclasses import dataclass

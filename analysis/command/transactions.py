@@ -1,4 +1,4 @@
-"""Summarize the transactions that a watched program's engine logged, by database and statement."""
+"""Summarize a watched program's logged transactions, by database and statement, and its waits for locks."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ import polars as pl
 from analysis.adapters.drivertables import unescape
 from analysis.command.tables import Tables
 from analysis.run import Run
-from base.text import printable
+from base.text import counted, printable
 from model import engines
 
 # costs that are averaged over transactions
@@ -30,8 +30,8 @@ def locks(config: dict[str, int] | None) -> dict[str, Any] | None:
     if config is None or "busy" not in config or not config["processes"]:
         return None
     busy, sleeps, slept_ns = (config[name] for name in ("busy", "sleeps", "slept_ns"))
-    slept = f"{_counted(sleeps, 'time', 'times')} for a lock, {slept_ns / 1e6:.1f} ms in all threads"
-    text = f"{_counted(busy, 'call', 'calls')} returned SQLITE_BUSY; SQLite slept {slept}"
+    slept = f"{counted(sleeps, 'time')} for a lock, {slept_ns / 1e6:.1f} ms in all threads"
+    text = f"{counted(busy, 'call')} returned SQLITE_BUSY; SQLite slept {slept}"
     return {"said": text, "busy": busy, "sleeps": sleeps, "slept_ns": slept_ns}
 
 
@@ -45,12 +45,12 @@ def _transactions(run: Run, built: Tables) -> dict[str, Any]:
     if table.is_empty():
         return _unknown(_why_none(written, config, titles))
     undone = int(table["rolled_back"].sum())
-    parts = [f"{table.height} in {_counted(config['processes'], 'process', 'processes')}"]
+    parts = [f"{table.height} in {counted(config['processes'], 'process')}"]
     parts += [f"{undone} rolled back"] if undone else []
     if lost := config["ended"] - table.height:
         parts.append(f"{lost} more were lost: the log was full, or the process died while writing it")
     if pages := config["unseen_pages"]:
-        words = _counted(pages, "page", "pages")
+        words = counted(pages, "page")
         parts.append(f"{words} written in calls that are not traced (a backup, a blob)")
     if calls := config["unfollowed"]:
         parts.append(f"{calls} calls could not be followed")
@@ -78,10 +78,6 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(printable, sorted(names)))
 
 
-def _counted(number: int, singular: str, plural: str) -> str:
-    return f"{number} {singular if number == 1 else plural}"
-
-
 def _recognised() -> tuple[set[str], str]:
     """Return the file roles and titles of the engines with databases that their first bytes identify."""
     with_heads = [engine for engine in map(engines.by_name, engines.names()) if "database" in engine.HEADS]
@@ -93,8 +89,8 @@ def _why_none(written: set[str], config: dict[str, int], titles: str) -> str:
     if not written:
         return f"not known: it wrote no file of {titles}, the only engine with logged transactions"
     if calls := config["unfollowed"]:
-        counted = _counted(calls, "call", "calls")
-        return f"not known: it called {titles}, but {counted} could not be followed, as in a PID namespace"
+        unfollowed = counted(calls, "call")
+        return f"not known: it called {titles}, but {unfollowed} could not be followed, as in a PID namespace"
     if config["processes"]:
         return f"none: it called {titles}, but no transaction that wrote ended"
     first = min(written)

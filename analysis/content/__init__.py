@@ -1,4 +1,4 @@
-"""Compare the labels of written blocks (WAL, inode, …) with the bytes themselves, where these were recorded.
+"""Confirm or contradict the ledger's labels of written blocks (WAL, inode, …) by the recorded bytes.
 
 A module here that is named after an engine or a filesystem reads what that one writes. Its function
 `read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.

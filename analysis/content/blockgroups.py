@@ -1,4 +1,4 @@
-"""Find block group metadata (superblocks, inodes, directories, extents) in written blocks, by checksum.
+"""Recognise ext4's metadata in written blocks by its checksums: superblock, inodes, directories, extents.
 
 superblock.txt, groups.txt and inodes.txt give the place of the groups' tables, and the inode of each block.
 Checksums are CRC-32C, seeded with the filesystem's UUID and the block's owner, so they hold at one place

@@ -1,4 +1,4 @@
-"""Recognise which SQLite page a block holds, by known contents of pages and by row numbers.
+"""Recognise SQLite's database pages by contents known from WAL or rollback journal, and by row numbers.
 
 A WAL frame or a rollback journal record gives the content of page N. A block with the same content at page
 N's place is page N. A page that was never copied is identified by its rows: the page had some of them at

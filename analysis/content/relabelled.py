@@ -1,4 +1,4 @@
-"""Correct labels by the bytes: roles of a watched command's files, and metadata blocks of reused places.
+"""Correct the ledger's labels by the bytes: a watched command's files, and metadata where blocks were reused.
 
 An engine's module may define HEADS: {role: first bytes of its files}. A file is an inode number and the time
 when it had that number (analysis/ledger/files.py). Its role is that of its last first page before a

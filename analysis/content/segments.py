@@ -1,4 +1,4 @@
-"""Verify the checkpoints and segment tables (SIT, NAT, summaries) that a log-structured filesystem wrote.
+"""Verify the checkpoint packs and segment tables (SIT, NAT, summaries) that F2FS wrote, by their entries.
 
 All numbers are little-endian. Their source is named in the filesystem's module.
 """

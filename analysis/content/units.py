@@ -1,4 +1,7 @@
-"""Cut the labelled parts of write commands into units of at most a block, the input of content readers."""
+"""Cut the ledger's labelled pieces at block boundaries into units, which content readers judge by the bytes.
+
+Evidence has all that a content reader (analysis/content/<part>.py) may use.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Decide from content readers' findings whether a label is confirmed or contradicted, and by which rule."""
+"""Combine content readers' findings: which labels the bytes confirm or contradict, and by which rule."""
 
 from typing import NamedTuple
 

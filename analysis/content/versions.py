@@ -1,4 +1,4 @@
-"""Look up successive writings of a file's pages; read records (WAL frames, …) that span several pages.
+"""Look up earlier and later writes of a file's pages, and read records (WAL frames, …) that span several.
 
 A record of a log file (a WAL frame, a page in a rollback journal) begins anywhere and continues in the next
 pages. Pages of one sync may be written in any order, so the writing of a neighbour that belongs to a page is

@@ -175,7 +175,6 @@ def _elsewhere(versions: Versions, missing: Ints, size: int, salts: np.ndarray) 
 
 
 _FRAMES = 28  # bits for a frame's number in a key
-_PLACES = 9  # bits for a place in a sector
 
 
 def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:

@@ -38,7 +38,7 @@ CLOCK_NS = 1_000_000_000
 
 
 class Numbers(NamedTuple):
-    """Command numbers in a log: first of the window, first of the drain, and the one behind the window."""
+    """Command numbers in a log: first of the window, first of the drain, and first after the window."""
 
     first: int
     drain: int
@@ -52,7 +52,7 @@ def plan(run: Recorded) -> list[Trial]:
 
 
 class Ran(NamedTuple):
-    """What a driver ran, and the log of its device."""
+    """A driver's record of the run, and the log of its device."""
 
     driver: Driver
     log: DeviceLog
@@ -80,7 +80,7 @@ def made_the_calls(run: Recorded, board: Board) -> bool:
 
 
 def ran(board: Board) -> Ran:
-    """Return what a trial board ran."""
+    """Return a trial board's own repetition of the run."""
     return Ran(board.driver, board.log)
 
 

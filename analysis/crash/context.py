@@ -1,4 +1,4 @@
-"""Describe what was in progress at each crash point: transaction, file call, sync, and block command.
+"""Describe the activity at each crash point: transaction, file call, sync and block command in progress.
 
 A trial board is not watched. Its device log gives the type of the command, its driver the transaction in
 progress. The watched run gives what the engine and the filesystem were doing, as far as its device got the
@@ -100,7 +100,7 @@ def activity(row: Mapping[str, Any]) -> str:
 
 
 def _of_driver(ran: Driver, moments: Ints) -> dict[str, list[Any]]:
-    """Return what the driver was doing at each time."""
+    """Return the driver's phase, transaction and op at each time."""
     rows, phases = (inside(moments, *edges(table)).tolist() for table in (ran.transactions, ran.phases))
     ops, names = ran.transactions["op"], ran.phases["phase"]
     return {
@@ -161,7 +161,7 @@ def _timed(run: Recorded, own: np.ndarray, trial: Trial, place: int) -> tuple[in
 
 
 def _under_way(made: Ledger, moment: int) -> dict[str, str | None]:
-    """Return what the engine and the filesystem were doing at a time."""
+    """Return the engine's call and the filesystem's commit or checkpoint in progress at a time."""
     call, commit, checkpoint = (_row(table, moment) for table in (made.vfs, made.commits, made.checkpoints))
     calls = f"{call['op']} {call['file']}" if call else NOTHING
     work = f"commit {commit['commit']}" if commit else NOTHING

@@ -1,4 +1,4 @@
-"""Join the planned process kills or device faults of a run with what their boards found afterwards.
+"""Join the planned process kills or device faults with their boards' results, and describe each outcome.
 
 A trial with a faulty device command shows whether data was healed, noticed or lost.
 """
@@ -18,9 +18,9 @@ from model.crash_points.faults import Fault
 from model.crash_points.kill_points import ACKNOWLEDGED, BEGUN, DURING, Kill, plan
 from model.crash_points.policies import FAULT, FOLDER
 
-# All that the settings promise is there: without an error of the run, and with one.
+# Outcomes of a fault where all that the settings promise is there: without an error of the run, and with one.
 HEALED, NOTICED = "healed", "noticed"
-# It is not there: with an error of the run or of the reopened database, and without any.
+# Outcomes where it is not: with an error of the run or of the reopened database, and without any.
 DAMAGED, SILENT = "damaged", "lost in silence"
 
 
@@ -31,7 +31,7 @@ def planned_faults(run: Recorded) -> list[Fault]:
 
 
 def _fault_points(run: Recorded, ledger: Ledger | None) -> pl.DataFrame:
-    """Return each fault, its command, and what was in progress in the run that had none."""
+    """Return each fault, its command, and the activity at that command in the run without faults."""
     trials = planned_faults(run)
     if not trials or run.timed_log is None:
         return pl.DataFrame(schema={"trial": pl.Int64, "fault": pl.String, "command": pl.Int64})
@@ -46,7 +46,7 @@ def _fault_points(run: Recorded, ledger: Ledger | None) -> pl.DataFrame:
 
 
 def outcome(row: Mapping[str, Any], broken: bool) -> str:
-    """Return what came of a fault. broken: something acknowledged is not as the settings promise it.
+    """Return the outcome of a fault. broken: something acknowledged is not as the settings promise it.
 
     A trial that ended its board has no results, and broke the promise.
     """
@@ -63,7 +63,7 @@ def _describe_fault(row: Mapping[str, Any]) -> str:
 
 
 def summarize_faults(judged: pl.DataFrame, broken: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return fault → its command, what came of it, the database, and the first error of the run."""
+    """Return fault → its command, its outcome, the verdict on the database, and the run's first error."""
     against = set(broken["trial"])
     return {
         row["fault"]: {

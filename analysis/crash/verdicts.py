@@ -1,4 +1,4 @@
-"""Judge each crash trial: compare the recovered database with what was acknowledged and promised.
+"""Judge each crash trial: compare the recovered database with acknowledged transactions and the promise.
 
 What a cell's settings promise is in model/durability.py.
 """
@@ -203,7 +203,7 @@ def broken(cell: Cell, judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(run: Run) -> dict[str, Any] | None:
-    """Return the trials' part of summary.json (docs/reference/formats.md); None for a run without trials."""
+    """Return `crash` of summary.json (docs/reference/formats.md); None for a run without trials."""
     judged, cell = run.judged, run.cell
     if judged is None:
         return None

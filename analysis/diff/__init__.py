@@ -1,4 +1,4 @@
-"""Compare two analysed runs of one workload, transaction by transaction: counts, bytes and latencies."""
+"""`make diff`: compare two analysed runs of one workload by transaction: counts, bytes and latencies."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Split what a transaction costs by cause, and find the cause that differs most between two runs.
+"""Split a transaction's bytes, commands, syncs or time by cause; find which differs most in two runs.
 
 Bytes and write commands are split by label, syncs and flushes by the synced file, time by what it waited for.
 A watched command (`make watch`) has causes, too, but for time.
@@ -59,7 +59,7 @@ def largest(runs: tuple[Stored, Stored], quantity: str, op: str | None = None) -
 
 
 def parts(run: Stored, quantity: str, op: str | None = None) -> dict[str, float]:
-    """Return cause → the part of a quantity per transaction. Raises FileError if it is not recorded."""
+    """Return cause → its part of a quantity, per transaction. Raises FileError if it is not recorded."""
     names = tuple(TIME_WORDS) if quantity == TIME else ()
     costs = run.table("costs", ("transaction", "op", *names)).with_columns(pl.col("op").cast(pl.String))
     chosen = costs if op is None else costs.filter(pl.col("op") == op)

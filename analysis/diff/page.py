@@ -119,7 +119,7 @@ def _part_operations(axes: Axes, diff: Diff) -> None:
 
 @dataclass(frozen=True)
 class Pair:
-    """The n-th transaction of an operation in both runs. rows: lines of a and of b; None: it has no such."""
+    """The n-th transaction of an operation in both runs. rows: lines of a and b; None: only in the other."""
 
     op: str
     transactions: tuple[int, int]
@@ -135,7 +135,7 @@ class Line:
 
     @property
     def kind(self) -> tuple[int, str]:
-        """What lines of two runs are aligned by: numbers, such as sectors, differ in any two."""
+        """The key for aligning lines of two runs: depth and text without numbers, such as sectors."""
         return self.depth, re.sub(r"\d+", "", self.node.text)
 
 

@@ -129,7 +129,7 @@ def _threads(slices: list[Slice], numbers: Iterator[int]) -> list[int]:
         while busy and busy[0][0] <= slice_.begin:
             heapq.heappush(free, heapq.heappop(busy)[1])
         tid = heapq.heappop(free) if free else next(numbers)
-        # what takes no time still ends after it begins, for the next one
+        # a slice without a length occupies its thread for 1 ns
         heapq.heappush(busy, (max(slice_.end, slice_.begin + 1), tid))
         tids.append(tid)
     return tids

@@ -1,4 +1,4 @@
-"""Draw bytes written and flushes per transaction, by label, for several journal modes and filesystems.
+"""`make ledger`: draw KiB by label and flushes per transaction of runs that differ in MODE and FS only.
 
 A folder of results may replace the runs. Then the newest accepted run of each cell is drawn, if it differs
 from the newest accepted run of all in mode and filesystem only.

@@ -1,8 +1,8 @@
 """Colours and fonts of all figures; save a figure as SVG, PNG or PDF, or embed it in a page.
 
-Each kind of thing has one colour everywhere. The colours are from the sets of Okabe and Ito and of Paul Tol,
-which colour-blind readers can distinguish. Text and lines are `currentColor`: an embedded figure uses the
-page's text colour, a figure alone follows the reader's light or dark scheme.
+Each label, file role and kind of command has one colour everywhere. The colours are from the sets of Okabe
+and Ito and of Paul Tol, which colour-blind readers can distinguish. Text and lines are `currentColor`: an
+embedded figure uses the page's text colour, a figure alone follows the reader's light or dark scheme.
 """
 
 import re

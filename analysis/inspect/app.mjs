@@ -55,7 +55,7 @@ export class App {
     this.highlight.draw(this.hovered ?? this.chosen, this.pointerAt, this.box);
   }
 
-  /** The view has stopped moving: what is slow to redo follows it, and so does the address. */
+  /** Update the tables, which are slow to redo, and the address once the view has stopped moving. */
   settled() {
     this.tables.show();
     const parts = new URLSearchParams();
@@ -119,7 +119,7 @@ export class App {
     this.changed(true);
   }
 
-  /** Show the cut of a trial, and what it took. */
+  /** Show a trial's power cut, from the first transaction that it lost. */
   showCut() {
     if (this.run.about.cut) this.view.show(aroundCut(this.run));
     this.changed(true);

@@ -1,5 +1,5 @@
-// The page's colours: the theme's from the style sheet, those of kinds, files and operations from the run
-// (page.py); mixed, and as pixels.
+// Colours of the inspect page: the theme's from page.css, those of kinds, files and operations from page.py;
+// mix two, convert one to a pixel.
 
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 

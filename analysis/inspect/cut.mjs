@@ -1,9 +1,9 @@
-// Draw the simulated power cut of a trial on the timeline, and what was lost or kept.
+// Draw a trial's simulated power cut on the timeline, and mark the transactions and commands lost or kept.
 
 import { barOf } from "./pick.mjs";
 import { GUTTER } from "./stage.mjs";
 
-/** The stretch to look at: from the first transaction that is lost, or the one under way, to the cut. */
+/** The time to show, [begin, end]: from the first lost transaction, or the one in progress, to the cut. */
 export function aroundCut({ about, transactions }) {
   const { time, lost, under_way } = about.cut;
   const first = lost[0] ?? under_way;
@@ -37,7 +37,7 @@ export function drawCut(stage) {
   over.restore();
 }
 
-/** Frame a bar; what is gone is pale, and struck out. */
+/** Frame a bar; a lost one is pale, and struck out. */
 function frame(over, { left, right, top, bottom }, palette, isGone) {
   if (isGone) fade(over, palette, left, top, right - left, bottom - top);
   over.strokeStyle = isGone ? palette.bad : palette.ink;
@@ -56,8 +56,8 @@ function fade(over, palette, left, top, width, height) {
   over.globalAlpha = 1;
 }
 
-/** A line through all lanes, what is behind it pale, and one in the picture of the whole run; where the cut is out of view, which way
- * it is. */
+/** Draw the cut as a line in the overview and one through all other lanes, with later times faded. If it is
+ * out of view, its label has an arrow towards it. */
 function line(stage, time) {
   const { over, palette, lanes, view } = stage;
   over.fillStyle = palette.bad;

@@ -1,4 +1,4 @@
-"""Read a block trace made without commitpath (blktrace, blkparse, ftrace or perf) for the inspect page.
+"""Read a block trace of another tool for the inspect page: detect its format, sort commands into lanes.
 
 It has only block commands: submitter, type and times. It lacks statements, syncs and files, so commands are
 not attributed to a cause.
@@ -16,11 +16,11 @@ from analysis.adapters import blkevents, blkformat, blkparsed
 from analysis.adapters.blkrecords import COMPLETE, MAGIC, MAGIC2, QUEUE
 from analysis.figures import style
 from analysis.inspect import trace_gaps, traced
-from analysis.inspect.trace_gaps import counted
 from analysis.schemas.events import BLOCK_KINDS
 from base.errors import BadInputError, FileError
+from base.text import counted
 
-# Lanes of a page: of the processes that had most commands, each kind of theirs; the others share lanes.
+# Processes with lanes of their own, one for each kind of their commands; all other processes share lanes.
 _PROCESSES = 6
 _OTHERS = "others"
 _WORDS = {"write metadata": "metadata write", "write FUA": "FUA write"}
@@ -28,7 +28,7 @@ _WORDS = {"write metadata": "metadata write", "write FUA": "FUA write"}
 _COMPLETED = "no issue:"
 _FAILED, _UNFINISHED = ", failed", ", no end"
 _STATES = ("", _FAILED, _UNFINISHED)
-# the first CPU's file may be given in place of what all are called before that
+# suffix of a CPU's file, which may be given in place of the prefix
 _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
 # bytes read to distinguish text from blktrace's records
 _LOOKED_AT = 4096
@@ -145,7 +145,7 @@ def _paths(prefix: str) -> list[Path]:
     folder, name = Path(prefix).parent, glob.escape(Path(prefix).name)
     paths = sorted(path for path in folder.glob(f"{name}.blktrace.*") if _PER_CPU.search(path.name))
     for path in paths:
-        # nobody may ever write into a pipe
+        # opening a pipe would wait for a writer
         if not path.is_file():
             raise FileError(path, "", "not a file", "a file of blktrace's")
     return paths

@@ -1,4 +1,4 @@
-// Format numbers, sizes and times.
+// Format numbers, sizes and times; choose the round steps of an axis.
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 

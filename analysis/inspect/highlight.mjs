@@ -1,4 +1,4 @@
-// Highlight the causes and effects of the hovered or chosen row with lines between lanes; dim the rest.
+// Draw the overlay: light up causes and effects of the hovered or chosen row; power cut, pointer, zoom box.
 
 import { barOf } from "./pick.mjs";
 import { mix } from "./colors.mjs";
@@ -109,7 +109,7 @@ export class Highlight {
     });
   }
 
-  /** Lines from each row of the chain to what it made happen. */
+  /** Draw lines from each row of the chain to its effects. */
   #links(chain, bars) {
     const { over, palette, run } = this.stage;
     const { commands, syncs, vfs } = run;

@@ -8,9 +8,9 @@ import { trackLevel } from "./tracks.mjs";
 
 const LEAST_SECTORS = 110; // CSS pixels for the sectors, before lanes are made smaller
 const SMALL = 0.72;
-const SLOTS = 3; // what overlaps in time is drawn in so many rows of a lane
+const SLOTS = 3; // a lane draws bars that overlap in time below each other, in at most so many slots
 
-/** Things of one table in the order of their beginnings, in one lane. */
+/** The rows of one table that a lane shows, by begin; rows that overlap in time get different slots. */
 class Track {
   constructor(run, table, rows = null) {
     this.table = table;
@@ -68,8 +68,7 @@ export function makeLanes(run) {
   return lanes;
 }
 
-/** Give every lane its place; the last takes what is left of `height`, and if that is little the
- * others give of theirs. */
+/** Set top and height of each lane. The last gets what is left of `height`; if that is little, others shrink. */
 export function place(lanes, height) {
   const gap = (lane) => (lane.kind || lane.picture === "overview" ? 1 : 4);
   const taken = lanes.reduce((sum, lane) => sum + lane.tall + gap(lane), 0);

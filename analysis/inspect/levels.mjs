@@ -1,6 +1,6 @@
-// Cache sums over equal time bins, drawn in place of single rows when the view has too many.
+// Cache levels of detail: sums over equal time bins, drawn in place of rows when the view has too many.
 
-const FINEST = 1 << 15; // bins of the whole run; finer than that, a view holds few things
+const FINEST = 1 << 15; // bins of the whole run; where finer ones were needed, the view has few rows
 const PER_COLUMN = 2; // bins of a column of pixels, at least
 
 export class Levels {
@@ -10,12 +10,12 @@ export class Levels {
     this.made = new Map();
   }
 
-  /** What was made holds no longer: the filter changed. */
+  /** Drop all levels: the filter changed. */
   forget() {
     this.made.clear();
   }
 
-  /** The level for a view drawn into `width` columns; null where things are to be drawn singly. */
+  /** The level for a view drawn into `width` columns; null where rows are drawn one by one. */
   at(view, width, mask) {
     const whole = view.high - view.low;
     const bins = 2 ** Math.ceil(Math.log2((PER_COLUMN * width * whole) / view.span));

@@ -2,7 +2,7 @@
 
 import { pixel } from "./colors.mjs";
 
-const TALLEST = 4; // times the 95th percentile: what is higher is cut, and marked
+const TALLEST = 4; // times the 95th percentile: a higher column is cut, and marked
 
 /** Bytes of each kind in `bins` equal parts of the run: `sums[kind * bins + bin]`, their `totals`,
  * and `most`, the bytes that the full height stands for. */

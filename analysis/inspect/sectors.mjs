@@ -1,4 +1,4 @@
-// Draw sectors read, written or discarded over time, coloured by label.
+// The lane of sectors: place sectors read, written or discarded on a folded scale, and draw them by label.
 
 import { pixel } from "./colors.mjs";
 import { Folds, Scales } from "./folds.mjs";

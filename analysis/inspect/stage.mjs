@@ -39,7 +39,7 @@ export class Stage {
     this.bytes = null;
   }
 
-  /** The filter or the theme changed: what is kept from frame to frame no longer holds. */
+  /** Drop what is kept from frame to frame: the filter or the theme changed. */
   forget() {
     this.bytes = null;
     this.run.pointLevels.forget();
@@ -63,7 +63,7 @@ export class Stage {
     return this.lanes[this.lanes.length - 1];
   }
 
-  /** The height of a place on the scale of sectors, and back to its sector. */
+  /** The y of a place on the scale of sectors; placeAt is its inverse. */
   placeY(place) {
     const { top, height } = this.sectorLane();
     return top + height - ((place - this.view.s0) / (this.view.s1 - this.view.s0)) * height;

@@ -1,4 +1,4 @@
-// Save the timeline as SVG: a context that records what the stage draws on its canvases.
+// Save the timeline as SVG: a substitute for a canvas context records the drawing calls as SVG elements.
 
 import { make } from "./dom.mjs";
 import { GUTTER } from "./stage.mjs";
@@ -15,7 +15,7 @@ function svgElement(name, attributes, ...children) {
   return made;
 }
 
-/** The part of a canvas context that the stage uses, in CSS pixels; what it draws is in `group`. */
+/** The methods of a canvas context that the stage uses, in CSS pixels; they add elements to `group`. */
 class SvgContext {
   constructor(context, ratio) {
     this.group = svgElement("g", {});
@@ -123,7 +123,7 @@ function svgNames({ lanes, palette, height }) {
   return names;
 }
 
-/** The view as SVG, with what is chosen. */
+/** The view as SVG, with the chosen row's chain. */
 export function svgText({ stage, highlight, chosen, run }) {
   const { base, over, pixels, ratio, palette, height } = stage;
   const [below, above] = [base, over].map((context) => new SvgContext(context, ratio));

@@ -48,7 +48,7 @@ export class Tables {
     this.show();
   }
 
-  /** {rows, columns: {name: row => value}, choose?: row => [table, row]}. */
+  /** The open table in view: {rows, columns: {name: row => value}, choose?: row => [table, row]}. */
   contents() {
     const { run, view, filter } = this.app;
     if (this.name === "queue") return this.#queue();

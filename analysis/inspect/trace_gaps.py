@@ -1,4 +1,4 @@
-"""Describe in sentences what an external block trace lost, cannot show, or shows twice."""
+"""Describe in sentences the gaps of an external block trace: lost, failed, unfinished, repeated commands."""
 
 import errno
 from pathlib import Path
@@ -8,6 +8,7 @@ import polars as pl
 from analysis.adapters.blkevents import ERROR_UNKNOWN, Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, DISCARD, FUA, PASSTHROUGH, QUEUE, WRITE, version
 from analysis.inspect.traced import Traced
+from base.text import counted
 
 # the version of records that a kernel of any release makes
 _FIRST = 7
@@ -55,11 +56,6 @@ def of_events(events: Events, paired: Traced) -> list[str]:
             "the trace has no queue events (Q): a command is attributed to the process that issued it"
         )
     return gaps
-
-
-def counted(number: int, name: str) -> str:
-    """Return a number of things in words."""
-    return f"{number} {name}" if number == 1 else f"{number} {name}{'es' if name.endswith('sh') else 's'}"
 
 
 def error_name(number: int) -> str:

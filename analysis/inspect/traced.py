@@ -1,4 +1,4 @@
-"""Build a table of block commands from a trace's events: times, type, sectors and submitting process."""
+"""Build a table of block commands from a trace's events: times, type, sectors, process; write it as CSV."""
 
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -4,13 +4,13 @@ import { mix, pixel } from "./colors.mjs";
 import { eachBin } from "./levels.mjs";
 import { lowerBound } from "./table.mjs";
 
-const BAR = 2.5; // device pixels: what is narrower is counted into its column
-const LONG = 5; // bins: what is longer is a bar in a level too
+const BAR = 2.5; // device pixels: a narrower row is counted into its column
+const LONG = 5; // bins: a longer row is a bar in a level, too
 const LEAST = 1e-6; // of a column: the part of a row without a length
 
 let busy = new Float32Array(0); // [class * width + column]: part of the column's time
 
-/** Sum a track up over bins: `busy` ns of each class in each bin, and what is `long`. */
+/** Sum a track over bins: `sums`, busy ns of each class in each bin, and `long`, the rows drawn as bars. */
 export function trackLevel(track, bins, step, low, mask) {
   const { begin, end, rows, codes, classes } = track;
   const sums = new Float32Array(classes * bins);
@@ -47,7 +47,7 @@ export function drawTrack(pixels, track, box, view, mask, colors, palette) {
   return drawBars(pixels, track, box, view, wide, colors);
 }
 
-/** Fill `busy` from a level; return what is long. */
+/** Fill `busy` from a level; return its long rows that are in view. */
 function ofLevel(level, { classes, begin, end }, width, view) {
   const { sums, bins, step, long } = level;
   const number = new Uint16Array(width);
@@ -62,7 +62,7 @@ function ofLevel(level, { classes, begin, end }, width, view) {
   return long.filter((i) => end[i] >= view.t0 && begin[i] < view.t1);
 }
 
-/** Fill `busy` from what is too narrow for a bar; return what is not. */
+/** Fill `busy` from the rows that are too narrow for a bar; return the others. */
 function singly({ begin, end, reach, rows, codes }, width, view, mask) {
   const scale = width / view.span;
   const last = lowerBound(begin, view.t1);

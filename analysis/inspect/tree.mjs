@@ -1,7 +1,7 @@
 // List a chain of rows as a tree: transaction, file operation, sync, commit or checkpoint, block command.
 
 /** The rows of a chain as [{depth, table, row, times, took}], causes before effects, in the order of
- * time. File operations of a kind that follow each other and caused nothing are one, `times` over. */
+ * time. Successive file operations of a kind without effects are one node, with their number in `times`. */
 export function tree(run, chain) {
   const children = new Map();
   const parents = new Map();
@@ -26,7 +26,7 @@ export function tree(run, chain) {
     `vfs ${commands.vfs_call[row]}`,
     `transactions ${commands.transaction[row]}`,
     ...[...run.transactionsOf(row)].map((transaction) => `transactions ${transaction}`),
-    `${chain.table} ${chain.row}`, // what it left to be written
+    `${chain.table} ${chain.row}`, // a deferred write of its content
   ];
   const inTime = [...chain.commands].sort((a, b) => a - b);
   for (const row of inTime) {

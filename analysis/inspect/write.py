@@ -14,10 +14,9 @@ from analysis.crash import verdicts
 from analysis.figures import style
 from analysis.inspect import external_trace, page, traced
 from analysis.inspect.load import Loaded
-from analysis.inspect.trace_gaps import counted
 from base import scratch
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, FileError
-from base.text import printable
+from base.text import counted, printable
 
 
 def _place(run: Path, trial: str) -> Path:

@@ -173,7 +173,7 @@ def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) 
     had = transaction >= 0
     served, waiter = pairs(job[had], transaction[had])
     waiting = np.bincount(served, minlength=number)
-    earliest = _first_place(job[::-1], number)
+    earliest = _last_place(job[::-1], number)
     first, thread = np.r_[-1, begin[::-1]][earliest], np.r_[-1, who[::-1]][earliest]
     waited = np.bincount(job, minlength=number) > 0
     # nobody waited: attributed to the transactions that ran since the previous job began
@@ -198,7 +198,7 @@ def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) 
     )
 
 
-def _first_place(job: Ints, number: int) -> Ints:
+def _last_place(job: Ints, number: int) -> Ints:
     """Return 1 + the last index of each job in `job`, 0 if it is absent."""
     place = np.zeros(number, np.int64)
     place[job] = np.arange(1, job.size + 1)

@@ -1,4 +1,4 @@
-"""Collect rows of the ledger's large tables (commands, pieces, shares) chunk by chunk, in compact columns."""
+"""Collect rows of the ledger's large tables, and of unmatched records, chunk by chunk in compact columns."""
 
 from collections import defaultdict
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Sum up writes for the summary: of no transaction, by reason; deferred ones; those to persistent memory.
+"""Sum up bytes written for no transaction, deferred bytes and persistent memory, as numbers and sentences.
 
 Deferred bytes are content of an earlier transaction than the one that made the device write them. No block
 command shows writes to persistent memory, so the ledger's bytes exclude them. Their source is the engine's

@@ -1,10 +1,6 @@
 """Make the ledger's large tables (commands, pieces, shares, reads) of collected rows, ordered by issue.
 
 They are made one column at a time, as a whole copy would double the memory.
-
-The page cache reads a requested page and those after it with one bio, which the kernel marks as readahead.
-So the mark does not tell whether a thread waits. The scheduler does: a thread that waits for a command is off
-the CPU when it completes.
 """
 
 from collections.abc import Callable
@@ -119,7 +115,12 @@ READ_PARTS = {name: kind for name, kind in READS.items() if name not in _OF_COMM
 
 
 def reads_table(parts: pl.DataFrame, ledger: pl.DataFrame, off_cpu: np.ndarray) -> pl.DataFrame:
-    """Return schema.READS. parts: its columns PARTS; off_cpu: the records of threads off the CPU."""
+    """Return schema.READS. parts: its columns READ_PARTS; off_cpu: the records of threads off the CPU.
+
+    The page cache reads a requested page and those after it with one bio, which the kernel marks as
+    readahead. So the mark does not show whether a thread waits. The scheduler does: a thread that waits for
+    a command is off the CPU when it completes.
+    """
     commands = ledger.filter(pl.col("kind") == "read")
     tid, complete = ints(commands["tid"].fill_null(-1)), ints(commands["complete_ns"])
     last = LastBefore(ints(off_cpu["tid"]), ints(off_cpu["begin_ns"])).event(tid, complete)

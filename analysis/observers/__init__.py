@@ -1,4 +1,4 @@
-"""Read what observers, such as the probes, recorded during a run: a module for each, found by its name.
+"""Read the records of a run's observers, such as the probes: a module for each, found by its name.
 
 Module `<name>.py` defines OBSERVER, an instance of Observer. playbooks/observers/<name>.sh runs the observer
 on a board; experiments/observer/<name>.yml defines when it watches.

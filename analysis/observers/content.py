@@ -177,7 +177,7 @@ def _taken(path: Path, records: np.ndarray) -> np.ndarray:
         at = HEADER.itemsize + row * RECORD.itemsize
         _fail(path, at, RECORD, "flags", records["flags"][row], "an earlier issue of the command")
     level = opened + put_back[order]
-    pairs = order[np.lexsort((level, of))]  # behind an opening one comes what closes it
+    pairs = order[np.lexsort((level, of))]  # an issue is followed by the requeueing that closes it
     served = ~put_back
     served[pairs[:-1][put_back[pairs[1:]]]] = False
     return np.asarray(records[served])

@@ -1,4 +1,4 @@
-"""Sentences above a run's numbers: what its rates leave out, and its slowest transaction with the parts."""
+"""Write the sentences above a run's numbers: limits of its rates, operations/s, slowest transaction."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
 
 
 def limits(summary: dict[str, Any]) -> list[str]:
-    """Return what the rates of a run do not say: a line where the CPU model decides, or no checkpoint ran."""
+    """Return the limits of a run's rates: a line where the CPU model decides them, or no checkpoint ran."""
     found = []
     share = (summary["cpu_share"] or {}).get("all")
     if share is not None and share > DECIDES:
@@ -76,7 +76,7 @@ def operations(summary: dict[str, Any]) -> list[str]:
 
 
 def of_slowest(summary: dict[str, Any]) -> list[str]:
-    """Return the slowest transaction, with what took its time, the longest part first."""
+    """Return the slowest transaction with the parts of its time, the longest first."""
     if (slow := summary.get("slowest")) is None:
         return []
     parts = sorted(slow["times_us"].items(), key=lambda part: -part[1])

@@ -20,7 +20,7 @@ from base.paths import ROOT
 from base.text import printable
 from base.version import version
 
-# From here all pages are reached; what a page links to that is no page is copied.
+# The page from which links lead to all others; linked files that are not pages are copied.
 FIRST = "README.md"
 HERE = Path(__file__).parent
 

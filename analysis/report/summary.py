@@ -33,7 +33,7 @@ _LATENCIES = ("p50", "p95", "p99", "max")
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     """Return the summary. A value without meaning (nothing ran, no probe) is None."""
     operations = {row["op"]: row for row in built.operations.iter_rows(named=True)}
-    seconds = timed_seconds(run.timing)
+    seconds = run.timing.timed_seconds
     written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
     mode = run.cell.journal_mode if run.cell.has("journal_mode") else None
@@ -141,11 +141,6 @@ def verdict(reasons: list[str]) -> dict[str, Any]:
     return {"status": "rejected" if distinct else "ok", "reasons": distinct}
 
 
-def timed_seconds(ran: Driver) -> float | None:
-    """Return the seconds of the timed region on the board's clock; None if it did not end."""
-    return (ran.timed[1] - ran.timed[0]) / 1e9 if ran.timed else None
-
-
 def timed_wall_seconds(run: Run) -> float | None:
     """Return the seconds of the timed region on the host's clock; None if not measured.
 
@@ -153,7 +148,7 @@ def timed_wall_seconds(run: Run) -> float | None:
     """
     if run.board.run.get("clock") == "virtual":
         return run.host.get("timed_seconds")
-    return timed_seconds(run.timing)
+    return run.timing.timed_seconds
 
 
 def twin_commands(run: Run) -> dict[str, Any] | None:

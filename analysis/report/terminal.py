@@ -148,7 +148,7 @@ def crash(results: dict[str, Any] | None, paced: dict[str, Any] | None = None) -
 
 
 def _faults(faults: dict[str, dict[str, str]]) -> list[str]:
-    """Return what came of each fault of the device."""
+    """Return the outcome of each fault of the device."""
     lines = [f"{len(faults)} faults of the device, each with a power cut after it:"]
     for name, fault in faults.items():
         error = f"; {fault['error']}" if fault["error"] else ""
@@ -324,7 +324,7 @@ def _labels(ledger: dict[str, Any], count: int) -> list[str]:
 
 
 def _reads(reads: dict[str, Any] | None) -> list[str]:
-    """Return what was read: in all by label and file, by operation, and for no transaction."""
+    """Return the KiB read: in all by label and file, by operation, and for no transaction."""
     if reads is None:
         return []
 
@@ -354,4 +354,5 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def number(value: float | None, digits: int, factor: float = 1.0) -> str:
+    """Return a number with thousands separators; None as a hyphen."""
     return "-" if value is None else f"{value * factor:,.{digits}f}"

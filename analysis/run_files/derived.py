@@ -1,4 +1,4 @@
-"""Write an analysis's outputs: tables, and derived.json with hashes, to detect later changes; mark its run.
+"""Write an analysis's tables and derived.json, whose hashes show later changes; lock a run being analysed.
 
 A run's folder is marked as being analysed by a lock on the folder, which ends with the process. Where a
 filesystem has no locks of folders, as NFS, nothing is marked. A failed write is an OSError with the file's
@@ -22,7 +22,7 @@ from analysis.run_files.reading import read_json, sha256
 from base.errors import FileError
 
 NAME = "derived.json"
-# What an analysis writes.
+# Files and folders that an analysis writes.
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", NAME)
 DOCUMENTS = ("cell.json", "watch.json", "host.json", "manifest.json", "summary.json")
 

@@ -1,4 +1,4 @@
-"""Compute how much TPS a run lost to its probes and observers, and how it kept the starts that PACE set.
+"""Compute a run's TPS, the share of TPS lost to observation, and late starts and busy rates with PACE.
 
 In virtual time a run and its unobserved baseline differ only by the observation. On a lab board the baseline
 ran at another time, so the cost has an interval.
@@ -51,8 +51,7 @@ def interval(run: Run) -> dict[str, tuple[float, float] | None] | None:
 
 def rate(ran: Driver) -> float | None:
     """Return the transactions per second of the timed region."""
-    seconds = (ran.timed[1] - ran.timed[0]) / 1e9 if ran.timed else None
-    return ran.transactions.height / seconds if seconds else None
+    return ran.transactions.height / ran.timed_seconds if ran.timed_seconds else None
 
 
 def _parts(ran: Driver) -> dict[str, np.ndarray | None]:

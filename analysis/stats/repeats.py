@@ -1,4 +1,7 @@
-"""Compare repeated runs of one configuration (repeats.json): median, spread, interval, equality."""
+"""Compare repeated runs of one cell: median, spread and interval of TPS, equal block commands and times.
+
+The results are repeats.json, repeats.html and a table for the terminal.
+"""
 
 import json
 import re
@@ -15,7 +18,7 @@ from analysis.stats.spread import interval, outliers, spread, watching
 from base.text import printable_lines
 from model.cell import sample
 
-# What is listed of each run.
+# Keys of summary.json that are listed of each run.
 OF_RUN = ("cell_name", "run_id", "status", "reasons", "tps", "block_sequence_sha256")
 # Files of a run and its baseline with virtual times: transactions, and the device log.
 TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")

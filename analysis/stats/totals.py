@@ -1,4 +1,4 @@
-"""Number of transactions of a run, its writes, flushes and bytes for each, and how long the flash lasts."""
+"""Compute from summary.json a run's number of transactions, costs per transaction, and flash lifetime."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -16,7 +16,7 @@ def ran(latencies: np.ndarray) -> Any:
         {"phase": "insert", "op": "insert", "begin_ns": ends - latencies, "end_ns": ends}
     ).with_row_index("transaction")
     phases = pl.DataFrame({"phase": ["insert"], "begin_ns": [0], "end_ns": [int(ends[-1])]})
-    return SimpleNamespace(transactions=rows, phases=phases, timed=(0, int(ends[-1])))
+    return SimpleNamespace(transactions=rows, phases=phases, timed_seconds=ends[-1] / 1e9)
 
 
 def pair(traced: np.ndarray, untraced: np.ndarray, clock: str = "real") -> Run:

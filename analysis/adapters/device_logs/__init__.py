@@ -1,4 +1,4 @@
-"""The commands that a simulated device logged itself: compare two logs, make a table of one, find its reader.
+"""Define a simulated device's own command log; compare it with the ledger or another log; find its reader.
 
 The log is independent of the kernel's block layer, and unwatched runs have one too. Module `<driver>.py` of
 each block device driver with a log defines READER, an instance of Reader. It is found by its name.

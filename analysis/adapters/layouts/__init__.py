@@ -1,4 +1,4 @@
-"""Class Layout: look up what a device's sectors hold (journal, inodes, file data, …), by its regions.
+"""Class Layout: label each sector of a device (journal, inodes, file data, …) by the filesystem's regions.
 
 Module `<type>.py` of each filesystem has a function layout(raw/board/, superblock.txt's fields) → Layout.
 """
