@@ -1,6 +1,5 @@
 """`make results`, `make export`, `make import`: list, share and merge the results database."""
 
-import textwrap
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from analysis.content import coverage
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import printable, printable_lines
+from base.text import filled, printable, printable_lines
 from commitpath.database import exchange, rebuild, select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import places
@@ -68,8 +67,8 @@ def import_(options: dict[str, str]) -> int:
     return 0
 
 
-# Of a terminal, and of a run's id with a process number of 5 digits.
-WIDTH, RUN_WIDTH = 80, 22
+# Of a run's id with a process number of 5 digits.
+RUN_WIDTH = 22
 UNUSABLE = "✗ cuts that left no usable database"
 # Columns of the table (docs/how-to/results-db.md).
 _MEASURED = (
@@ -168,15 +167,8 @@ def narrow(runs: list[Run]) -> list[str]:
         settings = " ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", "-"))
         lines.append(place.format(run.facts["run"], *results))
         for text in filter(None, (settings, *run.reasons)):
-            lines += wrapped(text, first="  ")
-    return lines + [line for note in notes(runs) for line in wrapped(note)]
-
-
-def wrapped(text: str, first: str = "") -> list[str]:
-    """Return a text in lines of WIDTH. first: what the first line begins with."""
-    return textwrap.wrap(
-        printable(text), WIDTH, initial_indent=first, subsequent_indent="  ", break_long_words=False
-    )
+            lines += filled(printable(text), first="  ")
+    return lines + [line for note in notes(runs) for line in filled(note)]
 
 
 def notes(runs: list[Run]) -> list[str]:

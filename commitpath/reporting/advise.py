@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
-from base.text import printable_lines
+from base.text import filled, printable_lines
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
@@ -76,7 +76,7 @@ def advise(options: dict[str, str]) -> int:
 def show(texts: Sequence[str]) -> None:
     """Print texts in lines of a terminal."""
     if texts:
-        print(printable_lines(line for text in texts for line in answer.filled(text, "    ")))
+        print(printable_lines(line for text in texts for line in filled(text, "    ")))
 
 
 def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:

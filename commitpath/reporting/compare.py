@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from base.text import printable_lines
+from base.text import filled, printable_lines
 from commitpath.charts.files import write_csv
 from commitpath.database import select
 from commitpath.host import places
 from commitpath.reporting import statistics
-from commitpath.reporting.answer import filled
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import left_out, match
 from commitpath.results import query
