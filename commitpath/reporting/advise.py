@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
 from base.text import filled, printable_lines
+from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
@@ -59,7 +60,7 @@ def advise(options: dict[str, str]) -> int:
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
     if not found.results.every:
-        raise BadInputError(f"RUN=yes runs these cells; {query.NO_RUNS}")
+        raise BadInputError(f"RUN=yes runs these cells; {NO_RUNS}")
     if not found.settings:
         raise BadInputError("settings of the choice: no run is like them; RUN=yes runs them")
     if wanted.failure == POWER:
