@@ -98,7 +98,8 @@ def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path
 def test_a_percentile_without_an_operation_has_a_panel_for_each(
     swept: Lab, grid: str, tmp_path: Path
 ) -> None:
-    _, rows = drawn(swept, tmp_path / "all.png", GRID=grid, **P99)
+    _, rows = drawn(swept, tmp_path / "all.svg", GRID=grid, **P99, FORM="table")
+    assert ">update 4096<" in (tmp_path / "all.svg").read_text()
     assert list(dict.fromkeys(row["op"] for row in rows)) == ["insert", "update", "delete"]
     assert len(rows) == 18
 
@@ -188,6 +189,9 @@ def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_pgf_has_the_texts_as_latex(swept: Lab, grid: str, tmp_path: Path) -> None:
     drawn(swept, tmp_path / "x.pgf", GRID=grid, OP="insert", **P99)
     assert r"page\_size (bytes)" in (tmp_path / "x.pgf").read_text()
+    (made := Figure()).text(0.5, 0.5, look.tick(2000))
+    style.save(made, tmp_path / "y.pgf")
+    assert r"2\,000" in (tmp_path / "y.pgf").read_text()
 
 
 def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -> None:
