@@ -193,6 +193,14 @@ def test_a_run_without_files_is_named_with_its_lab(labs: Callable[[str], Lab], t
     )
 
 
+def test_an_export_counts_the_runs_with_files(newcomer: Lab, tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "results")
+    lab.results.mkdir()
+    shutil.copy(newcomer.results / "results.sqlite", lab.results)
+    out = lab.ok("export", FILE=str(tmp_path / "x.tar.gz"), LAB="here", FILES="yes")
+    assert f": {len(expand('reference').runs)} runs, 0 of them with raw files, " in out
+
+
 def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Path) -> None:
     cuts = "15 of 40 cuts left no usable database"
     sides = {"A": "mode=memory", "B": f"mode=wal sync=full {WHERE}"}
