@@ -32,7 +32,7 @@ sweep: ## run or continue a grid: make sweep GRID=quick
 reproduce: ## run a paper's sweeps, figures and claims, with a verdict on each: PAPER=apsys17
 results: ## list the results database: make results WHERE='fs=f2fs mode=wal|delete'
 export: ## copy the results database for sharing: make export FILE=here.sqlite LAB=here
-import: ## merge another lab's copy: make import FILE=there.sqlite
+import: ## merge another lab's copy, or the shipped runs: make import FILE=experiments/reference.tar.xz
 artifact: ## archive a grid's runs, setup and figures for an artifact evaluation: GRID=quick FILE=new.tar.gz LAB=here
 compare: ## compare two sets of runs: make compare A='sqlite=3.46.1' B='sqlite=3.8.11.1'
 report-card: ## grade what a run or a paper's parameter list reports: FILE=…

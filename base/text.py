@@ -1,6 +1,7 @@
 """Make text from other sources safe for a terminal; suggest near matches; put nouns in the plural."""
 
 import difflib
+import textwrap
 from collections.abc import Iterable
 
 
@@ -32,6 +33,29 @@ def counted(number: int, noun: str) -> str:
 def printable_lines(lines: Iterable[object]) -> str:
     """Join lines, each made printable."""
     return "\n".join(map(printable, lines))
+
+
+COLUMNS = 80  # of a terminal
+# Stands for a blank at which no line ends.
+UNBROKEN = "\xa0"
+
+
+def filled(paragraph: str, more: str = "  ", width: int = COLUMNS, first: str = "") -> list[str]:
+    """Return a text in lines; the first begins with `first`, others with `more`. UNBROKEN becomes a blank."""
+    lines = textwrap.wrap(
+        paragraph,
+        width,
+        initial_indent=first,
+        subsequent_indent=more,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(UNBROKEN, " ") for line in lines]
+
+
+def filled_lines(paragraphs: Iterable[str]) -> str:
+    """Join texts, each in lines of a terminal and made printable."""
+    return printable_lines(line for paragraph in paragraphs for line in filled(paragraph))
 
 
 # Most names that an error lists, or most columns of more.

@@ -42,13 +42,13 @@ def stacked(
                 continue
             axes.barh(place, amount, left=left[op], height=0.62, **_look(colors, kind))
             if amount > total * least:
-                text = f"{amount:.{digits}f}".removesuffix(".0")
+                text = f"{amount:.{digits}f}".removesuffix(f".{'0' * digits}")
                 style.centered(
                     axes, left[op] + amount / 2, place, text, color=style.ink_on(color), fontsize=8
                 )
             left[op] += amount
     for place, op in enumerate(ops):
-        text = f"{left[op]:,.{digits}f}".removesuffix(".0")
+        text = f"{left[op]:,.{digits}f}".removesuffix(f".{'0' * digits}")
         look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 9}
         axes.annotate(text, (left[op], place), (4, 0), textcoords="offset points", **look)
     axes.set_yticks(range(len(ops)), [style.clean(op) for op in ops])

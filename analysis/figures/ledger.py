@@ -23,7 +23,6 @@ from base.text import printable
 from model import engines
 from model.cell import Cell
 
-SUFFIXES = (".svg", ".png", ".pdf")
 # bytes or flushes that belong to no transaction, divided by the number of transactions
 NONE = {"no transaction": "#B0B0B0"}
 FLUSHES = {**style.FILES, "no sync": "#101010", **NONE}
@@ -107,7 +106,7 @@ def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
             bars_found.append(bar)
     if not bars_found:
         reasons = "".join(f"; {number}: {why}" for why, number in left.items())
-        raise FileError(results, "", f"no accepted run with a ledger{reasons}", "make experiment first")
+        raise FileError(results, "", f"no accepted run with its files and a ledger{reasons}", "make experiment first")
     return bars_found, left
 
 
@@ -131,9 +130,7 @@ def ordered(unordered: list[Bar]) -> list[Bar]:
 
 
 def render(order: list[Bar], path: Path) -> None:
-    """Draw the figure. Raises FileError for a suffix that is not in SUFFIXES."""
-    if path.suffix not in SUFFIXES:
-        raise FileError(path, "", f"the suffix {path.suffix!r}", " or ".join(SUFFIXES))
+    """Draw the figure."""
     names = ["  ".join(bar.place) for bar in order]
     written = _table(order, names, "per_transaction", 1 / 1024)
     flushed = _table(order, names, "flushes_per_transaction", 1)

@@ -95,10 +95,11 @@ def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
     axes.grid(axis=axis, color=INK, alpha=0.14, linewidth=0.6)
 
 
-# LaTeX that typesets `_` as \_, where Matplotlib measures texts.
-_UNDERSCORE = (
+# LaTeX that typesets `_` as \_ and the narrow space of thousands as \,, where Matplotlib measures texts.
+_PREAMBLE = (
     r"\begingroup\catcode`\_=\active\gdef_{\textunderscore}\endgroup"
     r"\AtBeginDocument{\catcode`\_=\active}"
+    r"\DeclareUnicodeCharacter{202F}{\,}"
 )
 
 
@@ -116,7 +117,7 @@ def save(made: Figure, path: Path) -> None:
         if kind == "pgf":
             # in the paper's own fonts
             with mpl.rc_context(
-                {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False, "pgf.preamble": _UNDERSCORE}
+                {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False, "pgf.preamble": _PREAMBLE}
             ):
                 try:
                     made.savefig(part, format="pgf")
@@ -129,7 +130,9 @@ def save(made: Figure, path: Path) -> None:
                     ) from error
             # Matplotlib leaves `_` as it is, which begins a subscript
             text = re.sub(
-                r"(?m)^\\pgftext.*$", lambda line: line[0].replace("_", r"\_"), part.read_text("utf-8")
+                r"(?m)^\\pgftext.*$",
+                lambda line: line[0].replace("_", r"\_").replace("\u202f", r"\,"),
+                part.read_text("utf-8"),
             )
             part.write_text(text, encoding="utf-8")
             return

@@ -135,7 +135,8 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     """Return the handles of series, boards, builds and readings."""
     bars = [value.bar for value in values_of(drawn)]
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
-    handles: list[Any] = [Patch(color=color, label=series) for series, color in colors.items()]
+    order = dict.fromkeys(series for shown in drawn for series in shown.panel.series)
+    handles: list[Any] = [Patch(color=colors[name], label=name) for name in order if name in colors]
     for label, hollow in boards(drawn):
         fill = "white" if hollow else look.PLAIN
         handles.append(Patch(facecolor=fill, edgecolor=look.PLAIN, linewidth=1, label=label))

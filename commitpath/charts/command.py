@@ -9,12 +9,13 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from base.text import did_you_mean, printable_lines
+from base.text import did_you_mean, filled_lines
 from commitpath.cells.data_files import load
 from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
 from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
+from commitpath.command_line.stored_run import or_import
 from commitpath.results import query
 from commitpath.results.marks import footnotes, joined, kernels
 from commitpath.sweep.grid import expand
@@ -49,7 +50,7 @@ def figure(options: Mapping[str, str]) -> int:
     runs = [run for value in values_of(drawn) for run in value.found.runs]
     marked = [*footnotes(runs), *kernels(runs)]
     files.save(render.draw(spec, drawn, across, marked), path, table(spec, drawn, across))
-    print(printable_lines([*notes(drawn, across), *marked, f"{path}, {path.with_suffix('.csv')}"]))
+    print(filled_lines([*notes(drawn, across), *marked, f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 
@@ -79,7 +80,9 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
         return
     reasons = list(dict.fromkeys(str(value.found.reason) for value in values))
     if reasons == [query.NOT_RUN]:
-        raise BadInputError(f"GRID={spec.grid} was not run: make sweep GRID={spec.grid}")
+        raise BadInputError(
+            f"GRID={spec.grid} was not run: make sweep GRID={spec.grid}{or_import(spec.grid)}"
+        )
     if not any(value.found.tried for value in values):
         reasons[0] += f"; make sweep GRID={spec.grid}"
     if any(value.found.labs for value in values):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from base import scratch
 from base.errors import BadInputError
+from commitpath.command_line.stored_run import check_utf8
 from commitpath.host import places
 
 if TYPE_CHECKING:
@@ -18,22 +19,29 @@ if TYPE_CHECKING:
 SUFFIXES = (".pdf", ".svg", ".png", ".pgf")
 
 
-def figure_path(text: str) -> Path:
-    """Return the file that FIGURE names. Raises BadInputError."""
+def figure_path(text: str, numbers: bool = True) -> Path:
+    """Return the file that FIGURE names; a figure that is there will be replaced. Raises BadInputError.
+
+    numbers: whether they are written, too, as CSV: another CSV of that name is not replaced.
+    """
     if not text:
-        raise BadInputError(f"FIGURE: missing; a new {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise BadInputError(f"FIGURE: missing; a {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    check_utf8("FIGURE", text)
     path = Path(text)
     if path.suffix not in SUFFIXES:
-        raise BadInputError(f"FIGURE={text}: unsupported suffix; FIGURE is a file{' or '.join(SUFFIXES)}")
+        raise BadInputError(f"FIGURE={text}: unsupported suffix; use {', '.join(SUFFIXES)}")
     if path.suffix == ".pgf" and not shutil.which("pdflatex"):
         raise BadInputError(
             f"FIGURE={text}: needs pdflatex (Debian's texlive-pictures); .pdf and .svg do not"
         )
     if not path.parent.is_dir():
         raise BadInputError(f"FIGURE={text}: there is no folder {path.parent}")
-    for file in (path, path.with_suffix(".csv")):
+    table = path.with_suffix(".csv")
+    for file in (path, *([table] if numbers else [])):
         if file.is_dir():
             raise BadInputError(f"FIGURE={text}: {file} is a folder")
+    if numbers and table.exists() and not any(path.with_suffix(suffix).exists() for suffix in SUFFIXES):
+        raise BadInputError(f"FIGURE={text}: {table}, for its numbers, is there already, without a figure")
     places.check_writable(path.parent, "FIGURE names a file elsewhere")
     return path
 

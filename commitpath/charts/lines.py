@@ -21,7 +21,7 @@ PANEL = 1.9  # inches of the lines
 VIRTUAL_LINE: dict[str, Any] = {"marker": "", "linestyle": ":", "linewidth": 1.4}
 # Offset between the series of a sweep's figure, which separates their whiskers.
 APART = 0.09
-MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "d", "*")
 
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
@@ -63,7 +63,7 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Fi
 def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
     """Return the style of each series: color, marker; hollow and dashed in another build."""
     first = {value.bar.series: value.bar for value in reversed(values_of(drawn))}
-    series = dict.fromkeys(value.bar.series for value in values_of(drawn))
+    series = dict.fromkeys(name for shown in drawn for name in shown.panel.series if name in first)
     return {
         name: {
             "color": (color := look.color(first[name].color)),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Sequence
 
 import matplotlib as mpl
 from matplotlib.colors import to_hex
@@ -31,6 +33,11 @@ COLORS = {
     "EXTRA": "#E8C500",
     "mix": "#CC79A7",
 }
+# Of many series, which markers tell apart in grey: Okabe and Ito's, and Paul Tol's.
+HUES = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933"),
+    *("#332288", "#44AA99", "#AA4499", "#117733", "#8C8C8C", "#DDCC77", "#CC6677", "#661100"),
+)
 PAPER = "#E0002D"  # numbers of the paper
 FAILED = "#E0002D"
 ABSENT = "#6B6B6B"  # missing, or left out by a grid
@@ -63,6 +70,14 @@ def sequence(number: int) -> list[str]:
     """Return so many colors from dark to light, for values that are numbers."""
     scale = mpl.colormaps["viridis"]
     return [to_hex(scale(0.9 * at / max(number - 1, 1))) for at in range(number)]
+
+
+def hues(series: Sequence[str]) -> dict[str, str]:
+    """Return a color for each series: that of its name in capitals, else one that no other has."""
+    named = {name: COLORS[name.upper()] for name in series if name.upper() in COLORS}
+    others = [name for name in series if name not in named]
+    free = [hue for hue in HUES if hue not in named.values()]
+    return named | dict(zip(others, itertools.cycle(free), strict=False))
 
 
 def tick(value: float) -> str:
@@ -104,8 +119,8 @@ def thousands(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with three significant digits, without an exponent."""
-    if value >= 100:
+    """Return a number with three significant digits, without an exponent; a whole one as it is."""
+    if value >= 100 or value == int(value):
         return thousands(value)
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 

@@ -44,7 +44,8 @@ def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn], notes: list[str]) 
             "x_label": across[0].panel.label,
             "y_label": drawn[0].panel.label,
         }
-        figure["colors"] = {v.bar.series: look.color(v.bar.color) for v in values_of(drawn)}
+        colors = {v.bar.series: look.color(v.bar.color) for v in values_of(drawn)}
+        figure["colors"] = {name: colors[name] for name in drawn[0].panel.series}
         return scatter.render(figure, scatter.marks(drawn, across), notes)
     groups = drawn[0].panel.groups
     numeric = len(groups) > 2 and all(group.isdigit() for group in groups)

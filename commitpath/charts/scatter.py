@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ PANEL, ROW = 1.9, 0.17  # inches of a panel, and of a row with a name
 
 @dataclass(frozen=True)
 class Mark:
-    """A cell's numbers. state: as of Found; shape: a value with its own marker, or empty: by series.
+    """A cell's numbers. state: as of Found; fill: a value with its own filling, or empty.
 
     text: written at the mark; outlined: with a red edge.
     """
@@ -29,7 +30,7 @@ class Mark:
     y: float | None
     series: str
     state: str = "ok"
-    shape: str = ""
+    fill: str = ""
     interval: tuple[float, float] | None = None
     text: str = ""
     outlined: bool = False
@@ -61,31 +62,23 @@ def render(
 ) -> Figure:
     """Draw panels of marks, `across` in a row.
 
-    figure: title, width, across, x_label, y_label, x_scale, y_scale (of matplotlib), colors (of series), and
-    front: whether to draw a line over the marks than which none is higher and further left. y_names: the
-    names of y = 0, 1, … from above, in place of y_scale.
+    figure: title, width, across, x_label, y_label, x_scale, y_scale (of matplotlib), colors (of series),
+    fills (fill → matplotlib's fillstyle), and front: whether to draw a line over the marks than which none is
+    higher and further left. y_names: the names of y = 0, 1, … from above, in place of y_scale.
     """
     every = [mark for _, some in panels for mark in some]
-    series, shapes = (
-        list(dict.fromkeys(getattr(mark, key) for mark in every)) for key in ("series", "shape")
-    )
-    by_shape = any(shapes)
-    markers = dict(zip(shapes if by_shape else series, MARKERS * len(every), strict=False))
-    plain: dict[str, Any] = {"linestyle": "", "markersize": 4}
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=figure["colors"][name],
-            marker="o" if by_shape else markers[name],
-            label=name,
-            **plain,
-        )
-        for name in series
-        if name
-    ]
+    fills = {name: how for name, how in figure.get("fills", {}).items() if name in {m.fill for m in every}}
+    plain: dict[str, Any] = {"linestyle": "", "markersize": 5}
+    series = [name for name in figure["colors"] if name in {mark.series for mark in every}]
+    shapes = itertools.cycle(itertools.product(("full", "none"), MARKERS))
+    looks = {
+        name: {**plain, "marker": marker, "fillstyle": how, "color": figure["colors"][name]}
+        for name, (how, marker) in zip(series, shapes, strict=False)
+    }
+    handles = [Line2D([], [], label=name, **how) for name, how in looks.items() if name]
     handles += [
-        Line2D([], [], color=style.SQL, marker=markers[name], label=name, **plain) for name in shapes if name
+        Line2D([], [], label=name, color=style.SQL, marker="o", fillstyle=how, **plain)
+        for name, how in fills.items()
     ]
     names = figure.get("y_names", ())
     height = ROW * len(names) or PANEL
@@ -93,13 +86,13 @@ def render(
     for place, (axes, (title, some)) in enumerate(zip(grid, panels, strict=False)):
         style.grid(axes, "both")
         for mark in some:
-            marker = markers[mark.shape if by_shape else mark.series]
-            draw(axes, mark, {**plain, "marker": marker, "color": figure["colors"][mark.series]})
+            how = looks[mark.series]
+            draw(axes, mark, how | {"fillstyle": fills.get(mark.fill, how["fillstyle"])}, not fills)
         if figure.get("front") and (best := front(some)):
             axes.step(
                 *zip(*best, strict=True), where="post", color=style.INK, alpha=0.5, linewidth=1, zorder=1
             )
-        text, color = absence([mark.state for mark in some] or ["missing"])
+        text, color = absence([mark.state for mark in some]) if some else ("none drawn", look.ABSENT)
         axes.text(0.02, 0.02, text, fontsize=look.SMALL, color=color, transform=axes.transAxes)
         axes.set_xlabel(
             figure["x_label"] if place + figure["across"] >= len(panels) else "",
@@ -122,20 +115,22 @@ def render(
     return made
 
 
-def draw(axes: Axes, mark: Mark, how: dict[str, Any]) -> None:
-    """Draw a mark; one without x hollow at the right edge, one without y at the lower edge."""
+def draw(axes: Axes, mark: Mark, how: dict[str, Any], hollow: bool) -> None:
+    """Draw a mark; one without x at the right edge, one without y at the lower edge. hollow: these two."""
     if mark.x is None and mark.y is None:
         return
     transform = axes.transData
     if mark.x is None or mark.y is None:
         transform = axes.get_yaxis_transform() if mark.x is None else axes.get_xaxis_transform()
-    hollow = transform is not axes.transData
-    edge = look.FAILED if mark.outlined else how["color"] if hollow else "white"
+    inside = transform is axes.transData
+    if hollow and not inside:
+        how["fillstyle"] = "none"
+    whole = how["fillstyle"] == "full"
+    edge = look.FAILED if mark.outlined else "white" if whole else how["color"]
     at = (1 if mark.x is None else mark.x, 0 if mark.y is None else mark.y)
-    axes.plot(*([value] for value in at), **how | {"markeredgecolor": edge, "clip_on": not hollow},
-              markeredgewidth=0.9 if mark.outlined or hollow else 0.4,
-              markerfacecolor="none" if hollow else how["color"], transform=transform)  # fmt: skip
-    if mark.interval and not hollow:
+    axes.plot(*([value] for value in at), **how, markeredgecolor=edge, clip_on=inside, transform=transform,
+              markeredgewidth=0.4 if whole and not mark.outlined else 0.9)  # fmt: skip
+    if mark.interval and inside:
         axes.vlines(at[0], *mark.interval, color=how["color"], linewidth=0.8)
     if mark.text:
         axes.annotate(mark.text, at, (3, 2), xycoords=transform, textcoords="offset points",

@@ -101,7 +101,10 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     points = points_of(spec, cells, varied)
     x = "point" if spec.form == "scatter" else spec.x  # each point of a scatter is a group of its own
     order = {name: values_of(name, [at[name] for at, _ in points]) for name in [*spec.dimensions, x]}
-    colors = colors_of(order.get(spec.series, [""]))
+    every = order.get(spec.series, [""])
+    colors = colors_of(every, spec.series)
+    # in each panel, so that a legend has their order and a table a column for each
+    lines = tuple(shown(spec.series, line) for line in every)
     made = []
     for facet in order.get(spec.facet, [""]):
         places = {
@@ -110,7 +113,6 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
             if at.get(spec.facet, "") == facet
         }
         groups = [value for value in order[x] if any(value == group for group, _ in places)]
-        series = [value for value in order.get(spec.series, [""]) if any(value == line for _, line in places)]
         bars = [
             Bar(
                 group,
@@ -124,11 +126,10 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
                 False,
                 samples=tuple(others),
             )
-            for group, line in itertools.product(groups, series)
+            for group, line in itertools.product(groups, every)
             if (group, line) in places
             for op, (first, *others) in [places[group, line]]
         ]
-        lines = tuple(shown(spec.series, line) for line in series)
         base = (groups[0], lines[0])
         title = shown(spec.facet, facet)
         made.append(Panel(title, x_label(spec), tuple(groups), lines, tuple(bars), base, metric=spec.metric))
@@ -181,10 +182,16 @@ def values_of(name: str, values: Sequence[str]) -> list[str]:
     return sorted(unique, key=choices.index) if {*unique} <= {*choices} else unique
 
 
-def colors_of(series: Sequence[str]) -> dict[str, str]:
-    """Return a color for each series: its own if each has a different one, else one of CYCLE."""
+def colors_of(series: Sequence[str], axis: str = "") -> dict[str, str]:
+    """Return a color for each series: its own if each has a different one, else one of CYCLE.
+
+    axis: of the series; `delete` is an operation and a journal mode.
+    """
     named = {
-        value: next((name for name in (value, value.upper()) if look.is_color(name)), "") for value in series
+        value: next(
+            (name for name in ((value,) if axis == OP else (value.upper(), value)) if look.is_color(name)), ""
+        )
+        for value in series
     }
     if all(named.values()) and len({*named.values()}) == len(named):
         return named

@@ -18,9 +18,13 @@ LINE = 0.145  # inches
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a table: groups are blocks of rows, series its columns."""
     plain = bool(figure.get("plain"))
-    blocks = [(group, lines(shown, group)) for shown in drawn for group in shown.panel.groups]
+    blocks = [
+        (f"{shown.panel.title} {group}" if plain else group, lines(shown, group))
+        for shown in drawn
+        for group in shown.panel.groups
+    ]
     series = drawn[0].panel.series
-    names = (0.2 if plain else 0.36) * figure["width"]
+    names = (0.2 if plain and not drawn[0].panel.title else 0.36) * figure["width"]
     step = (figure["width"] - names - look.MARGIN) / len(series)
     heads = [frame.broken(label, step) if plain else label for label in series]
     head = max(label.count("\n") + 1 for label in heads) + plain
@@ -39,7 +43,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     y = 0.1 + LINE * head
     for group, rows in blocks:
         axes.axhline(y, color=style.INK, linewidth=0.5, xmin=0.02, xmax=0.98)
-        axes.text(look.MARGIN, y + LINE, group, fontweight="bold", **small)
+        axes.text(look.MARGIN, y + LINE, group.strip(), fontweight="bold", **small)
         for name, texts, color in rows:
             y += LINE
             axes.text(0.16 * figure["width"], y, name, color=color, **small)

@@ -4,12 +4,11 @@
 """
 
 import re
-import textwrap
 from collections.abc import Iterable
 
 from base.errors import BadInputError
 from base.paths import ROOT
-from base.text import did_you_mean
+from base.text import did_you_mean, filled
 from base.version import version
 from commitpath.cells.axes import Axis, axes, run_axes
 from commitpath.command_line import variables
@@ -37,13 +36,11 @@ def variable_lines(axis: Axis) -> list[str]:
     also = f" ({axis.also})" if axis.also else ""
     head = f"  {axis.variable + also:<17} {axis.spec['description']} [{axis.spec['default']}]"
     return [
-        *textwrap.wrap(head, 98, subsequent_indent=" " * 20),
-        *textwrap.wrap(
+        *filled(head, more=" " * 20),
+        *filled(
             "; ".join(f"{value}: {meaning}" for value, meaning in axis.values().items()) or axis.allowed(),
-            98,
-            initial_indent=" " * 20,
-            subsequent_indent=" " * 20,
-            break_on_hyphens=False,
+            " " * 20,
+            first=" " * 20,
         ),
     ]
 
@@ -69,11 +66,11 @@ def print_help(given: dict[str, str]) -> int:
 
 def of_target(target: str, description: str) -> list[str]:
     """Return the help on a target: its text, its own variables, and those of a cell that it takes."""
-    lines = [f"make {target}: {description}", ""]
+    lines = [*filled(f"make {target}: {description}"), ""]
     if target not in variables.commands():
         return [*lines, "It takes no variables."]
     for line in variables.lines(target):
-        lines += textwrap.wrap(line, 98, initial_indent="  ", subsequent_indent=" " * 16)
+        lines += filled(line, " " * 16, first="  ")
     return [*lines, *axis_lines(set(variables.axes_of(target)))]
 
 
@@ -93,14 +90,16 @@ def axis_lines(shown: set[str]) -> list[str]:
 def text() -> str:
     """Return the help on everything."""
     lines = [f"commitpath {version()}: from the SQL statement to the flash", "", "Targets:"]
-    lines += [f"  {name:<17} {description}" for name, description in targets()]
+    for name, description in targets():
+        lines += filled(description, " " * 20, first=f"  {name:<17} ")
     lines += ["", "Variables of the targets, with [default]:"]
     for command in variables.commands():
         for number, line in enumerate(variables.lines(command)):
             head = f"  {'' if number else command:<17} "
-            lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
+            lines += filled(line, " " * 34, first=head)
     lines += ["", "In the environment, too:"]
-    lines += [f"  {name:<20} {description}" for name, description in ENVIRONMENT.items()]
+    for name, description in ENVIRONMENT.items():
+        lines += filled(description, " " * 23, first=f"  {name:<20} ")
     lines += axis_lines({axis.variable for axis in [*axes().values(), *run_axes().values()]})
     lines += ["", "Example: make experiment FS=f2fs MODE=wal ROWS=1000 N=100"]
     return "\n".join(lines)

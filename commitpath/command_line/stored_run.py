@@ -11,9 +11,17 @@ from commitpath.command_line import variables as variables_table
 
 RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
 CELL_ID = re.compile(r"v[0-9a-f]{17}")
-# The lab of the runs in experiments/reference.tar.xz.
+# The lab of the runs in experiments/reference.tar.xz, and the grid of their cells.
 SHIPPED = "reference"
+IMPORT = "make import FILE=experiments/reference.tar.xz"
+# For a command that finds nothing in an empty database.
+NO_RUNS = f"no run is here; `{IMPORT}` brings the first ones"
 NAMES = "a run is named by its folder, its id, its cell's name or id (the newest of its runs), or `latest`"
+
+
+def or_import(grid: str) -> str:
+    """Return, for the grid of the shipped runs that are not here, the command that brings them."""
+    return f", or {IMPORT} for the shipped runs" if Path(grid).stem == SHIPPED else ""
 
 
 def check_utf8(name: str, path: str) -> None:

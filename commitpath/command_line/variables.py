@@ -88,11 +88,15 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def missing(command: str, names: Iterable[str]) -> BadInputError:
-    """Return the error for variables that a command needs, with their values or meanings."""
+    """Return the error for variables that a command needs, with their values or meanings, and with others
+    that may take their place."""
     known = without_axes(command)
     parts = [f"{n}={'|'.join(known[n].get('values', [])) or '<' + known[n]['what'] + '>'}" for n in names]
+    in_place = tuple(f"in place of {name}" for name in names)
+    others = [f", or {n}=" for n, entry in known.items() if entry["what"].startswith(in_place)]
     return BadInputError(
-        f"{' and '.join(names)}: missing; make {command} takes {', '.join(parts)} (make help {command})"
+        f"{' and '.join(names)}: missing; make {command} takes {', '.join(parts)}{''.join(others)} "
+        f"(make help {command})"
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from base import identity, scratch
 from base.errors import BadInputError
 from base.paths import CACHE, RESULTS, ROOT
+from commitpath.charts.files import figure_path
 from commitpath.command_line import stored_run
 from commitpath.command_line import variables as variables_table
 from commitpath.host import places
@@ -108,21 +109,19 @@ def ledger(variables: dict[str, str]) -> int:
     """Draw what a transaction writes and flushes, over journal modes and filesystems."""
     from analysis.figures import ledger
 
-    figure = variables.get("FIGURE")
+    path = figure_path(variables.get("FIGURE", ""), numbers=False)
     # a folder of results may have blanks in its name
     runs = variables["RUNS"].split() if "RUNS" in variables else [str(RESULTS)]
-    if not figure or not runs:
-        raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
-    if Path(figure).suffix not in ledger.SUFFIXES:
-        raise BadInputError(f"FIGURE={figure}: unsupported suffix; use {', '.join(ledger.SUFFIXES)}")
-    for variable in ("FIGURE", "RUNS"):
-        stored_run.check_utf8(variable, variables.get(variable, ""))
-    if not (folder := Path(figure).parent).is_dir():
-        raise BadInputError(f"FIGURE: there is no folder {folder}")
-    found = [
-        run if Path(run).is_dir() else stored_run.folder("ledger", {"RUNS": run}, "RUNS") for run in runs
-    ]
-    return ledger.main(Path(figure), [Path(run) for run in found])
+    if not runs:
+        raise variables_table.missing("ledger", ["RUNS"])
+    stored_run.check_utf8("RUNS", variables.get("RUNS", ""))
+    try:
+        found = [
+            run if Path(run).is_dir() else stored_run.folder("ledger", {"RUNS": run}, "RUNS") for run in runs
+        ]
+    except BadInputError as error:
+        raise BadInputError(f"{error}; RUNS is runs, or one folder of results") from error
+    return ledger.main(path, [Path(run) for run in found])
 
 
 def demo(_: dict[str, str]) -> int:

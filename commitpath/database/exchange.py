@@ -85,7 +85,8 @@ def export(target: Path, label: str | None, files: bool, only: Set[tuple[str, ..
                     if row["path"] is not None:
                         archive.add(made, RESULTS / row["path"], name_of(row))
         part.replace(target)
-    with_files = ", with their raw files" if files else ""
+    held = sum(row["path"] is not None for row in runs)
+    with_files = f", {held} of them with raw files" if files else ""
     return f"{target}: {len(runs)} runs{with_files}, {target.stat().st_size} bytes"
 
 

@@ -1,6 +1,5 @@
 """`make results`, `make export`, `make import`: list, share and merge the results database."""
 
-import textwrap
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import Any
 from analysis.content import coverage
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import printable, printable_lines
+from base.text import filled, filled_lines, printable, printable_lines
+from commitpath.command_line import variables
+from commitpath.command_line.stored_run import NO_RUNS, SHIPPED
 from commitpath.database import exchange, rebuild, select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import places
@@ -22,14 +23,18 @@ def results(options: dict[str, str]) -> int:
     changed = rebuild.rebuild() if "REBUILD" in options else sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
-        near = "" if runs else select.nearest(select.load(connection), selector)
+        every = runs or select.load(connection)
+        near = "" if runs else select.nearest(every, selector)
     if runs:
         print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
-    for folder in sync.running():
+    running = sync.running()
+    for folder in running:
         print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
     if near:
         print(printable(f"WHERE={selector}: {near}"))
     print(f"{number_of(len(runs))}; {changed} new or changed in all; {store.DATABASE}")
+    if not (every or running):
+        print(filled_lines([NO_RUNS]))
     return 0
 
 
@@ -52,7 +57,7 @@ def export(options: dict[str, str]) -> int:
 def import_(options: dict[str, str]) -> int:
     """Merge another lab's export into this database."""
     if not options.get("FILE"):
-        raise BadInputError("make import takes FILE=<an export>")
+        raise variables.missing("import", ["FILE"])
     if not (source := Path(options["FILE"])).is_file():
         raise BadInputError(f"FILE={source}: {'not a file' if source.exists() else 'no such file'}")
     sync.up_to_date()
@@ -68,8 +73,9 @@ def import_(options: dict[str, str]) -> int:
     return 0
 
 
-# Of a terminal, and of a run's id with a process number of 5 digits.
-WIDTH, RUN_WIDTH = 80, 22
+# Of a run's id with a process number of 5 digits.
+RUN_WIDTH = 22
+SHIPPED_RUNS = f"lab={SHIPPED}: shipped with commitpath (docs/how-to/results-db.md)"
 UNUSABLE = "✗ cuts that left no usable database"
 # Columns of the table (docs/how-to/results-db.md).
 _MEASURED = (
@@ -168,20 +174,14 @@ def narrow(runs: list[Run]) -> list[str]:
         settings = " ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", "-"))
         lines.append(place.format(run.facts["run"], *results))
         for text in filter(None, (settings, *run.reasons)):
-            lines += wrapped(text, first="  ")
-    return lines + [line for note in notes(runs) for line in wrapped(note)]
-
-
-def wrapped(text: str, first: str = "") -> list[str]:
-    """Return a text in lines of WIDTH. first: what the first line begins with."""
-    return textwrap.wrap(
-        printable(text), WIDTH, initial_indent=first, subsequent_indent="  ", break_long_words=False
-    )
+            lines += filled(printable(text), first="  ")
+    return lines + [line for note in notes(runs) for line in filled(note)]
 
 
 def notes(runs: list[Run]) -> list[str]:
     """Return what the signs of a list mean: ✗, and ¶ for each caveat with its number of runs."""
-    lines = [UNUSABLE] if any(unusable(run.summary) for run in runs) else []
+    lines = [SHIPPED_RUNS] if any(run.facts["lab"] == SHIPPED for run in runs) else []
+    lines += [UNUSABLE] if any(unusable(run.summary) for run in runs) else []
     for mark, number in Counter(mark for run in runs for mark in run.marks).items():
         text = f": {mark}"
         if mark == select.UNVERIFIED:

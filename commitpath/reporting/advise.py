@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
-from base.text import printable_lines
+from base.text import filled, printable_lines
+from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
@@ -59,7 +60,7 @@ def advise(options: dict[str, str]) -> int:
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
     if not found.results.every:
-        raise BadInputError(f"RUN=yes runs these cells; {query.NO_RUNS}")
+        raise BadInputError(f"RUN=yes runs these cells; {NO_RUNS}")
     if not found.settings:
         raise BadInputError("settings of the choice: no run is like them; RUN=yes runs them")
     if wanted.failure == POWER:
@@ -76,7 +77,7 @@ def advise(options: dict[str, str]) -> int:
 def show(texts: Sequence[str]) -> None:
     """Print texts in lines of a terminal."""
     if texts:
-        print(printable_lines(line for text in texts for line in answer.filled(text, "    ")))
+        print(printable_lines(line for text in texts for line in filled(text, "    ")))
 
 
 def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:

@@ -1,15 +1,15 @@
 """The answer of `make advise`: a verdict, a table of the Pareto front, the reasons, and a command."""
 
 import shlex
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from analysis.report.terminal import seconds
 from analysis.stats.totals import gb_a_day, years
+from base.text import COLUMNS, UNBROKEN, filled
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
 from commitpath.reporting.candidates import CUTS, Setting
-from commitpath.reporting.choice import FAILURES, NAMED, POWER, UNBROKEN, needs, text, words
+from commitpath.reporting.choice import FAILURES, NAMED, POWER, needs, text, words
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.single_changes import buys_most, buys_nothing, pairs
 from commitpath.results.marks import MARKED, footnotes
@@ -25,7 +25,6 @@ DIMENSIONS: dict[str, Callable[[Setting], float | None]] = {
     "years": lambda setting: -setting.lifetime if setting.lifetime else None,
     "lost in a power cut": lambda setting: setting.lost,
 }
-COLUMNS = 80
 # At the end of a line that goes on, for a shell.
 CONTINUED = " \\"
 NOT_MEASURED = "-"
@@ -76,14 +75,6 @@ def lines(
         "Check it:",
         *command(rows[0], limits, given),
     ]
-
-
-def filled(paragraph: str, more: str = "  ", width: int = COLUMNS) -> list[str]:
-    """Return a text in lines; those after the first begin with `more`. UNBROKEN becomes a blank."""
-    lines = textwrap.wrap(
-        paragraph, width, subsequent_indent=more, break_long_words=False, break_on_hyphens=False
-    )
-    return [line.replace(UNBROKEN, " ") for line in lines]
 
 
 def verdict(best: Setting, failure: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
-from base.text import printable_lines
+from base.text import filled, filled_lines
 from commitpath.command_line import stored_run
 from commitpath.reporting.items import Item, items, run_of_folder, same_cell, values
 from commitpath.results import query
@@ -41,7 +41,7 @@ def card(options: dict[str, str]) -> int:
     else:
         # a paper's list has the parameters of SQLite
         (title, reported), engine, notes = typed_in(path), FIRST_ENGINE, []
-    print(printable_lines([title, *graded(reported, items(engine)), *notes]))
+    print(filled_lines([title, *graded(reported, items(engine)), *notes]))
     return 0
 
 
@@ -92,7 +92,7 @@ def graded(reported: Mapping[str, str], listed: Sequence[Item]) -> list[str]:
         else:
             value = reported[item.name]
             text = value if len(value) <= LONGEST else f"{value[: LONGEST - 3]}…"
-        lines.append(f"  {item.name.ljust(width)}  {text}")
+        lines += filled(text, " " * (width + 4), first=f"  {item.name.ljust(width)}  ")
     essential = any(item.essential for item in missing)
     grade = "complete" if not missing else "not comparable" if essential else "incomplete"
     names = f"; missing: {', '.join(item.name for item in missing)}" if missing else ""

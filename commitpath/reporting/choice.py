@@ -8,6 +8,7 @@ from typing import Any
 from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
+from base.text import UNBROKEN
 from commitpath.cells import crash_refusals, transaction_files
 from commitpath.cells.axes import axes, newest
 from commitpath.cells.data_files import load
@@ -40,8 +41,6 @@ POWER = "power"
 FAILURES = {"process": "kills", "os": "crashes of the system", POWER: "power cuts"}
 # Axes that a setting is always named by, if they are chosen.
 NAMED = ("engine", "fs", "journal_mode", "synchronous")
-# Stands for a blank at which no line ends.
-UNBROKEN = "\xa0"
 # Most missing settings that are listed for a reason.
 LISTED = 4
 Key = tuple[str, ...]

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from base.text import printable_lines
+from base.text import filled, printable_lines
 from commitpath.charts.files import write_csv
+from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.database import select
 from commitpath.host import places
 from commitpath.reporting import statistics
-from commitpath.reporting.answer import filled
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import left_out, match
 from commitpath.results import query
@@ -43,7 +43,7 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     runs = list(query.current().every)
     a, b = (select.selected(runs, options[side]) for side in "AB")
     if not runs:
-        raise BadInputError(query.NO_RUNS)
+        raise BadInputError(NO_RUNS)
     matched = match(options, a, b, runs)
     check(run.cell for cell in matched for run in (*cell.a, *cell.b))
     metric = options.get("METRIC", "tps")

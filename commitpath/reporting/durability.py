@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from base.errors import BadInputError
-from base.text import printable_lines
+from base.text import filled, filled_lines, printable_lines
 from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
+from commitpath.command_line.stored_run import or_import
+from commitpath.reporting import durability_rows
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
 from commitpath.results.marks import joined
@@ -32,10 +34,9 @@ def durability(options: dict[str, str]) -> int:
     found = measured(grid, expand(grid), results)
     if "LOSE_AT_MOST" in options:
         found = within(found, options["LOSE_AT_MOST"])
-        for line in unpaced(options["LOSE_AT_MOST"], [run for row in found.rows for run in row.runs]):
-            print(line)
+        print(filled_lines(unpaced(options["LOSE_AT_MOST"], [run for row in found.rows for run in row.runs])))
     # loads matplotlib, which takes a second: wrong input is reported before
-    from commitpath.reporting import durability_bytes, durability_figure, durability_table
+    from commitpath.reporting import durability_bytes, durability_figure
 
     if options.get("OVER", "lost") == "bytes":
         costs = durability_bytes.measured(found, results)
@@ -48,11 +49,11 @@ def durability(options: dict[str, str]) -> int:
         ]
         figure, lines, caption = (
             durability_figure.lost_commits(found),
-            durability_table.lines(found),
+            durability_rows.lines(found),
             found.caption(),
         )
     files.save(figure, path, rows)
-    print(printable_lines([*lines, f"{caption}. {path}, {path.with_suffix('.csv')}"]))
+    print(printable_lines([*lines, *filled(f"{caption}. {path}, {path.with_suffix('.csv')}")]))
     return 0
 
 
@@ -120,6 +121,7 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
         rows.append(Row(settings, tps, trials, promised, lacking, runs.runs))
     if not rows:
         why = f"{next(iter(missing))}; make sweep GRID={name}"
-        more = ", or LAB= for that lab's runs" if any(results.find(cell).labs for cell in cells) else ""
+        elsewhere = any(results.find(cell).labs for cell in cells)
+        more = ", or LAB= for that lab's runs" if elsewhere else or_import(name)
         raise BadInputError(f"GRID={name}: none of its {len(cells)} cells is measured: {why}{more}")
     return Found(Path(name).stem, failure, varied, rows, missing, grid.excluded)

@@ -9,18 +9,21 @@ from base.errors import BadInputError
 from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
-from commitpath.reporting.durability_rows import MEASURED, Found, Row, cuts, table
+from commitpath.reporting.durability_rows import (
+    MEASURED,
+    Found,
+    Row,
+    cuts,
+    name_of,
+    place_of,
+    table,
+    took,
+)
 from commitpath.results.marks import MARKED, footnotes, joined, made_otherwise, transactions
 from commitpath.results.query import Results
-from model import engines
 
-ENGINE = "engine"
-# Settings whose values are shown without their name, in capitals.
-WORDS = ("journal_mode", "synchronous")
-HEAD = ("KiB a transaction", "ms a transaction", "what a cut took")
 # Most names of left-out cells for one reason in the caption of a figure.
 NAMED = 6
-Settings = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def measured(found: Found, results: Results) -> Costs:
         why, names = next(iter(left_out.items()))
         raise BadInputError(
             f"GRID={found.grid}: none of its cells with cuts is there, watched without cuts, too; "
-            f"the first, {names[0]}: {why}; make sweep GRID={found.grid}"
+            f"the first, {names[0]}: {why}; make sweep GRID={found.grid}, if that has such cells"
         )
     return Costs(found, costs, left_out, [*made_otherwise(runs).values(), *footnotes(runs)])
 
@@ -135,49 +138,10 @@ def watched_run(row: Row, results: Results) -> tuple[Run | None, str]:
     return run, ""
 
 
-def place_of(settings: Settings) -> str:
-    """Return the settings that belong to no engine: a panel."""
-    return " ".join(
-        value for axis, value in settings.items() if axis not in {*engines.axes(), ENGINE} and value
-    )
-
-
-def name_of(settings: Settings, every: Sequence[Settings]) -> str:
-    """Return a cell's engine, and the settings in which cells of that engine differ: SQLite WAL/FULL."""
-    alike = [other for other in every if other.get(ENGINE) == settings.get(ENGINE)]
-    varied = [
-        axis for axis in settings if axis in engines.axes() and len({other[axis] for other in alike}) > 1
-    ]
-    words = "/".join(settings[axis].upper() for axis in WORDS if axis in varied)
-    others = [f"{axis}={settings[axis]}" for axis in varied if axis not in WORDS and settings[axis]]
-    engine = engines.by_name(settings[ENGINE]).TITLE if ENGINE in settings else ""
-    return " ".join(filter(None, [engine, words, *others]))
-
-
-def took(cost: Cost) -> str:
-    """Return what cuts took of a cell, in words."""
-    trials = cost.row.trials
-    if not trials.usable:
-        text = f"{trials.unusable} of {trials.cuts} left no usable database"
-    elif trials.worst:
-        work = "" if trials.worst_ms is None else f" ({trials.worst_ms:.1f} ms)"
-        text = f"up to {trials.worst} transaction{'s' * (trials.worst > 1)}{work}"
-    else:
-        text = "nothing"
-    return f"**{text}**, against the promise" if trials.broken else text
-
-
 def lines(costs: Costs) -> list[str]:
-    """Return the cells as Markdown."""
-    places = any(cost.place for cost in costs.costs)
+    """Return the cells as a table."""
     rows = [
-        [
-            *([cost.place] if places else []),
-            f"{cost.name}{cost.mark and f' {cost.mark}'}",
-            f"{cost.kib:.1f}",
-            f"{cost.ms:.2f}",
-            took(cost),
-        ]
+        (cost.place, (f"{cost.kib:.1f}", f"{cost.ms:.2f}", took(cost.row.trials)), f"{cost.name} {cost.mark}")
         for cost in costs.costs
     ]
-    return table([*(["where"] if places else []), "engine and settings", *HEAD], rows)
+    return table(("KiB/tx", "ms/tx", "most lost"), rows)

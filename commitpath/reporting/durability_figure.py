@@ -7,24 +7,24 @@ import itertools
 from matplotlib.figure import Figure
 
 from analysis.figures import style
-from base.identity import FIRST_ENGINE
 from commitpath.charts import look, scatter
 from commitpath.charts.scatter import Mark
-from commitpath.charts.spec import CYCLE
 from commitpath.reporting.durability_bytes import NAMED, Costs
-from commitpath.reporting.durability_rows import Found, Row
-from model import engines
+from commitpath.reporting.durability_rows import ENGINE, Found
 
-# Settings with a color, a marker, and a column of panels. An engine without a journal mode has its own color.
-COLOR, SHAPE, COLUMN, ENGINE = "journal_mode", "synchronous", "device", "engine"
+# Settings with a color and marker, a filling, and a column of panels. An engine without a journal mode has
+# its own color and marker.
+SERIES, FILL, COLUMN = "journal_mode", "synchronous", "device"
+# As matplotlib's fillstyle, the more the safer.
+FILLS = {"off": "none", "normal": "bottom", "full": "full", "extra": "top"}
 # Most panels of bytes in a row.
 ACROSS = 3
 
 
 def lost_commits(found: Found) -> Figure:
-    """Draw a mark for each measured cell; without a usable database it is hollow at the right edge."""
+    """Draw a mark for each measured cell; without a usable database it is at the right edge."""
     partly = frozenset[str]().union(*(row.lacking for row in found.rows))
-    rest = [axis for axis in found.varied if axis not in {COLOR, SHAPE, COLUMN, ENGINE, *partly}]
+    rest = [axis for axis in found.varied if axis not in {SERIES, FILL, COLUMN, ENGINE, *partly}]
     places, marks = list[tuple[str, str]](), list[Mark]()
     for row in found.rows:
         others = " ".join(row.settings[name] for name in rest if row.settings[name])
@@ -32,8 +32,8 @@ def lost_commits(found: Found) -> Figure:
         mark = Mark(
             float(row.trials.worst or 0) if row.trials.usable else None,
             row.tps,
-            row.settings.get(COLOR) or row.settings.get(ENGINE, ""),
-            shape=f"{SHAPE} {row.settings[SHAPE]}" if row.settings.get(SHAPE) else "",
+            row.settings.get(SERIES) or row.settings.get(ENGINE, ""),
+            fill=row.settings.get(FILL, "") and f"{FILL} {row.settings[FILL]}",
             text=row.mark,
             outlined=bool(row.trials.broken),
         )
@@ -49,10 +49,18 @@ def lost_commits(found: Found) -> Figure:
     note = (
         f"{style.clean(found.caption())}. Commits lost: acknowledged transactions lost in the worst cut. "
         "Line: no cell of the panel is faster and loses less. Red edge: more was lost than the settings "
-        "allow. Hollow at the right edge: a cut left no usable database."
+        "allow. At the right edge: a cut left no usable database."
     )
-    colors = {mark.series: color(row) for mark, row in zip(marks, found.rows, strict=True)}
-    figure = {"title": "", "width": 7, "across": len(columns), "colors": colors, "front": True}
+    colors = look.hues(list(dict.fromkeys(mark.series for mark in marks)))
+    fills = {f"{FILL} {value}": how for value, how in FILLS.items()}
+    figure = {
+        "title": "",
+        "width": 7,
+        "across": len(columns),
+        "colors": colors,
+        "fills": fills,
+        "front": True,
+    }
     figure |= {"x_label": "commits lost", "y_label": "transactions/s", "x_scale": "symlog", "y_scale": "log"}
     return scatter.render(figure, panels, [note])
 
@@ -89,19 +97,10 @@ def bytes_written(costs: Costs) -> Figure:
         "title": "",
         "width": 7,
         "across": min(len(places), ACROSS),
-        "colors": dict(zip(map(style.clean, names), itertools.cycle(CYCLE), strict=False)),
+        "colors": look.hues(list(map(style.clean, names))),
         "x_label": "KiB written to the device, per transaction",
         "y_label": "mean latency of a transaction (ms)",
         "x_scale": "log",
         "y_scale": "log",
     }
     return scatter.render(figure, panels, [note])
-
-
-def color(row: Row) -> str:
-    """Return the color of a journal mode, or of the first file that only a row's engine has."""
-    if mode := row.settings.get(COLOR):
-        return look.color(mode.upper())
-    files = engines.by_name(row.settings[ENGINE]).FILES if ENGINE in row.settings else {}
-    colors = [ink for role, (_, ink) in files.items() if role not in engines.by_name(FIRST_ENGINE).FILES]
-    return colors[0] if colors else style.SQL

@@ -3,16 +3,33 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.report.terminal import seconds
+from base.text import filled
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.trials import Trials
 from commitpath.results.marks import MARKED, footnotes, kernels
 from commitpath.sweep.grid import Excluded
+from model import engines
+
+ENGINE = "engine"
+# Settings whose values are shown without their name, in capitals.
+WORDS = ("journal_mode", "synchronous")
+Settings = Mapping[str, str]
 
 MEASURED = (
     *("TPS", "cuts", "lost worst", "lost mean", "lost worst ms", "lost mean ms"),
     *("zero", "stale", "unusable", "against promise", "promised"),
 )
+KEY = (
+    "most lost: acknowledged transactions in the worst cut (time of the run), or ✗ and the cuts that left no "
+    "usable database; !: against the promise of the settings"
+)
+
+
+def rounded(value: float | None, digits: int) -> str:
+    """Return a number as text."""
+    return select.NONE if value is None else f"{value:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -22,7 +39,7 @@ class Row:
     lacking: the settings that its engine lacks; they are empty. runs: the runs that were measured.
     """
 
-    settings: Mapping[str, str]
+    settings: Settings
     tps: float
     trials: Trials
     promised: str
@@ -41,7 +58,7 @@ class Row:
         return [
             f"{self.tps:.1f}",
             str(trials.cuts),
-            *(select.NONE if value is None else f"{value:.{digits}f}" for value, digits in lost),
+            *(rounded(value, digits) for value, digits in lost),
             *(select.NONE if value is None else str(value) for value in (trials.zero, trials.stale)),
             str(trials.unusable),
             str(trials.broken),
@@ -61,7 +78,7 @@ class Found:
     failure: str
     varied: list[str]
     rows: list[Row]
-    unmeasured: Mapping[str, Sequence[Mapping[str, str]]]
+    unmeasured: Mapping[str, Sequence[Settings]]
     excluded: Sequence[Excluded]
     beyond: int = 0
 
@@ -88,6 +105,53 @@ def cuts(rows: Sequence[Row]) -> str:
     return " to ".join(dict.fromkeys(str(number) for number in (numbers[0], numbers[-1])))
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table in Markdown."""
-    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]
+def place_of(settings: Settings) -> str:
+    """Return the settings that belong to no engine: a panel."""
+    return " ".join(
+        value for axis, value in settings.items() if axis not in {*engines.axes(), ENGINE} and value
+    )
+
+
+def name_of(settings: Settings, every: Sequence[Settings]) -> str:
+    """Return a cell's engine, and the settings in which cells of that engine differ: SQLite WAL/FULL."""
+    alike = [other for other in every if other.get(ENGINE) == settings.get(ENGINE)]
+    varied = [
+        axis for axis in settings if axis in engines.axes() and len({other[axis] for other in alike}) > 1
+    ]
+    words = "/".join(settings[axis].upper() for axis in WORDS if axis in varied)
+    others = [f"{axis}={settings[axis]}" for axis in varied if axis not in WORDS and settings[axis]]
+    engine = engines.by_name(settings[ENGINE]).TITLE if ENGINE in settings else ""
+    return " ".join(filter(None, [engine, words, *others]))
+
+
+def took(trials: Trials) -> str:
+    """Return the most that the cuts took, as KEY explains it."""
+    spans = trials.usable and trials.worst and trials.worst_ms is not None
+    time = f" ({seconds(trials.worst_ms or 0)})" if spans else ""
+    return f"{trials.short()}{time}{' !' * bool(trials.broken)}"
+
+
+def lines(found: Found) -> list[str]:
+    """Return the measured cells as a table."""
+    every = [row.settings for row in found.rows] + [one for some in found.unmeasured.values() for one in some]
+    rows = [
+        (
+            place_of(row.settings),
+            (f"{row.tps:.1f}", took(row.trials), rounded(row.trials.mean, 2)),
+            f"{name_of(row.settings, every)} {row.mark}".strip(),
+        )
+        for row in found.rows
+    ]
+    return table(("TPS", "most lost", "mean lost"), rows)
+
+
+def table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str], str]]) -> list[str]:
+    """Return rows (place, numbers, name) in lines of a terminal, each place with its rows, and KEY."""
+    every = [("", head, "settings"), *rows]
+    widths = [max(map(len, column)) for column in zip(*(numbers for _, numbers, _ in every), strict=True)]
+    places: dict[str, list[str]] = {}
+    for place, numbers, name in every:
+        text = "  ".join(number.rjust(width) for number, width in zip(numbers, widths, strict=True))
+        lines = filled(name, " " * (len(text) + 4), first=f"{text}  ") or [text]
+        places.setdefault(place, filled(place)).extend(lines)
+    return [*(line for lines in places.values() for line in lines), *filled(KEY)]

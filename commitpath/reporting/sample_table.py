@@ -9,51 +9,50 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from base.errors import BadInputError
-from base.text import printable, printable_lines
+from base.text import filled_lines, printable
+from commitpath.command_line import stored_run, variables
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.setup import LATEX
 from commitpath.results import metrics, query
 from commitpath.results.distinct_runs import samples
 from commitpath.results.marks import MARKED, footnotes
-from commitpath.results.metrics import METRICS, WHOLE
+from commitpath.results.metrics import WHOLE
 from commitpath.sweep import grid
 
-FORMATS = ("csv", "latex", "markdown")
+# Without METRIC; those of them that any run has.
+METRICS = ("tps", "p50", "p99", "kib", "syncs", "flushes", "block_writes", "lost")
 # The digits of a number in a page; CSV has all.
 DIGITS = 4
 
 
 def table(options: Mapping[str, str]) -> int:
     """Print the table."""
-    form = options.get("FORMAT", "csv")
-    if not options.get("GRID") or form not in FORMATS:
-        raise BadInputError(
-            f"make table takes GRID=<a grid that was swept>, FORMAT={'|'.join(FORMATS)}, OP=<an operation or "
-            f"all> and METRIC=<some of {', '.join(METRICS)}, separated by blanks>"
-        )
+    if not options.get("GRID"):
+        raise variables.missing("table", ["GRID"])
     path, _ = grid.load(options["GRID"])
-    wanted = options.get("METRIC", "").split() or [name for name in METRICS if METRICS[name].quantity]
-    for name in wanted:
-        metrics.check(name)
+    given = [metrics.check(name) for name in options.get("METRIC", "").split()]
+    wanted = given or METRICS
     results = query.current().of_lab(options.get("LAB"))
     of_grid = f"grid={path.stem} status=ok"
     runs = samples(select.selected(list(results.counted), of_grid))
     if not runs:
         labs = sorted({run.facts["lab"] for run in select.selected(list(results.every), of_grid)})
-        more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else ""
+        more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else stored_run.or_import(path.stem)
         raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}{more}")
     op = options.get("OP", WHOLE)
     operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
     if op not in operations:
         raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
     head, rows = numbers(runs, wanted, op)
-    print({"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[form](head, rows))
+    write = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[options.get("FORMAT", "csv")]
+    print(write(head, rows))
     lacking = Counter(
         f"no {name}: {cuts}" for name in wanted for run in runs if (cuts := metrics.unusable(run, name))
     )
     notes = [f"{number} of {len(runs)} runs: {reason}" for reason, number in lacking.items()]
-    print(printable_lines([f"{len(rows)} samples of OP={op}", *notes, *footnotes(runs)]), file=sys.stderr)
+    notes += [f"METRIC={name}: no run has it of OP={op}" for name in given if name not in head]
+    print(filled_lines([f"{len(rows)} samples of OP={op}", *notes, *footnotes(runs)]), file=sys.stderr)
     return 0
 
 

@@ -27,8 +27,6 @@ from model.cell import SAMPLED, Cell, sample
 
 # (grid, settings, reason) of cells that grids leave out.
 Excluded = Sequence[tuple[str, Mapping[str, str], str]]
-# For a command that finds nothing in an empty database.
-NO_RUNS = "no run is here; `make import FILE=experiments/reference.tar.xz` brings the first ones"
 # The reason of a cell without a run in any lab.
 NOT_RUN = "it was not run"
 COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")

@@ -50,7 +50,8 @@ def test_good_runs_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(tmp_path / "out.svg", [tmp_path / "results"]) == 0
     out = capsys.readouterr().out
     assert "delete  ext4-ordered: " in out and "wal  ext4-ordered: " in out
-    assert (tmp_path / "out.svg").is_file()
+    drawn = (tmp_path / "out.svg").read_text()
+    assert ">1<" in drawn and ">1.00<" not in drawn
 
 
 def test_runs_that_are_not_drawn_are_counted_with_the_reason(

@@ -150,6 +150,11 @@ class Lab:
         return folder
 
 
+def one_line(printed: str) -> str:
+    """What was printed, as one line."""
+    return " ".join(printed.split())
+
+
 @functools.cache
 def analysed() -> Path:
     """A recorded run, analysed without figures, once for all copies; its folder is gone with this process."""

@@ -5,13 +5,16 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from lab import Lab
+from lab import Lab, one_line
+from matplotlib.lines import Line2D
 
+from commitpath.charts import look, scatter
+from commitpath.charts.lines import MARKERS
 from commitpath.charts.scatter import Mark, front
 from commitpath.reporting.durability import within
-from commitpath.reporting.durability_rows import Found, Row
-from commitpath.reporting.durability_table import KEY, lines
+from commitpath.reporting.durability_rows import KEY, Found, Row, lines
 from commitpath.reporting.trials import Trials
+from model import engines
 
 GRID = """description: four cells
 constants: {crash: power, cuts: 20, rows: 100, n: 10, probes: none, device: emmc-5.0}
@@ -36,7 +39,7 @@ def test_cells_that_lose_more_time_than_allowed_are_not_drawn(lab: Lab, grid: st
     run(lab, 900, "wal", "normal", took={"worst": 19})  # 85.5 ms
     run(lab, 500, "wal", "full", took={"worst": 1})
     figure = str(tmp_path / "figure.svg")
-    out = lab.ok("durability", GRID=grid, FIGURE=figure, LOSE_AT_MOST="50ms")
+    out = one_line(lab.ok("durability", GRID=grid, FIGURE=figure, LOSE_AT_MOST="50ms"))
     assert "2 of 4 cells of grid four are measured" in out
     assert "not drawn: 1, as a cut took more than 50ms" in out
     assert [one["synchronous"] for one in csv.DictReader((tmp_path / "figure.csv").open())] == ["full"]
@@ -70,13 +73,15 @@ def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, t
     run(lab, 100, "delete", "full", status="rejected")
     figure = tmp_path / "figure.svg"
     out = lab.ok("durability", GRID=grid, FIGURE=str(figure))
+    assert out.splitlines()[:3] == [
+        "  TPS    most lost  mean lost  settings",
+        "945.0  9 (40.5 ms)       2.50  WAL/NORMAL",
+        "525.0            0       0.00  WAL/FULL",
+    ]
     assert (
-        "2 of 4 cells of grid four are measured, each by 20 cuts (power); not drawn: 1, as it was not " in out
-    )
-    assert "run; not drawn: 1, as rejected: 2 events lost. " in out
-    # of an analysis that looked at no sectors
-    told = "| wal | normal | 945.0 | 20 | 9 | 2.50 | 40.5 | 11.25 | - | - | 0 | 0 | consistent, but the "
-    assert told in out
+        "2 of 4 cells of grid four are measured, each by 20 cuts (power); not drawn: 1, as it was not run; "
+        "not drawn: 1, as rejected: 2 events lost. "
+    ) in one_line(out)
     rows = list(csv.DictReader((tmp_path / "figure.csv").open()))
     assert [(one["journal_mode"], one["synchronous"], one["lost worst"]) for one in rows] == [
         ("wal", "normal", "9"),
@@ -88,39 +93,50 @@ def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, t
     assert ">wal<" in drawn and ">delete<" not in drawn
 
 
-def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
-    varied = ["device", "fs", "mount_options", "journal_mode", "synchronous"]
-    filesystems = [("ext4", ""), ("f2fs", "fsync_mode=posix"), ("f2fs", "fsync_mode=strict")]
+def test_a_table_fits_a_terminal() -> None:
+    """Each place with its cells, wherever they are in the grid."""
+    varied = ["device", "fs", "engine", "journal_mode", "synchronous", "wal_autocheckpoint"]
+    whole, broken = (Trials(20, 3, 1.0, bad, 2 * bad, None, 4.25, 1.0, None, None) for bad in (0, 1))
     rows = [
-        Row(dict(zip(varied, (device, *of, mode, sync), strict=True)), 100.0, trials, "all")
-        for device, of, mode, (sync, trials) in product(
-            ("honest", "lying"),
-            filesystems,
-            ("wal", "delete", "off"),
-            [
-                ("full", Trials(20, 0, 0.0, 0, 0, None, 0.0, 0.0, None, None)),
-                ("normal", Trials(20, 3, 1.0, 0, 2, "one", 4.25, 1.0, None, None)),
-                ("off", Trials(20, 3, 1.0, 5, 0, None, 4.0, 1.0, None, None)),
-            ],
+        Row(dict(zip(varied, (device, fs, "sqlite", mode, sync, "1000000"), strict=True)), 100.0, trials, "")
+        for mode, (sync, trials), device, fs in product(
+            ("wal", "delete"), (("full", whole), ("extra", broken)), ("emmc", "card" * 9), ("ext4", "f2fs")
         )
     ]
-    told = lines(Found("many", "power", varied, rows[1:], {}, []))
-    assert told[:5] == [
-        *(KEY, "", "`device=honest`", ""),
-        "| journal_mode/synchronous | ext4 | f2fs fsync_mode=posix | f2fs fsync_mode=strict |",
+    rows += [Row(dict.fromkeys(varied, "") | {"engine": "lmdb", "device": "emmc"}, 5.0, whole, "")]
+    rows += [Row(rows[0].settings | {"wal_autocheckpoint": "100" * 20}, 5.0, whole, "")]
+    told = lines(Found("many", "power", varied, rows, {}, []))
+    assert told[:9] == [
+        "  TPS   most lost  mean lost  settings",
+        "emmc ext4",
+        "100.0  3 (4.2 ms)       1.00  SQLite WAL/FULL wal_autocheckpoint=1000000",
+        "100.0       ✗ 1 !       1.00  SQLite WAL/EXTRA wal_autocheckpoint=1000000",
+        "100.0  3 (4.2 ms)       1.00  SQLite DELETE/FULL wal_autocheckpoint=1000000",
+        "100.0       ✗ 1 !       1.00  SQLite DELETE/EXTRA wal_autocheckpoint=1000000",
+        "  5.0  3 (4.2 ms)       1.00  SQLite WAL/FULL",
+        f"                                wal_autocheckpoint={'100' * 20}",
+        "emmc f2fs",
     ]
-    first = told.index("`device=lying`")
-    assert told[6:9] == [
-        "| delete/off | 100.0; ✗ 5 | 100.0; ✗ 5 | 100.0; ✗ 5 |",
-        "| delete/normal | **100.0; 3 (4.2 ms)** | **100.0; 3 (4.2 ms)** | **100.0; 3 (4.2 ms)** |",
-        "| delete/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |",
+    assert " ".join(told[-3:]).split() == KEY.split()
+    assert max(len(line) for line in told if "100100" not in line) <= 80
+
+
+def test_each_series_has_its_own_hue_and_marker() -> None:
+    """Also of engines, and where there are more of them than markers."""
+    modes = ["delete", "truncate", "persist", "memory", "off", "wal"]
+    hues = look.hues([*modes, *engines.names()])
+    assert len({*hues.values()}) == len(hues) and hues["wal"] == look.color("WAL")
+    marks = [Mark(at, at, f"engine {at}") for at in range(1, 2 + len(MARKERS))]
+    figure = {"title": "", "width": 7, "across": 1, "colors": look.hues([mark.series for mark in marks])}
+    made = scatter.render(
+        figure | {"x_label": "", "y_label": "", "x_scale": "log", "y_scale": "log"}, [("", marks)]
+    )
+    drawn = [
+        (line.get_marker(), line.get_fillstyle())
+        for line in made.findobj(Line2D)
+        if line.get_marker() in MARKERS
     ]
-    # in the order of the axes, whichever is not measured
-    assert told[11] == "| wal/full | - | 100.0; 0 | 100.0; 0 |"
-    assert told[first + 9] == "| wal/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |"
-    # an engine without these settings has no line of such a table
-    other = Row({**rows[0].settings, "journal_mode": "", "synchronous": ""}, 50.0, rows[0].trials, "all")
-    assert len(lines(Found("many", "power", varied, [*rows, other], {}, []))) == len(rows) + 3
+    assert len({*drawn}) == len(marks)
 
 
 def test_the_front_is_what_no_cell_beats() -> None:

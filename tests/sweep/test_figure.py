@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from copied import copy_tree, python
-from lab import Lab, edit
+from lab import Lab, edit, one_line
 from matplotlib.figure import Figure
 
 from analysis.figures import style
@@ -21,7 +21,7 @@ from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
 from commitpath.charts import command, files, look
 from commitpath.charts.files import figure_path
-from commitpath.charts.spec import FORMS, Spec, colors_of, ops_of, panels
+from commitpath.charts.spec import FORMS, OP, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
 from commitpath.results.metrics import METRICS, rate
 from commitpath.sweep.grid import expand
@@ -55,7 +55,7 @@ def swept(lab: Lab) -> Lab:
 
 def drawn(lab: Lab, figure: Path, **options: Any) -> tuple[str, list[dict[str, str]]]:
     """(what is printed, the rows of the CSV)."""
-    out = lab.ok("figure", FIGURE=str(figure), **options)
+    out = one_line(lab.ok("figure", FIGURE=str(figure), **options))
     with figure.with_suffix(".csv").open() as file:
         return out, list(csv.DictReader(file))
 
@@ -98,7 +98,8 @@ def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path
 def test_a_percentile_without_an_operation_has_a_panel_for_each(
     swept: Lab, grid: str, tmp_path: Path
 ) -> None:
-    _, rows = drawn(swept, tmp_path / "all.png", GRID=grid, **P99)
+    _, rows = drawn(swept, tmp_path / "all.svg", GRID=grid, **P99, FORM="table")
+    assert ">update 4096<" in (tmp_path / "all.svg").read_text()
     assert list(dict.fromkeys(row["op"] for row in rows)) == ["insert", "update", "delete"]
     assert len(rows) == 18
 
@@ -164,8 +165,18 @@ def test_the_axes_to_choose_are_those_that_an_engine_has() -> None:
 
 
 def test_a_figure_needs_a_file() -> None:
-    with pytest.raises(BadInputError, match=r"^FIGURE: missing; a new \.pdf, \.svg, \.png or \.pgf$"):
+    with pytest.raises(BadInputError, match=r"^FIGURE: missing; a \.pdf, \.svg, \.png or \.pgf$"):
         figure_path("")
+
+
+def test_a_figure_is_replaced_and_another_csv_is_not(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").touch()
+    name = str(tmp_path / "x.svg")
+    with pytest.raises(BadInputError, match=r"x\.csv, for its numbers, is there already, without a figure$"):
+        figure_path(name)
+    assert figure_path(name, numbers=False)
+    (tmp_path / "x.pdf").touch()
+    assert figure_path(name) == tmp_path / "x.svg"
 
 
 def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +189,9 @@ def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_pgf_has_the_texts_as_latex(swept: Lab, grid: str, tmp_path: Path) -> None:
     drawn(swept, tmp_path / "x.pgf", GRID=grid, OP="insert", **P99)
     assert r"page\_size (bytes)" in (tmp_path / "x.pgf").read_text()
+    (made := Figure()).text(0.5, 0.5, look.tick(2000))
+    style.save(made, tmp_path / "y.pgf")
+    assert r"2\,000" in (tmp_path / "y.pgf").read_text()
 
 
 def test_without_a_run_the_sweep_is_named(lab: Lab, grid: str, tmp_path: Path) -> None:
@@ -217,6 +231,17 @@ def test_each_data_file_is_a_figure_of_its_grid(name: str) -> None:
     assert made and all(panel.bars for panel in made)
 
 
+def test_each_panel_has_every_series_in_the_order_of_the_axis() -> None:
+    where = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
+    spec = Spec("reference", OP, series="synchronous", facet="journal_mode", where=where)
+    _, made = panels(spec, expand("reference"))
+    assert {panel.series for panel in made} == {("off", "normal", "full", "extra")}
+
+
+def test_a_mode_and_an_operation_of_one_name_have_their_own_colours() -> None:
+    assert look.color(colors_of(["delete"], "op")["delete"]) != look.color(colors_of(["delete"])["delete"])
+
+
 def test_a_metric_with_all_operations_is_of_all() -> None:
     spec, made = panels(Spec("quick", "fs", series="journal_mode"), expand("quick"))
     assert not spec.facet and {bar.op for panel in made for bar in panel.bars} == {"all"}
@@ -243,6 +268,11 @@ def test_ticks_are_the_numbers_that_they_stand_at() -> None:
         "12.5",
         "2\u202f000",
     ]
+
+
+def test_whole_numbers_are_drawn_as_such() -> None:
+    drawn = [look.digits(value) for value in (0, 5.0, 5.02, 64.0, 64.5, 2000)]
+    assert drawn == ["0", "5", "5.02", "64", "64.5", "2\u202f000"]
 
 
 def test_operations_are_those_of_the_workload() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import ROOT, Lab
+from lab import ROOT, Lab, one_line
 
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
@@ -41,10 +41,16 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return lab
 
 
-def test_until_the_import_a_command_names_it(lab: Lab) -> None:
+def test_until_the_import_a_command_names_it(lab: Lab, tmp_path: Path) -> None:
     line = f"no run is here; `make import FILE={FILE}` brings the first ones"
     for target, *words in COMMANDS[1:]:
         assert lab.says(target, **variables(tuple(words))).endswith(line)
+    assert one_line(lab.ok("results")).endswith(line)
+    figure = {"FIGURE": str(tmp_path / "x.svg")}
+    axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE}
+    for target, more in (("table", {}), ("figure", figure | axes), ("durability", figure)):
+        said = lab.says(target, GRID="reference", **more)
+        assert said.endswith(f", or make import FILE={FILE} for the shipped runs")
 
 
 def test_each_run_is_of_a_cell_that_this_tree_makes(newcomer: Lab) -> None:
@@ -84,22 +90,27 @@ WHERE = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
 def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: Path) -> None:
     figure = tmp_path / "rates.svg"
     axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE}
-    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes)
+    out = one_line(newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes))
     assert "12 of 12 points drawn" in out and f"¶ 12 of 12 runs: {select.UNVERIFIED}" in out
     image = figure.read_text()
     assert image.count("¶") > 12 and "12 of 12 runs: unverified" in image
+    # the legend has the order of the bars
+    assert re.findall(">(off|normal|full|extra)<", image)[:4] == ["off", "normal", "full", "extra"]
     with figure.with_suffix(".csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     # a run counts once, and each of its points has the mark
     each = {"METRIC": "p99", "FORM": "lines", "X": "journal_mode", "WHERE": f"{WHERE} sync=full"}
-    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **each)
+    out = one_line(newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **each))
     assert "15 of 15 points drawn" in out and f"¶ 5 of 5 runs: {select.UNVERIFIED}" in out
     assert figure.read_text().count(">¶<") == 15
-    lost = newcomer.ok("durability", GRID="reference", FIGURE=str(tmp_path / "lost.svg"))
+    printed = newcomer.ok("durability", GRID="reference", FIGURE=str(tmp_path / "lost.svg"))
+    assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
+    lost = one_line(printed)
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
-    assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and lost.count(" ¶ |") == number
+    assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and printed.count(" ¶\n") == number
     lines = newcomer.ok("results").splitlines()
+    assert lines[-4] == results_commands.SHIPPED_RUNS
     assert lines[-3] == results_commands.UNUSABLE
     assert lines[-2] == f"¶ {number} runs are unverified: their files are not here"
     # an axis of one engine that has one value is not printed
@@ -107,7 +118,9 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     with (tmp_path / "lost.csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
-    assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in numbers.stderr
+    assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in one_line(
+        numbers.stderr
+    )
     varied = "device,fs,engine,journal_mode,synchronous,wal_autocheckpoint,run,mark,"
     assert numbers.stdout.startswith(varied)
     # that needs files, as does each number of another lab's run
@@ -180,6 +193,14 @@ def test_a_run_without_files_is_named_with_its_lab(labs: Callable[[str], Lab], t
     )
 
 
+def test_an_export_counts_the_runs_with_files(newcomer: Lab, tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "results")
+    lab.results.mkdir()
+    shutil.copy(newcomer.results / "results.sqlite", lab.results)
+    out = lab.ok("export", FILE=str(tmp_path / "x.tar.gz"), LAB="here", FILES="yes")
+    assert f": {len(expand('reference').runs)} runs, 0 of them with raw files, " in out
+
+
 def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Path) -> None:
     cuts = "15 of 40 cuts left no usable database"
     sides = {"A": "mode=memory", "B": f"mode=wal sync=full {WHERE}"}
@@ -192,7 +213,7 @@ def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Pat
     assert (lost["memory"], lost["persist"]) == ("", "0.0")
     axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE, "METRIC": "lost"}
     figure = tmp_path / "lost.svg"
-    out = newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes)
+    out = one_line(newcomer.ok("figure", GRID="reference", FIGURE=str(figure), **axes))
     assert "9 of 12 points drawn" in out and f"/{MEMORY} has no lost of all: {cuts}" in out
     with figure.with_suffix(".csv").open() as file:
         states = {row["journal_mode"]: (row["lost"], row["state"]) for row in csv.DictReader(file)}

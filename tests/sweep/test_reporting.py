@@ -233,6 +233,7 @@ def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     paper.write_text("source: a paper\nreported: {filesystem: ext4, journal_mode: WAL, kernel:}\n")
     card = lab.ok("report-card", FILE=str(paper))
     assert "grade: not comparable, 2 of 33 reported" in card
+    assert max(map(len, card.splitlines())) <= 80
     assert "MISSING (essential)" in card
 
 

@@ -51,6 +51,7 @@ def test_a_command_without_its_run_says_what_is_missing(command: str) -> None:
     missing = "RUN_B" if command == "diff" else "RUN"
     assert f"{missing}: missing; make {command} takes {missing}=" in done.stderr
     assert f"(make help {command})" in done.stderr
+    assert (", or TRACE= (" in done.stderr) == (command == "inspect")
     if command == "diff":
         assert "RUN_A=/nowhere: no such run; " in done.stderr
 
@@ -66,8 +67,8 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["FIGURE=a.gif"], "FIGURE=a.gif: unsupported suffix; use .svg, .png, .pdf"),
-        (["FIGURE=/nowhere/a.svg"], "FIGURE: there is no folder /nowhere"),
+        (["FIGURE=a.gif"], "FIGURE=a.gif: unsupported suffix; use .pdf, .svg, .png, .pgf"),
+        (["FIGURE=/nowhere/a.svg"], "FIGURE=/nowhere/a.svg: there is no folder /nowhere"),
         (["FIGURE=a.svg", "RUNS=/nowhere"], "RUNS=/nowhere: no such run; "),
     ],
 )
@@ -75,6 +76,7 @@ def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str)
     done = commands.call("ledger", *words)
     assert (done.returncode, done.stderr.splitlines()) == (EXIT_BAD_INPUT, [done.stderr.rstrip("\n")])
     assert done.stderr.startswith(f"commitpath: {says}")
+    assert done.stderr.endswith("; RUNS is runs, or one folder of results\n") == ("RUNS" in says)
 
 
 BUILD = """

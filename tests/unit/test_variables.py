@@ -98,6 +98,11 @@ def test_the_short_help_fits_a_terminal_and_its_examples_are_accepted() -> None:
         variables.check(target, dict(setting.split("=", 1) for setting in settings))
 
 
+def test_the_long_help_fits_a_terminal() -> None:
+    every = [line for name, text in help.targets() for line in help.of_target(name, text)]
+    assert max(map(len, [*every, *help.text().splitlines()])) <= 80
+
+
 def test_help_on_one_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert help.print_help({"TOPIC": "sweep"}) == 0
     text = capsys.readouterr().out
