@@ -106,7 +106,9 @@ def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
             bars_found.append(bar)
     if not bars_found:
         reasons = "".join(f"; {number}: {why}" for why, number in left.items())
-        raise FileError(results, "", f"no accepted run with its files and a ledger{reasons}", "make experiment first")
+        raise FileError(
+            results, "", f"no accepted run with its files and a ledger{reasons}", "make experiment first"
+        )
     return bars_found, left
 
 
