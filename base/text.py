@@ -1,4 +1,4 @@
-"""Make text from other sources safe for a terminal; suggest near matches."""
+"""Text of messages: escape invisible characters, list allowed values, suggest the nearest one."""
 
 import difflib
 from collections.abc import Iterable
