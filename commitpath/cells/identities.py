@@ -1,4 +1,4 @@
-"""Compute a cell's id and folder name, write it for cell.json, fill in axes that older cells lack."""
+"""Compute a Cell's id and folder name, its document for cell.json, and the current id of an older cell."""
 
 from collections.abc import Set
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Read the inventory of boards, and play a playbook with Ansible."""
+"""Read and check the inventory of boards; run a playbook with Ansible, and find a failed task's message."""
 
 import json
 import math
