@@ -1,4 +1,4 @@
-"""`make experiment`, `watch`, `plan`, `board`, `calibrate`, `snapshots`, `destroy`: commands with a board."""
+"""`make experiment`, `watch`, `plan`, `board`, `calibrate`, `emulator`, `snapshots`, `destroy` and `host`."""
 
 import contextlib
 import json

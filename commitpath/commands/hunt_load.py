@@ -34,12 +34,8 @@ class Load:
         return f"{TABLE}{rows}{sqlfile.MARK}\n{''.join(lines)}"
 
     def write(self, path: Path) -> None:
-        """Write that file."""
+        """Write the file for WORKLOAD=sql."""
         path.write_text(self.text())
-
-    def first(self, count: int) -> Load:
-        """Return it with its first transactions only."""
-        return replace(self, transactions=self.transactions[:count])
 
     def without(self, begin: int, end: int) -> Load:
         """Return it without some transactions."""

@@ -68,7 +68,7 @@ def import_(options: dict[str, str]) -> int:
     return 0
 
 
-# Of a terminal, and of a run's id with a process number of 5 digits.
+# Columns of a terminal, and of a run's id.
 WIDTH, RUN_WIDTH = 80, 22
 UNUSABLE = "✗ cuts that left no usable database"
 # Columns of the table (docs/how-to/results-db.md).

@@ -1,4 +1,4 @@
-"""Create and open results.sqlite; every fault is a DatabaseError of one line."""
+"""Create, check and open results.sqlite; every fault is a DatabaseError of one line."""
 
 import contextlib
 import re
