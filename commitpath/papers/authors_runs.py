@@ -1,4 +1,4 @@
-"""Compare the authors' own runs with ours (`predicted` of a figure): ratios, and how many are close."""
+"""Compare a paper's published runs (artifact.csv) with ours by ratio, for figures with `predicted`."""
 
 from __future__ import annotations
 

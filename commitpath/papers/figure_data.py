@@ -1,4 +1,4 @@
-"""The figures of a paper, experiments/papers/<name>/figures/*.yml, as panels of cells.
+"""Read a paper's figures (experiments/papers/<name>/figures/*.yml), and make their panels of cells.
 
 A figure names cells by settings that override those of paper.yml. A word of paper.yml stands for each of
 its meanings. Each cell is used in each SQLite release.

@@ -1,4 +1,4 @@
-"""Compare the readings of each claim with the measurements: ratios, marks, verdicts."""
+"""Judge a paper's claims in all readings: ratios of stored runs, intervals, marks, verdicts."""
 
 import itertools
 from collections.abc import Mapping
@@ -107,7 +107,7 @@ def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
 
 
 def settled(claim: Claim, name: str) -> str:
-    """Return a verdict of a claim: a known gap of the model contradicts nothing."""
+    """Return a claim's verdict: a claim with a known gap of the model is not decided, never contradicted."""
     return verdict.NOT_DECIDED if name == verdict.CONTRADICTED and "gap" in claim.texts else name
 
 

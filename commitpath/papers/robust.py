@@ -1,4 +1,4 @@
-"""`make reproduce PAPER=… ROBUST=yes`: what a paper's verdicts depend on.
+"""`make reproduce … ROBUST=yes`: judge a paper's claims again with other devices, seeds, boards, CPUs.
 
 The headline of each claim is judged again with settings of paper.yml's `robust` changed on both sides of each
 comparison: other devices, used ones, seeds, boards, CPUs. A verdict that never changes is robust; another one

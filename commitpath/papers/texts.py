@@ -1,4 +1,4 @@
-"""The texts of claims.yml: Jinja templates whose numbers are read from runs when the page is made.
+"""Fill in the Jinja templates of claims.yml, such as a claim's explanation, with numbers of stored runs.
 
     {{ tps(mode='wal') }}                          rate of the timed cell
     {{ per('fua', op='insert', mode='truncate') }} per transaction, from the watched run

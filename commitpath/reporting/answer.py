@@ -1,4 +1,4 @@
-"""The answer of `make advise`: a verdict, a table of the Pareto front, the reasons, and a command."""
+"""Write the answer of `make advise`: a verdict, the Pareto front as a table, the reasons, a command."""
 
 import shlex
 import textwrap
@@ -16,7 +16,7 @@ from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.query import Results
 from model.engines import survival
 
-# What is compared; the least is best.
+# Dimensions of the Pareto front; the least value is best.
 DIMENSIONS: dict[str, Callable[[Setting], float | None]] = {
     "TPS": lambda setting: -setting.tps,
     "p99": lambda setting: setting.slowest_p99,

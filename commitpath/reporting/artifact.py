@@ -1,4 +1,4 @@
-"""`make artifact GRID=… FILE=…`: an archive of a grid's runs with what an artifact evaluation asks for."""
+"""`make artifact GRID=… FILE=…`: write a .tar.gz of a grid's runs, figures, set-up text and README."""
 
 from __future__ import annotations
 

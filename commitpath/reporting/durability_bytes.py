@@ -1,4 +1,4 @@
-"""KiB written and ms per transaction of cells on which power cuts were tried, from their watched runs."""
+"""`make durability OVER=bytes`: KiB and ms per transaction from watched runs of cells with crash trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of `make durability`: a row for each cell, or for each device settings by filesystems."""
+"""Markdown tables of `make durability`: a row for each cell, or settings by filesystem for many cells."""
 
 from __future__ import annotations
 

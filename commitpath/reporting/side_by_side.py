@@ -1,4 +1,4 @@
-"""Draw a comparison as a page with a figure: TPS, bytes and commands of each matched cell in A and in B."""
+"""`make compare PAGE=…`: write an HTML page with a figure of TPS, bytes and commands of each matched cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import ChoiceLoader, FileSystemLoader
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
@@ -199,9 +198,7 @@ def write(
 
     margin: what counts as equal.
     """
-    environment = html_page.environment()
-    own = FileSystemLoader(Path(__file__).parent)
-    environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
+    environment = html_page.environment(Path(__file__).parent)
     ordered = sorted(matched, key=lambda cell: cell.label)
     rows = [row for cell in ordered for row in rows_of(cell, "tps", margin) if row.metric == WHOLE]
     try:

@@ -1,4 +1,4 @@
-"""For `make advise`: pairs of settings that differ in one, and what it buys: speed, survival or nothing."""
+"""For `make advise`: compare settings that differ in one axis; list which buy speed, which nothing."""
 
 import itertools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Parse EXPECT, such as `syncs.insert<=1.1 kib.all<=26 lost.max==0`, and check it against cells.
+"""Parse EXPECT, such as `syncs.insert<=1.1 kib.all<=26`; refuse metrics that a cell's runs lack.
 
     expectations = expectation, { blanks, expectation }
     expectation  = name, comparison, number
