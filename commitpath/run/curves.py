@@ -1,4 +1,4 @@
-"""Compute IOPS, MB/s and latency of a device profile over size, depth or range with the model; no board.
+"""Compute IOPS, MB/s and latency of a device profile over size, depth or range with the model, on this host.
 
 The host's share of a command, in its block layer and in fio, is a constant of one CPU: HOST_NS.
 """

@@ -1,4 +1,4 @@
-"""A sweep's progress line: runs done, failed, left, and the time to the end."""
+"""A sweep's progress line: counts of done, failed and remaining runs, and the estimated time left."""
 
 import contextlib
 import time
@@ -37,7 +37,7 @@ class Progress:
         return total / self.jobs
 
     def text(self) -> str:
-        """Return the line."""
+        """Return the counts and the estimated time left."""
         done, failed = self.marked("done", self.todo), self.marked("failed", self.todo)
         prepared = self.marked("prepared", self.groups)
         left = len(self.todo - done - failed)
@@ -48,7 +48,7 @@ class Progress:
         return f"{boards}{counts}; time to the end {eta}"
 
     def stopped(self) -> str:
-        """Return what is said when the sweep is interrupted."""
+        """Return the line for an interrupted sweep."""
         done = len(self.marked("done", self.todo)) + self.before
         return f"sweep: {done} of {len(self.todo) + self.before} runs done; the same command goes on"
 

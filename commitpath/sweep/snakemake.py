@@ -1,4 +1,4 @@
-"""Run Snakemake with a progress line, here or on Slurm (docs/how-to/sweeps.md), and stop it on a signal."""
+"""Start Snakemake for a sweep, here or on Slurm; show progress; stop it and its jobs on a signal."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""A sweep's plan: its runs, the boards that they share, plan.json, and its rows in the database."""
+"""Merge grids into a sweep's plan: runs by shared board; write plan.json and the database's grid rows."""
 
 import hashlib
 import json
