@@ -1,4 +1,4 @@
-"""Kinds of database operations (insert, read, …), with effects and colours, from workloads/operations.yml."""
+"""Kinds of database operations (insert, read, …) from workloads/operations.yml; class Transaction."""
 
 import functools
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ _WORDS = {"select": "read"}
 
 
 class Kind(NamedTuple):
-    """A line of the table."""
+    """A kind of operation: a line of workloads/operations.yml."""
 
     mutates: bool
     reads: bool

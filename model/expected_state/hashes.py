@@ -1,4 +1,4 @@
-"""Hash the rows of a database as boards hash a recovered one, in C (workloads/trials/recovered.h)."""
+"""Hash a database's rows exactly as boards hash a recovered one, in C (workloads/trials/recovered.h)."""
 
 import functools
 import sqlite3

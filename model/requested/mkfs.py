@@ -1,4 +1,4 @@
-"""Parse mkfs options: which are allowed, and which are in effect by the superblock."""
+"""Parse mkfs options: refuse those not allowed, list those requested and in effect by the superblock."""
 
 import re
 

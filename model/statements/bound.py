@@ -1,4 +1,4 @@
-"""Bind typed values to a statement's parameters, as SQL text."""
+"""Replace a statement's parameters by their typed values, as SQL literals."""
 
 import math
 import re

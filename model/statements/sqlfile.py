@@ -1,4 +1,4 @@
-"""Parse a user's SQL file (WORKLOAD=sql): statements that make the database, then transactions."""
+"""Parse a user's SQL file (WORKLOAD=sql) into schema and transactions; check and pack them for the driver."""
 
 import hashlib
 import itertools

@@ -1,7 +1,8 @@
-"""Generate a workload's transactions in Python exactly as the C driver does, to compare and replay them.
+"""Generate a workload's transactions in Python exactly as the C driver does: interface, random numbers, keys.
 
 A module has the name of a driver's workload and makes what workloads/workloads/<name>.c makes;
-tests/driver/test_made_again.py compares the two. Workloads without a module are not verified.
+tests/driver/test_made_again.py compares the two. Recorded runs are compared with them, and expected databases
+computed from them. Workloads without a module are not verified.
 """
 
 import functools
@@ -82,7 +83,7 @@ class Random:
 
 
 class Phase(NamedTuple):
-    """A phase, for making its transactions."""
+    """A phase of a run: its options, last key and random numbers, from which its transactions follow."""
 
     name: str
     options: Options
