@@ -30,7 +30,7 @@ class Durability:
     power: str
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return (failure, what survives it)."""
+        """Return (failure, what survives it) for each of FAILURES."""
         return list(zip(FAILURES, astuple(self), strict=True))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from model.cell import Cell
 from model.crash_points import cuts
-from model.crash_points.ran import Ran
+from model.crash_points.recorded_run import Ran
 from model.workloads import Random
 
 AFTER, DURING, ACKNOWLEDGED, BEGUN = "after", "during", "acknowledged", "begun"

@@ -18,7 +18,7 @@ def allowed(kind: str) -> str:
 
 
 def refused(kind: str, options: str) -> list[str]:
-    """Return the words that are not allowed."""
+    """Return the words of these options that are not allowed."""
     return [
         word
         for word in words(kind, options)

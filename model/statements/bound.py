@@ -12,7 +12,7 @@ class Raw(bytes):
 
 
 class Zeros(int):
-    """A zeroblob of so many bytes."""
+    """A zeroblob; the number is its length in bytes."""
 
 
 # SQLite's tokens (tokenize.c), as far as they are parameters or may contain a newline.

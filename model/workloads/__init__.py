@@ -55,7 +55,7 @@ class Operation(NamedTuple):
 
 
 class Random:
-    """splitmix64, as workloads/prng.h has it."""
+    """A stream of splitmix64, as in workloads/prng.h."""
 
     def __init__(self, seed: int, stream: int) -> None:
         self.state = self.mixed((seed & _WORD) ^ self.mixed(stream + 1))
@@ -70,7 +70,7 @@ class Random:
         return value % limit
 
     def next(self) -> int:
-        """Return a number of 64 bits."""
+        """Return the next number of 64 bits."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & _WORD
         return self.mixed(self.state)
 
@@ -92,7 +92,7 @@ class Phase(NamedTuple):
 
 
 class Workload(Protocol):
-    """The interface of the modules."""
+    """The interface of this package's modules."""
 
     # in order: a phase's place is its stream of random numbers
     PHASES: tuple[str, ...]
