@@ -1,4 +1,4 @@
-"""Provision and prepare a board with Ansible; save a virtual board's snapshots; test its probes.
+"""Provision and prepare a board with Ansible; make a virtual board's snapshots; test its probes.
 
 Three snapshots, each made from the one before: provisioned, prepared, and with a cell's probes attached.
 """
@@ -91,7 +91,7 @@ def provision(variables: Mapping[str, Any], limit: float | None = None, *options
 
 
 def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
-    """Play prepare.yml on a provisioned board."""
+    """Play prepare.yml on a provisioned board: make, mount and populate its filesystem, rehearse a run."""
     kind = variables["load_script"]
     files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
     files |= {**board_scripts(RUN_SCRIPTS), **texts(variables)}

@@ -37,7 +37,7 @@ class AxisRuns:
     file: str
 
     def title(self, value: str) -> str:
-        """Return `SQLITE=3.46.1`."""
+        """Return a value with its variable: `SQLITE=3.46.1`."""
         return f"{self.axis.variable}={value}"
 
     def run(self, value: str) -> Run:

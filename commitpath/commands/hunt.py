@@ -1,4 +1,4 @@
-"""`make hunt`: run random settings, SQL and power cuts for MINUTES; store each that breaks a promise.
+"""`make hunt`: run random settings, SQL and power cuts for MINUTES; shrink and store broken promises.
 
 A finding is shrunk to few transactions and one crash point, and stored as a crash case in results/hunt/.
 """

@@ -28,7 +28,7 @@ class Load:
     transactions: tuple[tuple[str, ...], ...]
 
     def text(self) -> str:
-        """Return the file for WORKLOAD=sql."""
+        """Return the file for WORKLOAD=sql: the table, its rows, the transactions."""
         rows = "".join(f"INSERT INTO t VALUES({row}, 'a', 'b');\n" for row in range(1, self.rows + 1))
         lines = (f"BEGIN; {' '.join(statements)} COMMIT;\n" for statements in self.transactions)
         return f"{TABLE}{rows}{sqlfile.MARK}\n{''.join(lines)}"

@@ -39,7 +39,7 @@ def number_of(runs: int) -> str:
 
 
 def export(options: dict[str, str]) -> int:
-    """Write a portable copy of the database."""
+    """Write the database's valid rows, and with FILES=yes the runs' files, to a new file."""
     if "FILE" not in options:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None

@@ -145,7 +145,7 @@ def remedy(path: Path) -> str:
 
 @contextlib.contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Raise SQLite's errors as DatabaseError."""
+    """Raise SQLite's errors as DatabaseError of one line, with the remedy."""
     try:
         yield
     except sqlite3.OperationalError as error:

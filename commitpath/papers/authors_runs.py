@@ -74,6 +74,6 @@ def count(rows: Sequence[Mapping[str, Any]], reading: str) -> str:
 
 
 def of_file(path: Path) -> dict[str, Any] | None:
-    """Return the table in a figure's JSON file."""
+    """Return the table in a figure's JSON file; None without one."""
     content: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")).get("predicted")
     return content

@@ -39,7 +39,7 @@ def panels(paper: Paper, path: Path, figure: Mapping[str, Any]) -> list[Panel]:
 
 
 def panel(paper: Paper, figure: Mapping[str, Any], content: Mapping[str, Any]) -> Panel:
-    """Return one panel."""
+    """Return one panel; its bars are the cells of each group and series."""
     groups = content["groups"]
     series = content.get("series", [{"label": ""}])
     for entry in [*content.get("stated", []), {"series": content.get("base", series[0]["label"])}]:

@@ -99,7 +99,7 @@ def judge(paper: Paper, results: Results) -> list[Judged]:
 
 
 def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
-    """Judge one claim in all its readings."""
+    """Judge one claim in all its readings; the first reading's verdict is the claim's."""
     readings = tuple(judge_reading(claim, reading, results) for reading in claim.readings)
     artifact = artifact_ratio(paper, claim.artifact) if claim.artifact else None
     headline = verdict.NOT_TESTABLE if claim.not_testable else settled(claim, readings[0].verdict)

@@ -121,12 +121,12 @@ def grouped(entries: Sequence[Content], key: str) -> list[tuple[str, list[Conten
 
 
 def shown(value: float | None) -> str:
-    """Return a number as on the page."""
+    """Return a number as on the page, `–` without one."""
     return "–" if value is None else number(value)
 
 
 def expected(claim: Content) -> str:
-    """Return the paper's value as text."""
+    """Return the paper's value as text: `2×`, `2×, 3×`, `>1`, or counts."""
     value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
     return ", ".join(f"{ratio}×" for ratio in value.split("|")) if kind == "ratio" else value
 

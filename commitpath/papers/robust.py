@@ -206,7 +206,7 @@ def judged(request: Request, results: Results) -> list[Row]:
 
 
 def outcome(claim: Claim, variation: Variation, results: Results, applies: bool = True) -> Outcome:
-    """Judge a claim's headline."""
+    """Judge a claim's headline in a variation."""
     if claim.not_testable:
         return Outcome(variation, verdict.NOT_TESTABLE, (), claim.not_testable, applies=False)
     result = judge.judge_reading(claim, claim.readings[0], results)

@@ -48,7 +48,7 @@ def write(request: Request, rows: Sequence[Row], folder: Path) -> int:
 
 
 def document(row: Row) -> Mapping[str, Any]:
-    """Return a row of robust.json."""
+    """Return a claim's outcomes for robust.json."""
     return {
         "claim": row.claim,
         "verdict": row.verdict,
@@ -61,7 +61,7 @@ def document(row: Row) -> Mapping[str, Any]:
 
 
 def each(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome of robust.json."""
+    """Return an outcome for robust.json."""
     return {
         "setting": outcome.variation.name,
         "verdict": outcome.verdict,

@@ -56,7 +56,7 @@ class Writer:
             raise BadInputError(f"claims.yml: {template.strip()[:60]!r}…: {error}") from error
 
     def tps(self, op: str = WHOLE, **settings: Any) -> float:
-        """Return transactions per second."""
+        """Return transactions per second of a timed cell."""
         value = self.timed(settings).number("tps", op).value
         assert value is not None  # timed() has a run
         return value

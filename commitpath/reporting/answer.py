@@ -122,7 +122,7 @@ def table(rows: Sequence[Setting], limits: Limits) -> list[str]:
 
 
 def written(setting: Setting, per_second: float) -> float:
-    """Return the GB that the host writes a day."""
+    """Return the GB that the host writes a day at a rate of transactions."""
     return gb_a_day(setting.bytes_per_transaction, per_second)
 
 

@@ -39,7 +39,7 @@ a sweep names a run that differs. Runs were made with {qemu}.
 
 
 def artifact(options: Mapping[str, str]) -> int:
-    """Write the archive; print its content."""
+    """Write the archive; print the number of its runs and its size."""
     if not options.get("GRID") or not options.get("FILE"):
         raise BadInputError(
             "make artifact takes GRID=<a grid that was swept> FILE=<new.tar.gz> and LAB=<label>"

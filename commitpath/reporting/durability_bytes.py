@@ -168,7 +168,7 @@ def took(cost: Cost) -> str:
 
 
 def lines(costs: Costs) -> list[str]:
-    """Return the cells as Markdown."""
+    """Return the cells as a Markdown table."""
     places = any(cost.place for cost in costs.costs)
     rows = [
         [

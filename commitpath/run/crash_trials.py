@@ -104,7 +104,7 @@ def fitting(run: PlannedRun, share: list[Planned]) -> list[list[Planned]]:
 
 
 def payload(run: PlannedRun, share: list[Planned]) -> dict[str, bytes]:
-    """Return the files of a board of trials."""
+    """Return the files of a board of trials: the run's, and the plan of its share."""
     return {**run.files, PLAN: gzip.compress("".join(trial.line() for trial in share).encode(), mtime=0)}
 
 

@@ -47,7 +47,7 @@ class Loop:
     end: int = 0
 
     def numbers(self, since: int = 0) -> Numbers:
-        """Return mean latency, IOPS and MB/s."""
+        """Return mean latency, IOPS and MB/s, from `since` to the end."""
         seconds = (self.end - since) / 1e9
         return {
             "us": self.waited / self.done / 1000,

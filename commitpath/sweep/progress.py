@@ -82,7 +82,7 @@ def seconds(kind: str, names: set[str]) -> list[float]:
 
 
 def clock(seconds: float) -> str:
-    """Return 90.4 as 1:30."""
+    """Return seconds as text: 90.4 as 1:30."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
