@@ -36,7 +36,7 @@ from model.crash_points.policies import EVERYTHING, NOTHING
 
 DRAWN = EXPERIMENTS / "hunt.yml"
 FOUND = RESULTS / "hunt"
-# Draws that no cell allows before the call ends.
+# The call ends after so many draws in a row that are no valid cell.
 MOST_REFUSED = 100
 
 

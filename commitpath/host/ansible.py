@@ -241,7 +241,7 @@ def cause(text: str) -> str:
 
 def last_line(text: str) -> str:
     """Return the last line with a message, without lines that ssh and mount append to it."""
-    # of ssh and mount
+    # endings of the lines that ssh and mount append
     empty = ("closed.", "dmesg(1) may have more information")
     lines = [line.strip() for line in text.splitlines() if not any(words in line for words in empty)]
     return next((line for line in reversed(lines) if line), "no output")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from base import progress
 from commitpath.database.sweep_state import STATE, read_state
 
-# Between two counts of the marks.
+# Seconds between two counts of the marks.
 SECONDS = 1.0
 
 
