@@ -1,4 +1,4 @@
-"""Helpers for sorted int64 arrays of times and keys: interval lookups and unions, last event before a time.
+"""NumPy functions on sorted int64 arrays: distinct values, interval lookup, union, last event up to a time.
 
 All times and keys are int64 unless noted; -1 stands for "none". Long arrays are indexed with `take` and
 `compress`, which are three times as fast as brackets.

@@ -1,4 +1,4 @@
-"""Load YAML files written by users, with limits on size, depth and aliases."""
+"""Load YAML files, with limits on size, depth and aliases; errors name the file and the line."""
 
 import stat
 from pathlib import Path

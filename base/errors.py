@@ -1,11 +1,11 @@
-"""Errors that end a command with one line and an exit code."""
+"""Exceptions that end a command with one line and an exit code: bad input, failure, unreadable file."""
 
 import errno
 from pathlib import Path
 
 from base.text import printable
 
-# 1 also stands for a rejected run.
+# also the exit code of a rejected run
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 # FileError: a stored file cannot be read
@@ -43,6 +43,6 @@ class FileError(Exception):
 
 
 def is_bad_input(error: BaseException) -> bool:
-    """Return whether an error is of the request: only a user's names are too long for the system."""
+    """Return whether the request caused an error. A name that is too long for the system is a user's, too."""
     too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
     return too_long or isinstance(error, BadInputError)

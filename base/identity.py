@@ -1,4 +1,4 @@
-"""Compute the id and folder name of a cell, one complete configuration of a run, from its JSON document.
+"""Compute a cell's id (a hash of its settings) and folder name from its JSON document, cell.json.
 
 A stored cell (cell.json) has every axis, `profiles`, and `at_default`: the names of the axes that were at
 their default when it was made. Its id can therefore be computed without a schema, and an axis added

@@ -68,9 +68,9 @@ def _again(unraisable: "sys.UnraisableHookArgs") -> None:
         sys.__unraisablehook__(unraisable)
 
 
-def hold() -> None:
-    """Block all three signals until every module is loaded: an interrupt during an import is printed and
-    dropped."""
+def block() -> None:
+    """Install the handlers, and block the signals until every module is loaded: Python prints and drops an
+    interrupt during an import."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     handler = _Handler()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -96,8 +96,8 @@ def _keep_whole() -> None:
         uninterrupted(method)
 
 
-def answered(name: str, run: Callable[[], int]) -> int:
-    """Run a command with the signals blocked; return its exit code, or report the interrupt."""
+def run_command(name: str, run: Callable[[], int]) -> int:
+    """Run a command; return its exit code, or print that it was interrupted and return EXIT_INTERRUPTED."""
     try:
         return run()
     except (KeyboardInterrupt, ImportError) as error:
@@ -122,7 +122,7 @@ def _ignore_further() -> None:
             pass
 
 
-def let() -> None:
+def unblock() -> None:
     """Handle signals from now on, including those that arrived while blocked."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 

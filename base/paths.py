@@ -1,4 +1,4 @@
-"""Paths of the checkout, its data files (experiments/), the cache and results."""
+"""Paths of the checkout, experiments/, the cache and the results; test whether a folder may be read."""
 
 import os
 from pathlib import Path

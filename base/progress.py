@@ -48,7 +48,7 @@ class Bottom:
         self.live.console.show_cursor(True)
 
     def end(self) -> None:
-        """Erase what was drawn."""
+        """Stop drawing, and erase the lines."""
         live, self.live = self.live, None
         if live:
             live.stop()

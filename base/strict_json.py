@@ -1,4 +1,4 @@
-"""Parse strict JSON: each name once in an object, numbers of 64 bits, valid Unicode."""
+"""Parse strict JSON: no duplicate names, 64-bit integers, finite numbers, valid Unicode, limited depth."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Make text from other sources safe for a terminal; suggest near matches; put nouns in the plural."""
+"""Text of messages: escape invisible characters, list allowed values, suggest near ones, form plurals."""
 
 import difflib
 import textwrap

@@ -26,23 +26,23 @@ def _open_streams() -> None:
 
 def _run() -> int:
     """Run the named command; signals wait until its table is loaded, well below a second."""
-    interrupts.hold()
+    interrupts.block()
     from commitpath.commands import table
 
     words = sys.argv[1:]
     if words[:1] == ["--folder"]:
         os.chdir(words[1])
         words = words[2:]
-    interrupts.let()
+    interrupts.unblock()
     return table.run(words)
 
 
 def main() -> int:
-    """Run the named command, with one answer to SIGINT and SIGTERM. bin/commitpath blocks SIGINT."""
+    """Run the named command; SIGINT, SIGTERM and SIGHUP end it alike. bin/commitpath blocks SIGINT."""
     _open_streams()
     # Little of what a command allocates is cyclic garbage: looking for it takes an eighth of the imports.
     gc.set_threshold(100_000)
-    return interrupts.answered("commitpath", _run)
+    return interrupts.run_command("commitpath", _run)
 
 
 if __name__ == "__main__":

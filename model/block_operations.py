@@ -1,4 +1,4 @@
-"""Numbers of block operations and flags: REQ_OP_* and REQ_* of the kernel's include/linux/blk_types.h."""
+"""Numbers of block operations and flags (REQ_OP_*, REQ_* of blk_types.h), and their letters (rwbs)."""
 
 OP, FUA, PREFLUSH = 0xFF, 1 << 17, 1 << 18
 READ, WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES = 0, 1, 2, 3, 5, 9

@@ -1,4 +1,4 @@
-"""Derive which committed transactions survive a process crash, system crash or power loss, by the settings.
+"""Derive from the settings which committed transactions survive a process crash, system crash or power loss.
 
 The modules of model/engines/ have the promises of each engine, with sources. SQLite's howtocorrupt.html, 3:
 without barriers a device's volatile cache may lose or reorder synced data. The kernel's
@@ -30,7 +30,7 @@ class Durability:
     power: str
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return (failure, what survives it)."""
+        """Return (failure, what survives it) for each of FAILURES."""
         return list(zip(FAILURES, astuple(self), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Kinds of database operations (insert, read, …), with effects and colours, from workloads/operations.yml."""
+"""Kinds of database operations (insert, read, …) from workloads/operations.yml; class Transaction."""
 
 import functools
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ _WORDS = {"select": "read"}
 
 
 class Kind(NamedTuple):
-    """A line of the table."""
+    """A kind of operation: a line of workloads/operations.yml."""
 
     mutates: bool
     reads: bool
@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """The operations of a transaction."""
+    """The kinds of a transaction's operations, and the bytes of its values."""
 
     operations: tuple[str, ...]  # insert, update, delete, read; in SQL also create and drop
     batch: bool  # several operations, all or none; else a single one
@@ -60,7 +60,7 @@ def colors() -> dict[str, str]:
 
 
 def color(op: str) -> str:
-    """Return the color of an `op`."""
+    """Return the color of the kind of an `op`."""
     return kinds()[kind_name(op)].color
 
 

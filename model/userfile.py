@@ -1,4 +1,4 @@
-"""Read the transactions of a cell: a user's SQL file or trace, or a synthetic trace by its parameters."""
+"""Parse the transactions stored in a cell: a user's SQL or trace, or a synthetic trace's parameters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,17 +25,17 @@ def kind_of(workload: Mapping[str, Any]) -> str:
 
 
 def text_of(profile: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the kind and the text."""
+    """Return the kind and the text of the transactions in `file` of a cell's profiles."""
     kind = next((name for name in KINDS if name in profile), next(iter(KINDS)))
     return kind, str(profile.get(kind))
 
 
 def databases(profile: Mapping[str, Any]) -> int:
-    """Return the number of databases of its transactions."""
+    """Return the number of databases that these transactions use."""
     return int(profile.get("databases", 1))
 
 
 def parts(profile: Mapping[str, Any]) -> sqlfile.SqlFile:
-    """Return the statements that make its databases, and its transactions. Raises SqlFileError."""
+    """Return the statements that make the databases, and the transactions. Raises SqlFileError."""
     kind, text = text_of(profile)
     return KINDS[kind](text)

@@ -114,10 +114,13 @@ def render(
     )
 
 
-def environment() -> Environment:
-    """Return the Jinja environment of pages: values are escaped and stripped of control characters."""
+def environment(*folders: Path) -> Environment:
+    """Return the Jinja environment of pages: values are escaped and stripped of control characters.
+
+    folders: those of further templates, which are found first.
+    """
     made = Environment(
-        loader=FileSystemLoader([HERE, HERE.parent]),
+        loader=FileSystemLoader([*folders, HERE, HERE.parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,4 +1,4 @@
-"""`make board-check BOARD=…`: prepare a lab board, and print its features, missing requirements, noise."""
+"""`make board-check BOARD=…`: provision a lab board; print its features, what it lacks, and write times."""
 
 import json
 import statistics

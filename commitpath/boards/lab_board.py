@@ -1,4 +1,4 @@
-"""Hold a lab board (SSH): lock it, call its acquire, power-cycle and release commands, restore its state."""
+"""Lock a lab board (SSH), run its acquire, power-cycle and release commands, tear it down after a run."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ from images.cellrun import RunOutput
 from model.cell import Cell
 
 HOOK_LIMIT_SECONDS = 600.0
-# Bytes of its output that may have the last line.
+# End of a hook's output in which its last line is looked for.
 LAST_BYTES = 4096
 # From a board's power-on to its first answer.
 BOOT_LIMIT_SECONDS = 300.0

@@ -1,4 +1,4 @@
-"""Build what a board gets: variables of the playbooks, cell.env with the options of the driver, scripts."""
+"""Make the files sent to a board (scripts, cell.env with driver options, SQL) and its playbook variables."""
 
 import hashlib
 import io
@@ -53,9 +53,9 @@ DROP_CACHES = "/proc/sys/vm/drop_caches"
 BOARD = "/run/commitpath"
 # Transactions of a rehearsal.
 REHEARSED = 10
-# Of mixes, so that they share snapshots.
+# The mix of the rehearsal for any mix of operations, so that they share snapshots.
 REHEARSED_MIX = {"insert": 50, "update": 25, "read": 25}
-# Those of a user's file, which also load the files that SQLite's time functions and temporary files need.
+# The rehearsal for a user's file: it also loads what SQLite's time functions and temporary files need.
 REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (REHEARSED - 1) + (
     "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
     "WHERE i < 2000) SELECT i, randomblob(1500) FROM n;\n"
@@ -364,7 +364,7 @@ def observer_scripts(names: Iterable[str]) -> list[Path]:
 
 
 def scripts_of(names: Iterable[str]) -> dict[str, bytes]:
-    """Return the same by their names on a board."""
+    """Return the scripts of observers by their names on a board."""
     return {f"observers/{path.name}": path.read_bytes() for path in observer_scripts(names)}
 
 
@@ -379,7 +379,7 @@ def device_script(driver: str) -> Path:
 
 
 def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return what a user's file is on a prepared board, below /run/commitpath; empty without one."""
+    """Return the files of a user's FILE on a prepared board, below /run/commitpath; empty without one."""
     return {name: variables[name] for name in ("schema", "transactions", "rehearsal") if name in variables}
 
 

@@ -1,4 +1,4 @@
-"""Prepare a board, and save the snapshot that a cell's runs start from.
+"""Provision and prepare a board with Ansible; make a virtual board's snapshots; test its probes.
 
 Three snapshots, each made from the one before: provisioned, prepared, and with a cell's probes attached.
 """
@@ -46,7 +46,7 @@ HOSTS_OWN = (
 # Sent with each run, so not part of a snapshot's key.
 KNOWN_SEQUENCE = "known-sequence.sh"
 SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh", "profile-cell.sh")
-# With those of lab boards only.
+# The same, and scripts for lab boards only.
 NOT_SAVED = (*SENT_LATER, *lab_board.SCRIPTS)
 # Wall seconds until the known sequence counts as hung.
 KNOWN_LIMIT_SECONDS = 300.0
@@ -91,7 +91,7 @@ def provision(variables: Mapping[str, Any], limit: float | None = None, *options
 
 
 def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
-    """Play prepare.yml on a provisioned board."""
+    """Play prepare.yml on a provisioned board: make, mount and populate its filesystem, rehearse a run."""
     kind = variables["load_script"]
     files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
     files |= {**board_scripts(RUN_SCRIPTS), **texts(variables)}

@@ -1,4 +1,4 @@
-"""The axes of a cell: allowed values, defaults, parsing (experiments/schema.yml and its data files)."""
+"""Axes of a cell (experiments/schema.yml): allowed values, defaults, parsing; SQLite releases, probes."""
 
 import functools
 import re
@@ -15,9 +15,9 @@ from base.text import choices, did_you_mean
 from commitpath.cells import observers
 from model import filesystems
 
-# Each is tried on a board of its own.
+# Most faults of DEVICE_FAULTS: each is tried on a board of its own.
 MOST_COUNTED = 200
-# Another way to write a whole number.
+# Hint in help and errors: another way to write a whole number.
 POWERS = "; 1e3 is 1000"
 # Name in `probes` of the probe of the cell's filesystem, probes/<type>.bpf.c.
 FILESYSTEM = "filesystem"

@@ -1,4 +1,4 @@
-"""Refuse combinations of settings that no board can run, with one line that names what would fit."""
+"""Refuse a cell with settings that no board can run together; the error names values that can."""
 
 import re
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ def check_settings(cell: Cell, variables: Mapping[str, str]) -> None:
 
 
 def words(engine: str, name: str) -> list[str]:
-    """Return the values that an engine takes of an axis; none of a number's."""
+    """Return the values of an axis that an engine takes; empty if the axis is a number."""
     allowed = load_profile("engine", engine).get("allowed", {}).get(name)
     return [str(value) for value in allowed or axes()[name].choices()]
 

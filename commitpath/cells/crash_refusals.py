@@ -1,4 +1,4 @@
-"""Refuse crash trials that no board can run, or with outcomes that cannot be judged."""
+"""Refuse CRASH=… for a cell if no board can run its crash trials, or their outcomes cannot be judged."""
 
 from collections.abc import Mapping
 
@@ -66,7 +66,7 @@ def check(cell: Cell, variables: Mapping[str, str]) -> None:
 
 
 def check_faults(cell: Cell, setting: str) -> None:
-    """Refuse faults of a board whose device or memory does not lose what a power cut takes."""
+    """Refuse CRASH=fault without faults, with persistent memory, or with a device that ignores commands."""
     if cell.device_faults == axes()["device_faults"].spec["default"]:
         raise BadInputError(f"{setting}: DEVICE_FAULTS is {axes()['device_faults'].allowed()}; it has none")
     if in_memory := persistent_memory.use(cell):

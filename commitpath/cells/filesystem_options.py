@@ -1,4 +1,4 @@
-"""Refuse options of mkfs and mount that are not allowed, or contradict each other."""
+"""Refuse MKFS_OPTIONS and MOUNT_OPTIONS that are not allowed, or contradict each other or the profile."""
 
 import re
 from collections.abc import Mapping

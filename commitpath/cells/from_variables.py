@@ -1,4 +1,4 @@
-"""Make a cell from make's variables, checked against experiments/schema.yml."""
+"""Make a cell from make's variables: parse values, load profiles, refuse cells that cannot run."""
 
 from collections.abc import Mapping
 from dataclasses import replace

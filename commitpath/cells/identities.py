@@ -1,4 +1,4 @@
-"""Compute a cell's id and folder name, write it for cell.json, fill in axes that older cells lack."""
+"""Compute a Cell's id and folder name, its document for cell.json, and the current id of an older cell."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -10,7 +10,7 @@ from commitpath.cells.profiles import device_profile, load_profile
 from model import cell as cells
 from model.cell import Cell, Profile
 
-# Where a cell keeps its id.
+# The attribute in which a cell keeps its id once computed.
 _ID = "_id"
 
 
@@ -59,7 +59,7 @@ def _present(cell: Cell, axis: str) -> Profile:
 def cell_id(cell: Cell) -> str:
     """Return the id of a cell that has all present axes; computed once for each object."""
     if _ID not in vars(cell):
-        # frozen, but not for what follows from it
+        # the dataclass is frozen; the cached id follows from its fields, so it may be set
         vars(cell)[_ID] = identity.cell_id(stored(cell))
     return str(vars(cell)[_ID])
 

@@ -1,4 +1,4 @@
-"""Persistent memory of a virtual board: the cells that need it, its size and its mount point."""
+"""Persistent memory of a virtual board: the cells that use it, its size; refuse it on lab boards."""
 
 import functools
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Load and check the data file of a cell's engine, filesystem, device or kernel; list its kernel modules."""
+"""Load a checked profile (engine, filesystem, device, kernel); list a cell's kernel modules and observers."""
 
 import functools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Read REPEAT, SEEDS and BOARDS; return a cell for each seed and each board that is prepared afresh."""
+"""Parse REPEAT, SEEDS and BOARDS; make a cell for each seed and each freshly prepared board."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Read and check a user's SQL, trace or requests (FILE=…), and add its transactions to a cell."""
+"""Read and check FILE=… (SQL, trace or requests) or a synthetic trace; add its transactions to a cell."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +13,9 @@ from model.cell import Cell
 from model.statements import sqlfile
 from model.workloads import requests
 
-# Of a file, as each run stores it (cell.json).
+# Largest FILE: each run stores it (cell.json).
 MOST_BYTES = 2**20
-# Of a script, as it is sent with the cell (images/qemu.py, CELL_ITEM_BYTES).
+# Largest script: it is sent with the cell (images/qemu.py, CELL_ITEM_BYTES).
 MOST_SCRIPT_BYTES = 32 * 2**10
 
 

@@ -1,4 +1,4 @@
-"""Draw grouped bars with a paper's numbers as marks, and counts per transaction in a strip below."""
+"""Draw a figure of grouped bars, with a paper's numbers as marks, and syncs, flushes and KiB below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lay out the bars of a panel, and write rows under them: syncs, flushes, FUA and KiB per transaction.
+"""Place the bars of a panel, and write their syncs, flushes, FUA and KiB per transaction below.
 
 A bar is 1 wide, with gaps between series and groups.
 """

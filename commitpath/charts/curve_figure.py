@@ -1,4 +1,4 @@
-"""`make calibrate DEVICE=… CURVES=yes`: draw IOPS, MB/s and µs of a device model with published numbers."""
+"""`make calibrate DEVICE=… CURVES=yes`: plot a device model with published numbers; print the ratios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a figure to the file that FIGURE names (.pdf, .svg, .png, .pgf), and its numbers as CSV."""
+"""Check the path in FIGURE (.pdf, .svg, .png, .pgf); write the figure there, and its numbers as CSV."""
 
 from __future__ import annotations
 

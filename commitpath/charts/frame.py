@@ -1,4 +1,4 @@
-"""Lay out what charts share: page, legend, titles with a paper's ratios and ours, panels, axes, footnotes."""
+"""Shared layout of charts: page, legend, titles with a paper's ratios and ours, panels, axes, footnotes."""
 
 from __future__ import annotations
 

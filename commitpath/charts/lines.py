@@ -1,4 +1,4 @@
-"""Draw a line for each series over the groups of a panel, with counts in a strip below."""
+"""Draw a figure of lines, one for each series, with a paper's numbers, and counts per transaction below."""
 
 from __future__ import annotations
 

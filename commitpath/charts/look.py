@@ -1,4 +1,4 @@
-"""The style of a paper's figures: colors, font and page size, line wrapping, and numbers as text."""
+"""Style of the figures: colors, page size and fonts, text width and wrapping, numbers as text."""
 
 from __future__ import annotations
 

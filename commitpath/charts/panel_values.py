@@ -1,4 +1,4 @@
-"""Fill a chart's bars with the numbers of stored runs, and write its footnotes: marks, intervals, gaps."""
+"""Look up a chart's values in stored runs, mark unequal comparisons, and write the footnotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw a sweep's figure as bars, lines, scatter or table, with linear or logarithmic axes."""
+"""Look up the numbers of a sweep's figure (make figure), and draw bars, lines, a scatter plot or a table."""
 
 from __future__ import annotations
 

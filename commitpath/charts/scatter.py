@@ -1,4 +1,4 @@
-"""Draw one metric over another: a mark for each cell, colored by series, and the line of the best."""
+"""Draw a scatter plot of two metrics: a mark for each cell, colored by series, and the Pareto front."""
 
 from __future__ import annotations
 

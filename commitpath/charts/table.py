@@ -1,4 +1,4 @@
-"""Draw a table as a figure, groups by series: our numbers, or a paper's values and ours with counts."""
+"""Draw a figure that is a table, groups by series: our numbers, or a paper's and ours with counts."""
 
 from __future__ import annotations
 

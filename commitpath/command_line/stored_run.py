@@ -1,4 +1,4 @@
-"""Find the folder of the stored run that a variable names: by folder, run id, or a cell's name or id."""
+"""Find the stored run that RUN or another variable names: by folder, run id, or a cell's name or id."""
 
 import contextlib
 import re

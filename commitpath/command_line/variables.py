@@ -1,4 +1,4 @@
-"""The variables of each command, from variables.yml: their check and their help."""
+"""Check a command's variables and values by variables.yml and the schema; list them for help."""
 
 import functools
 import re

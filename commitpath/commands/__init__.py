@@ -1,1 +1,1 @@
-"""The functions of make's targets, such as experiment, hunt, bisect and inspect, and their table."""
+"""Functions of make's targets, such as experiment, hunt, bisect and inspect, and their dispatch."""

@@ -45,7 +45,7 @@ def section(axis: Axis) -> list[str]:
 
 
 def page() -> str:
-    """Return the page."""
+    """Return docs/reference/axes.md: a section for each axis, by group."""
     lines = ["# Axes of a cell", "", INTRODUCTION, ""]
     group = ""
     for axis in [*axes().values(), *run_axes().values()]:
@@ -57,7 +57,7 @@ def page() -> str:
 
 
 def docs(_: dict[str, str]) -> int:
-    """Write the page."""
+    """Write docs/reference/axes.md."""
     with scratch.whole(ROOT / "docs/reference/axes.md") as part:
         part.write_text(page())
     return 0

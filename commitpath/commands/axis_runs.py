@@ -1,4 +1,4 @@
-"""`make bisect`, `make trend`: run a cell with values of an axis, and find the first with another number.
+"""`make bisect`, `make trend`: run a cell for values of an axis; report the first that changes a metric.
 
 Each step of a search, and each row of a table, is one run.
 """
@@ -37,7 +37,7 @@ class AxisRuns:
     file: str
 
     def title(self, value: str) -> str:
-        """Return `SQLITE=3.46.1`."""
+        """Return a value with its variable: `SQLITE=3.46.1`."""
         return f"{self.axis.variable}={value}"
 
     def run(self, value: str) -> Run:

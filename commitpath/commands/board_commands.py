@@ -1,4 +1,4 @@
-"""`make experiment`, `watch`, `plan`, `board`, `calibrate`, `snapshots`, `destroy`: commands with a board."""
+"""`make experiment`, `watch`, `plan`, `board`, `calibrate`, `emulator`, `snapshots`, `destroy` and `host`."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ from model.cell import Cell
 
 @judged
 def experiment(variables: dict[str, str], check: Check) -> Outcome:
-    """Run one cell."""
+    """Run the samples of a cell, each REPEAT times, and analyse and report each run."""
     from commitpath.host import ansible
 
     of_run = {
@@ -94,7 +94,7 @@ def outcome(codes: Mapping[Path, int]) -> Outcome:
 
 
 def why_failed(folder: Path) -> str:
-    """Return why a stored run does not count."""
+    """Return why a stored run does not count: not analysed, rejected, or its command failed."""
     if not (folder / "summary.json").is_file():
         return f"{folder} cannot be analysed"
     summary = json.loads((folder / "summary.json").read_text())

@@ -1,4 +1,4 @@
-"""`make hunt`: draw settings, loads and crash points until the time is over; keep what breaks a promise.
+"""`make hunt`: run random settings, SQL and power cuts for MINUTES; shrink and store broken promises.
 
 A finding is shrunk to few transactions and one crash point, and stored as a crash case in results/hunt/.
 """
@@ -36,7 +36,7 @@ from model.crash_points.policies import EVERYTHING, NOTHING
 
 DRAWN = EXPERIMENTS / "hunt.yml"
 FOUND = RESULTS / "hunt"
-# Draws that no cell allows before the call ends.
+# The call ends after so many draws in a row that are no valid cell.
 MOST_REFUSED = 100
 
 

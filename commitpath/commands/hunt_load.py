@@ -28,18 +28,14 @@ class Load:
     transactions: tuple[tuple[str, ...], ...]
 
     def text(self) -> str:
-        """Return the file for WORKLOAD=sql."""
+        """Return the file for WORKLOAD=sql: the table, its rows, the transactions."""
         rows = "".join(f"INSERT INTO t VALUES({row}, 'a', 'b');\n" for row in range(1, self.rows + 1))
         lines = (f"BEGIN; {' '.join(statements)} COMMIT;\n" for statements in self.transactions)
         return f"{TABLE}{rows}{sqlfile.MARK}\n{''.join(lines)}"
 
     def write(self, path: Path) -> None:
-        """Write that file."""
+        """Write the file for WORKLOAD=sql."""
         path.write_text(self.text())
-
-    def first(self, count: int) -> Load:
-        """Return it with its first transactions only."""
-        return replace(self, transactions=self.transactions[:count])
 
     def without(self, begin: int, end: int) -> Load:
         """Return it without some transactions."""

@@ -1,4 +1,4 @@
-"""`make demo`, `analyse`, `audit`, `inspect`, `tree`, `diff`, `trace-export`, `ledger`: on stored runs."""
+"""`make demo`, `analyse`, `audit`, `inspect`, `tree`, `diff`, `trace-export`, `ledger`: of stored runs."""
 
 import json
 import os

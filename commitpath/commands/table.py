@@ -1,4 +1,4 @@
-"""The function or program of each command, by make target; run one, with an exit code for each failure."""
+"""Dispatch a make target to its function or program; print a failure as one line, return an exit code."""
 
 import functools
 import importlib

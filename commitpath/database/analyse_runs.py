@@ -1,4 +1,4 @@
-"""Analyse stored runs again, two at a time, in processes of their own; yield each with its failure."""
+"""Analyse stored runs in two processes; yield each run with its failure or None."""
 
 import multiprocessing
 import signal

@@ -1,4 +1,4 @@
-"""Write and unpack the tar of `make export`: results.sqlite and run folders LAB/CELL NAME/RUN ID/…"""
+"""Write and unpack the tar of `make export` (results.sqlite and run folders); check hashes and members."""
 
 import gzip
 import lzma

@@ -1,4 +1,4 @@
-"""Name the lab, export its database, with runs' files if wanted, and import another lab's export."""
+"""Export the results database, with runs' files if wanted; import another lab's; set this lab's label."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Copy sound rows of a database into another: of an export, an import, or a database that is made again."""
+"""Copy valid rows from one results database to another: for export, import and rebuild."""
 
 import sqlite3
 from collections import Counter
@@ -9,7 +9,7 @@ from base.paths import RESULTS
 from commitpath.database import row_checks, store
 from commitpath.database.sync import COLUMNS, KEY, insert
 
-# Results for a run of an import.
+# Outcomes of an import for a run.
 NEW, UNVERIFIED, THERE, NOT_OURS = (
     "new",
     "without files (unverified, ¶)",

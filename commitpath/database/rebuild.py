@@ -1,4 +1,4 @@
-"""`make results REBUILD=yes`: make the database again from the runs' folders."""
+"""`make results REBUILD=yes`: make the database again from run folders; set the old one aside."""
 
 import contextlib
 import os

@@ -44,7 +44,7 @@ def number_of(runs: int) -> str:
 
 
 def export(options: dict[str, str]) -> int:
-    """Write a portable copy of the database."""
+    """Write the database's valid rows, and with FILES=yes the runs' files, to a new file."""
     if "FILE" not in options:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
@@ -73,7 +73,7 @@ def import_(options: dict[str, str]) -> int:
     return 0
 
 
-# Of a run's id with a process number of 5 digits.
+# Columns of a run's id with a process number of 5 digits.
 RUN_WIDTH = 22
 SHIPPED_RUNS = f"lab={SHIPPED}: shipped with commitpath (docs/how-to/results-db.md)"
 UNUSABLE = "✗ cuts that left no usable database"

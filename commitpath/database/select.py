@@ -1,4 +1,4 @@
-"""Load the database's runs, all or those of a selector such as `fs=ext4-* mode=wal|delete lab=here`.
+"""Load runs (class Run) from the results database by a selector such as `fs=ext4-* mode=wal|delete`.
 
 A selector has terms separated by blanks, all of which must hold; a term is a name, `=`, and values separated
 by `|`, in which `*` matches anything. An empty selector matches every run.

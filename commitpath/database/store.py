@@ -1,4 +1,4 @@
-"""Create and open results.sqlite; every fault is a DatabaseError of one line."""
+"""Create, check and open results.sqlite; every fault is a DatabaseError of one line."""
 
 import contextlib
 import re
@@ -145,7 +145,7 @@ def remedy(path: Path) -> str:
 
 @contextlib.contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Raise SQLite's errors as DatabaseError."""
+    """Raise SQLite's errors as DatabaseError of one line, with the remedy."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Write a row of the database for each new or changed run folder, and each failed run of a sweep."""
+"""Bring results.sqlite up to date with run folders and a sweep's failed runs; analyse changed runs again."""
 
 import contextlib
 import hashlib

@@ -1,1 +1,1 @@
-"""Fit a device profile to a measurement: lists of commands, their file, the structure, then the times."""
+"""Fit the flash model to a measured device: command lists, measurement file, structure, times, profile."""

@@ -1,4 +1,4 @@
-"""A Candidate of the fit: parameters of the flash model, its replay of commands, first values of times."""
+"""Class Candidate: flash model parameters that the fit tries; replay of commands; first guesses of times."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

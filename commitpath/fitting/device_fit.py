@@ -1,4 +1,4 @@
-"""Fit a flash device to measured latencies: structure, program unit and cache, then all times together."""
+"""Fit the flash model to a measurement (make profile): structure, program unit, cache, then all times."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The experiments of a measurement: lists of commands, made from what the kernel reports of a device.
+"""Lists of reads, writes and flushes that `make profile` sends to a device to identify its parameters.
 
 Each experiment identifies some parameters of the flash model (docs/measurements/profile-fit.md). Its cells
 are the groups of commands that the fit compares, by their median or, where commands differ, their mean.

@@ -1,4 +1,4 @@
-"""Sequences of commands, as SQLite and ext4 send them, that test a fitted device; no fit uses them."""
+"""Command sequences of SQLite and ext4 that test a fitted device model; they are not used in the fit."""
 
 import random
 from collections.abc import Callable, Iterator

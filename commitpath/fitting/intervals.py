@@ -1,4 +1,4 @@
-"""Intervals of 95 % of fitted times, and the spread of merges beyond the jitter of a command.
+"""Compute 95 % intervals of fitted times, and the spread of merges beyond the jitter of a command.
 
 The squares of these add up:
 - the curvature of the cost, times the misfit where that is above 1: the reduced chi-square (Press et al.,

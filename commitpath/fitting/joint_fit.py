@@ -1,4 +1,4 @@
-"""Summarise latencies by cell, and fit all times at once: least squares of their logarithms, on the model."""
+"""Least-squares fit of all times of the flash model to the logarithms of latencies, grouped by cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

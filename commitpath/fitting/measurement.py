@@ -1,4 +1,4 @@
-"""A measurement of a device: its facts, and the commands that were sent with the time of each, as a file."""
+"""Class Measurement: commands sent to a device, with latencies; read and write measurement.json."""
 
 import json
 from collections.abc import Sequence

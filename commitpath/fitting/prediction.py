@@ -1,4 +1,4 @@
-"""Replay held-out commands on a fitted device, and compare predicted with measured times."""
+"""Predict held-out commands with a fitted device; compare with measured times; list the profile's sources."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Find a device's structure: which places share a page, a die, a unit or a log, and how many there are.
+"""Find a device's page size, dies, allocation unit, log, map cache and SLC size from measured latencies.
 
 Each hypothesis is replayed on the model. It divides the commands into those that pay for an event (a page
 sensed, a unit merged, a part of the map read) and those that do not. The best one has the smallest deviations

@@ -1,1 +1,1 @@
-"""The host: its packages, folders and Ansible."""
+"""Packages and folders of the host; run Ansible playbooks."""

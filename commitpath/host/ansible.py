@@ -1,4 +1,4 @@
-"""Read the inventory of boards, and play a playbook with Ansible."""
+"""Read and check the inventory of boards; run a playbook with Ansible, and find a failed task's message."""
 
 import json
 import math
@@ -240,8 +240,8 @@ def cause(text: str) -> str:
 
 
 def last_line(text: str) -> str:
-    """Return the last line with a message."""
-    # of ssh and mount
+    """Return the last line with a message, without lines that ssh and mount append to it."""
+    # endings of the lines that ssh and mount append
     empty = ("closed.", "dmesg(1) may have more information")
     lines = [line.strip() for line in text.splitlines() if not any(words in line for words in empty)]
     return next((line for line in reversed(lines) if line), "no output")

@@ -1,4 +1,4 @@
-"""Install the missing Debian packages of the host."""
+"""Install the host's missing Debian packages, of the lists in playbooks/host.yml."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Before a command: check the folders that it works in and writes to, mark the cache, remove leftovers."""
+"""Check that a command can write its folders and new files; mark the cache, remove leftovers."""
 
 import contextlib
 import os

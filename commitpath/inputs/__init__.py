@@ -1,1 +1,1 @@
-"""Check and record what a user runs: SQL files and traces."""
+"""Check a user's SQL on this host; record or synthesise traces of SQL."""

@@ -1,7 +1,7 @@
-"""Execute SQL in a process of its own, for sql_check.py: `python -m commitpath.inputs.execute_sql FOLDER`.
+"""Child process of sql_check.py: execute SQL with a SQLite library, print the line of the first error.
 
-stdin has the library, the schema and the transactions. Prints the line of the first statement that fails,
-with SQLite's message.
+`python -m commitpath.inputs.execute_sql FOLDER`. stdin has the library, the schema and the transactions.
+Prints the line of the first statement that fails, with SQLite's message.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
-"""Execute the SQL of FILE with the cell's SQLite before a board is prepared (docs/how-to/sql.md).
+"""Refuse a FILE with SQL that fails: execute it on this host with the cell's SQLite, before a board runs it.
 
-The board would refuse the same minutes later: invalid SQL, unknown tables, functions or modules, constraints.
+The board would refuse the same minutes later: invalid SQL, unknown tables, functions or modules, constraints
+(docs/how-to/sql.md).
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""`make trace-record`: run a command here, write its SQL as a trace, and compare what a replay leaves.
+"""`make trace-record`: run a command, write its SQL as a trace, and compare the rows after a replay.
 
 docs/how-to/trace.md. Python's SQLite replays the trace like the driver, with one connection per database.
 """

@@ -1,4 +1,4 @@
-"""`make trace-synthetic`: write a synthetic trace and compare it with the study (docs/how-to/trace.md).
+"""`make trace-synthetic`: write a synthetic SQL trace, compared with its study, or a mix's operations.
 
 Of a mix of operations it writes the operations that the workload executes.
 """

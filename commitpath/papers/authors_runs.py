@@ -1,4 +1,4 @@
-"""Compare the authors' own runs with ours (`predicted` of a figure): ratios, and how many are close."""
+"""Compare a paper's published runs (artifact.csv) with ours by ratio, for figures with `predicted`."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ def count(rows: Sequence[Mapping[str, Any]], reading: str) -> str:
 
 
 def of_file(path: Path) -> dict[str, Any] | None:
-    """Return the table in a figure's JSON file."""
+    """Return the table in a figure's JSON file; None without one."""
     content: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")).get("predicted")
     return content

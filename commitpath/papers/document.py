@@ -79,7 +79,7 @@ def document(
 
 
 def values_of(readings: Iterable[ReadingResult]) -> list[Value]:
-    """Return both sides of every pair."""
+    """Return the values of both sides of every pair."""
     return [side for reading in readings for pair in reading.pairs for side in (pair.left, pair.right)]
 
 
@@ -132,7 +132,7 @@ def pair(outcome: PairResult, virtual: PairResult | None = None) -> dict[str, An
 
 
 def side(value: Value) -> dict[str, Any]:
-    """Return one side of a comparison."""
+    """Return one side of a comparison as JSON."""
     return {
         "cell_id": cell_id(value.cell),
         "settings": settings(value.cell),

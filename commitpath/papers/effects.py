@@ -1,4 +1,4 @@
-"""Fit the main effects and two-way interactions of a factorial design to a positive number.
+"""Fit main effects and two-way interactions of a factorial design, by least squares on logarithms.
 
 The fit is least squares on the logarithm with sum-to-zero contrasts. A nested factor exists within one
 level of another factor only; its contrasts are 0 elsewhere. Each combination of the other factors has weight

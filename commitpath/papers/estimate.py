@@ -1,4 +1,4 @@
-"""The estimate that precedes a paper's many runs: how many there are, and how long they take."""
+"""Estimate how many runs `make reproduce` has left to make, and how long they take."""
 
 from __future__ import annotations
 

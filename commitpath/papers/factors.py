@@ -1,4 +1,4 @@
-"""Attribute the variance of a grid's TPS to its settings: as a figure, a table and sentences."""
+"""Attribute the variance of a grid's TPS to its settings: fit, figure, table and sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a paper, experiments/papers/<name>/figures/*.yml, as panels of cells.
+"""Read a paper's figures (experiments/papers/<name>/figures/*.yml), and make their panels of cells.
 
 A figure names cells by settings that override those of paper.yml. A word of paper.yml stands for each of
 its meanings. Each cell is used in each SQLite release.
@@ -39,7 +39,7 @@ def panels(paper: Paper, path: Path, figure: Mapping[str, Any]) -> list[Panel]:
 
 
 def panel(paper: Paper, figure: Mapping[str, Any], content: Mapping[str, Any]) -> Panel:
-    """Return one panel."""
+    """Return one panel; its bars are the cells of each group and series."""
     groups = content["groups"]
     series = content.get("series", [{"label": ""}])
     for entry in [*content.get("stated", []), {"series": content.get("base", series[0]["label"])}]:

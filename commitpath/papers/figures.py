@@ -1,4 +1,4 @@
-"""Draw a paper's figures from the results database: each as SVG, PDF and PNG, with its numbers."""
+"""Draw a paper's figures from stored runs as SVG, PDF and PNG, with JSON and CSV; copy unchanged ones."""
 
 from __future__ import annotations
 

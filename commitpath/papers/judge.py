@@ -1,4 +1,4 @@
-"""Compare the readings of each claim with the measurements: ratios, marks, verdicts."""
+"""Judge a paper's claims in all readings: ratios of stored runs, intervals, marks, verdicts."""
 
 import itertools
 from collections.abc import Mapping
@@ -99,7 +99,7 @@ def judge(paper: Paper, results: Results) -> list[Judged]:
 
 
 def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
-    """Judge one claim in all its readings."""
+    """Judge one claim in all its readings; the first reading's verdict is the claim's."""
     readings = tuple(judge_reading(claim, reading, results) for reading in claim.readings)
     artifact = artifact_ratio(paper, claim.artifact) if claim.artifact else None
     headline = verdict.NOT_TESTABLE if claim.not_testable else settled(claim, readings[0].verdict)
@@ -107,7 +107,7 @@ def judge_claim(paper: Paper, claim: Claim, results: Results) -> Judged:
 
 
 def settled(claim: Claim, name: str) -> str:
-    """Return a verdict of a claim: a known gap of the model contradicts nothing."""
+    """Return a claim's verdict: a claim with a known gap of the model is not decided, never contradicted."""
     return verdict.NOT_DECIDED if name == verdict.CONTRADICTED and "gap" in claim.texts else name
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a figure as JSON and CSV: value, cell and runs of each bar, and counts of a watched run."""
+"""Write a figure's numbers as JSON and CSV: value, cell and runs of each bar, and a watched run's counts."""
 
 from __future__ import annotations
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, FileSystemLoader
-
 from analysis.report import html_page, manual
 from commitpath.charts.model import VIRTUAL
 from commitpath.papers import authors_runs, two_boards, verdict
@@ -36,9 +34,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
 
     figures: files; it shows those in SVG.
     """
-    environment = html_page.environment()
-    here = FileSystemLoader(Path(__file__).parent)
-    environment.loader = ChoiceLoader([here, environment.loader] if environment.loader else [here])
+    environment = html_page.environment(Path(__file__).parent)
     environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected, grouped=grouped)
     columns = columns_of(content)
     page = environment.get_template("claims.html.j2").render(
@@ -125,12 +121,12 @@ def grouped(entries: Sequence[Content], key: str) -> list[tuple[str, list[Conten
 
 
 def shown(value: float | None) -> str:
-    """Return a number as on the page."""
+    """Return a number as on the page, `–` without one."""
     return "–" if value is None else number(value)
 
 
 def expected(claim: Content) -> str:
-    """Return the paper's value as text."""
+    """Return the paper's value as text: `2×`, `2×, 3×`, `>1`, or counts."""
     value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
     return ", ".join(f"{ratio}×" for ratio in value.split("|")) if kind == "ratio" else value
 

@@ -1,4 +1,4 @@
-"""Read a paper: experiments/papers/<name>/, checked by experiments/schema.yml."""
+"""Load a paper's data (experiments/papers/<name>/): settings, claims with readings, the authors' runs."""
 
 import csv
 import functools

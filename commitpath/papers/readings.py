@@ -1,4 +1,4 @@
-"""Expand a claim into readings, one for each meaning of its ambiguous words, with the cells to compare."""
+"""Expand a claim into readings, one for each meaning of its ambiguous words, with pairs of cells."""
 
 import functools
 import itertools

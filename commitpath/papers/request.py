@@ -1,4 +1,4 @@
-"""A request of `make reproduce`: the paper, the board, the figures, and limits on the numbers."""
+"""Parse the variables of `make reproduce` (board, figures, cells, N, ROWS), and list the requested runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make reproduce PAPER=… ROBUST=yes`: what a paper's verdicts depend on.
+"""`make reproduce … ROBUST=yes`: judge a paper's claims again with other devices, seeds, boards, CPUs.
 
 The headline of each claim is judged again with settings of paper.yml's `robust` changed on both sides of each
 comparison: other devices, used ones, seeds, boards, CPUs. A verdict that never changes is robust; another one
@@ -206,7 +206,7 @@ def judged(request: Request, results: Results) -> list[Row]:
 
 
 def outcome(claim: Claim, variation: Variation, results: Results, applies: bool = True) -> Outcome:
-    """Judge a claim's headline."""
+    """Judge a claim's headline in a variation."""
     if claim.not_testable:
         return Outcome(variation, verdict.NOT_TESTABLE, (), claim.not_testable, applies=False)
     result = judge.judge_reading(claim, claim.readings[0], results)

@@ -1,4 +1,4 @@
-"""Write what a paper's verdicts depend on: robust.html, robust.json, robust.csv, and lines for a terminal."""
+"""Write robust.html, .json and .csv (verdicts, and the settings that change them); print a summary."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from jinja2 import ChoiceLoader, FileSystemLoader
 
 from analysis.report import html_page
 from base.text import printable_lines
@@ -30,9 +28,7 @@ def ratios(outcome: Outcome) -> str:
 def write(request: Request, rows: Sequence[Row], folder: Path) -> int:
     """Write the page and the files; print a line for each claim. Return how many outcomes lack a run."""
     not_tried = request.load().robust.get("not_tried", {})
-    environment = html_page.environment()
-    here = FileSystemLoader(Path(__file__).parent)
-    environment.loader = ChoiceLoader([here, environment.loader] if environment.loader else [here])
+    environment = html_page.environment(Path(__file__).parent)
     environment.filters["ratios"] = ratios
     page = environment.get_template("robust.html.j2").render(
         rows=rows, command=f"{request.command} ROBUST=yes", columns=rows[0], not_tried=not_tried
@@ -52,7 +48,7 @@ def write(request: Request, rows: Sequence[Row], folder: Path) -> int:
 
 
 def document(row: Row) -> Mapping[str, Any]:
-    """Return a row of robust.json."""
+    """Return a claim's outcomes for robust.json."""
     return {
         "claim": row.claim,
         "verdict": row.verdict,
@@ -65,7 +61,7 @@ def document(row: Row) -> Mapping[str, Any]:
 
 
 def each(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome of robust.json."""
+    """Return an outcome for robust.json."""
     return {
         "setting": outcome.variation.name,
         "verdict": outcome.verdict,

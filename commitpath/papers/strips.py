@@ -1,4 +1,4 @@
-"""Draw the ratios of claims with their intervals and the paper's values, as small SVG pictures."""
+"""Draw a claim's ratios and intervals with the paper's value as a small SVG, for claims.html."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

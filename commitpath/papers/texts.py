@@ -1,4 +1,4 @@
-"""The texts of claims.yml: Jinja templates whose numbers are read from runs when the page is made.
+"""Fill in the Jinja templates of claims.yml, such as a claim's explanation, with numbers of stored runs.
 
     {{ tps(mode='wal') }}                          rate of the timed cell
     {{ per('fua', op='insert', mode='truncate') }} per transaction, from the watched run
@@ -56,7 +56,7 @@ class Writer:
             raise BadInputError(f"claims.yml: {template.strip()[:60]!r}…: {error}") from error
 
     def tps(self, op: str = WHOLE, **settings: Any) -> float:
-        """Return transactions per second."""
+        """Return transactions per second of a timed cell."""
         value = self.timed(settings).number("tps", op).value
         assert value is not None  # timed() has a run
         return value

@@ -1,4 +1,4 @@
-"""Put a lab board's numbers of a paper's figure next to the virtual board's, for the page."""
+"""Compare a figure's values on a lab board with the virtual board's; count cells that lack a run there."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Read the settings that ROBUST=yes changes (`robust` of paper.yml): devices, seeds, boards, explanations."""
+"""Read the settings that ROBUST=yes changes, and its explanations (`robust` of paper.yml)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from commitpath.cells.axes import axes, own_name
 from commitpath.papers.paper import Paper
 from commitpath.papers.readings import UNCHANGED, Change, products
 from commitpath.sweep.grid import checked_lists
-from model.cell import SAMPLED
 
 OWN_PLACE = "as reproduced"
 
@@ -37,11 +36,6 @@ class Variation:
     def name(self) -> str:
         """Return the label, or `axis=value` of each setting."""
         return self.label or " ".join(f"{axis}={value}" for axis, value in self.settings.items()) or OWN_PLACE
-
-    @property
-    def sampled(self) -> bool:
-        """Return whether it is only another sample: a seed, or a board."""
-        return bool(self.settings) and set(SAMPLED).issuperset(self.settings)
 
 
 def variations(paper: Paper) -> list[Variation]:

@@ -97,7 +97,7 @@ def of_ratio(ratio: float, expected: str) -> str:
 
 
 def of_direction(ratio: float, expected: str) -> str:
-    """Judge a direction."""
+    """Judge a measured ratio by the paper's direction, such as `>1`."""
     low, high = span("direction", expected)
     return REPRODUCED if low <= ratio <= high else CONTRADICTED
 

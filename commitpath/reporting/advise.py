@@ -1,4 +1,4 @@
-"""`make advise`: the settings worth choosing for an app, by speed, flash wear and what survives a failure.
+"""`make advise`: rank an app's engine settings by speed, flash wear and transactions lost in a failure.
 
 What survives a power failure is measured by trials only; another failure also by what the settings promise.
 """

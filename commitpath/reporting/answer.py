@@ -1,4 +1,4 @@
-"""The answer of `make advise`: a verdict, a table of the Pareto front, the reasons, and a command."""
+"""Write the answer of `make advise`: a verdict, the Pareto front as a table, the reasons, a command."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.query import Results
 from model.engines import survival
 
-# What is compared; the least is best.
+# Dimensions of the Pareto front; the least value is best.
 DIMENSIONS: dict[str, Callable[[Setting], float | None]] = {
     "TPS": lambda setting: -setting.tps,
     "p99": lambda setting: setting.slowest_p99,
@@ -113,7 +113,7 @@ def table(rows: Sequence[Setting], limits: Limits) -> list[str]:
 
 
 def written(setting: Setting, per_second: float) -> float:
-    """Return the GB that the host writes a day."""
+    """Return the GB that the host writes a day at a rate of transactions."""
     return gb_a_day(setting.bytes_per_transaction, per_second)
 
 

@@ -1,4 +1,4 @@
-"""`make artifact GRID=… FILE=…`: an archive of a grid's runs with what an artifact evaluation asks for."""
+"""`make artifact GRID=… FILE=…`: write a .tar.gz of a grid's runs, figures, set-up text and README."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ a sweep names a run that differs. Runs were made with {qemu}.
 
 
 def artifact(options: Mapping[str, str]) -> int:
-    """Write the archive; print its content."""
+    """Write the archive; print the number of its runs and its size."""
     if not options.get("GRID") or not options.get("FILE"):
         raise BadInputError(
             "make artifact takes GRID=<a grid that was swept> FILE=<new.tar.gz> and LAB=<label>"

@@ -1,4 +1,4 @@
-"""Select the measured settings that `make advise` compares, with the speed, wear and trials of each."""
+"""Select the stored runs that `make advise` compares: TPS, p99, bytes, wear and crash trials of a setting."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -70,19 +70,19 @@ def trials_like(
 ) -> dict[Key, Trials]:
     """Return choice → its trials, of runs like `alike` in all but the chosen axes and SIZES."""
     groups: dict[Key, list[Run]] = {}
-    where = elsewhere(alike[0], names)
+    where = fixed_place(alike[0], names)
     allowed = {(run.facts["lab"], mark) for run in alike for mark in run.marks}
     for other in runs:
         marks = {(other.facts["lab"], mark) for mark in other.marks}
         counts = other.facts["status"] == "ok" and marks <= allowed
-        if counts and elsewhere(other, names) == where:
+        if counts and fixed_place(other, names) == where:
             groups.setdefault(key(other.settings, names), []).append(other)
     trials = {chosen: Trials.from_runs(samples(several), failure) for chosen, several in groups.items()}
     return {chosen: tried for chosen, tried in trials.items() if tried}
 
 
-def elsewhere(run: Run, names: Sequence[str]) -> tuple[str, ...]:
-    """Return a run's place without the chosen axes."""
+def fixed_place(run: Run, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the settings of a run, and its kernel, that trials depend on, without the chosen axes."""
     return tuple(part for part in place(run) if part.partition("=")[0] not in names)
 
 

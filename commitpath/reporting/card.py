@@ -21,7 +21,7 @@ LONGEST = 90  # letters of a value
 
 
 def card(options: dict[str, str]) -> int:
-    """Print the card."""
+    """Print the card: each item with its reported value or MISSING, and the grade."""
     if not options.get("FILE"):
         raise BadInputError(USAGE)
     stored_run.check_utf8("FILE", options["FILE"])

@@ -1,4 +1,4 @@
-"""The settings that `make advise` chooses among: their cells, and which of them are measured."""
+"""List the cells that `make advise` chooses among; find the measured ones, and those that RUN=yes runs."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence, Set

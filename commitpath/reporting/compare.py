@@ -1,4 +1,4 @@
-"""`make compare A=… B=…`: compare two selections of runs, cell by matching cell."""
+"""`make compare A=… B=…`: match the cells of two selections of runs, print ratios and verdicts."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Rows of `make compare`: the ratio and verdict of each cell and metric, and a verdict over all cells."""
+"""Rows of `make compare`: ratio, interval and verdict of each cell and metric; verdict over all cells."""
 
 import itertools
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`make durability GRID=… FIGURE=…`: TPS over commits lost in a grid's power cuts; OVER=bytes: ms over KiB.
+"""`make durability GRID=… FIGURE=…`: draw TPS over commits lost in power cuts; OVER=bytes: ms over KiB.
 
 LOSE_AT_MOST=… leaves out the cells in which a cut took more.
 """

@@ -1,4 +1,4 @@
-"""KiB written and ms per transaction of cells on which power cuts were tried, from their watched runs."""
+"""`make durability OVER=bytes`: KiB and ms per transaction from watched runs of cells with crash trials."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def watched_run(row: Row, results: Results) -> tuple[Run | None, str]:
 
 
 def lines(costs: Costs) -> list[str]:
-    """Return the cells as a table."""
+    """Return the cells as a table of text."""
     rows = [
         (cost.place, (f"{cost.kib:.1f}", f"{cost.ms:.2f}", took(cost.row.trials)), f"{cost.name} {cost.mark}")
         for cost in costs.costs

@@ -1,4 +1,4 @@
-"""Draw a grid that cuts power: speed over lost commits, or latency over bytes written."""
+"""Draw the figures of `make durability`: TPS over lost commits, or latency over bytes written."""
 
 from __future__ import annotations
 

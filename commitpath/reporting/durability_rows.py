@@ -1,4 +1,4 @@
-"""The measured cells of a grid that cuts power: what `make durability` draws, prints and writes."""
+"""Dataclasses Row and Found of `make durability`: a grid's cells with TPS and crash trials; CSV columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

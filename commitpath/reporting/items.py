@@ -1,4 +1,4 @@
-"""The items that must be reported (experiments/reporting.yml, engine/*.yml), and their values in a run.
+"""Items that a paper must report (experiments/reporting.yml, engine/*.yml), and their values in a run.
 
 Of its board and device only values that were read back or recorded; a missing one is reported as such.
 """

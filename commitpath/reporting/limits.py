@@ -1,4 +1,4 @@
-"""The limits of `make advise`: what must survive, what may be lost, and how slow a transaction may be."""
+"""Parse the limits of `make advise`: SURVIVE, LOSE_AT_MOST, P99_BELOW, RATE; check trials against them."""
 
 import re
 from collections.abc import Mapping

@@ -43,7 +43,7 @@ class Matched:
         return all(run.settings["clock"] == "virtual" for run in (*self.a, *self.b))
 
     def sample(self, run: Run) -> Sample:
-        """Return what a run is paired by."""
+        """Return the (seed, board) by which a run is paired; None for one that a selector names."""
         parts = zip(SAMPLED, sample(run.cell, run.facts["run"]), strict=True)
         seed, board = (None if name in self.compared else value for name, value in parts)
         return seed, board
@@ -168,7 +168,7 @@ def axis_values(name: str, runs: Sequence[Run]) -> str:
 
 
 def run_id(run: Run) -> tuple[str, ...]:
-    """Return what identifies a run."""
+    """Return (lab, cell id, run id), which identifies a run."""
     return run.facts["lab"], run.facts["cell"], run.facts["run"]
 
 

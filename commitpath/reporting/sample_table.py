@@ -27,7 +27,7 @@ DIGITS = 4
 
 
 def table(options: Mapping[str, str]) -> int:
-    """Print the table."""
+    """Print the table of a grid's samples, and notes on stderr."""
     if not options.get("GRID"):
         raise variables.missing("table", ["GRID"])
     path, _ = grid.load(options["GRID"])
@@ -80,7 +80,7 @@ def numbers(
 
 
 def short(value: str | float | None) -> str:
-    """Return a value for a page."""
+    """Return a value with DIGITS digits, `-` without one."""
     if value is None:
         return "-"
     return value if isinstance(value, str) else f"{value:.{DIGITS}g}" if abs(value) < 1000 else f"{value:.0f}"
@@ -94,7 +94,7 @@ def as_csv(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) ->
 
 
 def as_latex(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) -> str:
-    """Return a tabular."""
+    """Return a LaTeX tabular."""
     lines = [
         " & ".join("".join(LATEX.get(c, c) for c in printable(short(cell))) for cell in row) + r" \\"
         for row in [head, *rows]

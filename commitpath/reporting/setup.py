@@ -57,7 +57,7 @@ def setup(options: dict[str, str]) -> int:
 
 
 def text(chosen: Sequence[Run], runs: Sequence[Run], grid: str = "") -> list[str]:
-    """Return the lines of the paragraph and the table of runs. runs: all, of which repeats are found.
+    """Return the lines of the paragraph and the table of runs. runs: all, to find repeats.
 
     grid: the name of the grid whose runs they are.
     """

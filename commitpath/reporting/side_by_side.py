@@ -1,4 +1,4 @@
-"""Draw a comparison as a page with a figure: TPS, bytes and commands of each matched cell in A and in B."""
+"""`make compare PAGE=…`: write an HTML page with a figure of TPS, bytes and commands of each matched cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import ChoiceLoader, FileSystemLoader
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
@@ -20,7 +19,7 @@ from base.paths import RESULTS
 from base.text import printable
 from commitpath.charts import scatter
 from commitpath.charts.scatter import Mark
-from commitpath.reporting import counted, statistics
+from commitpath.reporting import run_counts, statistics
 from commitpath.reporting.differences import Row, answers, by_sample, numbers_of, rows_of
 from commitpath.reporting.matched import Matched
 from commitpath.results.metrics import WHOLE
@@ -32,8 +31,8 @@ UNKNOWN = "not watched"
 # Key, title, colors, digits, and the least part of a panel at which a piece has room for its number.
 PANELS: tuple[tuple[str, str, dict[str, str], int, float], ...] = (
     ("rate", "transactions per second", SIDES, 1, 1.0),
-    (counted.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
-    (counted.COMMANDS, "commands per transaction", style.BLOCKS, 2, 0.12),
+    (run_counts.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
+    (run_counts.COMMANDS, "commands per transaction", style.BLOCKS, 2, 0.12),
 )
 # Most rows that a figure has: of cells, else of groups of cells with a mark for each cell.
 MOST_ROWS = 60
@@ -87,7 +86,7 @@ def figure(options: Mapping[str, str], matched: Sequence[Matched], rows: Sequenc
     """
     names = [f"{short(cell.label)}  {side}" for cell in matched for side in SIDES]
     values = [
-        {"rate": {side: tps(runs)}, **counted.medians(runs)}
+        {"rate": {side: tps(runs)}, **run_counts.medians(runs)}
         for cell in matched
         for side, runs in zip("AB", (cell.a, cell.b), strict=True)
     ]
@@ -167,7 +166,7 @@ def panel(
 
 def cells(matched: Sequence[Matched], rows: Sequence[Row], folder: Path) -> list[dict[str, Any]]:
     """Return the rows of the page. rows: of each cell's rate; folder: the page's, which links to the runs."""
-    sides = [(counted.medians(cell.a), counted.medians(cell.b)) for cell in matched]
+    sides = [(run_counts.medians(cell.a), run_counts.medians(cell.b)) for cell in matched]
     return [
         {
             "label": cell.label,
@@ -178,8 +177,8 @@ def cells(matched: Sequence[Matched], rows: Sequence[Row], folder: Path) -> list
             ],
             "row": row,
             "numbers": numbers_of(row),
-            "changes": [(counted.name(change), change.a, change.b) for change in counted.changes(a, b)],
-            "known": counted.BYTES in a and counted.BYTES in b,
+            "changes": [(run_counts.name(change), change.a, change.b) for change in run_counts.changes(a, b)],
+            "known": run_counts.BYTES in a and run_counts.BYTES in b,
             "marks": cell.marks(),
         }
         for cell, (a, b), row in zip(matched, sides, rows, strict=True)
@@ -199,9 +198,7 @@ def write(
 
     margin: what counts as equal.
     """
-    environment = html_page.environment()
-    own = FileSystemLoader(Path(__file__).parent)
-    environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
+    environment = html_page.environment(Path(__file__).parent)
     ordered = sorted(matched, key=lambda cell: cell.label)
     rows = [row for cell in ordered for row in rows_of(cell, "tps", margin) if row.metric == WHOLE]
     try:
@@ -218,7 +215,7 @@ def write(
             overall=answers(rows) if len(rows) > 1 else [],
             margin=100 * margin,
             figure=html_page.data_uri(figures[0]),
-            changed=counted.CHANGED,
+            changed=run_counts.CHANGED,
         )
         with scratch.whole(page) as part:
             part.write_text(text, encoding="utf-8")

@@ -1,10 +1,10 @@
-"""For `make advise`: pairs of settings that differ in one, and what it buys: speed, survival or nothing."""
+"""For `make advise`: compare settings that differ in one axis; list which buy speed, which nothing."""
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from commitpath.reporting import counted
+from commitpath.reporting import run_counts
 from commitpath.reporting.candidates import Setting
 from commitpath.reporting.choice import FAILURES, needs, text, words
 from commitpath.reporting.limits import Limits
@@ -72,14 +72,14 @@ def because(pair: Pair, results: Results) -> str:
         run = setting.run if setting.run.summary.get("ledger") else results.watched(setting.run.cell)
         if run is None:
             return f"Because: - ({setting.text} was not watched; the command below, with its settings, does)"
-        ledgers.append(counted.per_transaction(run))
+        ledgers.append(run_counts.per_transaction(run))
     shown = []
     changes = [
-        replace(change, name=f"{change.name} commands") if change.group == counted.COMMANDS else change
-        for change in counted.changes(*ledgers)
+        replace(change, name=f"{change.name} commands") if change.group == run_counts.COMMANDS else change
+        for change in run_counts.changes(*ledgers)
     ]
-    for group in (counted.COMMANDS, counted.BYTES, counted.FLUSHES):
-        shown += [counted.text(change) for change in changes if change.group == group][:MOST_SHOWN]
+    for group in (run_counts.COMMANDS, run_counts.BYTES, run_counts.FLUSHES):
+        shown += [run_counts.text(change) for change in changes if change.group == group][:MOST_SHOWN]
     return f"Because, for each transaction: {', '.join(shown) or 'no count changed by 1 %'}."
 
 

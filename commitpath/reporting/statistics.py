@@ -1,4 +1,4 @@
-"""Compare two sides of positive numbers: the ratio B/A, its interval, and the verdict.
+"""Compare two sets of numbers: ratio B/A, its interval (paired, or Mann and Whitney's), and verdict.
 
 In virtual time a number belongs to a seed and a board, and repeats exactly. So the sides are compared
 pair by pair, and the ratios' interval is over seeds and boards (analysis/stats/spread.py).

@@ -1,4 +1,4 @@
-"""Sum up the crash trials of a setting's runs, for `make advise` and `make durability`."""
+"""Sum up crash trials of several runs: lost transactions and time, unusable databases, broken promises."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What the results database has for a cell: one query, and one table of metrics."""
+"""Query the results database for a cell's runs; metrics of runs, footnotes, and EXPECT."""

@@ -1,4 +1,4 @@
-"""Mean costs per transaction of a stored run, by operation, and the device's time by cause."""
+"""Mean syncs, writes, bytes by label and times per transaction of a stored run; device time by cause."""
 
 import functools
 from collections.abc import Mapping

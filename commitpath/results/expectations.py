@@ -1,4 +1,4 @@
-"""Parse EXPECT, such as `syncs.insert<=1.1 kib.all<=26 lost.max==0`, and check it against cells.
+"""Parse EXPECT, such as `syncs.insert<=1.1 kib.all<=26`; refuse metrics that a cell's runs lack.
 
     expectations = expectation, { blanks, expectation }
     expectation  = name, comparison, number
@@ -85,7 +85,7 @@ class Scanner:
         return f"{self.source}, character {at + 1}"
 
     def rest(self) -> str:
-        """Return the next word, for messages."""
+        """Return the next word, or `the end`, for messages."""
         words = self.text[self.at :].split(maxsplit=1)
         return repr(words[0]) if words else "the end"
 
@@ -98,7 +98,7 @@ class Scanner:
         return found[0]
 
     def name(self) -> Name:
-        """Return the name here, checked."""
+        """Return the metric and operation at the current place, checked."""
         begin = self.at
         metric = self.take(_METRIC, "a metric").casefold()
         if metric not in METRICS:
@@ -114,13 +114,13 @@ class Scanner:
         return Name(metric, op)
 
     def end(self) -> None:
-        """Refuse a text that goes on."""
+        """Refuse a text that does not end here."""
         self.skip()
         if self.at < len(self.text):
             raise BadInputError(f"{self.place(self.at)}: expected the end, not {self.rest()}")
 
     def number(self, after: str) -> float:
-        """Return the number here."""
+        """Return the number at the current place. after: the text before it, for messages."""
         return float(self.take(_NUMBER, f"a number such as 26 or 1.5e3 after {after}"))
 
 

@@ -1,4 +1,4 @@
-"""Footnotes of tables and figures: unequal comparisons, and runs with caveats."""
+"""Footnote marks of tables and figures: unequal durability or counts, caveats of runs; count transactions."""
 
 import functools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The metrics of a run (TPS, latency, syncs, bytes, lost commits): how each is read, its label, its limits.
+"""Metrics of a run (TPS, latency, syncs, bytes, lost commits): how each is read, its label, its limits.
 
 `op` is an operation, `all`, or the weights of a mix: one for each operation of the run's workload, in the
 order of workloads/operations.yml, such as `10:1:1` for inserts, updates and deletes.

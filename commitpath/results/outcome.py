@@ -1,4 +1,4 @@
-"""The outcome of a command that makes or selects runs: what EXPECT judges."""
+"""Class Outcome: a command's exit code, and the runs that EXPECT judges."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Number(NamedTuple):
 
     @property
     def top(self) -> float:
-        """The highest drawn value."""
+        """Return the highest drawn value: the maximum, or the interval's end."""
         return max(self.high or 0.0, self.interval[1] if self.interval else 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Judge runs by EXPECT: a line for each number that is not as expected, with REFERENCE's, and the cause.
+"""Judge runs by EXPECT: print each number that fails, REFERENCE's number, and the largest cause.
 
 A file of REFERENCE has NAME=value, separated by blanks or lines, with the names of EXPECT; `#` begins a
 comment.

@@ -1,4 +1,4 @@
-"""`make calibrate DEVICE=…`: measure a device profile with fio and compare it with its sources."""
+"""`make calibrate DEVICE=…`: measure a device profile with fio; compare with its sources; draw a figure."""
 
 import json
 from collections.abc import Mapping

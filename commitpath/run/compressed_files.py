@@ -16,22 +16,22 @@ WINDOW_LOG, LEVEL = 27, 1
 CHUNK = 1 << 20
 
 
-def rendered(folder: Path) -> None:
+def compress_rendered(folder: Path) -> None:
     """Compress the driver's rendered transactions, if the run has them: megabytes of similar SQL."""
     file = folder / "rendered"
     if file.is_file():
-        zipped(file)
+        gzip_file(file)
 
 
-def sampled(raw: Path) -> None:
+def compress_sampled(raw: Path) -> None:
     """Compress the databases that a board of trials kept."""
     for folder in sampled_trials.folders(raw):
         for file in folder.iterdir():
             if file.name != sampled_trials.UNREAD:
-                zipped(file)
+                gzip_file(file)
 
 
-def zipped(file: Path) -> None:
+def gzip_file(file: Path) -> None:
     """Replace a file by NAME.gz, which has no time in it."""
     into = file.with_name(f"{file.name}.gz")
     with file.open("rb") as content, gzip.GzipFile(into, "wb", 1, mtime=0) as packed:
@@ -39,7 +39,7 @@ def zipped(file: Path) -> None:
     file.unlink()
 
 
-def observed(raw: Path) -> None:
+def compress_observed(raw: Path) -> None:
     """Compress the files of observers that their profiles name (`packs`): NAME.bin becomes NAME.zst."""
     for profile in observers.profiles().values():
         file = raw / profile.get("packs", "")

@@ -1,4 +1,4 @@
-"""`make crash-replay CASE=…`: repeat a power cut that a file of experiments/crash-cases describes.
+"""`make crash-replay CASE=…`: run a cell and repeat the power cut that a file of experiments/crash-cases has.
 
 A case has a short run, a crash point, the writes that the device keeps, and the recovered state. The run is
 done, the cut is located in its log and transactions, and a board repeats the run and that one trial

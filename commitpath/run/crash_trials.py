@@ -1,4 +1,4 @@
-"""Crash trials of a run: boards repeat the run, unwatched, and then try its power cuts or kills.
+"""Plan a run's crash trials (power cuts, kills, faults), and try them on boards that repeat the run.
 
 Boards repeat exactly, so a plan made from a run's device log is valid on a board that repeats the run; the
 analysis compares their logs (analysis/checks/trial_boards.py). One board per CPU.
@@ -53,7 +53,7 @@ def read_unwatched(cell: Cell, ran: RunOutput) -> "Twin":
 
     with artifacts.work_folder() as work:
         ran.extract(work)
-        compressed_files.rendered(work / "raw/driver")
+        compressed_files.compress_rendered(work / "raw/driver")
         records = read_twin(work / "raw", device_logs.find_reader(cell))
     if cell.crash != policies.PROCESS and (records.log is None or records.log.lost):
         raise LabError("the device's log is incomplete; cannot compute crash states")
@@ -104,7 +104,7 @@ def fitting(run: PlannedRun, share: list[Planned]) -> list[list[Planned]]:
 
 
 def payload(run: PlannedRun, share: list[Planned]) -> dict[str, bytes]:
-    """Return the files of a board of trials."""
+    """Return the files of a board of trials: the run's, and the plan of its share."""
     return {**run.files, PLAN: gzip.compress("".join(trial.line() for trial in share).encode(), mtime=0)}
 
 

@@ -1,4 +1,4 @@
-"""Compute IOPS, MB/s and latency of a device profile over size, depth or range with the model; no board.
+"""Compute IOPS, MB/s and latency of a device profile over size, depth or range with the model, on this host.
 
 The host's share of a command, in its block layer and in fio, is a constant of one CPU: HOST_NS.
 """
@@ -47,7 +47,7 @@ class Loop:
     end: int = 0
 
     def numbers(self, since: int = 0) -> Numbers:
-        """Return mean latency, IOPS and MB/s."""
+        """Return mean latency, IOPS and MB/s, from `since` to the end."""
         seconds = (self.end - since) / 1e9
         return {
             "us": self.waited / self.done / 1000,

@@ -1,4 +1,4 @@
-"""Measure a device on a board, command by command, for `make profile`."""
+"""Measure a board's device for `make profile`: send lists of commands, and record the time of each."""
 
 import gzip
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""`make experiment`: run a cell, store the run, analyse it and print its report."""
+"""`make experiment`: run a cell on a virtual or lab board, store the run, analyse it, print its report."""
 
 import importlib
 import json
@@ -33,8 +33,7 @@ from commitpath.boards.prepared import (
 from commitpath.cells.axes import run_axes
 from commitpath.cells.identities import cell_id, cell_name, stored
 from commitpath.host import ansible
-from commitpath.run import compressed_files as packed
-from commitpath.run import crash_trials, sampled_databases
+from commitpath.run import compressed_files, crash_trials, sampled_databases
 from commitpath.run.plan import Plan, make
 from images import artifacts, emulator, programs, qemu
 from images.board import VirtualBoard
@@ -203,11 +202,11 @@ def store(
         ]
         for output, place in every:
             output.extract(place)
-            packed.rendered(place / "raw/driver")
-            packed.observed(place / "raw")
+            compressed_files.compress_rendered(place / "raw/driver")
+            compressed_files.compress_observed(place / "raw")
             if place in boards:
                 looks |= sampled_databases.inspect(cell, place / "raw")
-                packed.sampled(place / "raw")
+                compressed_files.compress_sampled(place / "raw")
             if output.known and not output.known.failed:
                 store_known_sequence(output.known, place / "raw")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))

@@ -71,7 +71,7 @@ def ratios(profile: Profile, host_ns: int) -> list[tuple[str, float]]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Fit, and print."""
+    """Read the words of the command line, fit, and print parameters and ratios."""
     given = dict(word.partition("=")[::2] for word in words)
     if set(given) - {"DEVICE", "PARAMETERS", "HOST_NS", "WITHOUT"} or not {"DEVICE", "PARAMETERS"} <= set(
         given

@@ -1,4 +1,4 @@
-"""The plan of a cell (plan.json, docs/reference/formats.md): its runs, steps, files and expected settings."""
+"""Make plan.json of a cell (docs/reference/formats.md): runs, steps, files by hash, expected settings."""
 
 import hashlib
 from collections.abc import Mapping

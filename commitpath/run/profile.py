@@ -74,7 +74,7 @@ def new_profile(name: str) -> Path:
 
 
 def measure(given: Mapping[str, str]) -> Measurement:
-    """Measure a board's device."""
+    """Measure the device of BOARD, after a line on what that overwrites."""
     own_time = host_time(given.get("HOST_NS"))
     entry = ansible.board(given["BOARD"])
     size = int(entry.get("board_device_bytes", SPAN))
@@ -109,7 +109,7 @@ def check_noise(where: str, result: Result, predicted: prediction.Prediction) ->
 
 
 def write(path: Path, where: str, measured: Measurement, result: Result) -> None:
-    """Write the profile, checked as any other."""
+    """Write the profile to a file, checked as any other profile."""
     text = profile_text.text(
         path.stem, f"fitted to a measurement, {where}", result, measured.facts, prediction.sources(measured),
         f"make profile NAME={path.stem}, {where}; with the host's time in it",

@@ -146,7 +146,7 @@ def read_board(cell: Cell, login: Login) -> trials.Board:
     with artifacts.work_folder() as work:
         place = work / policies.FOLDER / "1"
         RunOutput(sent.stdout).extract(place)
-        compressed_files.rendered(place / "raw/driver")
+        compressed_files.compress_rendered(place / "raw/driver")
         (board,) = trials.read(work, device_logs.find_reader(cell))
     return board
 

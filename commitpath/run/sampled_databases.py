@@ -1,6 +1,6 @@
-"""Inspect, on this host, the databases that some crash trials kept (expected_state/sampled.py).
+"""Check, on this host, the databases that a board kept of some crash trials, with the board's program.
 
-The board's program does it, with the same release, built for the host.
+model/expected_state/sampled.py chooses the trials. The program is of the same release, built for the host.
 """
 
 import shutil

@@ -34,7 +34,7 @@ def commands_of(folder: Path) -> np.ndarray:
 
 
 def send(model: FlashModel, now: int, operation: int, sector: int, sectors: int) -> int:
-    """Send a command; return its end."""
+    """Send a command of a device log to the model; return its end."""
     kind = operation & OP
     if kind == READ:
         return model.read(now, sector, sectors)
@@ -76,7 +76,7 @@ def effects(profile: Mapping[str, Any], entries: np.ndarray) -> Iterator[tuple[s
 
 
 def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
-    """Print the effects on a run's commands."""
+    """Print how the device time of a run's commands changes with each timing parameter."""
     if profile["driver"] != DRIVER:
         raise BadInputError(f"DEVICE={device} RUN=…: only a device of {DRIVER} has a model")
     entries = commands_of(folder)

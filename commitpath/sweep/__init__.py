@@ -1,1 +1,1 @@
-"""Sweeps: from a grid (data) to runs, driven by Snakemake."""
+"""Run sweeps: expand grids into runs, and make these with Snakemake."""

@@ -1,4 +1,4 @@
-"""Find runs with late clocks: repeats of a cell in virtual time with differing times."""
+"""Find runs with late clocks: times that differ from those of equal runs in virtual time."""
 
 import json
 from collections import defaultdict

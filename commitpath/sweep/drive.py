@@ -1,4 +1,4 @@
-"""`make sweep`: plan, run Snakemake with a progress line, and report each run."""
+"""`make sweep`: plan a grid's runs, make the missing ones with Snakemake, print each run's result."""
 
 import contextlib
 import fcntl

@@ -1,7 +1,7 @@
-"""One job of a sweep: python -m commitpath.sweep.job run KEY, or prepare KEY GROUP.
+"""One Snakemake job of a sweep: run and analyse a cell, or prepare a board.
 
-A job can be killed at any point and started again: a run's folder appears only when whole, and a stored
-run is not repeated.
+`python -m commitpath.sweep.job run KEY`, or `prepare KEY GROUP` (Snakefile). A job can be killed at any point
+and started again: a run's folder appears only when whole, and a stored run is not repeated.
 """
 
 import json

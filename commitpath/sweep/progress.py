@@ -1,4 +1,4 @@
-"""A sweep's progress line: runs done, failed, left, and the time to the end."""
+"""A sweep's progress line: counts of done, failed and remaining runs, and the estimated time left."""
 
 import contextlib
 import time
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from base import progress
 from commitpath.database.sweep_state import STATE, read_state
 
-# Between two counts of the marks.
+# Seconds between two counts of the marks.
 SECONDS = 1.0
 
 
@@ -37,7 +37,7 @@ class Progress:
         return total / self.jobs
 
     def text(self) -> str:
-        """Return the line."""
+        """Return the counts and the estimated time left."""
         done, failed = self.marked("done", self.todo), self.marked("failed", self.todo)
         prepared = self.marked("prepared", self.groups)
         left = len(self.todo - done - failed)
@@ -48,7 +48,7 @@ class Progress:
         return f"{boards}{counts}; time to the end {eta}"
 
     def stopped(self) -> str:
-        """Return what is said when the sweep is interrupted."""
+        """Return the line for an interrupted sweep."""
         done = len(self.marked("done", self.todo)) + self.before
         return f"sweep: {done} of {len(self.todo) + self.before} runs done; the same command goes on"
 
@@ -82,7 +82,7 @@ def seconds(kind: str, names: set[str]) -> list[float]:
 
 
 def clock(seconds: float) -> str:
-    """Return 90.4 as 1:30."""
+    """Return seconds as text: 90.4 as 1:30."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""Run Snakemake with a progress line, here or on Slurm (docs/how-to/sweeps.md), and stop it on a signal."""
+"""Start Snakemake for a sweep, here or on Slurm; show progress; stop it and its jobs on a signal."""
 
 import contextlib
 import json
@@ -79,7 +79,7 @@ def status_command() -> str:
 
 
 def answer(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run one of Slurm's commands."""
+    """Run one of Slurm's commands and return its output. Raises LabError if it cannot run."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""A sweep's plan: its runs, the boards that they share, plan.json, and its rows in the database."""
+"""Merge grids into a sweep's plan: runs by shared board; write plan.json and the database's grid rows."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ BOARD_SETTINGS = (
     *("fs", "mkfs_options", "mount_options"),
 )
 TABLE_SETTINGS = ("rows", "value_size", "page_size", *OF_RECORDS)
-# Of a job besides its boards: QEMU's own, Python's.
+# Memory of a job beyond its boards': of the QEMU process itself and of Python.
 HOST_MEMORY_MIB = 1024
 
 

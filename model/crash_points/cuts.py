@@ -28,7 +28,7 @@ Drawn = TypeVar("Drawn")
 
 @dataclass(frozen=True)
 class Trial:
-    """One cut."""
+    """One power cut: its command and time, and the changes that the device loses."""
 
     number: int
     command: int

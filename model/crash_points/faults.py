@@ -12,7 +12,7 @@ from model.block_operations import FLUSH, OP, READ, WRITE
 from model.cell import Cell
 from model.crash_points import cuts
 from model.crash_points.policies import EVERYTHING
-from model.crash_points.ran import Ran
+from model.crash_points.recorded_run import Ran
 
 # Operations of the kinds that are not a fault of a write.
 OPERATIONS = {"eio-read": READ, "eio-flush": FLUSH}

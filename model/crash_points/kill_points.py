@@ -1,9 +1,9 @@
-"""Choose where the driver is killed, if only the process fails: the kernel and the device go on.
+"""Choose the kill points of CRASH=process: after or within the driver's file calls, at acknowledgements.
 
-What has reached the kernel stays. So crash points differ only in the calls that changed a file and have
-returned, the progress of the current call, and the acknowledged transactions. A crash point is when a call
-has returned (`after`), within a write (`during`), or when a transaction is acknowledged (`acknowledged`). If
-CUTS is fewer, they are drawn by splitmix64 from CUT_SEED.
+Only the process fails: what has reached the kernel stays. So crash points differ only in the calls that
+changed a file and have returned, the progress of the current call, and the acknowledged transactions. A crash
+point is when a call has returned (`after`), within a write (`during`), or when a transaction is acknowledged
+(`acknowledged`). If CUTS is fewer, they are drawn by splitmix64 from CUT_SEED.
 
 A killed write ends between two pages: generic_perform_write (mm/filemap.c) checks for a fatal signal before
 each.
@@ -18,7 +18,7 @@ from typing import Any
 
 from model.cell import Cell
 from model.crash_points import cuts
-from model.crash_points.ran import Ran
+from model.crash_points.recorded_run import Ran
 from model.workloads import Random
 
 AFTER, DURING, ACKNOWLEDGED, BEGUN = "after", "during", "acknowledged", "begun"

@@ -16,7 +16,7 @@ from model.crash_points.cuts import WHERE, Trial
 from model.crash_points.durable import Cache, Commands
 from model.crash_points.pmem_lines import Memory
 from model.crash_points.policies import EVERYTHING
-from model.crash_points.ran import Ran
+from model.crash_points.recorded_run import Ran
 from model.workloads import Random
 
 

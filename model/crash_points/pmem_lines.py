@@ -17,7 +17,7 @@ import polars as pl
 
 from base.arrays import ints
 from model.crash_points.policies import EVERYTHING, NOTHING, PREFIX, SUBSET, TORN
-from model.crash_points.ran import Ran
+from model.crash_points.recorded_run import Ran
 from model.workloads import Random
 
 # What happens to stores that were not cleaned, as in a device's policies; a torn line keeps some words.

@@ -1,4 +1,4 @@
-"""Words of failures and of what a cache keeps then, which failures rerun, and the folder of trials."""
+"""Names of crash failures (power, os, process, fault), and policies: which cached writes survive."""
 
 EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
 TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
@@ -7,7 +7,7 @@ TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
 IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
 REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
 POWER, SYSTEM, PROCESS, FAULT = "power", "os", "process", "fault"
-# Failures whose trials do the run again themselves, each until it fails.
+# Failures of which each trial repeats the run until it fails.
 RERUN = (PROCESS, FAULT)
 # Folder of a run that has the files of each board of trials.
 FOLDER = "crash"

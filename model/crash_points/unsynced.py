@@ -17,7 +17,7 @@ from base.arrays import Ints, ints
 from model import durability
 from model.cell import Cell
 from model.crash_points.durable import Commands
-from model.crash_points.ran import Ran
+from model.crash_points.recorded_run import Ran
 from model.engines.survival import MOST_LOST
 
 

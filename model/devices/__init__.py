@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class UnknownDriverError(FileError):
-    """There is no driver of that name."""
+    """No module of model/devices/ has this driver's name."""
 
     def __init__(self, driver: str) -> None:
         self.wrong, self.expected = f"no device driver {driver!r}", ", ".join(names())

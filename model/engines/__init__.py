@@ -62,7 +62,7 @@ class Engine:
     JOBS: Mapping[str, str] = {}
     # whether an update of a missing key adds a row: it writes without reading
     ADDS_MISSING = False
-    # properties that no cell sets and that change what is synced or written → the engine's default
+    # properties that change syncs or writes and that no cell sets → the engine's default
     UNASKED: Mapping[str, str] = {}
 
     def __init__(self, module: ModuleType | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Check SQLite's calls against wal_autocheckpoint and journal_size_limit, in WAL mode.
+"""Check SQLite's logged file calls against wal_autocheckpoint and journal_size_limit, in WAL mode.
 
 main.c and wal.c: a commit that leaves wal_autocheckpoint frames or more starts a checkpoint
 (sqlite3WalDefaultHook). A commit to a restarted log truncates the file if it is longer than

@@ -1,4 +1,4 @@
-"""LevelDB: names of its files, options, order of file calls, and the form of its transactions in rendered.gz.
+"""LevelDB: file names, options, order of file calls; parse and write its transactions in rendered.gz.
 
 Sources: its db/filename.cc (names), db/db_impl.cc and db/version_set.cc (order of calls), util/env_posix.cc
 (syncs of the folder).
@@ -49,7 +49,7 @@ CALLS = {
     **{"manifest.write": "m", "manifest.sync": "m", "log.delete": "x", "table.delete": "x"},
 }
 UNORDERED = ("info",)
-# what is done at the end of a call; a compaction of all rows (maintain) begins another log
+# flushes and compactions, at the end of a call; a compaction of all rows (maintain) begins another log
 _JOB = "[tmx]*"
 _LOGGED = {"off": "l+", "full": "l+L"}
 

@@ -48,7 +48,7 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return the calls of mdb_env_sync."""
+    """Return the calls that an explicit mdb_env_sync makes."""
     return re.compile("M" if stores(settings) else "S")
 
 

@@ -1,4 +1,4 @@
-"""What a failure may do to committed transactions, as sentences, and which of them each engine promises."""
+"""Outcomes of a failure for committed transactions, as sentences; the outcomes that each engine promises."""
 
 import functools
 from collections.abc import Mapping

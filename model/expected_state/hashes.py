@@ -1,4 +1,4 @@
-"""Hash the rows of a database as boards hash a recovered one, in C (workloads/trials/recovered.h)."""
+"""Hash a database's rows exactly as boards hash a recovered one, in C (workloads/trials/recovered.h)."""
 
 import functools
 import sqlite3
@@ -19,7 +19,7 @@ _TABLES = f"SELECT name FROM sqlite_master WHERE type='table' AND {_OF_CONTENT}"
 
 
 class Text(bytes):
-    """The bytes of a text, not of a blob."""
+    """The bytes of an SQL text; plain bytes are a blob."""
 
 
 Value = int | float | bytes | None
@@ -73,7 +73,7 @@ class Looks:
         return [*every, *map(self._rows_of, tables)]
 
     def held(self, queries: list[str]) -> Held:
-        """Return the rows of some queries together."""
+        """Return the number and hash of all rows that some queries return."""
         rows = total = 0
         now: dict[tuple[object, ...], int] = {}
         for query in queries:

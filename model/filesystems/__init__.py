@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class UnknownFilesystemError(FileError):
-    """There is no filesystem of that name."""
+    """No module of model/filesystems/ has this filesystem's name."""
 
 
 @dataclass(frozen=True)

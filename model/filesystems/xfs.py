@@ -15,7 +15,7 @@ _FEATURES = ("bigtime", "crc", "finobt", "inobtcount", "reflink", "rmapbt")
 
 
 def _log_size(_: str, superblock: Superblock) -> str | None:
-    """Return the bytes of the log."""
+    """Return the size of the log in bytes."""
     fields = [superblock.get(f"log.{name}", "") for name in ("blocks", "bsize")]
     if not all(re.fullmatch("[0-9]{1,18}", text) for text in fields):
         return None

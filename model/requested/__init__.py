@@ -1,1 +1,1 @@
-"""Settings that a cell requests, and their form when they are read back."""
+"""Settings that a cell requests, and their form when read back; allowed options of mkfs and mount."""

@@ -1,4 +1,4 @@
-"""Parse mkfs options: which are allowed, and which are in effect by the superblock."""
+"""Parse mkfs options: refuse those not allowed, list those requested and in effect by the superblock."""
 
 import re
 
@@ -18,7 +18,7 @@ def allowed(kind: str) -> str:
 
 
 def refused(kind: str, options: str) -> list[str]:
-    """Return the words that are not allowed."""
+    """Return the words of these options that are not allowed."""
     return [
         word
         for word in words(kind, options)

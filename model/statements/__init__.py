@@ -1,1 +1,1 @@
-"""Parse SQL files and recorded traces of SQL."""
+"""Parse SQL: users' files, traces, PRAGMAs, bound values, and transactions that the driver rendered."""

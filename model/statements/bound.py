@@ -1,4 +1,4 @@
-"""Bind typed values to a statement's parameters, as SQL text."""
+"""Replace a statement's parameters by their typed values, as SQL literals."""
 
 import math
 import re
@@ -12,7 +12,7 @@ class Raw(bytes):
 
 
 class Zeros(int):
-    """A zeroblob of so many bytes."""
+    """A zeroblob; the number is its length in bytes."""
 
 
 # SQLite's tokens (tokenize.c), as far as they are parameters or may contain a newline.

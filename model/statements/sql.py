@@ -1,4 +1,4 @@
-"""Parse SQL that the driver rendered: the operations of a transaction, and the bytes of its values."""
+"""Parse a transaction that the driver rendered as SQL: its operations, and the bytes of its values."""
 
 import re
 

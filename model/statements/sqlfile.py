@@ -1,4 +1,4 @@
-"""Parse a user's SQL file (WORKLOAD=sql): statements that make the database, then transactions."""
+"""Parse a user's SQL file (WORKLOAD=sql) into schema and transactions; check and pack them for the driver."""
 
 import hashlib
 import itertools
@@ -56,7 +56,7 @@ class Statement(NamedTuple):
 
 
 class SqlFile(NamedTuple):
-    """The content of a file, in order."""
+    """The statements of a file: those that make the database, then transactions."""
 
     schema: tuple[Statement, ...]  # executed in one transaction before the measurement
     transactions: tuple[Statement, ...]
@@ -64,7 +64,7 @@ class SqlFile(NamedTuple):
 
 
 def read(text: str) -> SqlFile:
-    """Parse a file. Raises SqlFileError."""
+    """Parse the text of a SQL file. Raises SqlFileError."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if re.match(r"\s*--\s*commitpath\b", line) and line.strip() != MARK:

@@ -40,7 +40,7 @@ _HEX = re.compile("(?:[0-9a-f]{2})*")
 
 
 def read(text: str) -> Trace:
-    """Read a trace. Raises SqlFileError."""
+    """Parse the text of a trace. Raises SqlFileError."""
     lines = text.split("\n")
     if lines[0].strip() != FIRST:
         other = (

@@ -1,4 +1,4 @@
-"""Make a synthetic SQL trace from a seed, with the published measures of a trace that was not published.
+"""Generate a synthetic SQL trace from a seed, with the published statistics of an unpublished trace.
 
 The SQL is not an app's: a table has one row per page, and a transaction writes one row for each page.
 """

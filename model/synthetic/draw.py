@@ -39,7 +39,7 @@ class Spec(NamedTuple):
 
     @property
     def transactions(self) -> int:
-        """Return the number of transactions."""
+        """Return the number of transactions: batches and single statements."""
         return self.batches + self.alone
 
 
@@ -115,7 +115,7 @@ class Drawn(NamedTuple):
     database: int
 
     def stream(self, stream: int) -> Random:
-        """Return a stream of random numbers."""
+        """Return the numbered stream of random numbers of this database."""
         return Random(self.seed, stream + self.database * (TURNS + 1))
 
 
@@ -153,7 +153,7 @@ def kinds(spec: Spec, drawn: Drawn) -> list[tuple[bool, bool]]:
 
 
 def shares(draw: Random, total: int, parts: int) -> list[int]:
-    """Divide a number into parts of at least 1."""
+    """Divide a number at random into parts of at least 1."""
     sizes = [1] * parts
     for _ in range(total - parts):
         sizes[draw.below(parts)] += 1

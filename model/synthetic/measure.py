@@ -20,7 +20,7 @@ TOLERANCE = 0.05
 
 
 class Measured(NamedTuple):
-    """The counted measures, as in Spec."""
+    """The measures of a trace as counted, by the names of Spec."""
 
     megabytes: float
     batches: int
@@ -67,7 +67,7 @@ def executed(trace: SqlFile, checkpoints: int) -> Measured:
 
 
 class _Database:
-    """A database on which a trace is executed."""
+    """A SQLite database in which a trace is executed, with the pages that its WAL gets."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.log = path, path.with_name(f"{path.name}-wal")

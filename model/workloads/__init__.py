@@ -1,7 +1,8 @@
-"""Generate a workload's transactions in Python exactly as the C driver does, to compare and replay them.
+"""Generate a workload's transactions in Python exactly as the C driver does: interface, random numbers, keys.
 
 A module has the name of a driver's workload and makes what workloads/workloads/<name>.c makes;
-tests/driver/test_made_again.py compares the two. Workloads without a module are not verified.
+tests/driver/test_made_again.py compares the two. Recorded runs are compared with them, and expected databases
+computed from them. Workloads without a module are not verified.
 """
 
 import functools
@@ -54,7 +55,7 @@ class Operation(NamedTuple):
 
 
 class Random:
-    """splitmix64, as workloads/prng.h has it."""
+    """A stream of splitmix64, as in workloads/prng.h."""
 
     def __init__(self, seed: int, stream: int) -> None:
         self.state = self.mixed((seed & _WORD) ^ self.mixed(stream + 1))
@@ -69,7 +70,7 @@ class Random:
         return value % limit
 
     def next(self) -> int:
-        """Return a number of 64 bits."""
+        """Return the next number of 64 bits."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & _WORD
         return self.mixed(self.state)
 
@@ -82,7 +83,7 @@ class Random:
 
 
 class Phase(NamedTuple):
-    """A phase, for making its transactions."""
+    """A phase of a run: its options, last key and random numbers, from which its transactions follow."""
 
     name: str
     options: Options
@@ -91,7 +92,7 @@ class Phase(NamedTuple):
 
 
 class Workload(Protocol):
-    """The interface of the modules."""
+    """The interface of this package's modules."""
 
     # in order: a phase's place is its stream of random numbers
     PHASES: tuple[str, ...]

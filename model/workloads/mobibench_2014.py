@@ -1,4 +1,4 @@
-"""Generate the transactions of workloads/workloads/mobibench.c, which are those of mobibench."""
+"""Generate the transactions of mobibench_2014 (workloads/workloads/mobibench.c): those of mobibench."""
 
 from model.workloads.mobibench import PHASES, TEXTS, transactions
 

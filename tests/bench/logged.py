@@ -90,7 +90,7 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
         found = trials.read_table(member(output, "trials.csv", Path(work)), trials.TRIALS)
         times = pl.read_csv(member(output, "parts.csv", Path(work)))
         output.extract(Path(work))
-        compressed_files.rendered(Path(work) / "raw/driver")
+        compressed_files.compress_rendered(Path(work) / "raw/driver")
         ran = driver.read(Path(work) / "raw/driver")
         return Peer(found, times, parts, device_log(output, planned, Path(work)), ran)
 

@@ -21,7 +21,7 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 from base import interrupts  # noqa: E402
 
 if __name__ == "__main__":
-    interrupts.hold()  # until everything below is loaded
+    interrupts.block()  # until everything below is loaded
 
 import shutil  # noqa: E402
 import tempfile  # noqa: E402
@@ -151,7 +151,7 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 def main() -> int:
     """Run what make asks for."""
-    interrupts.let()
+    interrupts.unblock()
     try:
         wanted = tries(arguments.read(["mutations", *sys.argv[1:]])[1])
     except BadInputError as error:
@@ -166,4 +166,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(interrupts.answered("mutations", main))
+    sys.exit(interrupts.run_command("mutations", main))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from lab import Lab
 
-from commitpath.reporting import counted, side_by_side
+from commitpath.reporting import run_counts, side_by_side
 from commitpath.reporting.matched import Matched
 
 
@@ -91,12 +91,14 @@ def recorded(lab: Lab) -> Any:
 
 def test_what_a_run_did_for_a_transaction(lab: Lab) -> None:
     run = recorded(lab)
-    found, number = counted.per_transaction(run), counted.transactions(run)
+    found, number = run_counts.per_transaction(run), run_counts.transactions(run)
     block, ledger = run.summary["block"], run.summary["ledger"]
-    each = found[counted.COMMANDS]
+    each = found[run_counts.COMMANDS]
     assert each["write"] + each["write FUA"] == pytest.approx(block["writes"] / number)
-    assert sum(found[counted.BYTES].values()) * 1024 * number == pytest.approx(sum(ledger["bytes"].values()))
-    assert found[counted.FLUSHES] == ledger["flushes_per_transaction"]["all"]
+    assert sum(found[run_counts.BYTES].values()) * 1024 * number == pytest.approx(
+        sum(ledger["bytes"].values())
+    )
+    assert found[run_counts.FLUSHES] == ledger["flushes_per_transaction"]["all"]
 
 
 def test_what_differs_is_told_and_what_does_not_is_not() -> None:
@@ -106,12 +108,12 @@ def test_what_differs_is_told_and_what_does_not_is_not() -> None:
         "KiB": {"WAL": 20.1, "directory": 0.0},
         "CPU": {"x": 1},
     }
-    (change,) = counted.changes(a, b)
-    assert (counted.name(change), change.a, change.b) == ("write FUA", 1, 0)
+    (change,) = run_counts.changes(a, b)
+    assert (run_counts.name(change), change.a, change.b) == ("write FUA", 1, 0)
     b["KiB"] = {"WAL": 24.0, "filesystem journal": 8.0}
-    names = [counted.name(change) for change in counted.changes(a, b)]
+    names = [run_counts.name(change) for change in run_counts.changes(a, b)]
     assert names == ["write FUA", "filesystem journal, KiB", "WAL, KiB"]
-    assert counted.changes(a, a) == []
+    assert run_counts.changes(a, a) == []
 
 
 def matched(label: str, a: float, b: float) -> Any:

@@ -39,7 +39,6 @@ def test_a_given_value_is_checked_before_any_is_drawn(monkeypatch: pytest.Monkey
 
 def test_a_load_without_some_transactions() -> None:
     whole = Load(2, (("a;",), ("b;", "c;"), ("d;",)))
-    assert whole.first(1).transactions == (("a;",),)
     assert whole.without(0, 2).transactions == (("d;",),)
     assert whole.text().endswith("BEGIN; a; COMMIT;\nBEGIN; b; c; COMMIT;\nBEGIN; d; COMMIT;\n")
 

@@ -82,12 +82,12 @@ def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:
     for name in ("run", "twin"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "rendered").write_bytes(b"INSERT\n" * 1000)
-        compressed_files.rendered(tmp_path / name)
+        compressed_files.compress_rendered(tmp_path / name)
         assert [path.name for path in (tmp_path / name).iterdir()] == ["rendered.gz"]
     gz = [(tmp_path / name / "rendered.gz").read_bytes() for name in ("run", "twin")]
     assert gzip.decompress(gz[0]) == b"INSERT\n" * 1000
     assert gz[0] == gz[1]
-    compressed_files.rendered(tmp_path)  # a run that failed has none
+    compressed_files.compress_rendered(tmp_path)  # a run that failed has none
 
 
 def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def run():
         process.kill()
         process.wait()
 
-sys.exit(interrupts.answered("asks", run))
+sys.exit(interrupts.run_command("asks", run))
 """
 
 

@@ -48,11 +48,11 @@ class Name:
         signal.raise_signal(signal.SIGINT)
         return "commitpath"
 def run():
-    interrupts.hold()
-    interrupts.let()
+    interrupts.block()
+    interrupts.unblock()
     print("begun", flush=True)
     signal.raise_signal(signal.SIGINT)
-sys.exit(interrupts.answered(Name(), run))
+sys.exit(interrupts.run_command(Name(), run))
 """
 # one that is told a second time while it cleans up, as each of a group that is told is by make, too
 CLEANS = WAITS.replace("SIG_IGN", "default_int_handler").replace(

@@ -16,8 +16,8 @@ from pathlib import Path
 from base import interrupts, scratch
 interrupts.ONE_SECONDS = 0
 interrupts.AGAIN_SECONDS = 0.001
-interrupts.hold()
-interrupts.let()
+interrupts.block()
+interrupts.unblock()
 PLACE = Path(sys.argv[1])
 EVERY = globals().get("EVERY", 1)
 LOOKS = ("CALL", "RESUME", "JUMP_BACKWARD", "PRECALL")
@@ -137,8 +137,8 @@ import signal, time, traceback
 from base import interrupts
 interrupts.ONE_SECONDS = 0
 interrupts.AGAIN_SECONDS = 0.001
-interrupts.hold()
-interrupts.let()
+interrupts.block()
+interrupts.unblock()
 
 class Dropped:
     @property

@@ -1,4 +1,4 @@
-"""Protocol of a recorded run: the tables (transactions, file calls) that crash points are chosen from."""
+"""Protocol Ran: tables of a recorded run (transactions, commits, file calls) to choose crash points from."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Count what a transaction of a run did: commands by kind, KiB by label, flushes by the synced file."""
+"""Count commands, KiB by label and flushes per transaction of a run; list the changes between two runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
