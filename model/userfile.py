@@ -1,4 +1,4 @@
-"""Parse the transactions stored in a cell: a user's SQL or trace, or a synthetic trace's parameters."""
+"""Read a cell's stored transactions with the parser of their kind: SQL, trace or synthetic trace."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

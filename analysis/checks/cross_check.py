@@ -1,4 +1,4 @@
-"""Compare the attributed block commands (the ledger) with those that other recorders and the device have."""
+"""Check the ledger against other recorders, the device's log and kept bytes: commands, times, labels."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Confirm labels of SQLite's blocks by their bytes: WAL frames, rollback journal records, rows of pages.
+"""Confirm or contradict labels of SQLite's blocks by bytes: WAL frames, records, known pages, headers.
 
 Blocks with such bytes that are labelled as something else are contradicted.
 """

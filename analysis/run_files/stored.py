@@ -1,4 +1,4 @@
-"""Open an analysed run: its checked cell, its summary and tables, without reading raw/ again."""
+"""Open an analysed run, also a rejected one: cell, summary, tables; refuse files changed since."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run the cell that was sent, and pack the results for the host: out.tar, with the run's end marker.
+# Run the sent cell on a board over SSH, if its prepared device is still mounted; pack the results in out.tar.
 # usage: run-once.sh RUN_ID SECONDS      SECONDS: of the lease, if there is one
 #
 # end: RUN_ID, and the kernel's boot_id when the board was reserved and now. The host accepts only the run that

@@ -1,4 +1,4 @@
-"""Read an F2FS's further devices (mkfs.f2fs -c) from its superblock. Runs on a board: Python 3.9."""
+"""Yield the further devices of an F2FS (mkfs.f2fs -c) and their sizes. Runs on a board: Python 3.9."""
 
 from __future__ import annotations
 
