@@ -1,4 +1,4 @@
-/* recorder.h - shared functions of the recorder: fail, BTF features, attaching kprobes. */
+/* recorder.h - shared functions of the recorder: fail, constants of the kernel (BTF), kprobes. */
 #ifndef RECORDER_H
 #define RECORDER_H
 

@@ -92,12 +92,12 @@ def _row_of_action(event: Mapping[str, str], time: int, number: Number) -> Row |
     about = _ABOUT.fullmatch(event["rest"].rstrip())
     if about is None:
         raise LineError(f"{event['rest'][:40]!r} is not a command in blkparse's default format")
-    passed = _COMMAND.fullmatch(about["inside"] or "") is not None
+    passthrough = _COMMAND.fullmatch(about["inside"] or "") is not None
     if action in (blk.COMPLETE, blk.REQUEUE):
-        passed |= about["sector"] is None
+        passthrough |= about["sector"] is None
     elif action in (blk.ISSUE, blk.INSERT, blk.QUEUE):
-        passed |= about["sector"] is not None and about["sign"] is None
-    return row({**event, **about.groupdict()}, action, time, number, passed=passed)
+        passthrough |= about["sector"] is not None and about["sign"] is None
+    return row({**event, **about.groupdict()}, action, time, number, passthrough=passthrough)
 
 
 def traced(line: str, number: Number) -> Row | None:
@@ -120,26 +120,28 @@ def traced(line: str, number: Number) -> Row | None:
     if about is None:
         raise LineError(f"{event['rest'][:40]!r} is not a {event['event']} as the kernel prints it")
     fields = {**event.groupdict(), **about.groupdict()}
-    passed = about["rwbs"].startswith("N") and int(about["n"]) == 0
-    if about["rwbs"].startswith("N") and not passed:
+    passthrough = about["rwbs"].startswith("N") and int(about["n"]) == 0
+    if about["rwbs"].startswith("N") and not passthrough:
         fields["rwbs"] = about["rwbs"].replace("N", "WZ", 1)
-    return row(fields, action, time, number, passed=passed)
+    return row(fields, action, time, number, passthrough=passthrough)
 
 
-def row(fields: Mapping[str, str | None], action: int, time: int, number: Number, *, passed: bool) -> Row:
+def row(
+    fields: Mapping[str, str | None], action: int, time: int, number: Number, *, passthrough: bool
+) -> Row:
     """Return the event with these fields, which are text: `major`, `minor`, `pid`, `rwbs`, `sector`, `n`,
-    `other`, `last`, … Raises LineError."""
+    `other`, `last`, … A passthrough command (SCSI, NVMe) has no place. Raises LineError."""
     get = {name: text for name, text in fields.items() if text}
     sector, count = int(get.get("sector", 0)), int(get.get("n", 0))
     if "bytes" in get:
         count = -(-int(get["bytes"]) // 512)
-        passed &= count < SECTORS
-    if passed:
+        passthrough &= count < SECTORS
+    if passthrough:
         sector = count = 0
     other, size = int(get.get("other", 0)), count * 512
     if action == blk.SPLIT:
         other, size = count, max(count - sector, 1) * 512
-    elif "bytes" in get and not passed:
+    elif "bytes" in get and not passthrough:
         size = int(get["bytes"])
     if sector == NOWHERE:
         sector = 0
@@ -147,10 +149,10 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
         raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
     last, failed, name = get.get("last"), 0, UNKNOWN
     if action == blk.COMPLETE:
-        failed = 0 if passed else error(last or "")
+        failed = 0 if passthrough else error(last or "")
     elif action != blk.REQUEUE:
         name = number(process(last))
-    bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (blk.PASSTHROUGH if passed else 0)
+    bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (blk.PASSTHROUGH if passthrough else 0)
     source = device(get["smajor"], get["sminor"]) if "smajor" in get else 0
     of, pid = device(get["major"], get["minor"]), int(get["pid"])
     if pid >> 32:

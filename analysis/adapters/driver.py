@@ -1,4 +1,4 @@
-"""Read raw/driver/ (settings, transactions, phases, file calls, …) of a workload driver or watched command.
+"""Read raw/driver/ (settings, transactions, file calls, …) as one object, and derive window and commits.
 
 A watched command's (`make watch`) has the command's output, too.
 """

@@ -1,4 +1,4 @@
-"""Assign records of probes and block traces to the partition under test, where its disk has other partitions.
+"""Select and renumber the records of the partition under test, of a disk that has others; keep flushes.
 
 The kernel numbers block commands by disk, and a flush command has no partition, whoever requested it. A bio
 has its partition's number but sectors of the disk; a round of the flusher has the disk's number. The assigned

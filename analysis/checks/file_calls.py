@@ -1,4 +1,4 @@
-"""Compare pages and syncs with SQLite's logged file calls; find synced pages that were not on the device."""
+"""Check pages and syncs against the engine's logged file calls, and that synced pages were on the device."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""Split write commands into blocks of 4096 bytes: one row for each time a block got new bytes.
+"""Join the bytes of write commands into blocks of 4096: one row each time a block got all its bytes.
 
 A command may begin or end within a block, as the block layer splits by the queue's max_sectors_kb. Parts of
 one block that follow each other without a gap form one writing. A part without its rest is dropped.

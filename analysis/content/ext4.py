@@ -1,4 +1,4 @@
-"""Confirm labels of ext4's blocks by their bytes: journal, checksums of metadata, and extents that map files.
+"""Judge labels of ext4's blocks by bytes: journal, metadata checksums, extents; say what a reused block is.
 
 Constants here and in blockgroups.py are from fs/ext4/ext4.h and Documentation/filesystems/ext4/ of Linux
 6.12.

@@ -155,7 +155,7 @@ def metadata(made: Ledger, kept: Kept) -> Ledger:
     low, high = np.full(rows.size, len(LABELS)), np.full(rows.size, -1)
     np.minimum.at(low, judged.piece, label)
     np.maximum.at(high, judged.piece, label)
-    same = (low == high) & (low >= 0)
+    same = (low == high) & (low >= 0)  # all blocks of a piece are of one kind
     return _changed(made, rows[same], low[same])
 
 
@@ -169,6 +169,7 @@ def _pieces(made: Ledger) -> Ints:
     starts = np.sort(places[0])
     ends = (places[0] + places[1])[np.argsort(places[0], kind="stable")]
     last = np.searchsorted(starts, of, side="right") - 1
+    # a long stretch may reach over later, shorter ones: the greatest end so far
     was_file = (last >= 0) & (of < np.maximum.accumulate(np.r_[ends, -1])[last])
     return np.asarray(rows[(layout.label(of) == DATA) | (layout.may_change(of) & was_file)])
 

@@ -1,4 +1,4 @@
-// The scale of the sector axis: long stretches of a device that nothing touches are folded to a thin gap.
+// The sector axis: stretches that nothing touches are folded to thin gaps; several devices are stacked.
 
 const GAP = 0.02; // of the folded scale: the length of a fold
 const LEAST_DEVICE = 0.1; // of all devices' scales: the shortest of a device, so that its name has room

@@ -1,5 +1,5 @@
-/* Kills the process in the middle of a write(2) at the crash point of kill.c, for engines that call
- * libc's write() without a wrapper of their own. */
+/* Kills the process in the middle of a write(2) at the crash point of kill.c, by a write() in place
+ * of libc's, for engines that wrap no writes. */
 #define _GNU_SOURCE /* kill */
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/block/NAME/flashsim: attributes of a running device.
+ * /sys/block/NAME/flashsim of a running device: counters, reset, log, power cut, faults, history.
  *   stats      counters, `name=value` a line
  *   reset      1: counters zero, cache clean, units closed, generator at its seed, log empty
  *   log        log of all commands since the last reset (log.c)
