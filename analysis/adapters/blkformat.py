@@ -69,9 +69,9 @@ class Format:
         if action == COMPLETE:
             fields["last"] = fields.get("error", "")
         # a command of the block layer has whole sectors
-        passed = int(fields.get("bytes", 0)) % 512 > 0
+        passthrough = int(fields.get("bytes", 0)) % 512 > 0
         time = int(fields["s"]) * 10**9 + int(fields["ns"])
-        return blklines.row(fields, action, time, number, passed=passed)
+        return blklines.row(fields, action, time, number, passthrough=passthrough)
 
 
 def _is_note(line: str) -> bool:

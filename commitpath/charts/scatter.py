@@ -1,4 +1,4 @@
-"""Draw a scatter plot of two metrics: a mark for each cell, colored by series, and the Pareto front."""
+"""Draw scatter plots of two metrics: a mark for each cell, also without a value; a Pareto front if asked."""
 
 from __future__ import annotations
 

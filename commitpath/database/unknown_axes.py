@@ -1,4 +1,4 @@
-"""Find axes in other labs' stored cells that this version lacks, and labs with several defaults of one.
+"""Find axes of other labs' cells that are unknown here, and those whose default a lab changed meanwhile.
 
 A cell's id leaves out axes at their default (base/identity.py). The default of an unknown axis is unknown,
 and a lab may change it: then two cells have one id.

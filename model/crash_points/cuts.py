@@ -1,4 +1,4 @@
-"""Choose when to cut the power in a run (before, during or after a command), and which writes are lost.
+"""Choose the power cuts of a run, most at a FLUSH or FUA write, and the writes that each loses; their plan.
 
 First come the crash points of transactions with too few FLUSHes (unsynced.py), then those before and after
 each FLUSH and FUA write with each policy of the device, then seeded ones; CUTS limits them. All are drawn by

@@ -1,4 +1,4 @@
-"""Parse mkfs options: refuse those not allowed, list those requested and in effect by the superblock."""
+"""Parse mkfs options: those refused, requested, and in effect by the superblock; is there a journal."""
 
 import re
 

@@ -1,5 +1,5 @@
-/* For --writers 2: a thread with a connection of its own commits to the same database as the
- * driver; counts each one's SQLITE_BUSY and waits for the lock, and writes commits.csv. */
+/* For --writers 2: runs the driver's transactions and those of a second connection in a thread, on
+ * one database; counts each one's SQLITE_BUSY and waits for the lock, and writes commits.csv. */
 #pragma once
 
 #include "engine.h"
