@@ -16,6 +16,9 @@ from images import board_tar, snapshot
 from images.console import wait_for_line
 from images.qemu import Machine
 
+# A file of a payload that the board itself reads when it needs it (playbooks/board/run-cell.sh): until then
+# it changes nothing there.
+BEHIND = "behind"
 DRIVER_STARTS = "run-cell: driver starts"
 # Messages of the driver at both ends of the timed region (workloads/run.c).
 TIMED_REGION = ("driver: the timed region begins", "driver: the timed region ends")
@@ -123,15 +126,17 @@ class CellRun:
 
 
 def pack_cell(word: str, payload: dict[str, bytes]) -> bytes:
-    """Return the fw_cfg item for images/await-cell.sh: a word and a tar."""
+    """Return the fw_cfg item for images/await-cell.sh: a word and a tar, and behind them the file BEHIND."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in sorted(payload.items()):
+            if name == BEHIND:
+                continue
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     packed = buffer.getvalue()
-    return f"{word}\n{len(packed)}\n".encode() + packed
+    return f"{word}\n{len(packed)}\n".encode() + packed + payload.get(BEHIND, b"")
 
 
 def read_output(path: Path, machine: Machine, code: int) -> bytes:

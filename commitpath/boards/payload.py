@@ -273,8 +273,14 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
     """Return cell.env, the variables of a run's scripts: NAME=value lines."""
     device = cell.profiles["device"]
     files = probe_files(cell.probes, cell.profiles["fs"]["type"])
+    cut, exact = cell.crash not in ("none", PROCESS), filesystems.by_name(cell.profiles["fs"]["type"]).exact
+    # whether it has the words of a board of trials
+    as_tried = trials or (cut and exact)
     variables = {
-        "STEPS": " ".join(f"{name}:{ends}" for name, ends in expected.steps(cell, trials).items()),
+        # a board gets the step of trials with its plan (commitpath/run/crash_trials.py)
+        "STEPS": " ".join(
+            f"{name}:{ends}" for name, ends in expected.steps(cell, trials).items() if name != expected.TRIALS
+        ),
         "CLOCK": cell.clock,
         "PROBES": ",".join(files),
         "OBSERVERS": " ".join(watching(cell)),
@@ -289,17 +295,19 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
         variables["COMMAND"] = cell.command
     else:
         variables |= driver_env(cell, database)
-    if trials:
+    if as_tried:
         variables["SAMPLED"] = ",".join(map(str, sampled.numbers(cell, cell.cuts)))
-    if cell.crash not in ("none", PROCESS):
+    if cut:
         engine = engines.by_name(cell.engine)
-        if engine.WRITES_ON_OPEN:
+        if engine.WRITES_ON_OPEN and not exact:
             variables["DRIVER_OPTIONS"] += " --record-opening"
-        if trials:
+        if as_tried:
             variables |= trials_env(cell)
         if cell.crash != FAULT:
             variables["DEVICE_HISTORY"] = "1"
-            if trials and engine.LOGS_CALLS and not unlogged_by(cell):
+            # recording takes time: an exact repetition has none, unless trials need what memory had
+            recorded = persistent_memory.use(cell) if exact else trials
+            if recorded and engine.LOGS_CALLS and not unlogged_by(cell):
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
         # opening may write, and what the filesystem makes of that depends on ticks of its clock
         variables["DRIVER_OPTIONS"] += " --open-on-second"

@@ -155,7 +155,7 @@ def crash_replay(options: dict[str, str]) -> int:
             judged = verdicts.judge_board(tried, cell, [chosen.on_board(tried, trial)])
             return chosen.compared(judged.row(0, named=True))
 
-        files = replay_trial.files(of_trials.files, trial)
+        files = crash_trials.payload(of_trials, [trial], replay_trial.HOLD)
         return replay_trial.hold(board, prepared, files, cell, options.get("CMD"), result)
 
     return again_if_damaged(again)

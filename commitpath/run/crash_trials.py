@@ -17,15 +17,16 @@ from commitpath.run import compressed_files
 from commitpath.run.plan import PlannedRun
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
-from images.cellrun import CellRun, RunOutput, pack_cell
+from images.cellrun import BEHIND, CellRun, RunOutput, pack_cell
 from model.cell import Cell
 from model.crash_points import cuts, faults, kill_points, moments, policies
+from model.requested import expected
 
 if TYPE_CHECKING:
     from analysis.recorded import Twin
 
-# The trials of a board, a line each; compressed, as a board's input is limited.
-PLAN = "trials.gz"
+# The plan of a board: further steps, and a line for each trial; compressed, as a board's input is limited.
+PLAN = BEHIND
 # Printed by a board before each trial (workloads/trials/trials.c).
 ANNOUNCED = "trials: "
 Planned = cuts.Trial | kill_points.Kill | faults.Fault
@@ -103,9 +104,11 @@ def fitting(run: PlannedRun, share: list[Planned]) -> list[list[Planned]]:
     return [*fitting(run, share[:middle]), *fitting(run, share[middle:])]
 
 
-def payload(run: PlannedRun, share: list[Planned]) -> dict[str, bytes]:
-    """Return the files of a board of trials: the run's, and the plan of its share."""
-    return {**run.files, PLAN: gzip.compress("".join(trial.line() for trial in share).encode(), mtime=0)}
+def payload(run: PlannedRun, share: list[Planned], *steps: str) -> dict[str, bytes]:
+    """Return the files of a board of trials: the run's, and the plan of its share. steps: its last ones."""
+    own = [name for name in expected.steps(run.cell, trials=True) if name == expected.TRIALS]
+    lines = [" ".join(f"{name}:ok" for name in (*own, *steps)) + "\n", *(trial.line() for trial in share)]
+    return {**run.files, PLAN: gzip.compress("".join(lines).encode(), mtime=0)}
 
 
 def tried(

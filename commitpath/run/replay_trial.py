@@ -4,7 +4,6 @@ A board repeats the run and that one trial, which is compared with the stored on
 trial's state, mounts it, is saved, and resumes with SSH (images/board.py). For CASE=… see crash_cases.py.
 """
 
-import gzip
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -40,7 +39,7 @@ from model.cell import Cell
 from model.crash_points import cuts, policies
 
 # The step in which a board waits for the shell (playbooks/board/run-cell.sh).
-HOLD = b'STEPS="$STEPS hold:ok"\n'
+HOLD = "hold"
 LIMIT_SECONDS = 600.0
 # Columns in which another board may differ: whether fsck ran, and what the kernel has in memory at the mount.
 VARYING = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_writes")
@@ -63,7 +62,7 @@ def replay(options: dict[str, str]) -> int:
         board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
         try:
             return hold(
-                *(board, prepared, files(of_trials.files, trial), cell, options.get("CMD")),
+                *(board, prepared, crash_trials.payload(of_trials, [trial], HOLD), cell, options.get("CMD")),
                 lambda tried: compared(run, outcome(run, tried, trial.number)),
             )
         except BoardEndedError as error:
@@ -73,15 +72,6 @@ def replay(options: dict[str, str]) -> int:
             return 0
 
     return again_if_damaged(again)
-
-
-def files(of_trials: Mapping[str, bytes], trial: cuts.Trial) -> dict[str, bytes]:
-    """Return the files of a board that waits in a trial. of_trials: those of a board that tries many."""
-    return {
-        **of_trials,
-        crash_trials.PLAN: gzip.compress(trial.line().encode(), mtime=0),
-        "cell.env": of_trials["cell.env"] + HOLD,
-    }
 
 
 def hold(

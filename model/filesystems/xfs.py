@@ -99,5 +99,6 @@ FILESYSTEM = Filesystem(
     files=("fsmap.csv", "directories.txt"),
     # fs/xfs/xfs_trans_ail.c, xfs_trans_ail_init
     threads={"xfsaild/": "write back"},
+    exact=True,
     colors={"XFS": "#D55E00"},
 )

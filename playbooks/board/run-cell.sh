@@ -113,9 +113,16 @@ rehearse_trials() {
   done
 }
 
+# The plan of trials is behind the tar of images/await-cell.sh, so that a board of trials has the run's memory
+# and time until here. Its first line has further steps.
+read_plan() {
+  { read -r _ && read -r length && head -c "$length" > /dev/null && gzip -d > plan; } \
+    < /sys/firmware/qemu_fw_cfg/by_name/opt/commitpath/cell/raw &&
+    read -r more < plan && tail -n +2 plan > trials
+}
+
 # crash trials by power cut: results in trials.csv, and files of some of them
 perform_trials() {
-  gzip -d trials.gz || return
   # shellcheck disable=SC2086  # a list of options
   bin/trials cut trials "$raw/trials.csv" "$raw/files" "$SAMPLED" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" \
     "$MOUNTPOINT" "$FS_TYPE" "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
@@ -124,7 +131,7 @@ perform_trials() {
 
 # kill trials, in the same way
 perform_kills() {
-  gzip -d trials.gz || return
+  read_plan || return
   echo 'run-cell: driver starts' > /dev/console
   # shellcheck disable=SC2086  # a list of options
   bin/trials kill trials "$raw/trials.csv" "$raw/files" "$SAMPLED" run $DRIVER_OPTIONS \
@@ -133,7 +140,7 @@ perform_kills() {
 
 # the trial of a fault of the device
 perform_fault() {
-  gzip -d trials.gz || return
+  read_plan || return
   echo 'run-cell: driver starts' > /dev/console
   # shellcheck disable=SC2086  # a list of options
   bin/trials fault trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
@@ -187,4 +194,8 @@ record_board() {
 }
 
 for planned in $STEPS; do step "${planned%:*}" "${planned#*:}"; done
+# a run and its boards of trials by power cut have the same steps; only the boards have a plan
+more=
+[ -z "${DEVICE_HISTORY:-}" ] || read_plan 2> /dev/null
+for planned in $more; do step "${planned%:*}" "${planned#*:}"; done
 finish 0

@@ -15,7 +15,7 @@ from analysis.adapters.device_logs import DeviceLog
 from analysis.crash import prefixes, verdicts
 from analysis.crash.align import Ran
 from base.errors import LabError
-from commitpath.run import compressed_files, crash_trials
+from commitpath.run import compressed_files
 from commitpath.run.plan import Plan
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
@@ -187,7 +187,7 @@ def same(board: VirtualBoard, saved: Path, cell: Cell, planned: Plan, peer: Peer
         f"{flush},{','.join(line.split()[1:])}\n" for (flush, _), line in zip(wanted, lines, strict=True)
     )
     more = {"plan.csv": plan.encode(), "written.csv": written(peer.log).encode()}
-    more[crash_trials.PLAN] = gzip.compress("".join(lines).encode(), mtime=0)
+    more["trials.gz"] = gzip.compress("".join(lines).encode(), mtime=0)
     (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))

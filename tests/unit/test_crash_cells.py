@@ -17,7 +17,7 @@ from commitpath.host import ansible
 from commitpath.run import crash_trials as crash
 from commitpath.run import plan
 from commitpath.run.plan import PlannedRun
-from images import programs
+from images import cellrun, programs
 from images.cellrun import RunOutput
 from model import engines
 from model.crash_points.cuts import Trial
@@ -167,6 +167,20 @@ def test_an_engine_that_writes_when_it_opens_is_opened_alike_on_every_board() ->
     assert "--record-opening" not in payload.cell_env(make_cell({"ENGINE": "leveldb"}), "db")
 
 
+@pytest.mark.parametrize(
+    "variables", [{}, {"PROBES": "none"}, {"CRASH": "os"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"}]
+)
+def test_boards_of_trials_do_what_a_run_on_xfs_does(variables: dict[str, str]) -> None:
+    """A tick of the clock between two writes changed a record of its log: 'its device got other commands'."""
+    made = plan.make(make_cell(FLASH | {"FS": "xfs"} | variables), ansible.board("virtual"))
+    assert made.trials and made.trials.files == made.runs[-1].files
+    assert b"--written" not in made.trials.files["cell.env"]
+    tried = crash.payload(made.trials, [])
+    assert gzip.decompress(tried[crash.PLAN]) == b"trials:ok\n"
+    # it finds the same up to the plan
+    assert cellrun.pack_cell("cell", tried).startswith(cellrun.pack_cell("cell", made.runs[-1].files))
+
+
 def test_a_cell_with_cuts_starts_from_the_same_board() -> None:
     """Nothing that a prepared board is told has a word of the cuts."""
     boards = [payload.rehearsal(make_cell(cell)) for cell in (FLASH, {"DEVICE": "emmc-5.0"})]
@@ -180,7 +194,8 @@ def some_trials(count: int) -> list[Trial]:
 
 def numbers(sent: dict[str, bytes]) -> list[int]:
     """The trials of a board's plan."""
-    return [int(line.split()[0]) for line in gzip.decompress(sent[crash.PLAN]).decode().splitlines()]
+    _, *lines = gzip.decompress(sent[crash.PLAN]).decode().splitlines()
+    return [int(line.split()[0]) for line in lines]
 
 
 def boards_that_die(monkeypatch: pytest.MonkeyPatch, deadly: set[int]) -> list[list[int]]:
@@ -204,7 +219,7 @@ def boards_that_die(monkeypatch: pytest.MonkeyPatch, deadly: set[int]) -> list[l
 
 def test_where_a_trial_ends_its_board_the_others_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = boards_that_die(monkeypatch, {2, 9})
-    found = crash.tried(None, Path(), PlannedRun({}, {}), some_trials(10), 1)  # type: ignore[arg-type]
+    found = crash.tried(None, Path(), PlannedRun(make_cell(FLASH), {}), some_trials(10), 1)  # type: ignore[arg-type]
     assert found.died == {2: "Kernel panic", 9: "Kernel panic"}
     assert asked == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [0, 1], [3, 4], [5, 6, 7, 8]]
     assert len(found.outputs) == 3
