@@ -203,6 +203,18 @@ def test_a_setting_that_a_claims_cells_cannot_have(wanted: request.Request, tmp_
     assert "DEVICE=constant has no page map" in (tmp_path / "robust.html").read_text()
 
 
+def test_another_reading_that_cannot_have_a_setting(wanted: request.Request, tmp_path: Path) -> None:
+    """Only the headline is judged in a variation: its cells can be used, those of the other reading not."""
+    claims = tmp_path / "p/claims.yml"
+    used = CLAIM.replace("{mode", "{device: emmc-5.0, mode")
+    claims.write_text(claims.read_text().replace(CLAIM, f"{used}, {CLAIM.replace('plain', 'constant')}", 1))
+    head = tmp_path / "p/paper.yml"
+    head.write_text(HEAD + "robust: {'null': {cpu_ns: 1}, vary: [{device_state: used}]}\n")
+    first, second, _ = robust.judged(wanted, results())
+    assert (first.outcomes[2].verdict, second.outcomes[2].verdict) == ("reproduced", "not testable here")
+    assert [len(claim.readings) for claim in wanted.load().claims] == [2, 1, 1]
+
+
 def test_claims_that_figures_decide(wanted: request.Request, tmp_path: Path) -> None:
     (tmp_path / "p/figures").mkdir()
     for name, modes in (("both", ("wal", "delete")), ("one", ("wal",))):
