@@ -59,6 +59,13 @@ def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
     return {**whole, **content, **parts}
 
 
+def other_fits(device: str) -> list[str]:
+    """Return the profiles that are like a device's and have its sources: they fit them as well."""
+    every = {name: load_mapping(path) for name, path in axes()["device"].files().items()}
+    fits = [name for name, content in every.items() if content.get("like") == device]
+    return [name for name in fits if load_profile("device", name)["sources"]]
+
+
 def common_filesystems() -> set[str]:
     """Return the types of filesystems that every virtual board can make."""
     profiles = [load_profile("fs", name) for name in axes()["fs"].files()]

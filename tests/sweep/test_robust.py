@@ -11,6 +11,7 @@ from test_reproduce import HEAD, run
 
 from base.errors import BadInputError
 from commitpath.papers import command, document, estimate, judge, page, paper, request, robust, robust_page
+from commitpath.papers.variations import variations
 from commitpath.results.query import Results
 from commitpath.sweep import progress, sweep_plan
 from commitpath.sweep.grid import Expanded
@@ -188,6 +189,13 @@ def test_what_is_planned(wanted: request.Request) -> None:
     assert devices == {(d, "fresh") for d in ("constant", "constant-0.1ms", "emmc-5.0")} | {
         ("emmc-5.0", "used")
     }
+
+
+def test_other_fits_of_the_given_device(wanted: request.Request) -> None:
+    """Profiles that are like it and have its sources; those that ignore a FLUSH or a FUA write have none."""
+    mine = request.read({"PAPER": "p", "DEVICE": "emmc-5.0"})
+    more = {one.name for one in variations(mine.load())} - {one.name for one in variations(wanted.load())}
+    assert more == {"device=emmc-5.0-half-program", "device=emmc-5.0-half-unit"}
 
 
 def test_a_setting_that_a_claims_cells_cannot_have(wanted: request.Request, tmp_path: Path) -> None:
