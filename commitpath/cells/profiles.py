@@ -50,7 +50,11 @@ def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
         raise BadInputError(f"{path}: like: {name!r} is not a whole profile; there are {', '.join(others)}")
     if "description" not in content:
         raise BadInputError(f"{path}: description: missing; it tells this profile from {name}")
-    whole = load_profile(axis, name)
+    return with_whole(content, load_profile(axis, name))
+
+
+def with_whole(content: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """Return a device's profile with what it leaves to a whole one."""
     parts = {
         part: {**whole[part], **content[part]}
         for part in ("geometry", "timing")
