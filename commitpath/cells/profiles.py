@@ -50,13 +50,24 @@ def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
         raise BadInputError(f"{path}: like: {name!r} is not a whole profile; there are {', '.join(others)}")
     if "description" not in content:
         raise BadInputError(f"{path}: description: missing; it tells this profile from {name}")
-    whole = load_profile(axis, name)
+    return with_whole(content, load_profile(axis, name))
+
+
+def with_whole(content: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """Return a device's profile with what it leaves to a whole one."""
     parts = {
         part: {**whole[part], **content[part]}
         for part in ("geometry", "timing")
         if isinstance(content.get(part), dict)
     }
     return {**whole, **content, **parts}
+
+
+def other_fits(device: str) -> list[str]:
+    """Return the profiles that are like a device's and have its sources: they fit them as well."""
+    every = {name: load_mapping(path) for name, path in axes()["device"].files().items()}
+    fits = [name for name, content in every.items() if content.get("like") == device]
+    return [name for name in fits if load_profile("device", name)["sources"]]
 
 
 def common_filesystems() -> set[str]:

@@ -1,10 +1,11 @@
 """Fit the flash model to a measurement (make profile): structure, program unit, cache, then all times."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from base.errors import BadInputError
 from commitpath.fitting import intervals, structure
 from commitpath.fitting.candidate import (
     HOST_KIB,
@@ -19,11 +20,10 @@ from commitpath.fitting.candidate import (
 )
 from commitpath.fitting.experiment_lists import EXPERIMENTS, KIB
 from commitpath.fitting.intervals import Intervals, with_spread
-from commitpath.fitting.joint_fit import BUS, HOST_KIB_MEAN, MOST_BUS, Fit, Problem, divided, problem
+from commitpath.fitting.joint_fit import BUS, HOST_KIB_MEAN, Fit, Problem, divided, problem
 from commitpath.fitting.measurement import Measurement
+from commitpath.fitting.neighbours import PROGRAM_KIB, neighbours, sizes
 
-PROGRAM_KIB = (4, 8, 16, 32, 64, 128)
-CACHE_KIB = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192)
 # experiments that decide program unit and cache
 BEHIND = ("sustained", "far and near", "write sizes", "flushes", "bursts")
 # commands of the sustained write that do, where there is no SLC
@@ -49,6 +49,8 @@ class Result:
     alike: dict[str, tuple[int, ...]]
     cost_of_a_cell: float
     jitter: float
+    # devices that fit as well, by the undecided part of their geometry and its value
+    others: Mapping[tuple[str, int], Candidate] = field(default_factory=dict)
 
 
 def parameters(known: Candidate) -> list[str]:
@@ -126,11 +128,6 @@ def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> li
     return caches(posed, fits[:3], names)[:3] if cached else fits[:3]
 
 
-def sizes(program_kib: int) -> list[int]:
-    """Return the sizes that a cache behind this program unit may have."""
-    return [kib for kib in CACHE_KIB if program_kib <= kib <= 2048 * program_kib]
-
-
 def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fit]:
     """Return fits with other cache sizes, best first."""
 
@@ -176,24 +173,6 @@ def same_caches(posed: Problem, best: Fit) -> tuple[int, ...]:
     return tuple(kib for kib in others if costs[kib] < best.cost + ALIKE)
 
 
-def neighbours(here: Candidate) -> Iterator[Candidate]:
-    """Yield devices with another program unit, cache, order of draining or bus, or without SLC."""
-    unit, cache = here.value("program_bytes") // KIB, here.value("cache_kib")
-    least, log = max(min(PROGRAM_KIB), here.value("pad_bytes") // KIB), here.value("log_kib")
-    for kib in (unit // 2, unit * 2):
-        if least <= kib <= max(PROGRAM_KIB) and (kib <= log or not log):
-            yield here.changed(program_bytes=kib * KIB, cache_kib=max(cache, kib) if cache else 0)
-    if cache:
-        yield here.changed(cache_reorder=1 - here.value("cache_reorder"))
-        near = CACHE_KIB.index(cache) if cache in CACHE_KIB else 0
-        others = {*CACHE_KIB[max(0, near - 1) : near + 2]} - {cache}
-        yield from (here.changed(cache_kib=kib) for kib in sizes(unit) if kib in others)
-    if here.value("slc_mib"):
-        yield here.changed(slc_mib=0)
-    bus = here.value(BUS)
-    yield from (here.changed(bus_mb_s=rate) for rate in (bus - 1, bus + 1) if 0 < rate <= MOST_BUS)
-
-
 def descend(posed: Problem, best: Fit) -> tuple[Fit, list[Fit]]:
     """Go to the neighbour that costs least until none is better; return it, and its neighbours."""
     while True:
@@ -201,6 +180,26 @@ def descend(posed: Problem, best: Fit) -> tuple[Fit, list[Fit]]:
         if tried[0].cost > best.cost - ALIKE:
             return best, tried
         best = posed.solve(tried[0].candidate, times(tried[0].candidate), MANY)
+
+
+def other_fits(
+    posed: Problem, best: Fit, alike: Mapping[str, Sequence[int]], as_good: Sequence[Fit], no_worse: float
+) -> dict[tuple[str, int], Candidate]:
+    """Return devices with the least and the most value of each undecided part, their times fitted again."""
+    found: dict[tuple[str, int], Candidate] = {}
+    for name, values in alike.items():
+        every = {*values, best.candidate.value(name)}
+        for value in sorted({min(every), max(every)} - {best.candidate.value(name)}):
+            start = best.candidate.changed(**{name: value})
+            near = next((one for one in as_good if one.candidate.value(name) == value), None)
+            try:
+                fit = near or posed.solve(start, times(start), FEW)
+            except BadInputError:
+                # no such device, such as one with a log that is smaller than its program unit
+                continue
+            if fit.cost < no_worse and fit.candidate not in found.values():
+                found[name, value] = fit.candidate
+    return found
 
 
 def times(known: Candidate) -> list[str]:
@@ -249,10 +248,16 @@ def fit(measurement: Measurement) -> Result:
         [name for name in names if name != HOST_KIB],
     )
     jitter = posed.cells.jitter(measurement.latency_ns.astype(float))
-    candidate = best.candidate
-    if candidate.value("open_units"):
-        of_device = posed.cells.jitter(measurement.latency_ns.astype(float), LONG * measurement.facts.host_ns)
-        which = events(measurement, best.candidate) == 2
+    of_device = posed.cells.jitter(measurement.latency_ns.astype(float), LONG * measurement.facts.host_ns)
+
+    def spread(one: Candidate) -> tuple[Candidate, Intervals]:
+        if not one.value("open_units"):
+            return one, bounds
+        which = events(measurement, one) == 2
         which &= measurement.among("march", "open units", "merges")
-        candidate, bounds = with_spread(measurement, which, best.candidate, bounds, of_device)
-    return Result(candidate, bounds, alike, best.cost_of_a_cell, jitter)
+        return with_spread(measurement, which, one, bounds, of_device)
+
+    return Result(
+        *spread(best.candidate), alike, best.cost_of_a_cell, jitter,
+        {part: spread(one)[0] for part, one in other_fits(posed, best, alike, as_good, no_worse).items()},
+    )  # fmt: skip

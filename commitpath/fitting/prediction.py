@@ -1,12 +1,16 @@
 """Predict held-out commands with a fitted device; compare with measured times; list the profile's sources."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from commitpath.fitting.candidate import Candidate
+from commitpath.fitting.device_fit import ALIKE, Result
+from commitpath.fitting.experiment_lists import EXPERIMENTS
 from commitpath.fitting.held_out import SEQUENCES
+from commitpath.fitting.intervals import misfit
+from commitpath.fitting.joint_fit import Fit, Problem, divided, problem
 from commitpath.fitting.measurement import Measurement
 from commitpath.fitting.profile_text import Source
 
@@ -62,6 +66,21 @@ def predict(measurement: Measurement, fitted: Candidate) -> Prediction:
             )
 
     return Prediction(tuple(sequences()), share, each)
+
+
+def held_out(measurement: Measurement) -> Problem:
+    """Return the held-out sequences as cells: the commands of one operation and size in each."""
+    rows = [replace(row, cell=f"{row.op} {row.size}", mean=True) for row in measurement.rows]
+    named = replace(measurement, rows=rows)
+    return problem(named, divided(named, np.zeros(len(rows), int), *EXPERIMENTS))
+
+
+def confirmed(measurement: Measurement, result: Result) -> dict[tuple[str, int], Candidate]:
+    """Return the other fits of a device that meet the held-out sequences as well."""
+    posed = held_out(measurement)
+    own = Fit(result.candidate, posed.cost(result.candidate), len(posed.cells.names))
+    most = own.cost + ALIKE * misfit(posed, own, 0)
+    return {part: one for part, one in result.others.items() if posed.cost(one) < most}
 
 
 def sources(measurement: Measurement) -> list[Source]:

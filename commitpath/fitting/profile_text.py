@@ -3,7 +3,7 @@
 import textwrap
 from dataclasses import dataclass
 
-from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES
+from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES, Candidate
 from commitpath.fitting.device_fit import Result
 from commitpath.fitting.experiment_lists import KIB, MIB, Facts
 from commitpath.fitting.joint_fit import BUS
@@ -135,6 +135,20 @@ def text(
             f"    unit: {source.unit}",
             f"    source: {quoted(origin_of)}",
         ]
+    return "\n".join(lines) + "\n"
+
+
+def other_text(like: str, part: tuple[str, int], result: Result, other: Candidate, facts: Facts) -> str:
+    """Return the profile of another fit: what differs from the profile that it is like."""
+    name, value = part
+    was = f"{name} {value} in place of {result.candidate.value(name)}"
+    lines = [f"description: {quoted(f'{like} with {was}, which fits as well')}", f"like: {like}"]
+    for place, names in (("geometry", PLAIN), ("timing", TIMES)):
+        changed = [one for one in names if other.value(one) != result.candidate.value(one)]
+        lines += [f"{place}:"] if changed else []
+        for one in changed:
+            lines += comment(decided(one, result, facts) if one == name else f"fitted with {was}", "  ")
+            lines.append(f"  {one}: {other.value(one)}")
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Read the settings that ROBUST=yes changes, and its explanations (`robust` of paper.yml)."""
+"""Read the settings that ROBUST=yes changes: other fits of the device, and `robust` of paper.yml."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from base.errors import BadInputError
 from base.text import did_you_mean
 from commitpath.cells.axes import axes, own_name
+from commitpath.cells.profiles import other_fits
 from commitpath.papers.paper import Paper
 from commitpath.papers.readings import UNCHANGED, Change, products
 from commitpath.sweep.grid import checked_lists
@@ -39,16 +40,20 @@ class Variation:
 
 
 def variations(paper: Paper) -> list[Variation]:
-    """Return the paper's own place, the null model, and each variation. Raises BadInputError without any."""
+    """Return the paper's own place, the null model, other fits of its device, and each of `vary`.
+
+    Raises BadInputError without any.
+    """
     if not paper.robust:
         raise BadInputError(f"ROBUST=yes: {paper.name}/paper.yml has no `robust`, which lists what to vary")
     null = Variation(Change(checked(paper, "null", paper.robust["null"])), null=True)
-    varied = [
-        Variation(Change(checked(paper, "vary", settings)))
-        for entry in paper.robust["vary"]
-        for settings in products(entry)
+    device = str(paper.constants.get("device", axes()["device"].spec["default"]))
+    varied = [{"device": other_fits(device)}, *paper.robust["vary"]]
+    return [
+        Variation(),
+        null,
+        *(Variation(Change(checked(paper, "vary", one))) for entry in varied for one in products(entry)),
     ]
-    return [Variation(), null, *varied]
 
 
 def explanations(paper: Paper) -> list[Variation]:

@@ -14,9 +14,9 @@ from base.progress import step
 from base.text import printable_lines
 from commitpath.cells import data_files
 from commitpath.cells.axes import axes
-from commitpath.cells.profiles import load_profile, schemas
+from commitpath.cells.profiles import load_profile, schemas, with_whole
 from commitpath.fitting import device_fit, measurement, prediction, profile_text
-from commitpath.fitting.candidate import PLAIN, TIMES
+from commitpath.fitting.candidate import PLAIN, TIMES, Candidate
 from commitpath.fitting.device_fit import Result
 from commitpath.fitting.experiment_lists import MIB, SPAN, Facts, written_bytes
 from commitpath.fitting.measurement import Measurement, planned
@@ -54,13 +54,16 @@ def profile(variables: dict[str, str]) -> int:
         result = device_fit.fit(measured)
     predicted = prediction.predict(measured, result.candidate)
     check_noise(where, result, predicted)
-    write(path, where, measured, result)
+    others = prediction.confirmed(measured, result)
+    written = write(path, where, measured, result, others)
     truth = load_profile("device", given["DEVICE"]) if "DEVICE" in given else None
-    print(
-        printable_lines(
-            [*parameter_lines(result, truth), "", *prediction_lines(predicted), f"written to {path}"]
-        )
-    )
+    lines = [*parameter_lines(result, truth), "", *prediction_lines(predicted), f"written to {path}"]
+    lines += ["other fits that are as good there; ROBUST=yes of `make reproduce` runs them:"]
+    for file, other in zip(written[1:], others.values(), strict=True):
+        its = prediction.predict(measured, other).sequences
+        lines.append(f"  {file.stem}: errors {', '.join(f'{one.error:+.1%}' for one in its)}")
+    lines += [] if others else ["  none"]
+    print(printable_lines(lines))
     return 0
 
 
@@ -68,8 +71,10 @@ def new_profile(name: str) -> Path:
     """Return the file of a new profile. BadInputError if the name is not allowed, or taken."""
     if not NAME.fullmatch(name):
         raise BadInputError(f"NAME={name}: a name of small letters, digits, `-` and `.` is needed")
-    if name in axes()["device"].files():
-        raise BadInputError(f"NAME={name}: {axes()['device'].files()[name]} exists; give another name")
+    files = axes()["device"].files()
+    # its other fits begin with its name
+    if taken := sorted(other for other in files if f"{other}-".startswith(f"{name}-")):
+        raise BadInputError(f"NAME={name}: {files[taken[0]]} exists; remove it, or give another name")
     return EXPERIMENTS / "device" / f"{name}.yml"
 
 
@@ -108,18 +113,28 @@ def check_noise(where: str, result: Result, predicted: prediction.Prediction) ->
         )
 
 
-def write(path: Path, where: str, measured: Measurement, result: Result) -> None:
-    """Write the profile to a file, checked as any other profile."""
-    text = profile_text.text(
-        path.stem, f"fitted to a measurement, {where}", result, measured.facts, prediction.sources(measured),
-        f"make profile NAME={path.stem}, {where}; with the host's time in it",
+def write(
+    path: Path, where: str, measured: Measurement, result: Result, others: Mapping[tuple[str, int], Candidate]
+) -> list[Path]:
+    """Write the profile, checked as any other, then its other fits; return their files."""
+    name, facts = path.stem, measured.facts
+    whole = profile_text.text(
+        name, f"fitted to a measurement, {where}", result, facts, prediction.sources(measured),
+        f"make profile NAME={name}, {where}; with the host's time in it",
     )  # fmt: skip
-    content = yaml.safe_load(text)
-    for place, part in schemas("device", content):
-        data_files.check(path, content, part, place)
-    FlashModel(content)
-    with scratch.whole(path) as made:
-        made.write_text(text, encoding="utf-8")
+    texts = {path: whole}
+    for part, other in others.items():
+        file = path.with_name(f"{name}-{part[0].replace('_', '-')}-{part[1]}.yml")
+        texts[file] = profile_text.other_text(name, part, result, other, facts)
+    for file, text in texts.items():
+        content = with_whole(yaml.safe_load(text), yaml.safe_load(whole))
+        for place, schema in schemas("device", content):
+            data_files.check(file, content, schema, place)
+        FlashModel(content)
+    for file, text in texts.items():
+        with scratch.whole(file) as made:
+            made.write_text(text, encoding="utf-8")
+    return [*texts]
 
 
 def parameter_lines(result: Result, truth: Mapping[str, Any] | None) -> list[str]:

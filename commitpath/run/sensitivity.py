@@ -46,11 +46,11 @@ def send(model: FlashModel, now: int, operation: int, sector: int, sectors: int)
     return model.flush(now)
 
 
-def replay(profile: Mapping[str, Any], entries: np.ndarray) -> np.ndarray:
-    """Return the latency of each command, in ns."""
+def replay(profile: Mapping[str, Any], entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return begin and end of each command, in ns; the first begins as it was recorded."""
     model = FlashModel(profile)
     in_flight: list[tuple[int, int]] = []  # recorded and replayed end
-    latencies, now = [], int(entries["begin_ns"][0])
+    begins, ends, now = [], [], int(entries["begin_ns"][0])
     ended = (now, now)
     fields = ("begin_ns", "end_ns", "operation", "sector", "sectors")
     for begin, recorded_end, *command in zip(*(entries[name].tolist() for name in fields), strict=True):
@@ -59,20 +59,27 @@ def replay(profile: Mapping[str, Any], entries: np.ndarray) -> np.ndarray:
         now = max(now, ended[1] + begin - ended[0])
         end = send(model, now, *command)
         heapq.heappush(in_flight, (recorded_end, end))
-        latencies.append(end - now)
-    return np.array(latencies)
+        begins.append(now)
+        ends.append(end)
+    return np.array(begins), np.array(ends)
+
+
+def device_ns(profile: Mapping[str, Any], entries: np.ndarray) -> int:
+    """Return the sum of the latencies."""
+    begins, ends = replay(profile, entries)
+    return int((ends - begins).sum())
 
 
 def effects(profile: Mapping[str, Any], entries: np.ndarray) -> Iterator[tuple[str, list[float]]]:
     """Yield each timing parameter and the relative change of the device time by each factor."""
-    base = replay(profile, entries).sum()
+    base = device_ns(profile, entries)
     for name, value in profile["timing"].items():
         if name != "seed" and value:
             changed = [
                 {**profile, "timing": {**profile["timing"], name: max(1, round(value * factor))}}
                 for factor in FACTORS
             ]
-            yield name, [float(replay(other, entries).sum() / base - 1) for other in changed]
+            yield name, [device_ns(other, entries) / base - 1 for other in changed]
 
 
 def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
@@ -83,7 +90,7 @@ def sensitivity(device: str, profile: Mapping[str, Any], folder: Path) -> int:
     recorded = int((entries["end_ns"] - entries["begin_ns"]).sum())
     lines = [
         f"{entries.size} commands: {recorded / 1e6:.3f} ms of device time recorded, "
-        f"{replay(profile, entries).sum() / 1e6:.3f} ms on {device}",
+        f"{device_ns(profile, entries) / 1e6:.3f} ms on {device}",
         f"{'parameter':20} {'halved':>8} {'doubled':>8}",
     ]
     without = []

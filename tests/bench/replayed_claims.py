@@ -1,7 +1,7 @@
 """The verdicts of a paper with other devices, by replaying the commands of its cells on the model.
 
-Each cell runs once, on the device as it is. With another device its phases take as much longer or shorter as
-the commands of its log do; what the host does while a command lasts is not overlapped with it.
+Each cell runs once, on the device as it is. With another device a phase begins and ends as long after the
+last command that had ended as in the run; what the host does while a command lasts is not overlapped with it.
 """
 
 import csv
@@ -40,12 +40,17 @@ class Replayed:
 
     def with_device(self, profile: Profile) -> Run:
         """Return the run with the rates that it has on another device."""
-        more = replay(profile, self.commands) - (self.commands["end_ns"] - self.commands["begin_ns"])
-        begin, tps = self.commands["begin_ns"], {}
+        recorded, (_, ends) = self.commands["end_ns"], replay(profile, self.commands)
+
+        def moved(time: int) -> int:
+            ended = np.flatnonzero(recorded <= time)
+            last = ended[np.argmax(recorded[ended])] if ended.size else None
+            return time if last is None else time + int(ends[last]) - int(recorded[last])
+
+        tps = {}
         for name, rate in self.run.summary["tps"].items():
             start, end = self.phases[name]
-            change = int(more[(start <= begin) & (begin < end)].sum())
-            tps[name] = rate * (end - start) / (end - start + change)
+            tps[name] = rate * (end - start) / (moved(end) - moved(start))
         return replace(self.run, summary={**self.run.summary, "tps": tps})
 
 

@@ -11,6 +11,7 @@ from test_reproduce import HEAD, run
 
 from base.errors import BadInputError
 from commitpath.papers import command, document, estimate, judge, page, paper, request, robust, robust_page
+from commitpath.papers.variations import variations
 from commitpath.results.query import Results
 from commitpath.sweep import progress, sweep_plan
 from commitpath.sweep.grid import Expanded
@@ -190,6 +191,13 @@ def test_what_is_planned(wanted: request.Request) -> None:
     }
 
 
+def test_other_fits_of_the_given_device(wanted: request.Request) -> None:
+    """Profiles that are like it and have its sources; those that ignore a FLUSH or a FUA write have none."""
+    mine = request.read({"PAPER": "p", "DEVICE": "emmc-5.0"})
+    more = {one.name for one in variations(mine.load())} - {one.name for one in variations(wanted.load())}
+    assert more == {"device=emmc-5.0-half-program", "device=emmc-5.0-half-unit"}
+
+
 def test_a_setting_that_a_claims_cells_cannot_have(wanted: request.Request, tmp_path: Path) -> None:
     head = tmp_path / "p/paper.yml"
     head.write_text(head.read_text().replace("  vary:\n", "  vary:\n    - {device_state: used}\n"))
@@ -201,6 +209,18 @@ def test_a_setting_that_a_claims_cells_cannot_have(wanted: request.Request, tmp_
     assert len(robust.planned(wanted)) == 2 * len(FASTER)
     robust_page.write(wanted, rows, tmp_path)
     assert "DEVICE=constant has no page map" in (tmp_path / "robust.html").read_text()
+
+
+def test_another_reading_that_cannot_have_a_setting(wanted: request.Request, tmp_path: Path) -> None:
+    """Only the headline is judged in a variation: its cells can be used, those of the other reading not."""
+    claims = tmp_path / "p/claims.yml"
+    used = CLAIM.replace("{mode", "{device: emmc-5.0, mode")
+    claims.write_text(claims.read_text().replace(CLAIM, f"{used}, {CLAIM.replace('plain', 'constant')}", 1))
+    head = tmp_path / "p/paper.yml"
+    head.write_text(HEAD + "robust: {'null': {cpu_ns: 1}, vary: [{device_state: used}]}\n")
+    first, second, _ = robust.judged(wanted, results())
+    assert (first.outcomes[2].verdict, second.outcomes[2].verdict) == ("reproduced", "not testable here")
+    assert [len(claim.readings) for claim in wanted.load().claims] == [2, 1, 1]
 
 
 def test_claims_that_figures_decide(wanted: request.Request, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ import pytest
 import yaml
 
 from base.errors import BadInputError, LabError
+from commitpath.cells import profiles
+from commitpath.cells.axes import Axis
 from commitpath.fitting import (
     device_fit,
     intervals,
@@ -316,10 +318,10 @@ def test_tps_of_recorded_cells() -> None:
         assert slow < fast < cell.transactions * 1e9 / sum(cell.idle_ns)
 
 
-def test_written_profile_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_profile_is_one(tmp_path: Path) -> None:
     made = measured(UNITS)
     result = device_fit.Result(UNITS, {"command_ns": (90000.0, 110000.0)}, {}, 0.5, 0.04)
-    profile.write(tmp_path / "mine.yml", "BOARD=pi", made, result)
+    assert profile.write(tmp_path / "mine.yml", "BOARD=pi", made, result, {}) == [tmp_path / "mine.yml"]
     content = yaml.safe_load((tmp_path / "mine.yml").read_text())
     assert {**content["geometry"], **content["timing"]} == {
         name: UNITS.value(name) for name in (*PLAIN, *TIMES)
@@ -330,12 +332,69 @@ def test_written_profile_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     }
 
 
+def test_other_fits_are_profiles_that_are_like_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two devices that cost no more, the one that predicts the held-out sequences worse is left out."""
+    made = measured(CACHED)
+    measurement.save(tmp_path / "measurement.json", made)
+    (tmp_path / "device").mkdir()
+    monkeypatch.setattr(profile, "EXPERIMENTS", tmp_path)
+    others = {
+        ("read_bytes", 8192): CACHED.changed(read_bytes=8192, flush_dirty_ns=95000),
+        ("cache_kib", 768): CACHED.changed(cache_kib=768),
+    }
+    result = device_fit.Result(CACHED, {}, {"read_bytes": (8192,), "cache_kib": (768,)}, 0.5, 0.04, others)
+    monkeypatch.setattr(profile.device_fit, "fit", lambda _: result)
+    assert profile.profile({"NAME": "mine", "FILE": f"{tmp_path}/measurement.json"}) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].startswith("other fits that are as good there; ") and len(lines[-2]) <= 80
+    assert lines[-1].startswith("  mine-read-bytes-8192: errors ")
+    files = {path.stem: path for path in (tmp_path / "device").iterdir()}
+    assert sorted(files) == ["mine", "mine-read-bytes-8192"]
+    written = yaml.safe_load(files["mine-read-bytes-8192"].read_text())
+    assert written["description"] == "mine with read_bytes 8192 in place of 4096, which fits as well"
+    assert (written["geometry"], written["timing"]) == ({"read_bytes": 8192}, {"flush_dirty_ns": 95000})
+    monkeypatch.setattr(Axis, "files", lambda _: files)
+    assert profiles.load_profile.__wrapped__("device", "mine-read-bytes-8192")["geometry"]["dies"] == 2
+    assert profiles.other_fits("mine") == ["mine-read-bytes-8192"]
+    # what is left of a removed profile is not taken for another fit of the next one
+    del files["mine"]
+    with pytest.raises(BadInputError, match=r"NAME=mine: .*mine-read-bytes-8192\.yml exists; remove it"):
+        profile.profile({"NAME": "mine", "FILE": f"{tmp_path}/measurement.json"})
+
+
+def test_no_other_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "device").mkdir()
+    monkeypatch.setattr(profile, "EXPERIMENTS", tmp_path)
+    made = measured(UNITS)
+    monkeypatch.setattr(profile.measurement, "load", lambda _: made)
+    monkeypatch.setattr(profile.device_fit, "fit", lambda _: device_fit.Result(UNITS, {}, {}, 0.5, 0.04))
+    assert profile.profile({"NAME": "mine", "FILE": "x"}) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "  none"
+
+
+def test_the_ends_of_what_is_not_decided() -> None:
+    """Without a FLUSH nothing shows a cache behind a slow bus; reads show the dies; no map is so small."""
+    device = CACHED.changed(bus_mb_s=20)
+    made = measured(device, "sustained", "read pages")
+    posed = joint_fit.problem(made, divided(made, np.zeros(len(made.rows), int)))
+    best = joint_fit.Fit(device, posed.cost(device), len(posed.cells.names))
+    alike = {"cache_kib": (256, 512, 2048), "dies": (1,), "map_kib": (2,)}
+    found = device_fit.other_fits(posed, best, alike, [], best.cost + 2)
+    assert [*found] == [("cache_kib", 256), ("cache_kib", 2048)]
+    assert [one.value("cache_kib") for one in found.values()] == [256, 2048]
+
+
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
         ({}, "NAME=: a name of small letters"),
         ({"NAME": "../x"}, r"NAME=\.\./x: a name of small letters"),
         ({"NAME": "emmc-5.0"}, r"NAME=emmc-5.0: .*emmc-5\.0\.yml exists"),
+        ({"NAME": "nvme"}, r"NAME=nvme: .*nvme-consumer\.yml exists; remove it, or give another name"),
         ({"NAME": "mine"}, "takes BOARD=<a board> to measure, or FILE="),
         ({"NAME": "mine", "BOARD": "pi", "FILE": "x"}, "takes BOARD=<a board> to measure, or FILE="),
         ({"NAME": "mine", "FILE": "none.json"}, "FILE=none.json: No such file"),

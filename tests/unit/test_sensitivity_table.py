@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
+from images.flash_model import FlashModel
+from model.block_operations import READ
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/bench"))
 import replayed_claims
@@ -36,6 +41,25 @@ def test_rates_of_a_run_on_another_device(tmp_path: Path) -> None:
     assert made.with_device(profile).summary["tps"] == rates
     slower = made.with_device({**profile, "timing": {**profile["timing"], "program_ns": 800000}})
     assert all(0.3 * rate < slower.summary["tps"][name] < 0.9 * rate for name, rate in rates.items())
+
+
+def test_commands_in_flight_at_once_count_once() -> None:
+    """Four reads are sent together: the phase lasts until the last of them, on each device."""
+    profile = load_profile("device", "microsd-a2")
+    slower = {**profile, "timing": {**profile["timing"], "read_ns": 4 * profile["timing"]["read_ns"]}}
+
+    def ends(device: Mapping[str, Any]) -> list[int]:
+        model = FlashModel(device)
+        return [model.read(0, 8192 * number, 8) for number in range(4)]
+
+    fields = ("begin_ns", "end_ns", "operation", "sector", "sectors")
+    rows = [(0, end, READ, 8192 * number, 8) for number, end in enumerate(ends(profile))]
+    commands = np.array(rows, [(name, np.int64) for name in fields])
+    run = Run({}, {}, frozenset(), "", (), make_cell({}), {}, {"tps": {"all": 100.0}}, {})
+    made = replayed_claims.Replayed(run, commands, {"all": (0, max(ends(profile)))})
+    assert made.with_device(profile).summary["tps"] == {"all": 100.0}
+    expected = 100 * max(ends(profile)) / max(ends(slower))
+    assert made.with_device(slower).summary["tps"] == {"all": pytest.approx(expected)}
 
 
 class Claims:
