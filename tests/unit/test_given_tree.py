@@ -205,6 +205,15 @@ def test_what_is_copied(built: Path, tmp_path: Path) -> None:
     assert (headers / "include/linux/a.h").read_text() == "of a"
 
 
+def test_a_kernel_without_modules_is_copied(built: Path, tmp_path: Path) -> None:
+    """All that it has is built in."""
+    configure(built, without="DEBUG_INFO_BTF")
+    write(built, tree.MODULES)
+    at = laid_out(built, tmp_path / "made") / "lib/modules" / RELEASE
+    assert not list((at / "kernel").iterdir())
+    assert (at / "modules.builtin").read_text() == "kernel/fs/two/two.ko\n"
+
+
 def test_a_tree_that_changes_after_it_was_looked_at_is_not_taken(built: Path) -> None:
     profile = make(built).profiles["kernel"]
     assert given.parts(profile) == [str(built), str(built)]
