@@ -17,15 +17,14 @@ work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 0755 "$work"
 modules=$work/kernel/lib/modules/$release
-mkdir -p "$modules" "$work/kernel/src"
+mkdir -p "$modules/kernel" "$work/kernel/src"
 
 cp "$tree/arch/arm64/boot/Image" "$work/kernel/vmlinuz"
 # older kernels prefix kernel/, later ones list the objects
 sed 's,^kernel/,,; s,\.[a-z]*$,.ko,' "$tree/modules.order" |
   sed -E "\,^($(paste -s -d '|' "$here/unneeded.txt"))/,d" > "$work/names"
 # a name that begins with - must not be an option of tar
-tar -C "$tree" --verbatim-files-from -T "$work/names" -cf - | tar -C "$work" --one-top-level=built -xf - --no-same-owner
-mv "$work/built" "$modules/kernel"
+tar -C "$tree" --verbatim-files-from -T "$work/names" -cf - | tar -C "$modules/kernel" -xf - --no-same-owner
 sed 's,^,kernel/,' "$work/names" > "$modules/modules.order"
 sed 's,^\(kernel/\)\?,kernel/,' "$tree/modules.builtin" > "$modules/modules.builtin"
 [ ! -e "$tree/modules.builtin.modinfo" ] || cp "$tree/modules.builtin.modinfo" "$modules/"

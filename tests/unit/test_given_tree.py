@@ -151,11 +151,13 @@ def test_what_does_not_belong_together_is_refused(built: Path) -> None:
 def test_what_its_config_lacks_is_named(built: Path) -> None:
     """Of the board, of an observer, and of modules of ours."""
     make(built, PROBES="block")
-    configure(built, without="VIRTIO_BLK")
-    refused(built, "its config lacks CONFIG_VIRTIO_BLK, which the virtual board needs")
-    configure(built, without="DEBUG_INFO_BTF")
-    make(built)
-    refused(built, "lacks CONFIG_DEBUG_INFO_BTF in its config, which the observer probes", PROBES="block")
+    for option in ("VIRTIO_BLK", "HIGH_RES_TIMERS", "KPROBES"):
+        configure(built, without=option)
+        refused(built, f"its config lacks CONFIG_{option}, which the virtual board needs")
+    for option in ("DEBUG_INFO_BTF", "KPROBE_EVENTS"):
+        configure(built, without=option)
+        make(built)
+        refused(built, f"lacks CONFIG_{option} in its config, which the observer probes", PROBES="block")
     for option, why in (("MODULE_SIG_FORCE", "it loads only signed modules"), ("CC_IS_CLANG", "with clang")):
         configure(built, more=f"CONFIG_{option}=y\n")
         make(built)
@@ -203,6 +205,15 @@ def test_what_is_copied(built: Path, tmp_path: Path) -> None:
     for name in ("Makefile", "arch/arm64/Makefile"):
         assert (headers / name).read_text() == "of the source"
     assert (headers / "include/linux/a.h").read_text() == "of a"
+
+
+def test_a_kernel_without_modules_is_copied(built: Path, tmp_path: Path) -> None:
+    """All that it has is built in."""
+    configure(built, without="DEBUG_INFO_BTF")
+    write(built, tree.MODULES)
+    at = laid_out(built, tmp_path / "made") / "lib/modules" / RELEASE
+    assert not list((at / "kernel").iterdir())
+    assert (at / "modules.builtin").read_text() == "kernel/fs/two/two.ko\n"
 
 
 def test_a_tree_that_changes_after_it_was_looked_at_is_not_taken(built: Path) -> None:
