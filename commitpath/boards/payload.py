@@ -306,7 +306,7 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
         if cell.crash != FAULT:
             variables["DEVICE_HISTORY"] = "1"
             # recording takes time: an exact repetition has none, unless trials need what memory had
-            recorded = persistent_memory.use(cell) if exact else trials
+            recorded = trials and (not exact or persistent_memory.use(cell))
             if recorded and engine.LOGS_CALLS and not unlogged_by(cell):
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
         # opening may write, and what the filesystem makes of that depends on ticks of its clock
