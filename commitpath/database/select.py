@@ -283,5 +283,5 @@ def varying(runs: Sequence[Run]) -> list[str]:
 
 
 def label(run: Run, names: list[str]) -> str:
-    """Return a run's values of these axes, as `fs=f2fs mode=wal`."""
-    return " ".join(f"{name}={run.shown(name)}" for name in names)
+    """Return a run's values of these axes, as `fs=f2fs mode=wal`; an empty one as `none`."""
+    return " ".join(f"{name}={run.shown(name) or 'none'}" for name in names)

@@ -18,6 +18,8 @@ from commitpath.sweep.grid import expand
 
 PAGE = ROOT / "docs/how-to/results-db.md"
 FILE = "experiments/reference.tar.xz"
+# As the comment of experiments/grids/reference.yml names them.
+GRIDS = ("reference", "ledger", "apsys17-fig1", "durability-short")
 (SECTION,) = re.findall(r"^## Import the first runs\n(.*?)^## ", PAGE.read_text(), re.M | re.S)
 COMMANDS = [tuple(shlex.split(line)) for line in re.findall(r"^    make (.*)$", SECTION, re.M)]
 
@@ -35,7 +37,7 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     assert (target, words) == ("import", [f"FILE={FILE}"])
     done = lab.make("import", FILE=str(ROOT / FILE))
     assert done.returncode == 0 and done.stderr == ""
-    number = len(sweep_plan.merge([expand("reference")])[0])
+    number = len(sweep_plan.merge([expand(name) for name in GRIDS])[0])
     summary = f"{number} runs imported, all without files (unverified, ¶); {number} rows of grids\n"
     assert done.stdout == summary
     return lab
@@ -56,7 +58,7 @@ def test_until_the_import_a_command_names_it(lab: Lab, tmp_path: Path) -> None:
 def test_each_run_is_of_a_cell_that_this_tree_makes(newcomer: Lab) -> None:
     with store.opened(newcomer.results / "results.sqlite", write=False) as connection:
         runs = select.load(connection)
-    planned, _ = sweep_plan.merge([expand("reference")])
+    planned, _ = sweep_plan.merge([expand(name) for name in GRIDS])
     assert {f"{run.cell_id}-{run.facts['repeat']}" for run in runs} == planned.keys()
     # the profiles are those of here, too
     assert [run.marks for run in runs if run.marks] == []
@@ -82,8 +84,9 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
         )
 
 
-RUN, OTHER = "20261128T111141Z-23519", "20261128T111310Z-24926"
-MEMORY = "20261128T112052Z-2241"
+# F2FS with DELETE and WAL, and ext4 with MEMORY.
+RUN, OTHER = "20261128T172427Z-1566229", "20261128T173529Z-5188216"
+MEMORY = "20261128T173016Z-4994320"
 WHERE = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
 
 
@@ -112,7 +115,8 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     lines = newcomer.ok("results").splitlines()
     assert lines[-4] == results_commands.SHIPPED_RUNS
     assert lines[-3] == results_commands.UNUSABLE
-    assert lines[-2] == f"¶ {number} runs are unverified: their files are not here"
+    shipped = len(sweep_plan.merge([expand(name) for name in GRIDS])[0])
+    assert lines[-2] == f"¶ {shipped} runs are unverified: their files are not here"
     # an axis of one engine that has one value is not printed
     assert "engine=lmdb" in "\n".join(lines) and "map_size" not in "\n".join(lines)
     with (tmp_path / "lost.csv").open() as file:
@@ -148,7 +152,7 @@ def test_a_cell_is_named_as_a_run_is_and_another_name_is_of_none(newcomer: Lab) 
         cell = next(run for run in select.load(connection) if run.facts["run"] == RUN).facts["cell"]
     for name in (cell, f"some-name-{cell}", f"results/some-name-{cell}/{RUN}"):
         assert f"RUN={name}: only the numbers of this run" in newcomer.says("tree", RUN=name)
-    for name in ("20261128T111141Z-2351", "latest"):
+    for name in (RUN[:-1], "latest"):
         assert f"RUN={name}: no such run; there is no run with its files in" in newcomer.says(
             "tree", RUN=name
         )
@@ -198,7 +202,10 @@ def test_an_export_counts_the_runs_with_files(newcomer: Lab, tmp_path: Path) -> 
     lab.results.mkdir()
     shutil.copy(newcomer.results / "results.sqlite", lab.results)
     out = lab.ok("export", FILE=str(tmp_path / "x.tar.gz"), LAB="here", FILES="yes")
-    assert f": {len(expand('reference').runs)} runs, 0 of them with raw files, " in out
+    assert (
+        f": {len(sweep_plan.merge([expand(name) for name in GRIDS])[0])} runs, 0 of them with raw files, "
+        in out
+    )
 
 
 def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Path) -> None:
@@ -239,4 +246,11 @@ def test_advice_counts_what_it_is_made_of(newcomer: Lab, failure: str) -> None:
 
 def test_what_is_left_out_is_named_by_its_difference(newcomer: Lab) -> None:
     out = newcomer.ok("advise", DEVICE="emmc-5.0", FS="ext4-ordered", SURVIVE="power")
-    assert "  5 runs that differ in engine are left out; ENGINE=any includes them" in out.splitlines()
+    assert (
+        "  12 runs that differ in engine, probes are left out; name axes to choose them" in out.splitlines()
+    )
+
+
+def test_an_empty_value_has_a_word(newcomer: Lab) -> None:
+    out = one_line(newcomer.ok("compare", A="fs=f2fs", B="fs=ext4-ordered"))
+    assert "probes=none" in out and "probes= " not in out and "probes=," not in out
