@@ -14,7 +14,7 @@ from pathlib import Path
 from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
-from base.text import choices, printable, printable_lines
+from base.text import choices, filled_lines, printable, printable_lines
 from commitpath.boards import lab_board
 from commitpath.cells import samples
 from commitpath.cells.axes import axes
@@ -31,12 +31,14 @@ from commitpath.sweep import clocks, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, emulator, snapshot
-from model.cell import Cell
+from model.cell import SAMPLED, Cell
 
 # Most runs of a sweep of which a table is printed at the end.
 SHOWN_RUNS = 12
 # Boards from which on our emulator is suggested.
 MANY_BOARDS = 20
+# Where `make figure` shows an axis.
+PLACES = ("X", "SERIES", "FACET")
 # For the order of a lab board's runs.
 ORDER_SEED = 1
 OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
@@ -59,10 +61,19 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
     ]
     grids = list(dict.fromkeys(grid for run in runs.values() for grid in run.grids))
     print(printable(f"make results WHERE='grid={'|'.join(grids)}' lists them"))
-    if names and len(grids) == 1:
-        print(printable(f"make figure GRID={options['GRID']} X={names[0]} draws their TPS"))
+    if len(grids) == 1:
+        command = next_command(options["GRID"], [name for name in names if name not in SAMPLED])
+        print(filled_lines([printable(command)]))
     missing = len(runs) - len(done)
     return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
+
+
+def next_command(name: str, varied: Sequence[str]) -> str:
+    """Return what shows a grid's numbers: a figure where each cell has a place of its own, else a table."""
+    if not 0 < len(varied) <= len(PLACES):
+        return f"make table GRID={name} prints their numbers"
+    places_of_axes = " ".join(f"{place}={axis}" for place, axis in zip(PLACES, varied, strict=False))
+    return f"make figure GRID={name} {places_of_axes} FIGURE={Path(name).stem}.pdf draws their TPS"
 
 
 def carry_out(

@@ -332,7 +332,7 @@ def test_each_cell_of_a_sweep_is_named(
     monkeypatch.setattr(drive, "run_of", lambda key: str(folders[key]))
     code, lines = judged(capsys, "sweep", "GRID=two", "EXPECT=tps>1")
     assert code == 0 and lines[-1] == "as expected: 2 runs"
-    assert "make figure GRID=two X=journal_mode draws their TPS" in lines
+    assert "make figure GRID=two X=journal_mode FIGURE=two.pdf draws their TPS" in lines
     code, lines = judged(capsys, "sweep", "GRID=two", "EXPECT=tps.insert>100")
     assert code == 1
     assert lines == ["commitpath: journal_mode=delete: expected tps.insert>100, measured 33.2719"]

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, one_line
 
+from commitpath.cells.axes import axes
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import results_commands, select, store
 from commitpath.sweep import sweep_plan
+from commitpath.sweep.drive import next_command
 from commitpath.sweep.grid import expand
 
 PAGE = ROOT / "docs/how-to/results-db.md"
@@ -254,3 +256,13 @@ def test_what_is_left_out_is_named_by_its_difference(newcomer: Lab) -> None:
 def test_an_empty_value_has_a_word(newcomer: Lab) -> None:
     out = one_line(newcomer.ok("compare", A="fs=f2fs", B="fs=ext4-ordered"))
     assert "probes=none" in out and "probes= " not in out and "probes=," not in out
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_what_a_sweep_proposes_shows_its_numbers(newcomer: Lab, tmp_path: Path, grid: str) -> None:
+    cells = [run.cell for run in expand(grid).runs]
+    varied = [name for name in axes() if len({str(cell.value(name)) for cell in cells}) > 1]
+    target, *words = next_command(grid, varied).removeprefix("make ").split(" draws ")[0].split()
+    given = variables(tuple(word for word in words if "=" in word))
+    given |= {"FIGURE": str(tmp_path / given["FIGURE"])} if "FIGURE" in given else {}
+    assert len(newcomer.ok(target, **given).splitlines()) > 1
