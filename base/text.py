@@ -50,12 +50,12 @@ def filled(paragraph: str, more: str = "  ", width: int = COLUMNS, first: str = 
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return [line.replace(UNBROKEN, " ") for line in lines]
+    return [line.replace(UNBROKEN, " ") for line in lines or [first.rstrip()] if line]
 
 
 def filled_lines(paragraphs: Iterable[str]) -> str:
     """Join texts, each in lines of a terminal and made printable."""
-    return printable_lines(line for paragraph in paragraphs for line in filled(paragraph))
+    return "\n".join(line for paragraph in paragraphs for line in filled(printable(paragraph)))
 
 
 # Most names that an error lists, or most columns of more.

@@ -9,7 +9,7 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from base.text import did_you_mean, filled_lines
+from base.text import did_you_mean, filled_lines, printable
 from commitpath.cells.data_files import load
 from commitpath.charts import files
 from commitpath.charts.files import SUFFIXES, figure_path
@@ -50,7 +50,9 @@ def figure(options: Mapping[str, str]) -> int:
     runs = [run for value in values_of(drawn) for run in value.found.runs]
     marked = [*footnotes(runs), *kernels(runs)]
     files.save(render.draw(spec, drawn, across, marked), path, table(spec, drawn, across))
-    print(filled_lines([*notes(drawn, across), *marked, f"{path}, {path.with_suffix('.csv')}"]))
+    for note in [*notes(drawn, across), *marked]:
+        print(filled_lines([note]))
+    print(printable(f"{path}, {path.with_suffix('.csv')}"))
     return 0
 
 

@@ -34,7 +34,8 @@ def durability(options: dict[str, str]) -> int:
     found = measured(grid, expand(grid), results)
     if "LOSE_AT_MOST" in options:
         found = within(found, options["LOSE_AT_MOST"])
-        print(filled_lines(unpaced(options["LOSE_AT_MOST"], [run for row in found.rows for run in row.runs])))
+        for line in unpaced(options["LOSE_AT_MOST"], [run for row in found.rows for run in row.runs]):
+            print(filled_lines([line]))
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.reporting import durability_bytes, durability_figure
 
@@ -53,7 +54,7 @@ def durability(options: dict[str, str]) -> int:
             found.caption(),
         )
     files.save(figure, path, rows)
-    print(printable_lines([*lines, *filled(f"{caption}. {path}, {path.with_suffix('.csv')}")]))
+    print(printable_lines([*lines, *filled(f"{caption}."), f"{path}, {path.with_suffix('.csv')}"]))
     return 0
 
 

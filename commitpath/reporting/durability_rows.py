@@ -152,6 +152,6 @@ def table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str], str]]) -
     places: dict[str, list[str]] = {}
     for place, numbers, name in every:
         text = "  ".join(number.rjust(width) for number, width in zip(numbers, widths, strict=True))
-        lines = filled(name, " " * (len(text) + 4), first=f"{text}  ") or [text]
+        lines = filled(name, " " * (len(text) + 4), first=f"{text}  ")
         places.setdefault(place, filled(place)).extend(lines)
     return [*(line for lines in places.values() for line in lines), *filled(KEY)]

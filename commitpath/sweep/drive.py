@@ -63,7 +63,7 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
     print(printable(f"make results WHERE='grid={'|'.join(grids)}' lists them"))
     if len(grids) == 1:
         command = next_command(options["GRID"], [name for name in names if name not in SAMPLED])
-        print(filled_lines([printable(command)]))
+        print(filled_lines([command]))
     missing = len(runs) - len(done)
     return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
 

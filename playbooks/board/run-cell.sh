@@ -116,9 +116,9 @@ rehearse_trials() {
 # The plan of trials is behind the tar of images/await-cell.sh, so that a board of trials has the run's memory
 # and time until here. Its first line has further steps.
 read_plan() {
-  { read -r _ && read -r length && head -c "$length" > /dev/null && gzip -d > plan; } \
+  { read -r _ && read -r length && head -c "$length" > /dev/null && cat > plan.gz; } \
     < /sys/firmware/qemu_fw_cfg/by_name/opt/commitpath/cell/raw &&
-    read -r more < plan && tail -n +2 plan > trials
+    gzip -d < plan.gz > plan && tail -n +2 plan > trials && read -r more < plan
 }
 
 # crash trials by power cut: results in trials.csv, and files of some of them
@@ -196,6 +196,9 @@ record_board() {
 for planned in $STEPS; do step "${planned%:*}" "${planned#*:}"; done
 # a run and its boards of trials by power cut have the same steps; only the boards have a plan
 more=
-[ -z "${DEVICE_HISTORY:-}" ] || read_plan 2> /dev/null
+if [ -n "${DEVICE_HISTORY:-}" ] && ! read_plan 2> plan.log && [ -n "$(head -c 2 plan.gz)" ]; then
+  echo "run-cell: its plan of trials: $(cat plan.log)"
+  finish 1
+fi
 for planned in $more; do step "${planned%:*}" "${planned#*:}"; done
 finish 0

@@ -36,5 +36,7 @@ def test_a_trial_is_told_in_a_line_or_what_differs(built_run: Callable[[str], Ru
     what = f"the power was cut {trial.where} command {trial.command} ({stored['operation']}, "
     assert told.startswith(f"trial {trial.number}: {what}")
     assert told.endswith("are there; as stored")
+    # boards of this version may not record what SQLite wrote
+    assert replay_trial.compared(run, stored | {"zero": None, "stale": None}).endswith("; as stored")
     with pytest.raises(LabError, match="came out another way: hash is 'ffff', stored '"):
         replay_trial.compared(run, stored | {"hash": "ffff"})

@@ -80,9 +80,9 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
         assert "interval  verdict\n" in out
         assert "¶ A and B: unverified" in out and out.count("unverified") == 1
         assert out.endswith(
-            "left out: 23 of 25 cells of B, which the other has not: journal_mode=delete\n"
+            "left out: 24 of 26 cells of B, which the other has not: journal_mode=delete\n"
             "  synchronous=extra, journal_mode=delete synchronous=normal,\n"
-            "  journal_mode=truncate and 20 more\n"
+            "  journal_mode=truncate and 21 more\n"
         )
 
 
@@ -127,7 +127,7 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     assert numbers.stdout.count(",¶,") == number and f"¶ {number} of {number} runs" in one_line(
         numbers.stderr
     )
-    varied = "device,fs,engine,journal_mode,synchronous,wal_autocheckpoint,run,mark,"
+    varied = "device,fs,engine,journal_mode,synchronous,wal_autocheckpoint,dirty_pages,run,mark,"
     assert numbers.stdout.startswith(varied)
     # that needs files, as does each number of another lab's run
     said = newcomer.says("figure", GRID="reference", FIGURE=str(figure), METRIC="recovery_seconds", **axes)
@@ -217,7 +217,7 @@ def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Pat
     assert done.returncode == 1
     assert done.stderr == f"commitpath: A: expected lost.max<=0; {cuts}\n"
     done = newcomer.make("table", GRID="reference", METRIC="lost")
-    assert f"1 of 27 runs: no lost: {cuts}" in done.stderr
+    assert f"1 of 28 runs: no lost: {cuts}" in done.stderr
     lost = {row["journal_mode"]: row["lost"] for row in csv.DictReader(done.stdout.splitlines())}
     assert (lost["memory"], lost["persist"]) == ("", "0.0")
     axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE, "METRIC": "lost"}
@@ -249,7 +249,7 @@ def test_advice_counts_what_it_is_made_of(newcomer: Lab, failure: str) -> None:
 def test_what_is_left_out_is_named_by_its_difference(newcomer: Lab) -> None:
     out = newcomer.ok("advise", DEVICE="emmc-5.0", FS="ext4-ordered", SURVIVE="power")
     assert (
-        "  12 runs that differ in engine, probes are left out; name axes to choose them" in out.splitlines()
+        "  13 runs that differ in engine, probes are left out; name axes to choose them" in out.splitlines()
     )
 
 
