@@ -112,6 +112,20 @@ def test_each_form_is_drawn(swept: Lab, grid: str, tmp_path: Path, form: str) ->
     assert "ext4-ordered" in (tmp_path / "x.svg").read_text()
 
 
+def test_panels_of_lines_have_one_x_axis(swept: Lab, tmp_path: Path) -> None:
+    """Each has the values of all, also those that only another panel has."""
+    cells = [f"{{fs: {fs}, page_size: {size}}}" for fs in ("ext4-ordered", "f2fs") for size in (4096, 1024)]
+    cells[1] = cells[1].replace("1024", "16384")
+    (path := tmp_path / "uneven.yml").write_text(
+        "description: uneven\nconstants: {rows: 100, n: 10}\nseeds: [1, 2]\n"
+        f"variants: [{', '.join(cells)}]\n"
+    )
+    _, rows = drawn(swept, tmp_path / "x.svg", GRID=str(path), X="page_size", FACET="fs", FORM="lines")
+    assert len(rows) == 4
+    ticks = re.findall(r">(1024|4096|16384)<", (tmp_path / "x.svg").read_text())
+    assert ticks == ["1024", "4096", "16384"]
+
+
 def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp_path: Path) -> None:
     """Hollow at the edge where one of its numbers is missing, and counted with its state and reason."""
     edit(next(swept.results.glob("f2fs*/*/summary.json")), write_amplification=None)
