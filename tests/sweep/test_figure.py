@@ -99,7 +99,9 @@ def test_a_percentile_without_an_operation_has_a_panel_for_each(
     swept: Lab, grid: str, tmp_path: Path
 ) -> None:
     _, rows = drawn(swept, tmp_path / "all.svg", GRID=grid, **P99, FORM="table")
-    assert ">update 4096<" in (tmp_path / "all.svg").read_text()
+    names = re.findall(r">(insert|update|delete|\d{4,5})<", (tmp_path / "all.svg").read_text())
+    sizes = ["1024", "4096", "16384"]
+    assert names == ["insert", *sizes, "update", *sizes, "delete", *sizes]
     assert list(dict.fromkeys(row["op"] for row in rows)) == ["insert", "update", "delete"]
     assert len(rows) == 18
 
