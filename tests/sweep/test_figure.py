@@ -173,6 +173,23 @@ def test_a_figure_that_is_drawn_slowly_has_its_numbers(
     assert (tmp_path / "x.csv").read_text() == "a\n1\n"
 
 
+def test_a_call_that_ends_while_it_saves_does_not_block_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def replace_one(part: Path, target: Path) -> Path:
+        if target.parent == tmp_path and list(tmp_path.glob("x.*")):
+            raise KeyboardInterrupt
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", replace_one)
+    with pytest.raises(KeyboardInterrupt):
+        files.save(Figure(), tmp_path / "x.svg", [["a"]])
+    assert len(list(tmp_path.glob("x.*"))) == 1
+    assert figure_path(str(tmp_path / "x.svg"))
+
+
 def test_the_axes_to_choose_are_those_that_an_engine_has() -> None:
     spec = Spec("reference", "journal_mode", series="synchronous")
     where = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
@@ -188,7 +205,8 @@ def test_a_figure_needs_a_file() -> None:
 def test_a_figure_is_replaced_and_another_csv_is_not(tmp_path: Path) -> None:
     (tmp_path / "x.csv").touch()
     name = str(tmp_path / "x.svg")
-    with pytest.raises(BadInputError, match=r"x\.csv, for its numbers, is there already, without a figure$"):
+    says = r"x\.csv, for its numbers, is there already, without a figure; delete it, or name another figure$"
+    with pytest.raises(BadInputError, match=says):
         figure_path(name)
     assert figure_path(name, numbers=False)
     (tmp_path / "x.pdf").touch()
