@@ -16,7 +16,7 @@ from commitpath.reporting.durability_rows import ENGINE, Found
 # Settings with a color and marker, a filling, and a column of panels. An engine without a journal mode has
 # its own color and marker.
 SERIES, FILL, COLUMN = "journal_mode", "synchronous", "device"
-# As matplotlib's fillstyle, the more the safer.
+# As matplotlib's fillstyle, fuller if safer, up to full; extra has the half that normal leaves.
 FILLS = {"off": "none", "normal": "bottom", "full": "full", "extra": "top"}
 # Most panels of bytes in a row.
 ACROSS = 3
