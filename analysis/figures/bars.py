@@ -18,6 +18,12 @@ def _look(colors: dict[str, str], kind: str) -> dict[str, Any]:
     return {"facecolor": colors[kind], "hatch": hatch, "edgecolor": _HATCH_COLOR, "linewidth": 0}
 
 
+def _number(value: float, digits: int, thousands: str) -> str:
+    # a sum of floats is whole but for its last bits
+    whole = abs(value - round(value)) < 1e-9
+    return f"{value:{thousands}.{0 if whole else digits}f}"
+
+
 def stacked(
     axes: Axes,
     table: pl.DataFrame,
@@ -42,13 +48,13 @@ def stacked(
                 continue
             axes.barh(place, amount, left=left[op], height=0.62, **_look(colors, kind))
             if amount > total * least:
-                text = f"{amount:.{digits}f}".removesuffix(f".{'0' * digits}")
+                text = _number(amount, digits, "")
                 style.centered(
                     axes, left[op] + amount / 2, place, text, color=style.ink_on(color), fontsize=8
                 )
             left[op] += amount
     for place, op in enumerate(ops):
-        text = f"{left[op]:,.{digits}f}".removesuffix(f".{'0' * digits}")
+        text = _number(left[op], digits, ",")
         look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 9}
         axes.annotate(text, (left[op], place), (4, 0), textcoords="offset points", **look)
     axes.set_yticks(range(len(ops)), [style.clean(op) for op in ops])

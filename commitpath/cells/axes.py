@@ -187,6 +187,11 @@ def own_name(name: str) -> str:
     return _second_names().get(name, name)
 
 
+def shown(name: str, value: str) -> str:
+    """Return a value as in a legend or title: a number with its axis."""
+    return f"{name}={value}" if value.lstrip("-").isdigit() else value
+
+
 @functools.cache
 def _second_names() -> dict[str, str]:
     return {axis.spec["x-also"]: axis.name for axis in axes().values() if axis.also}

@@ -41,7 +41,10 @@ def figure_path(text: str, numbers: bool = True) -> Path:
         if file.is_dir():
             raise BadInputError(f"FIGURE={text}: {file} is a folder")
     if numbers and table.exists() and not any(path.with_suffix(suffix).exists() for suffix in SUFFIXES):
-        raise BadInputError(f"FIGURE={text}: {table}, for its numbers, is there already, without a figure")
+        raise BadInputError(
+            f"FIGURE={text}: {table}, for its numbers, is there already, without a figure; delete it, or "
+            "name another figure"
+        )
     places.check_writable(path.parent, "FIGURE names a file elsewhere")
     return path
 
@@ -58,8 +61,9 @@ def save(figure: Figure, path: Path, rows: Iterable[Sequence[Any]]) -> None:
 
     # has a lock: other calls remove a file that waits for a minute, as this CSV may for the drawing
     with scratch.folder(path.parent, ".figure") as part:
-        names = (path.with_suffix(".csv").name, path.name)
-        write_csv(part / names[0], rows)
-        style.save(figure, part / names[1])
-        for name in names:
+        table = path.with_suffix(".csv").name
+        write_csv(part / table, rows)
+        style.save(figure, part / path.name)
+        # the figure first: a CSV alone blocks the next call
+        for name in (path.name, table):
             (part / name).replace(path.parent / name)

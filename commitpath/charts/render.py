@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from commitpath.charts import bars, lines, look, panel_values, scatter, table
 from commitpath.charts.model import Drawn, Panel, values_of
 from commitpath.charts.spec import Spec
+from commitpath.charts.spec import values_of as in_order
 from commitpath.results.metrics import METRICS
 from commitpath.results.query import Results
 
@@ -47,9 +48,13 @@ def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn], notes: list[str]) 
         colors = {v.bar.series: look.color(v.bar.color) for v in values_of(drawn)}
         figure["colors"] = {name: colors[name] for name in drawn[0].panel.series}
         return scatter.render(figure, scatter.marks(drawn, across), notes)
-    groups = drawn[0].panel.groups
+    groups = tuple(in_order(spec.x, [group for shown in drawn for group in shown.panel.groups]))
     numeric = len(groups) > 2 and all(group.isdigit() for group in groups)
     form = spec.form or ("lines" if numeric else "bars")
     if form == "table":
         return table.render(figure, drawn, notes)
-    return (lines.render if form == "lines" else bars.render)(figure, drawn, notes)
+    if form == "lines":
+        # the panels have one x axis, and so the same groups
+        same = [replace(shown, panel=replace(shown.panel, groups=groups)) for shown in drawn]
+        return lines.render(figure, same, notes)
+    return bars.render(figure, drawn, notes)

@@ -10,7 +10,7 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.text import choices, did_you_mean
-from commitpath.cells.axes import axes, own_name
+from commitpath.cells.axes import axes, own_name, shown
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query
@@ -204,11 +204,6 @@ def colors_of(series: Sequence[str], axis: str = "") -> dict[str, str]:
             f"SERIES has {len(series)} values, and {len(CYCLE)} can be told apart; choose some with WHERE"
         )
     return dict(zip(series, CYCLE, strict=False))
-
-
-def shown(name: str, value: str) -> str:
-    """Return a value as in a legend or title: a number with its axis."""
-    return f"{name}={value}" if value.lstrip("-").isdigit() else value
 
 
 def x_label(spec: Spec) -> str:

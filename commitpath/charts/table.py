@@ -18,17 +18,19 @@ LINE = 0.145  # inches
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a table: groups are blocks of rows, series its columns."""
     plain = bool(figure.get("plain"))
-    blocks = [
-        (f"{shown.panel.title} {group}" if plain else group, lines(shown, group))
-        for shown in drawn
-        for group in shown.panel.groups
-    ]
     series = drawn[0].panel.series
-    names = (0.2 if plain and not drawn[0].panel.title else 0.36) * figure["width"]
+    blocks = []
+    for shown in drawn:
+        titled = plain and bool(shown.panel.title)
+        if titled:  # a line of its own: it may be as wide as several columns
+            blocks.append((shown.panel.title, "bold", [("", [""] * len(series), style.INK)]))
+        weight = "normal" if titled else "bold"
+        blocks += [(group, weight, lines(shown, group)) for group in shown.panel.groups]
+    names = (0.2 if plain else 0.36) * figure["width"]
     step = (figure["width"] - names - look.MARGIN) / len(series)
     heads = [frame.broken(label, step) if plain else label for label in series]
     head = max(label.count("\n") + 1 for label in heads) + plain
-    height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
+    height = LINE * (head + sum(len(rows) + 0.5 for *_, rows in blocks)) + 0.2
     made, part = frame.frame(figure, notes, [], height)
     axes = part.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -41,9 +43,9 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     if plain:
         axes.text(look.MARGIN, 0.1, f"{drawn[0].panel.label} by {drawn[0].panel.x}", **small)
     y = 0.1 + LINE * head
-    for group, rows in blocks:
+    for group, weight, rows in blocks:
         axes.axhline(y, color=style.INK, linewidth=0.5, xmin=0.02, xmax=0.98)
-        axes.text(look.MARGIN, y + LINE, group.strip(), fontweight="bold", **small)
+        axes.text(look.MARGIN, y + LINE, group.strip(), fontweight=weight, **small)
         for name, texts, color in rows:
             y += LINE
             axes.text(0.16 * figure["width"], y, name, color=color, **small)

@@ -7,6 +7,7 @@ import itertools
 from matplotlib.figure import Figure
 
 from analysis.figures import style
+from commitpath.cells.axes import shown
 from commitpath.charts import look, scatter
 from commitpath.charts.scatter import Mark
 from commitpath.reporting.durability_bytes import NAMED, Costs
@@ -15,7 +16,7 @@ from commitpath.reporting.durability_rows import ENGINE, Found
 # Settings with a color and marker, a filling, and a column of panels. An engine without a journal mode has
 # its own color and marker.
 SERIES, FILL, COLUMN = "journal_mode", "synchronous", "device"
-# As matplotlib's fillstyle, the more the safer.
+# As matplotlib's fillstyle, fuller if safer, up to full; extra has the half that normal leaves.
 FILLS = {"off": "none", "normal": "bottom", "full": "full", "extra": "top"}
 # Most panels of bytes in a row.
 ACROSS = 3
@@ -27,7 +28,7 @@ def lost_commits(found: Found) -> Figure:
     rest = [axis for axis in found.varied if axis not in {SERIES, FILL, COLUMN, ENGINE, *partly}]
     places, marks = list[tuple[str, str]](), list[Mark]()
     for row in found.rows:
-        others = " ".join(row.settings[name] for name in rest if row.settings[name])
+        others = " ".join(shown(name, row.settings[name]) for name in rest if row.settings[name])
         places.append((others, row.settings.get(COLUMN, "")))
         mark = Mark(
             float(row.trials.worst or 0) if row.trials.usable else None,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from analysis.report.terminal import seconds
 from base.text import filled
+from commitpath.cells.axes import shown
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.trials import Trials
@@ -108,7 +109,9 @@ def cuts(rows: Sequence[Row]) -> str:
 def place_of(settings: Settings) -> str:
     """Return the settings that belong to no engine: a panel."""
     return " ".join(
-        value for axis, value in settings.items() if axis not in {*engines.axes(), ENGINE} and value
+        shown(axis, value)
+        for axis, value in settings.items()
+        if axis not in {*engines.axes(), ENGINE} and value
     )
 
 

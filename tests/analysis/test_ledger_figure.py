@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from some_cell import some_cell
 
-from analysis.figures import ledger
+from analysis.figures import bars, ledger
 from analysis.figures.ledger import main
 from analysis.run_files import derived, stored
 from analysis.stats.totals import per_transaction
@@ -52,6 +54,12 @@ def test_good_runs_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "delete  ext4-ordered: " in out and "wal  ext4-ordered: " in out
     drawn = (tmp_path / "out.svg").read_text()
     assert ">1<" in drawn and ">1.00<" not in drawn
+
+
+def test_only_a_whole_number_is_drawn_without_decimals() -> None:
+    table = pl.DataFrame({"op": ["a", "b", "c"], "kind": ["data"] * 3, "value": [1.004, 2.0, 2999.997]})
+    bars.stacked(axes := Figure().subplots(), table, ["a", "b", "c"], "value", {"data": "#000000"}, 2, 0)
+    assert [text.get_text() for text in axes.texts] == ["1.00", "2", "3000.00", "1.00", "2", "3,000.00"]
 
 
 def test_runs_that_are_not_drawn_are_counted_with_the_reason(

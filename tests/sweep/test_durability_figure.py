@@ -12,6 +12,7 @@ from commitpath.charts import look, scatter
 from commitpath.charts.lines import MARKERS
 from commitpath.charts.scatter import Mark, front
 from commitpath.reporting.durability import within
+from commitpath.reporting.durability_figure import lost_commits
 from commitpath.reporting.durability_rows import KEY, Found, Row, lines
 from commitpath.reporting.trials import Trials
 from model import engines
@@ -119,6 +120,18 @@ def test_a_table_fits_a_terminal() -> None:
     ]
     assert " ".join(told[-3:]).split() == KEY.split()
     assert max(len(line) for line in told if "100100" not in line) <= 80
+
+
+def test_a_number_among_the_settings_of_a_place_has_its_name() -> None:
+    varied = ["workload", "n", "journal_mode"]
+    rows = [
+        Row(dict(zip(varied, ("kv", n, "wal"), strict=True)), 1.0, Trials(20, 0, 0.0, 0, 0, *[None] * 5), "")
+        for n in ("110", "1000")
+    ]
+    found = Found("sizes", "power", varied, rows, {}, [])
+    assert [line for line in lines(found) if line.startswith("kv")] == ["kv n=110", "kv n=1000"]
+    titles = [axes.get_title("left") for axes in lost_commits(found).axes]
+    assert titles == ["kv n=110", "kv n=1000"]
 
 
 def test_each_series_has_its_own_hue_and_marker() -> None:

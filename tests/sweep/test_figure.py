@@ -99,7 +99,9 @@ def test_a_percentile_without_an_operation_has_a_panel_for_each(
     swept: Lab, grid: str, tmp_path: Path
 ) -> None:
     _, rows = drawn(swept, tmp_path / "all.svg", GRID=grid, **P99, FORM="table")
-    assert ">update 4096<" in (tmp_path / "all.svg").read_text()
+    names = re.findall(r">(insert|update|delete|\d{4,5})<", (tmp_path / "all.svg").read_text())
+    sizes = ["1024", "4096", "16384"]
+    assert names == ["insert", *sizes, "update", *sizes, "delete", *sizes]
     assert list(dict.fromkeys(row["op"] for row in rows)) == ["insert", "update", "delete"]
     assert len(rows) == 18
 
@@ -110,6 +112,20 @@ def test_each_form_is_drawn(swept: Lab, grid: str, tmp_path: Path, form: str) ->
     _, rows = drawn(swept, tmp_path / "x.svg", GRID=grid, X=x, METRIC="tps", SERIES="fs", FORM=form)
     assert len(rows) == 6
     assert "ext4-ordered" in (tmp_path / "x.svg").read_text()
+
+
+def test_panels_of_lines_have_one_x_axis(swept: Lab, tmp_path: Path) -> None:
+    """Each has the values of all, also those that only another panel has."""
+    cells = [f"{{fs: {fs}, page_size: {size}}}" for fs in ("ext4-ordered", "f2fs") for size in (4096, 1024)]
+    cells[1] = cells[1].replace("1024", "16384")
+    (path := tmp_path / "uneven.yml").write_text(
+        "description: uneven\nconstants: {rows: 100, n: 10}\nseeds: [1, 2]\n"
+        f"variants: [{', '.join(cells)}]\n"
+    )
+    _, rows = drawn(swept, tmp_path / "x.svg", GRID=str(path), X="page_size", FACET="fs", FORM="lines")
+    assert len(rows) == 4
+    ticks = re.findall(r">(1024|4096|16384)<", (tmp_path / "x.svg").read_text())
+    assert ticks == ["1024", "4096", "16384"]
 
 
 def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp_path: Path) -> None:
@@ -157,6 +173,23 @@ def test_a_figure_that_is_drawn_slowly_has_its_numbers(
     assert (tmp_path / "x.csv").read_text() == "a\n1\n"
 
 
+def test_a_call_that_ends_while_it_saves_does_not_block_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def replace_one(part: Path, target: Path) -> Path:
+        if target.parent == tmp_path and list(tmp_path.glob("x.*")):
+            raise KeyboardInterrupt
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", replace_one)
+    with pytest.raises(KeyboardInterrupt):
+        files.save(Figure(), tmp_path / "x.svg", [["a"]])
+    assert len(list(tmp_path.glob("x.*"))) == 1
+    assert figure_path(str(tmp_path / "x.svg"))
+
+
 def test_the_axes_to_choose_are_those_that_an_engine_has() -> None:
     spec = Spec("reference", "journal_mode", series="synchronous")
     where = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
@@ -172,7 +205,8 @@ def test_a_figure_needs_a_file() -> None:
 def test_a_figure_is_replaced_and_another_csv_is_not(tmp_path: Path) -> None:
     (tmp_path / "x.csv").touch()
     name = str(tmp_path / "x.svg")
-    with pytest.raises(BadInputError, match=r"x\.csv, for its numbers, is there already, without a figure$"):
+    says = r"x\.csv, for its numbers, is there already, without a figure; delete it, or name another figure$"
+    with pytest.raises(BadInputError, match=says):
         figure_path(name)
     assert figure_path(name, numbers=False)
     (tmp_path / "x.pdf").touch()
