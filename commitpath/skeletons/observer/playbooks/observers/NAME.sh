@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# {{NAME}}: an example observer (check, start, ready, stop, said) that copies /proc/diskstats around a run.
+# {{NAME}}: an example that copies /proc/diskstats around a run; check, start, ready, stop, said are required.
 # Environment: RAW, the run's folder of raw files; BIN, programs built from probes/; DEVICE_NAME.
 # playbooks/board/observer.sh calls them. Files of its own are playbooks/observers/{{NAME}}.*
 
