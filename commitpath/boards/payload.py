@@ -274,7 +274,7 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
     device = cell.profiles["device"]
     files = probe_files(cell.probes, cell.profiles["fs"]["type"])
     cut, exact = cell.crash not in ("none", PROCESS), filesystems.by_name(cell.profiles["fs"]["type"]).exact
-    # whether it has the words of a board of trials
+    # an exact run gets the options of its boards of trials, as their length changes what it executes
     as_tried = trials or (cut and exact)
     variables = {
         # a board gets the step of trials with its plan (commitpath/run/crash_trials.py)
@@ -305,7 +305,7 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
             variables |= trials_env(cell)
         if cell.crash != FAULT:
             variables["DEVICE_HISTORY"] = "1"
-            # recording takes time: an exact repetition has none, unless trials need what memory had
+            # Recording takes time, so an exact repetition has none, unless trials need what memory held.
             recorded = trials and (not exact or persistent_memory.use(cell))
             if recorded and engine.LOGS_CALLS and not unlogged_by(cell):
                 variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
