@@ -286,9 +286,13 @@ class Monitor:
                 # an assertion
                 self.close()
                 if attempt == 199 or self.process.poll() is not None:
-                    log = (self.machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
-                    raise LabError(f"QEMU did not start: {log[-1] if log else error}") from error
+                    raise LabError(f"QEMU did not start: {self.last_line() or error}") from error
             time.sleep(0.02)
+
+    def last_line(self) -> str:
+        """Return the last line that QEMU printed, or nothing."""
+        log = (self.machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
+        return log[-1] if log else ""
 
     def __enter__(self) -> "Monitor":
         return self
@@ -302,14 +306,16 @@ class Monitor:
             self.qmp.close()
 
     def command(self, name: str, **arguments: Any) -> Any:
-        """Run one command; LabError if QEMU rejects it."""
+        """Run one command; LabError if QEMU rejects it or has ended."""
         try:
             return self.qmp.cmd(name, **arguments)
         except KeyboardInterrupt:
             end_tasks()
             raise
         except Exception as error:
-            raise LabError(f"QEMU: {name}: {error}") from error
+            # a QEMU that ends closes the connection; why it ended is in its log
+            ended = self.process.poll() is not None and self.last_line()
+            raise LabError(f"QEMU: {name}: {ended or error}") from error
 
     def migrate(self, command: str, uri: str) -> None:
         """Save or load the machine's state; memory stays in its file (x-ignore-shared)."""
