@@ -1,4 +1,4 @@
-"""python -m analysis RUN_DIR: analyse a recorded run again and replace its tables, figures and report.
+"""python -m analysis RUN_DIR: analyse a run again, replace its tables, figures and report, print its summary.
 
 Exit status: 0 the run is good, 1 it is rejected (reasons in summary.json), 2 wrong usage,
 3 an input file cannot be read; earlier outputs are then left unchanged.

@@ -1,4 +1,4 @@
-"""Define the event array of `make inspect TRACE=…` (EVENT, by time), and read it from binary block traces.
+"""Collect block events in one array by time (EVENT, for `make inspect TRACE=…`); read binary block traces.
 
 Readers of a tracer's text add their events to a Collected.
 """

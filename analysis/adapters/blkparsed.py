@@ -1,4 +1,4 @@
-"""Read the block events of a text by blkparse, ftrace, trace-cmd or `perf script`; count lost events."""
+"""Read block events from a text of blkparse, ftrace, trace-cmd or perf: detect which, count lost events."""
 
 import re
 from collections import deque

@@ -1,4 +1,4 @@
-"""Read files of the kernel's block tracer, and name a record's kind (write, flush, …) and letters (rwbs).
+"""Read the kernel block tracer's files (version 8 as 7) and process names; give each record's kind and rwbs.
 
 Records are `struct blk_io_trace` of linux/blktrace_api.h.
 

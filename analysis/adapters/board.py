@@ -1,4 +1,4 @@
-"""Read a board's records in raw/: mount, filesystem layout, device settings, kernel log, steps of the run.
+"""Read a board's records in raw/ (mount, layout, device settings, kernel log, steps); list what is missing.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """

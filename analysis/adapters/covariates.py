@@ -1,4 +1,4 @@
-"""Read raw/board/covariates.json: counters, clocks and temperatures of a lab board before and after a run."""
+"""Read covariates.json: a lab board's counters, clocks and temperatures around a run, and their growth."""
 
 import re
 from collections.abc import Mapping

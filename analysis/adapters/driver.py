@@ -1,4 +1,4 @@
-"""Read raw/driver/ (settings, transactions, file calls, …) as one object, and derive window and commits.
+"""Read raw/driver/ (settings, transactions, file calls, …); derive window, commits, and how a command failed.
 
 A watched command's (`make watch`) has the command's output, too.
 """

@@ -1,4 +1,4 @@
-"""Read crash trials' boards and trials.csv: results after simulated power losses, kills and device faults."""
+"""Read crash trials (power loss, kill, device fault): board logs, results; count recoveries, bad sectors."""
 
 import re
 from collections.abc import Mapping

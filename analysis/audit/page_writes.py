@@ -1,4 +1,4 @@
-"""Check page writes (each once, from the WAL to the database, no gaps in a WAL) and sums of deferred bytes.
+"""Check page writes: once each, WAL pages to the database, no WAL gaps; balance bytes that are written later.
 
 A page cache writes a page again only after a further write to it.
 """
