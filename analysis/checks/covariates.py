@@ -1,4 +1,4 @@
-"""Check that a lab board did not reboot, throttle or change its clock, and other disk activity was low.
+"""Check a lab board for reboots, throttling, changed clocks, other disk activity; list all for the manifest.
 
 A virtual board has no other users, and its time does not depend on the host.
 """

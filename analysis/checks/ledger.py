@@ -1,4 +1,4 @@
-"""Check that the ledger (each byte read or written, its label and transaction) adds up and is consistent.
+"""Check the ledger (label and transaction of each byte): sums, unlabelled bytes, regions, journal commits.
 
 Every check compares two independent records: commands and bios, a bio and its pages, SQLite's calls and the
 filesystem's syncs, a label and the place that was written, a journal commit and a waiting thread, a timer or

@@ -1,4 +1,4 @@
-"""Compare the engine's recorded input with the timed transactions, and with the workload generated again.
+"""Check the engine's recorded input against timed transactions, row counts, and the workload or SQL file.
 
 The input is rendered.gz; the workload follows from the cell's parameters.
 """

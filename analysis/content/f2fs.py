@@ -1,4 +1,4 @@
-"""Confirm labels of F2FS's blocks by their bytes: nodes, checkpoints, segment tables, files that nodes map.
+"""Confirm or contradict labels of F2FS's blocks by bytes: nodes, checkpoints, segment tables, mapped files.
 
 Constants here, in nodes.py and in segments.py are from include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux
 6.12.

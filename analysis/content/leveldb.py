@@ -1,4 +1,4 @@
-"""Confirm labels of LevelDB's blocks by their bytes: CRCs of log records and of table blocks.
+"""Confirm or contradict labels of LevelDB's blocks by their bytes: CRCs of log records and of table blocks.
 
 doc/log_format.md: a log, also a manifest, has blocks of 32 KiB with records: CRC, length, type.
 doc/table_format.md: a table ends with a footer of 48 bytes: the places of two blocks, and a magic number.

@@ -1,4 +1,4 @@
-"""Confirm labels of LMDB's blocks by the page numbers and magic numbers in them (mdb.c of release 0.9.31).
+"""Confirm or contradict labels of LMDB's blocks by page numbers and magic numbers (mdb.c of release 0.9.31).
 
 The first page of an overflow value has a header, the others have the value's bytes alone: only the
 filesystem's mapping confirms these.

@@ -1,4 +1,4 @@
-"""Parse F2FS's nodes (inodes and block maps) in written blocks: their places, and the file pages they map.
+"""Find F2FS's nodes (inodes, block maps) in written blocks: gaps in their log, and the file pages they map.
 
 All numbers are little-endian; their source is named in the filesystem's module. A node ends with a footer:
 the numbers of the node and its inode, the place in the inode's tree, the version of the checkpoint before it,

@@ -1,4 +1,4 @@
-"""Confirm labels of RocksDB's blocks by their bytes: CRCs of log records, and footers of tables.
+"""Confirm or contradict labels of RocksDB's blocks by bytes: CRCs of log records, footers of tables.
 
 Sources: db/log_format.h and table/format.cc of release 9.10. A log consists of blocks of 32 KiB. Each record
 has a CRC-32C of its type and data, and none crosses a block's end. A log is only appended to, so its last

@@ -1,4 +1,4 @@
-"""Cut the ledger's labelled pieces at block boundaries into units, which content readers judge by the bytes.
+"""Cut labelled pieces of writes at block boundaries into units; define what readers of their bytes are given.
 
 Evidence has all that a content reader (analysis/content/<part>.py) may use.
 """
