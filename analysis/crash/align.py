@@ -1,4 +1,4 @@
-"""Find each planned crash state in the command log of the trial board, which may have another order.
+"""Find each planned crash state in a trial board's command log; decide whether the board repeated the run.
 
 The plan identifies a state by the numbers of the timed run's commands. A board gets the same commands in
 the same order, except timer-driven ones (reorder.py), as its clock differs by some µs. In the drain, several

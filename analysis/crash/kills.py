@@ -1,4 +1,4 @@
-"""Join the planned process kills or device faults with their boards' results, and describe each outcome.
+"""Join planned process kills or device faults with boards' results; classify outcomes; check faults fired.
 
 A trial with a faulty device command shows whether data was healed, noticed or lost.
 """

@@ -1,4 +1,4 @@
-"""Judge each crash trial: compare the recovered database with acknowledged transactions and the promise.
+"""Judge crash trials by recovered database, acknowledged transactions and promised durability; sum them up.
 
 What a cell's settings promise is in model/durability.py.
 """

@@ -1,4 +1,4 @@
-"""`make diff`: compare two analysed runs of one workload by transaction: counts, bytes and latencies."""
+"""`make diff`: pair transactions of two analysed runs; compare counts, bytes, times; refuse unlike runs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Draw the latency distribution (CDF) of a run's transactions, by operation."""
+"""Draw the latency distribution (CDF) of a run's transactions, by operation; give its points to a page."""
 
 from pathlib import Path
 from typing import Any

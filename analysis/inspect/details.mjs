@@ -155,7 +155,7 @@ export class Details {
     return make("div", { class: "tree" }, head, ...lines);
   }
 
-  /** Each process's commands and bytes, of a block trace alone. */
+  /** Commands and bytes of each lane (process and kind), of a block trace alone. */
   #trace() {
     const { run, palette } = this.app;
     const { commands } = run;

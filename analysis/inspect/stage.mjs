@@ -1,4 +1,5 @@
-// The timeline's drawing area: two canvases, the lanes on one and highlights on the other.
+// The timeline's drawing area: map times and sectors to pixels; draw lanes, axes and texts on one canvas,
+// below the highlights on another.
 
 import { mix, inkOn, pixel } from "./colors.mjs";
 import { moment, ticks } from "./format.mjs";
