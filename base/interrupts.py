@@ -1,4 +1,4 @@
-"""Handle Ctrl-C, SIGTERM and a closed terminal alike: stop what was started, print one line."""
+"""Turn Ctrl-C, SIGTERM, a closed terminal into one KeyboardInterrupt, deferred in clean-up; exit with 130."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Show a command's progress: lines redrawn at the bottom of the terminal, or plain lines without one."""
+"""Show a command's steps and their seconds: redrawn at the terminal's bottom, or plain lines each minute."""
 
 import contextlib
 import os

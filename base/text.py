@@ -1,4 +1,4 @@
-"""Text of messages: escape invisible characters, list allowed values, suggest near ones, form plurals."""
+"""Format messages: escape invisible characters, wrap, list allowed values, suggest near ones, add plurals."""
 
 import difflib
 import textwrap

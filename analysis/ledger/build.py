@@ -1,4 +1,4 @@
-"""Build the ledger's tables from a run's records: probes, file calls, transactions, filesystem layout."""
+"""Attribute a run's block commands to transactions by running all steps of the ledger; return its tables."""
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor

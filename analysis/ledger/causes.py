@@ -1,4 +1,4 @@
-"""Attribute each bio to the transactions, file call and sync that caused it, by its thread and time.
+"""Attribute each bio to the transactions, file call and sync that made it or waited for its commit or flush.
 
 - The driver's thread: the transaction in progress (`in`).
 - A journal thread: the commit that ends next. One transaction that waited for it is `waited`, several are

@@ -1,4 +1,4 @@
-"""Run the ledger's steps (match, pieces, causes, shares) on one chunk of records at a time, in flat memory.
+"""Attribute block commands to transactions chunk by chunk, in flat memory; carry unfinished bios over.
 
 A chunk holds the commands that completed in it; their bios come earlier in the file. A bio whose commands
 have not all completed is carried over to the next chunk, with every command and bio connected to it.

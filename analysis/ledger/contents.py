@@ -1,4 +1,4 @@
-"""Attribute the data of each file write to the transaction that changed it, also if a checkpoint writes it.
+"""Find the transactions that own the data of each file write, also if a checkpoint or compaction writes it.
 
 A log holds copies of the database's pages; `page` of vfs.csv is the number of the logged page. A later
 write of that page to the database, by a checkpoint, belongs to the transaction that wrote the last copy.

@@ -1,4 +1,4 @@
-"""Sum up the costs of each transaction: bytes by label, flushes, syncs, and CPU and waiting time by cause.
+"""Sum up each transaction's bytes by label, flushes, syncs (also those due by file calls), CPU time, waits.
 
 The latency is the CPU time of its thread (`cpu_ns`) plus its off-CPU time. Each off-CPU nanosecond has
 the first reason that holds:

@@ -1,4 +1,4 @@
-"""Look up which of the engine's files an inode was at a time, and which file call last wrote a page.
+"""Look up which file (name, role, life of a reused inode) an inode was, and which call last wrote a page.
 
 Inode numbers are reused: in DELETE mode each transaction's rollback journal is a new file, mostly with
 the same number. So the latest record of the number counts: an `open` in vfs.csv, or the probes' `name`

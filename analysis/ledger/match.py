@@ -1,4 +1,4 @@
-"""Match each block command with the bios that it carries, sector by sector, as bios are merged and split.
+"""Match block commands with the bios they carry, sector by sector; find those fully matched, and lost FUA.
 
 The block layer merges bios into a request and splits a bio that is too long for one. So a command is
 followed from its first sector to its last. The next part is the bio that begins there and was queued last

@@ -1,4 +1,4 @@
-"""Split each read and write command into parts with a label (WAL, inode, …), by the pages of its bios.
+"""Split each read and write command by its bios' pages into parts with label (WAL, inode, …), file and call.
 
 A bio's `pages` records have the mapping of each page when it was queued: a file, a directory, the block
 device, an internal inode of the filesystem, or none. They also mark file pages that garbage collection

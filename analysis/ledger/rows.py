@@ -1,4 +1,4 @@
-"""Collect rows of the ledger's large tables, and of unmatched records, chunk by chunk in compact columns."""
+"""Collect rows of attributed commands, pieces, reads, shares and unmatched records in compact columns."""
 
 from collections import defaultdict
 from typing import NamedTuple

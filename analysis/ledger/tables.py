@@ -1,4 +1,4 @@
-"""Make the ledger's large tables (commands, pieces, shares, reads) of collected rows, ordered by issue.
+"""Make the ledger's large tables (commands, pieces, shares, reads), ordered by issue; sum up what was read.
 
 They are made one column at a time, as a whole copy would double the memory.
 """

@@ -1,4 +1,4 @@
-"""Read the records of a run's observers, such as the probes: a module for each, found by its name.
+"""Define what a run's observers (recorders of events) recorded; load each one's reader, a module here.
 
 Module `<name>.py` defines OBSERVER, an instance of Observer. playbooks/observers/<name>.sh runs the observer
 on a board; experiments/observer/<name>.yml defines when it watches.

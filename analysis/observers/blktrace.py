@@ -1,4 +1,4 @@
-"""Read raw/blktrace/, files of the kernel's block tracer: block commands, their counts, and lost events."""
+"""Read raw/blktrace/, the kernel block tracer's files: count and pair block commands, find lost events."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Read raw/bpftrace.txt, the output of a user's bpftrace script; lines that begin with a time are drawn."""
+"""Read raw/bpftrace.txt, a user's bpftrace script's output: lines with a time (to be drawn), lost events."""
 
 import re
 from pathlib import Path

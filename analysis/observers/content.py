@@ -1,4 +1,4 @@
-"""Read raw/content.zst, the data of each write command, recorded by the kernel module of probes/content/."""
+"""Read and check raw/content.zst: write commands and their data, from probes/content/; drop requeued ones."""
 
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn

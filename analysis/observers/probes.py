@@ -1,4 +1,4 @@
-"""Convert raw/probes.bin, the records of the kernel probes, to the table of events."""
+"""Convert raw/probes.bin, the kernel probes' records, to rows of the events table; report lost records."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

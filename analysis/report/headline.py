@@ -1,4 +1,4 @@
-"""Write the sentences above a run's numbers: limits of its rates, operations/s, slowest transaction."""
+"""Find a run's slowest transaction; write the sentences above its numbers: limits of rates, operations/s."""
 
 from typing import Any
 

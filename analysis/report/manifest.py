@@ -1,4 +1,4 @@
-"""Build manifest.json (settings as read back, board, kernel, host, libraries); compare a run's documents."""
+"""Build manifest.json (settings read back, board, kernel, host); find contradictions of a run's documents."""
 
 import functools
 import platform

@@ -1,4 +1,4 @@
-"""Split a run of several databases: names, paths, counters and file calls of each, from config.json."""
+"""Split config.json and file calls of a run by database; list their paths; check that counters add up."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Write an analysis's tables and derived.json, whose hashes show later changes; lock a run being analysed.
+"""Write an analysis's tables, and their hashes to derived.json; detect later changes; lock the run meanwhile.
 
 A run's folder is marked as being analysed by a lock on the folder, which ends with the process. Where a
 filesystem has no locks of folders, as NFS, nothing is marked. A failed write is an OSError with the file's

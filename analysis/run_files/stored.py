@@ -1,4 +1,4 @@
-"""Open an analysed run, also a rejected one: cell, summary, tables; refuse files changed since."""
+"""Open an analysed run (cell, summary, tables), also a rejected one; refuse changed or invalid files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

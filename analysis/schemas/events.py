@@ -1,4 +1,4 @@
-"""Define tables/events.parquet: columns for events of all sources (syncs, block commands, transactions, …).
+"""Define columns of events of all sources (syncs, block commands, …); merge by time; classify block commands.
 
 A row is an event from `begin_ns` to `end_ns` (CLOCK_MONOTONIC of the board; equal
 for a point in time). Columns that a source lacks are null.

@@ -1,4 +1,4 @@
-"""Compare repeated runs of one cell: median, spread and interval of TPS, equal block commands and times.
+"""Compare repeated runs of a cell (TPS, spread, interval, block commands, times); write repeats.json, .html.
 
 The results are repeats.json, repeats.html and a table for the terminal.
 """

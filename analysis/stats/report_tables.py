@@ -1,4 +1,4 @@
-"""Build the tables behind the report: costs and latencies of each transaction, operation and phase.
+"""Build the tables behind the report: TPS, latencies, syncs, block commands by transaction, operation, phase.
 
 A sync or block command belongs to the transaction during which it was issued (begin_ns <= t < end_ns).
 Therefore the counts of all transactions never exceed those of the window.

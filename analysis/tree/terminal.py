@@ -1,4 +1,4 @@
-"""Print a transaction's tree, and the run's largest items, to fit the terminal's width and colours."""
+"""`make tree`: print a transaction's tree, bytes by label, slowest transactions, fitted to the terminal."""
 
 from __future__ import annotations
 

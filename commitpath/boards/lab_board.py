@@ -1,4 +1,4 @@
-"""Lock a lab board (SSH), run its acquire, power-cycle and release commands, tear it down after a run."""
+"""Lock a lab board, run its acquire, power-cycle, release hooks, tear it down; check that its run ended."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Load a data file and check it against experiments/schema.yml."""
+"""Load a YAML data file (observer, figure, …) and check it against a part of experiments/schema.yml."""
 
 import functools
 from collections.abc import Mapping

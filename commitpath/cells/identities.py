@@ -1,4 +1,4 @@
-"""Compute a Cell's id and folder name, its document for cell.json, and the current id of an older cell."""
+"""Compute a Cell's id, folder name and cell.json, an older cell's present id, and profiles changed since."""
 
 from collections.abc import Set
 from dataclasses import replace

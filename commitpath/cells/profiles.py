@@ -1,4 +1,4 @@
-"""Load a checked profile (engine, filesystem, device, kernel); list a cell's kernel modules and observers."""
+"""Load checked profiles (engine, filesystem, device, kernel); find a cell's kernel modules and observers."""
 
 import functools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""SQLITE=tree:<folder>: a user's own SQLite, compiled from the sqlite3.c and sqlite3.h in a folder.
+"""SQLITE=tree:<folder>: check a user's own sqlite3.c and sqlite3.h; name them by version and hash in a cell.
 
 A cell names it by its version and content, `3.46.1+0123456789ab`, wherever the folder is.
 """

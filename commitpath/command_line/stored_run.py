@@ -1,4 +1,4 @@
-"""Find the stored run that RUN or another variable names: by folder, run id, or a cell's name or id."""
+"""Find the stored run that RUN names by folder, run id, or a cell's name or id; or say why it is not here."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""`make experiment`, `watch`, `plan`, `board`, `calibrate`, `emulator`, `snapshots`, `destroy` and `host`."""
+"""Commands on boards: run a cell or a program, plan, shell, calibrate, QEMU, snapshots, packages, destroy."""
 
 import contextlib
 import json

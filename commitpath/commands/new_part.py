@@ -1,4 +1,4 @@
-"""`make new KIND=… NAME=…`: write the files of a new part, a commented example that runs.
+"""`make new KIND=… NAME=…`: write files of a new engine, filesystem, device, …, a commented example to run.
 
 A skeleton is a folder of commitpath/skeletons/ with the files of a part at their places in the tree. NAME
 in a path and {{NAME}} in a file are replaced; {{UPPER}} is the name in capitals.

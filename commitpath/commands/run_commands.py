@@ -1,4 +1,4 @@
-"""`make demo`, `analyse`, `audit`, `inspect`, `tree`, `diff`, `trace-export`, `ledger`: of stored runs."""
+"""Commands on stored runs: analyse, audit, inspect (or a trace), tree, diff, export, ledger figure, demo."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`make results REBUILD=yes`: make the database again from run folders; set the old one aside."""
+"""`make results REBUILD=yes`: rebuild the database from run folders and others' rows; set the old aside."""
 
 import contextlib
 import os

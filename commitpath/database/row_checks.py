@@ -1,4 +1,4 @@
-"""Check the rows of a results database: types, patterns and JSON documents of their columns."""
+"""Check rows of a results database (types, patterns, JSON documents); yield the valid, report the others."""
 
 import re
 import sqlite3

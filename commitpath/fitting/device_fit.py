@@ -1,4 +1,4 @@
-"""Fit the flash model to a measurement (make profile): structure, program unit, cache, then all times."""
+"""Fit the flash model to a measurement: structure, program unit, cache, times; find equally good devices."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

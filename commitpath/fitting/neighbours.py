@@ -1,4 +1,4 @@
-"""Devices near a fitted one: with another program unit, cache, order of draining or bus, or without SLC."""
+"""Yield devices near a fitted one, to try: other program unit, cache, order of draining, bus, or no SLC."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Predict held-out commands with a fitted device; compare with measured times; list the profile's sources."""
+"""Predict held-out commands with a fitted device; compare with measured times; confirm fits; list sources."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
