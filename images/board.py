@@ -1,4 +1,4 @@
-"""The virtual board: start it, snapshot it provisioned and prepared, run a cell from a snapshot."""
+"""Start the virtual board in QEMU, save and restore it, attach probes, and run a cell from a snapshot."""
 
 import shlex
 import subprocess

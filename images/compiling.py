@@ -1,4 +1,4 @@
-"""Build steps of programs.py: make in the build root or on this host, and a library with our patch."""
+"""Make programs of workloads/ in the build root or on this host, and an engine's library with our patch."""
 
 import functools
 import os

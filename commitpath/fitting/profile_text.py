@@ -1,4 +1,4 @@
-"""Write a fitted profile as YAML, with a comment on each parameter: measured, undecided or not used."""
+"""Write a fitted device profile as YAML with the origin of each value; write other fits as variants of it."""
 
 import textwrap
 from dataclasses import dataclass

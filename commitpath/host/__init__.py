@@ -1,1 +1,1 @@
-"""Packages and folders of the host; run Ansible playbooks."""
+"""Prepare this host: Debian packages, usable folders; read the inventory of boards, run Ansible playbooks."""

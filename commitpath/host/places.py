@@ -1,4 +1,4 @@
-"""Check that a command can write its folders and new files; mark the cache, remove leftovers."""
+"""Refuse unusable paths of checkout, cache, results and new files; mark the cache, remove leftovers."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""`make trace-synthetic`: write a synthetic SQL trace, compared with its study, or a mix's operations.
+"""`make trace-synthetic`: write a SQL trace fitted to published statistics, checked, or a mix's operations.
 
 Of a mix of operations it writes the operations that the workload executes.
 """

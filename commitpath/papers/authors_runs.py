@@ -1,4 +1,4 @@
-"""Compare a paper's published runs (artifact.csv) with ours by ratio, for figures with `predicted`."""
+"""Compare TPS of a paper's own runs (artifact.csv) with ours: ratios, and how many are within a factor."""
 
 from __future__ import annotations
 

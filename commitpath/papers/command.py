@@ -1,4 +1,4 @@
-"""`make reproduce PAPER=…`: run a paper's cells, draw its figures, judge its claims.
+"""`make reproduce PAPER=…`: run a paper's cells, draw its figures, judge its claims, also in variations.
 
 With ROBUST=yes, judge the claims as reproduced and in variations.
 """

@@ -1,4 +1,4 @@
-"""Judge a paper's claims in all readings: ratios of stored runs, intervals, marks, verdicts."""
+"""Judge a paper's claims by stored runs, in each interpretation: ratios of two cells, intervals, verdicts."""
 
 import itertools
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Read the settings that ROBUST=yes changes: other fits of the device, and `robust` of paper.yml."""
+"""Read the changed settings of ROBUST=yes from paper.yml: null device, other fits, `vary`, explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make advise`: rank an app's engine settings by speed, flash wear and transactions lost in a failure.
+"""`make advise`: recommend engine settings from stored runs by speed, wear, loss; RUN=yes runs missing cells.
 
 What survives a power failure is measured by trials only; another failure also by what the settings promise.
 """

@@ -1,4 +1,4 @@
-"""`make compare A=… B=…`: match the cells of two selections of runs, print ratios and verdicts."""
+"""`make compare A=… B=…`: match cells of two selections of runs; print ratios, verdicts; write CSV, page."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""`make durability GRID=… FIGURE=…`: draw TPS over commits lost in power cuts; OVER=bytes: ms over KiB.
+"""`make durability`: draw a grid's TPS over commits lost in crash trials, or ms over KiB; print a table.
 
 LOSE_AT_MOST=… leaves out the cells in which a cut took more.
 """

@@ -1,4 +1,4 @@
-"""Dataclasses Row and Found of `make durability`: a grid's cells with TPS and crash trials; CSV columns."""
+"""Format a grid's cells for `make durability` (TPS, crash trials): CSV columns, names, caption, table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""For `make advise`: compare settings that differ in one axis; list which buy speed, which nothing."""
+"""For `make advise`: compare settings that differ in one axis: which gains most and why, which nothing."""
 
 import itertools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""EXPECT=…: the decorator of a command that exits with 1 if its runs' numbers are not as expected.
+"""EXPECT=…: decorate a command to exit with 1 if its runs' numbers are beyond limits, 125 without a verdict.
 
 The command's function has the decorator `judged`, checks its cells with `check` before it builds anything,
 and returns its Outcome.

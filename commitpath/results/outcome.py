@@ -1,4 +1,4 @@
-"""Class Outcome: a command's exit code, and the runs that EXPECT judges."""
+"""Class Outcome: a command's exit code, and the runs that EXPECT judges; the error if there is no verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make calibrate DEVICE=…`: measure a device profile with fio; compare with its sources; draw a figure."""
+"""`make calibrate DEVICE=…`: run fio on a simulated device, compare with its published numbers, draw it."""
 
 import json
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""`make crash-replay CASE=…`: run a cell and repeat the power cut that a file of experiments/crash-cases has.
+"""`make crash-replay CASE=…`: repeat a power cut kept as a file, compare, open a shell on the board.
 
-A case has a short run, a crash point, the writes that the device keeps, and the recovered state. The run is
-done, the cut is located in its log and transactions, and a board repeats the run and that one trial
-(commitpath/run/replay_trial.py).
+A case of experiments/crash-cases has a short run, a crash point, the writes that the device keeps, and the
+recovered state. The run is done, the cut is located in its log and transactions, and a board repeats the run
+and that one trial (commitpath/run/replay_trial.py).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`make experiment`: run a cell on a virtual or lab board, store the run, analyse it, print its report."""
+"""`make experiment`: run a cell, its baseline and crash trials on a virtual or lab board; store, analyse."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""`make profile BOARD=… NAME=…`: time lists of commands on a device, fit the flash model, write a profile."""
+"""`make profile`: time commands on a device, fit the flash model, write a profile, test its predictions."""
 
 import re
 from collections.abc import Mapping

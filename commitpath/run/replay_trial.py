@@ -1,4 +1,4 @@
-"""`make crash-replay RUN=… TRIAL=…`: repeat a trial of a stored run, with a shell on the recovered board.
+"""`make crash-replay RUN=… TRIAL=…`: repeat a stored run's crash trial, compare, open a shell on the board.
 
 A board repeats the run and that one trial, which is compared with the stored one. Then it restores the
 trial's state, mounts it, is saved, and resumes with SSH (images/board.py). For CASE=… see crash_cases.py.

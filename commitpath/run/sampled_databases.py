@@ -1,6 +1,6 @@
-"""Check, on this host, the databases that a board kept of some crash trials, with the board's program.
+"""Open, on this host, the databases that a board kept of crash trials; return the rows and hash of each.
 
-model/expected_state/sampled.py chooses the trials. The program is of the same release, built for the host.
+model/expected_state/sampled.py chooses the trials. The board's program, built for the host, opens them.
 """
 
 import shutil

@@ -1,6 +1,7 @@
-"""`make calibrate DEVICE=… RUN=…`: replay a run's commands with each timing parameter halved and doubled.
+"""`make calibrate … RUN=…`: replay a run's commands on the model; print the effect of each timing parameter.
 
-A command arrives as long after the last one that had ended as in the run: the host's time is kept.
+Each is halved, then doubled. A command arrives as long after the last one that had ended as in the run: the
+host's time is kept.
 """
 
 import heapq

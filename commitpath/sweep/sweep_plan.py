@@ -1,4 +1,4 @@
-"""Merge grids into a sweep's plan: runs by shared board; write plan.json and the database's grid rows."""
+"""Merge grids into a sweep's runs by shared board; write plan.json, database rows; find runs to make."""
 
 import hashlib
 import json

@@ -1,6 +1,7 @@
-"""{{NAME}}: its files, its settings, and what survives. Class Engine of model/engines has each member.
+"""{{NAME}}: the roles of its files, its settings, what survives a crash, and the bytes of its transactions.
 
-Give the source of each promise: the page of its documentation, or the file of its code.
+Class Engine of model/engines has each member. Give the source of each promise: the page of its
+documentation, or the file of its code.
 """
 
 from __future__ import annotations
