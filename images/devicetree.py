@@ -1,4 +1,4 @@
-"""Read a machine's flattened device tree (DTB) and add persistent memory to it.
+"""Read a machine's flattened device tree (DTB), add persistent memory to it, limit the RAM of the kernel.
 
 https://devicetree-specification.readthedocs.io has the format; of the node, the kernel's
 Documentation/devicetree/bindings/pmem/pmem-region.txt; of the range, dt-schema's schemas/chosen.yaml.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send a list of commands to the flash model on this host: each when the one before has ended and
- * its gap has passed. images/flash_model.py compiles it with the sources of the module.
+ * Send a list of commands to the flash model on this host, each a gap after the one before has
+ * ended; return each one's latency and its page and map reads, merges and unit switches.
+ *
+ * images/flash_model.py compiles it with the sources of the module.
  */
 #include "model.h"
 

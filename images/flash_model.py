@@ -1,4 +1,4 @@
-"""Compile the flash device's time model for this host, and send it commands for their latencies."""
+"""Compile the flash device's time model for this host, run it with a profile, return commands' latencies."""
 
 import ctypes
 import functools

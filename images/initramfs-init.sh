@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # shellcheck shell=dash
-# The board's first process: mount the read-only root with a tmpfs over it.
+# The board's first process (initramfs): load modules, mount a tmpfs over the read-only root, start its init.
 bb=/bin/busybox
 $bb mount -t proc proc /proc
 $bb mount -t sysfs sysfs /sys

@@ -1,4 +1,4 @@
-"""Build and cache the programs of workloads/: drivers, checks of recovered databases, preloads, runner."""
+"""Build and cache workloads/: engine releases, drivers, crash checks, preloads, command runner, latencies."""
 
 import functools
 import shutil

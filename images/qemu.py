@@ -1,4 +1,4 @@
-"""QEMU's command line for the virtual board, its process, and its monitor.
+"""Run QEMU for the virtual board: its command line, clock, process; monitor commands; save or load its state.
 
 The machine is defined in one place, as a snapshot loads only into the same machine.
 """

@@ -1,4 +1,4 @@
-"""SSH access to a started board: keys, a port, options."""
+"""SSH access to a started board: make keys, choose a port, return ssh command lines and Ansible variables."""
 
 import shlex
 import socket

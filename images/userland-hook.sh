@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Do what the board needs from Debian's maintainer scripts, then pack the root.
+# Configure the board's Debian root, whose maintainer scripts do not run (accounts, init, sshd), and pack it.
 # Called by mmdebstrap: userland-hook.sh ROOT OUT HERE
 set -euo pipefail
 root=$1 out=$2 here=$3

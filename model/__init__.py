@@ -1,1 +1,1 @@
-"""Facts shared by planning and analysis: cells, engines, filesystems, devices, workloads, crash points."""
+"""Describes cells, engines, filesystems, devices, workloads and crash points, for planning and analysis."""

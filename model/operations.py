@@ -1,4 +1,7 @@
-"""Kinds of database operations (insert, read, …) from workloads/operations.yml; class Transaction."""
+"""Kinds of database operations (insert, read, …): whether they change rows, their colours; class Transaction.
+
+They are from workloads/operations.yml.
+"""
 
 import functools
 from typing import Any, NamedTuple

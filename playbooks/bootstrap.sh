@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Make the Python environment for everything else. usage: bootstrap.sh VENV
+# Make the Python environment for everything else, on Debian 12 or 13; install python3-venv if it is missing.
+# usage: bootstrap.sh VENV
 #
 # It uses Debian's own Python, so that results do not depend on PATH. Every package is pinned with its hash
 # (`make requirements`); source packages are built with the setuptools of requirements-build.txt.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run bin/commitpath in a container of Debian 13, for hosts of another system. It needs podman or docker.
+# Build a Debian 13 container image, run bin/commitpath in it, for hosts of another system (podman or docker).
 #
 # usage: container.sh build
 #        container.sh run FOLDER TARGET [WORD...]

@@ -1,4 +1,4 @@
-"""Inspect a user's own kernel (KERNEL=deb:<file>, KERNEL=tree:<folder>) and make its profile.
+"""Inspect a user's own kernel (KERNEL=deb:<file>, tree:<folder>): reject an unfit one, make its profile.
 
 One module here for each kind. The kernel is inspected before anything is built. The result is a profile like
 those of experiments/kernel/, which a cell has instead of a path. Within this process its place is found by

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpack a kernel for the virtual board from packages.
+# Unpack Debian packages of a kernel for the virtual board: vmlinuz, modules, headers to build our modules.
 #
 # usage: deb.sh OUT_DIR DEB...
 #   OUT_DIR  gets vmlinuz, lib/modules/RELEASE, versions.txt and, if there are headers, src (for building our

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Download the packages for debian.sh. Called by mmdebstrap: debian-hook.sh DEBS HOST
+# Find and download a Debian suite's newest arm64 kernel packages: image, headers, kbuild.
+# Called by debian.sh's mmdebstrap: debian-hook.sh DEBS HOST
 set -euo pipefail
 debs=$1 host=$2
 export APT_CONFIG=$MMDEBSTRAP_APT_CONFIG

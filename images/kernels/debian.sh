@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Download a kernel for the virtual board from Debian: a suite's linux-image-arm64.
+# Download a Debian suite's arm64 kernel and headers, and unpack them for the virtual board (deb.sh).
 #
 # usage: debian.sh OUT_DIR SUITE [frozen]
 #   OUT_DIR  made by deb.sh

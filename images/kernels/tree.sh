@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copy a kernel for the virtual board from the folder where it was built, which is not changed.
+# Copy a kernel for the virtual board from its build tree, which is not changed: image, modules, headers.
 #
 # usage: tree.sh OUT_DIR TREE [SOURCE]
 #   OUT_DIR  as made by deb.sh; it appears only when complete

@@ -1,7 +1,7 @@
-"""Class Device: facts of a block device driver that planning and analysis need; a module for each driver.
+"""Class Device: a block device driver's size attribute, log, counters and time model; load one by its name.
 
-A module has one value DEVICE. What a board does with a driver is in playbooks/devices/<driver>.sh, its kernel
-module, if it is ours, in images/devices/<driver>/.
+Planning and analysis use it. A module for each driver has one value DEVICE. What a board does with a driver
+is in playbooks/devices/<driver>.sh, its kernel module, if it is ours, in images/devices/<driver>/.
 """
 
 import functools

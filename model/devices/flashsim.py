@@ -1,4 +1,4 @@
-"""Facts of flashsim, our simulated flash device: its size attribute, and that it logs and counts commands.
+"""The driver flashsim, our simulated flash: size attribute, log, counters, past states, sources of its model.
 
 The device itself: images/devices/flashsim/README.md.
 """

@@ -1,4 +1,4 @@
-"""Class Engine: facts of a storage engine (files, settings, calls, promises); a module for each engine."""
+"""Class Engine: a storage engine's files, settings, calls, promises; find engines, their axes, file roles."""
 
 import functools
 import importlib

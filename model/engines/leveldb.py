@@ -1,4 +1,4 @@
-"""LevelDB: file names, options, order of file calls; parse and write its transactions in rendered.gz.
+"""LevelDB: file roles, options, order of file calls, what survives a crash; parse and render transactions.
 
 Sources: its db/filename.cc (names), db/db_impl.cc and db/version_set.cc (order of calls), util/env_posix.cc
 (syncs of the folder).

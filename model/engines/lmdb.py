@@ -1,4 +1,4 @@
-"""LMDB: names of its files, map size and flags, and the order of its file calls.
+"""LMDB: file roles, map size and flags, the order of file calls in a commit, and what survives a crash.
 
 Sources: its lmdb.h of release 0.9.31 (mdb_env_open, the flags), mdb.c (order of calls: mdb_txn_commit and
 mdb_env_write_meta). Transactions are rendered as LevelDB's are.

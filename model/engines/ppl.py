@@ -1,4 +1,4 @@
-"""SQLite/PPL, which logs changed parts of pages: files, settings, order of file calls, checks of its log.
+"""SQLite/PPL, which logs changed parts of pages: files, settings, call order; checks of calls and counters.
 
 It logs page records instead of statements, and is otherwise as SQLite/SSL. A commit is durable when its
 records are, or the pages of the merge or checkpoint made instead of them.

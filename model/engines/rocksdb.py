@@ -1,4 +1,4 @@
-"""RocksDB: names of its files, options, and the order of its file calls.
+"""RocksDB: file roles, options, the order of file calls in a transaction, and what survives a crash.
 
 Sources: its include/rocksdb/options.h of release 9.10 (WriteOptions::sync, disableWAL, WALRecoveryMode),
 file/filename.cc (names), db/db_impl/ (order of calls), util/threadpool_imp.cc (names of threads). It renders

@@ -1,4 +1,4 @@
-"""SQLite: file roles, pragmas, the order of file calls in a commit, and what survives a crash.
+"""SQLite: file roles, pragmas, order of file calls, what survives a crash; check calls, render transactions.
 
 Sources, in SQLite's documentation unless noted:
 - pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays

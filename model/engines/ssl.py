@@ -1,4 +1,4 @@
-"""SQLite/SSL, which logs statements: files, settings, order of file calls, checks of its log.
+"""SQLite/SSL, which logs statements: files, settings, call order, survival; checks of calls and counters.
 
 It renders SQLite's SQL. A commit is durable when its record is, or the WAL of the checkpoint made instead of
 the record. All durable commits survive a crash of the process or the system. With synchronous NORMAL the log

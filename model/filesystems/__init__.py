@@ -1,7 +1,8 @@
-"""Class Filesystem: facts for planning and analysis (mkfs, mount, errors); a module for each filesystem.
+"""Class Filesystem: mkfs and mount options (allowed, conflicting, read back), errors, fsck; find one by name.
 
-A module is named as in /proc/mounts and has one value FILESYSTEM. What a board does with a filesystem is in
-playbooks/filesystems/<type>.sh, its probe in probes/<type>.bpf.c, its options in experiments/fs/*.yml.
+A module for each filesystem is named as in /proc/mounts and has one value FILESYSTEM. What a board does with
+a filesystem is in playbooks/filesystems/<type>.sh, its probe in probes/<type>.bpf.c, its options in
+experiments/fs/*.yml.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Btrfs: allowed mkfs and mount options, how each is read back, and errors in the kernel log and of fsck.
+"""Btrfs: allowed and conflicting mkfs and mount options, read-back of mkfs's; kernel log errors, fsck.
 
 `superblock.txt` has the fields of `btrfs inspect-internal dump-super -f`, `chunks.txt` is its dump-tree of
 the chunk tree, which maps the device.

@@ -1,4 +1,4 @@
-"""ext4: allowed mkfs and mount options, how each is read back, and errors in the kernel log and of fsck.
+"""ext4: mkfs and mount options allowed, their conflicts and limits, how they are read back; errors, fsck.
 
 `superblock.txt` is from dumpe2fs -h, `groups.txt` from dumpe2fs -g, and `inodes.txt` from debugfs' `stat` of
 the journal's inode, the orphan file, and every directory and file.

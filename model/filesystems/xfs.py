@@ -1,4 +1,4 @@
-"""XFS: allowed mkfs and mount options, how each is read back, and errors in the kernel log and of fsck.
+"""XFS: mkfs and mount options allowed, their conflicts and limits, how they are read back; errors, fsck.
 
 `superblock.txt` is from xfs_db's `info`, a field with its section in each line; `fsmap.csv` has the owner of
 each extent (xfs_io -c 'fsmap -m'), `directories.txt` the directories' inodes. Log and metadata are written

@@ -1,4 +1,7 @@
-"""Convert a recording of a program's SQL (workloads/engines/*/preload/record.c) to a trace to replay."""
+"""Convert a recording of a program's SQL, with its databases as they were before, to a trace to replay.
+
+workloads/engines/*/preload/record.c makes recordings. Statements that a trace cannot have are counted.
+"""
 
 import contextlib
 import re

@@ -1,6 +1,6 @@
-"""Make and mount a filesystem on the device named by the inventory; no other file formats devices.
+"""Verify that the inventory's device is ours and unused, make a filesystem on it, verify again and mount it.
 
-With CHECK in the environment it prints what it would make, and makes nothing.
+No other file formats devices. With CHECK in the environment it prints what it would make, and makes nothing.
 
 Runs on a board: Python 3.9, standard library, few modules, as an emulated CPU takes seconds to load them.
 The request is in the environment (prepare.sh). What proof.py verifies stays true until the mount: mkfs and

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Print a board's features, one per line: NAME: TEXT. Changes nothing. usage: look.sh DEVICE
+# Print a board's kernel, Python, usable probes, filesystems, observers, and its partition; change nothing.
+# usage: look.sh DEVICE    prints NAME: TEXT lines
 folder=/run/commitpath
 say() { echo "$1: $2"; }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make, mount and populate the filesystem.
+# Make and mount the filesystem, and populate the database with periodic write-back off.
 # Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE FS_SIGNATURES MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS
 # MOUNT_ALLOWED MOUNTPOINT (format_device.py); LEASE_SECONDS of a lab board; POPULATE_OPTIONS
 # REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal). Needs /run/commitpath.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Measure the raw device command by command, in place of run-cell.sh. Destroys its data.
+# Record a device's size and queue properties; with a list of commands, time each on the raw device.
 #
+# In place of run-cell.sh. Destroys the device's data.
 # Without commands.gz only what the kernel reports of the device is written: raw/facts, NAME=VALUE a line.
 # With it the times of its commands, too: raw/latencies.txt (workloads/latencies/latencies.c).
 set -eu

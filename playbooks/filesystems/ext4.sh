@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Make ext4, stop and resume its periodic writes, describe its layout.
+# Make ext4, stop and resume its periodic writes, describe its layout, count its journal's commits.
 # Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
 
 # check: its requirements

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Make F2FS, stop and resume its periodic writes, describe its layout. Environment: DEVICE_NAME.
+# Make F2FS, stop and resume its periodic writes, describe its layout, count its checkpoints.
+# Environment: DEVICE_NAME.
 
 # check: its requirements
 check() {

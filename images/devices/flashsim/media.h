@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions of the time model's flash: dies (media.c), allocation units (units.c), page map
- * (map.c) and its cache (map_cache.c). */
+/* Declares what the flash time model's files share: a command's time so far by cause, and functions
+ * of dies (media.c), allocation units (units.c), page map (map.c) and its cache (map_cache.c). */
 #ifndef FLASHSIM_MEDIA_H
 #define FLASHSIM_MEDIA_H
 

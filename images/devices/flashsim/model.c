@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Computes when a command of the modelled device ends (model.h), from its controller, bus, write
- * cache and dies; checks the parameters. */
+/* Computes when a read, write, FLUSH or discard of the flash model ends and what took the time, by
+ * controller, bus, write cache and dies; checks parameters, resets the model, cuts its power. */
 #include "media.h"
 
 u64 flash_random(u64 *state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time model of a flash device: when each command completes, and the causes of its latency.
+ * Interface of the time model of a flash device: its parameters with their limits, its counters,
+ * and the functions that compute when each command completes, with the causes of its latency.
  *
  * Pure arithmetic on nanoseconds, without kernel calls: tests/flash builds it on the host. Commands
  * are given in order of arrival. Each reserves the parts of the device that it needs, so the model

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The block device: takes requests, gets their completion times from the model, sets timers. */
+/* The simulated flash as a block device: starts and stops the disk, executes and logs each request
+ * (in memory, with faults), completes it by a timer at the time from the model. */
 #include <linux/slab.h>
 
 #include "flash.h"
