@@ -1,5 +1,6 @@
 /*
- * adapt.c - detect the running kernel's features and constants from BTF, not from its version.
+ * adapt.c - find out by BTF and a trial attach if the kernel supports the probes' fentry build, and
+ * set the probes' constants to values of the kernel's enumerators; no version is compared.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * kprobes.c - attach programs to function entry and return by kprobe and kretprobe.
+ * kprobes.c - make kprobes and kretprobes in tracefs, attach BPF programs to them, remove them, and
+ * count the calls that they missed.
  *
  * Made in tracefs rather than by libbpf: a kretprobe has a limited number of pending returns, by
  * default the number of CPUs, and misses further calls, such as a second concurrent sync on one

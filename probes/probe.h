@@ -1,6 +1,6 @@
 /*
- * probe.h - shared code of the probes: the ring, per-thread state of pending calls, and emitting
- * records.
+ * probe.h - shared code of the BPF probes: macros for their fentry and kprobe builds and for kernel
+ * memory, the clock, pending calls by thread, and emitting records and thread names to the ring.
  *
  * The verifier assumes that an argument of a module's tracepoint may be NULL, so the probes check,
  * though none is.

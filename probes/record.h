@@ -1,5 +1,6 @@
 /*
- * record.h - format of the records that the probes write into the ring, one per event.
+ * record.h - formats of the records that the probes write into the ring, one per event, of the
+ * ring's positions, and of the header of the recorder's file.
  *
  * Shared by the probes (BPF) and the recorder (arm64). docs/reference/formats.md has the fields of
  * each type. A change of the meaning of old files needs a new RECORD_VERSION; a new type, or a new

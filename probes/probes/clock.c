@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probes: a faster CLOCK_MONOTONIC for the probes.
+ * probes: kernel module with a faster CLOCK_MONOTONIC for the probes, and a check of it against the
+ * kernel's.
  *
  *   commitpath_clock_ns()                       for BPF programs: CLOCK_MONOTONIC in ns
  *   /sys/module/probes/parameters/clock         reading it compares both clocks, and fails

@@ -1,6 +1,6 @@
-/* Runs a command as the load, in a folder of the watched filesystem, between two idle readings of
- * the device's counters. Writes the same files as a driver (docs/reference/formats.md), with
- * transactions if an engine's preload recorded them. */
+/* Runs a shell command as the load, between two idle readings of the device's counters, and writes
+ * the same files as a driver (docs/reference/formats.md), with transactions if an engine's preload
+ * recorded them. The command runs in a folder of the watched filesystem. */
 #define _GNU_SOURCE /* mlockall, and what the parts' headers need */
 #include <errno.h>
 #include <fcntl.h>

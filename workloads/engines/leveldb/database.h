@@ -1,5 +1,5 @@
-/* struct database of the engine leveldb: LevelDB's handles and the settings of a run, and the
- * functions that its C files share. */
+/* struct database of the engine leveldb (LevelDB's handles and the settings of a run), the indexes
+ * of its settings, and the macros by which leveldb/calls.h calls LevelDB. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* Commits a transaction of SQLite/PPL: adds a diff of each changed page to that page's sector in
- * the log. If a record does not fit into its sector, a checkpoint of the transaction's pages frees
- * their sectors (a merge); if no sector is free, the database shrinks or the log is suspect, all
- * pages are checkpointed. Connections and options of the engine are below. */
+ * the log, or makes a checkpoint if one does not fit; checks the options of a page log. If a record
+ * does not fit into its sector, a checkpoint of the transaction's pages frees their sectors (a
+ * merge); if no sector is free, the database shrinks or the log is suspect, all pages are
+ * checkpointed. */
 #include <string.h>
 
 #include "pages.h"

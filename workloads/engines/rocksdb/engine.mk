@@ -1,5 +1,5 @@
 # Make variables of the engine rocksdb: Debian's packages of RocksDB, the C files that it shares, and linker
-# flags.
+# flags; and a rule that writes RocksDB's release to a C header.
 PACKAGES := librocksdb-dev libbz2-dev liblz4-dev libsnappy-dev libzstd-dev zlib1g-dev
 HEADER := rocksdb/c.h
 include $(WORKLOADS)packages.mk

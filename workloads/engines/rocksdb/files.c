@@ -1,6 +1,6 @@
-/* Finds the role of a RocksDB file (log, table, manifest, …) by its name, as file/filename.cc
- * gives it, and passes the logged writes of logs and tables on, so that rows are attributed to
- * writes. */
+/* Finds the role of a RocksDB file (log, table, manifest, …) by its name (file/filename.cc), adds
+ * up file sizes by role, and passes logged writes of logs and tables on, so that rows are
+ * attributed to writes. */
 #include "files.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-# Make variables and rules of the engine sqlite: compile sqlite3.c of one SQLite release and the extensions of
-# SQLite's shell to one object.
+# Make variables and rules of the engine sqlite: fetch one SQLite release, and compile its sqlite3.c and the
+# extensions of SQLite's shell to one object.
 #   SQLITE=3.8.11.1   a release of releases.yml, fetched by name
 #   RELEASE_DIR=DIR   the sqlite3.c and sqlite3.h in DIR
 #   LIBRARY=FILE      a sqlite3.o made by this file

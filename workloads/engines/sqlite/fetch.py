@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fetch the sqlite3.c and sqlite3.h of one SQLite release, and the extensions of SQLite's shell, as ext/.
+"""Fetch sqlite3.c and .h of a SQLite release and the shell's extensions from npm or Debian; check SHA-256.
 
 usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE... | --all | --tree DIR]
 
 --only: fetch these source files instead of sqlite3.c and sqlite3.h, such as
 test/speedtest1.c; --all: all of them, as OUT_DIR. Both need Debian's source package. --tree: take
-sqlite3.c and sqlite3.h from DIR; only the extensions are fetched.
+sqlite3.c and sqlite3.h from DIR; only the extensions are fetched, as OUT_DIR/ext.
 
 releases.yml has the releases, their origins and hashes. The files appear in
 OUT_DIR only when complete and verified.

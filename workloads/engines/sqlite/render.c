@@ -1,5 +1,5 @@
-/* Renders a transaction as SQL text: each operation is a text of the workload's table with key and
- * value as literals. Loads the rows of a new database by a prepared INSERT. */
+/* Renders a transaction as SQL text, in which each operation is a text of the workload's table with
+ * key and value as literals; loads the rows of a new database by a prepared INSERT. */
 #include <stdlib.h>
 #include <string.h>
 

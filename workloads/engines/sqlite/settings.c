@@ -1,5 +1,5 @@
-/* The option table of the engine sqlite (journal_mode, synchronous, page_size, …); sets each
- * option as a pragma of a connection, and reads the effective value back. */
+/* The option table of the engine sqlite: sets the requested pragmas of a connection, the checksum
+ * VFS and a second connection that holds a read transaction, and reads effective values back. */
 #include "settings.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The settings of the engine sqlite, which are pragmas: their indexes, and functions that set them
- * in a connection and read them back. */
+/* The settings of the engine sqlite (pragmas, a held reader, a second writer, checksums): their
+ * indexes, and functions that set them in a connection and read them back. */
 #pragma once
 
 #include "engine.h"

@@ -1,15 +1,15 @@
-/* Records a program's SQL statements with their values as a trace file. The values are only in its
- * calls of sqlite3_bind_… (bind.c); sqlite.c detects statements and ends of transactions. Each
- * transaction is written at its end, with one write to a file shared by all processes of the
- * command:
+/* Records a program's SQL statements with their values as a trace file, and copies each database
+ * before its first write. The values are only in the calls of sqlite3_bind_… (bind.c); sqlite.c
+ * detects statements and ends of transactions. Each transaction is written at its end, with one
+ * write to a file shared by all processes of the command:
  *
  *   transaction SECONDS          since the recording began
  *   SECONDS "PATH" "SQL" VALUE…  each statement that changes something, and BEGIN, SAVEPOINT, …,
  *                                PRAGMA, ATTACH, DETACH; where it reads or writes an attached
  *                                file, `attached` stands before it
  *
- * A statement that failed is left out. Before a process first writes to a database, its file is
- * copied, so that its initial content is available. Without a recording nothing is done here. */
+ * A statement that failed is left out. The copies keep the databases' initial content. Without a
+ * recording nothing is done here. */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "record.h"
 
