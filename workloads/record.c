@@ -1,5 +1,6 @@
-/* Records begin, end and outcome of each transaction, and times and CPU use of each phase, while
- * the run is measured; writes transactions.csv and phases.csv afterwards. */
+/* Records begin, end and outcome of each transaction in a mapped file, which survives a kill, and
+ * times and CPU use of each phase, while the run is measured; writes transactions.csv and
+ * phases.csv afterwards. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "record.h"
 

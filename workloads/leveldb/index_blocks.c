@@ -1,5 +1,6 @@
-/* The setting `index_blocks` of LevelDB: checks it, sets it and reads it back. Index blocks of all
- * tables stay in memory, or only those of levels 0 and 1, which needs the patched LevelDB. */
+/* The setting `index_blocks` of LevelDB, which tables keep their index block in memory: checks it,
+ * sets it and reads it back. All tables do, or those of levels 0 and 1, which needs the patched
+ * LevelDB. */
 #include "index_blocks.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* Reads, writes, deletes and scans keys by the C API that LevelDB and RocksDB have in common, but
- * for the prefix of its names: STORE of the engine's database.h. */
+/* Reads, writes, deletes and scans keys, and commits a transaction's writes as one batch, by the C
+ * API that LevelDB and RocksDB have in common, but for the prefix of its names: STORE of the
+ * engine's database.h. */
 #include "database.h"
 
 struct key_values *key_values_of(struct database *database)

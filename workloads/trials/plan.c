@@ -1,5 +1,6 @@
 /* Runs the crash trials of a plan file, one a line, which begins with the trial's number, and
- * writes a line of results for each; copies the files of sampled trials. */
+ * writes a line of results for each; copies the files of sampled trials, and counts the
+ * transactions that a run had begun and acknowledged. */
 #define _GNU_SOURCE /* PATH_MAX */
 #include "plan.h"
 

@@ -1,7 +1,7 @@
-/* AndroBench's SQLite test, as far as it is known: one table of 17 columns, 1024 inserts, updates
- * and deletes of one row each (trace of Park, Oh, Lee: SQL Statement Logging for Making SQLite
- * Truly Lite, PVLDB 11(4), 2017). Names, types, keys and the order of the rows were never
- * published. Those here fit the trace's published properties for n=1024: 215 bytes of SQL a
+/* AndroBench's SQLite test, as far as it is known: n inserts, updates and deletes of one row each,
+ * in one table of 17 columns (n is 1024 in the trace of Park, Oh, Lee: SQL Statement Logging for
+ * Making SQLite Truly Lite, PVLDB 11(4), 2017). Names, types, keys and the order of the rows were
+ * never published. Those here fit the trace's published properties for n=1024: 215 bytes of SQL a
  * transaction (here 215.6), 37 distinct pages written (here 37), and in WAL mode 7700 pages in all,
  * less 21 checkpoints of 21.5 pages: 2.36 a transaction (here 2.44), which takes an index or two.
  * tests/driver/test_tools.py measures them. */

@@ -1,9 +1,10 @@
-/* Random updates without locality of Park, Oh and Lee (SQL Statement Logging for Making SQLite
- * Truly Lite, PVLDB 11(4), 2017): Random-A are 10 000 updates of one row, Random-B five
- * transactions of 2000, on TPC-H's partsupp of 60 000 rows of 220 bytes. Its key, the updated
- * column and the numbers were not published. Here the key is an integer, a row's record has 220
- * bytes with a comment of 198, dbgen's longest (8 of header, 2 each of three numbers, 8 of a real),
- * and the comment is updated. In a table of fewer than 2000 rows a batch has all of them. */
+/* The workload partsupply: n inserts into TPC-H's partsupp, n updates of one random row, and n
+ * transactions that update 2000 random rows, as Park, Oh and Lee (SQL Statement Logging for Making
+ * SQLite Truly Lite, PVLDB 11(4), 2017) have them. Theirs are 10 000 updates (Random-A) and five
+ * such transactions (Random-B), on 60 000 rows of 220 bytes. The table's key, the updated column
+ * and the numbers were not published. Here the key is an integer, a row's record has 220 bytes with
+ * a comment of 198, dbgen's longest (8 of header, 2 each of three numbers, 8 of a real), and the
+ * comment is updated. In a table of fewer than 2000 rows a batch has all of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

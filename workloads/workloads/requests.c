@@ -1,9 +1,10 @@
-/* Executes a user's operations with keys, in the order of --file: a trace of requests, which any
- * engine can execute. `populate` is given a file of inserts of one row each, of which --rows are
- * made, and `run` one of --n transactions. A transaction in a file is a line with the number of its
- * operations, and a line for each: kind, key, bytes of the value, and behind the line the value and
- * a newline. Of a scan the number is that of its rows, and it has no value. The host writes and
- * checks these files (model/workloads/requests.py). */
+/* The workload requests, a user's trace of operations with keys from --file, for any engine:
+ * `populate` inserts the rows of its file, and `run` executes each transaction of its file once, in
+ * order. `populate` is given a file of inserts of one row each, of which --rows are made, and `run`
+ * one of --n transactions. A transaction in a file is a line with the number of its operations, and
+ * a line for each: kind, key, bytes of the value, and behind the line the value and a newline. Of a
+ * scan the number is that of its rows, and it has no value. The host writes and checks these files
+ * (model/workloads/requests.py). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
-/* Executes a user's own SQL, each transaction of --file once. The host cuts the file into
- * statements that make the database and into transactions (model/statements/sqlfile.py), and gives
- * --file of `populate` the former, of `run` the latter. Each text is preceded by the line where it
- * begins in the user's file, in digits; optionally a blank and its database's number, from 1;
- * optionally a blank and the ns since the first transaction at which it was recorded; and a
+/* The workload sql, a user's own SQL from --file: `populate` makes the databases by the file's
+ * statements, and `run` executes each transaction of its file once. The host cuts the user's file
+ * into statements that make the database and into transactions (model/statements/sqlfile.py), and
+ * gives --file of `populate` the former, of `run` the latter. Each text is preceded by the line
+ * where it begins in the user's file, in digits; optionally a blank and its database's number, from
+ * 1; optionally a blank and the ns since the first transaction at which it was recorded; and a
  * newline. A NUL ends it. The tables are unknown, so no rows are counted. */
 #include <inttypes.h>
 #include <stdlib.h>

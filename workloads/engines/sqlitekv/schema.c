@@ -1,6 +1,6 @@
-/* Parses the columns of a table's declaration, their types, collations and key, by SQLite's own
- * parser: a database in memory makes the table and describes it. Rejects what sqlitekv has no part
- * for. */
+/* Parses a virtual table's declaration (columns, types, collations, key) by SQLite's own parser, in
+ * a database in memory, and rejects what is not supported; compares schemas, and returns the text
+ * that declares one to SQLite. */
 #include "kv.h"
 
 #include <string.h>

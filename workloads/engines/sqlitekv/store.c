@@ -1,5 +1,6 @@
-/* A LevelDB database that a connection has open: opens it, reads and writes keys in a transaction
- * kept in memory, and commits that as one write batch. */
+/* Opens a LevelDB database once for all tables of a connection, reads and writes keys in a
+ * transaction in memory, with savepoints, commits it as one write batch or rolls it back, and
+ * deletes a dropped table's keys. */
 #include "kv.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Atomic, durable writes of several pages to the database: F2FS's atomic writes by its ioctls, or
- * SQLite's operations for them if a VFS has these. */
+/* Writes several pages to the database atomically and durably, by F2FS's ioctls, or by SQLite's
+ * operations for it if a VFS has these; checks whether the filesystem can. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

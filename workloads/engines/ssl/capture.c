@@ -1,5 +1,6 @@
-/* SQLite's calls as SQLite/SSL offers them to programs (ssl_prepare, ssl_bind_…, ssl_step, …):
- * a statement's text and values are kept, and added to the log's record before it is executed. */
+/* Wraps SQLite's calls for programs (ssl_prepare, ssl_bind_…, ssl_step, …): adds a statement that
+ * writes, with its values, to the log's record, or marks its transaction as one that needs a
+ * checkpoint instead. */
 #include <string.h>
 
 #include "state.h"

@@ -1,6 +1,6 @@
-/* Writes checkpoints of a database with a log, its changed pages to the WAL file and then to the
- * database, each synced; makes a commit durable by a log record or by such a checkpoint; and
- * confirms or cancels it in memory.
+/* Writes checkpoints of a database with a log (its changed pages to the WAL file and then to the
+ * database, each synced); makes a commit durable by a log record or by such a checkpoint, and
+ * confirms or cancels it in memory; removes the log when the database is closed.
  *
  * A commit becomes durable by a record in the log, or by a WAL file with the id after the log's
  * base. A checkpoint consists of that WAL file, synced; the log's reset to its id, synced; the copy

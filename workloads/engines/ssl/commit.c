@@ -1,5 +1,5 @@
-/* Commits a transaction of SQLite/SSL: writes its statements to the log as a record, or a
- * checkpoint if they cannot be repeated. Decides when a checkpoint must follow, and watches a
+/* Commits a transaction of SQLite/SSL by a log record of its statements, or by a checkpoint if they
+ * cannot be repeated; decides when a checkpoint must follow; sets up the hooks that watch a
  * connection's statements. */
 #include "state.h"
 

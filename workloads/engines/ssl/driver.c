@@ -1,6 +1,7 @@
-/* Hooks of engine.h for SQLite with a log, shared by the engines ssl and ppl, and an observer that
- * adds the log's own calls (kept pages, stores, cleans) to the log of calls. Populating and
- * verifying use SQLite alone. */
+/* Opens, checkpoints and closes databases with a log, executes transactions, and reports settings
+ * and file sizes, for the engines ssl and ppl (hooks of engine.h); adds what no VFS sees (pages
+ * kept in memory, stores, cleaned cache lines) to the log of file calls. Populating and verifying
+ * use SQLite alone. */
 #include "engine.h"
 
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* Writes bytes to the log and makes them durable, by its medium (enum ssl_medium): a file with
- * fdatasync, a mapped file with msync, or persistent memory by cleaning cache lines. */
+ * fdatasync, a mapped file with msync, or persistent memory by cleaning cache lines and waiting as
+ * long as configured for each. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

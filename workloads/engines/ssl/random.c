@@ -1,6 +1,5 @@
-/* Makes SQL's time and random numbers repeatable, so that a logged statement does the same when it
- * is executed again: the time is that of a statement's first read of the clock, and our generator
- * is seeded before each statement. */
+/* Makes SQL's time and random numbers repeatable: replaces random() and randomblob(), notes for the
+ * log the seed and the time that a statement used, and gives them when it is executed again. */
 #include "state.h"
 
 static void note_random(struct ssl *ssl)

@@ -1,6 +1,9 @@
-/* Recovers a SQLite/SSL database after a crash, by three checkpoint ids: the WAL file's, the log's
- * base (the checkpoint before the log), and the mark of the last one written to the database. Also
- * prints these (ssl_inspect).
+/* Recovers a SQLite/SSL database after a crash: compares three checkpoint ids, copies the WAL file
+ * to the database, executes the log's statements again, or rejects the files; also prints their
+ * state (ssl_inspect).
+ *
+ * The ids are the WAL file's, the log's base (the checkpoint before the log), and the mark of the
+ * last one written to the database:
  *
  *   WAL = base + 1   durable checkpoint, log not reset: the WAL has its statements
  *   WAL = base       the copy to the database may be partial: repeated; then the log

@@ -1,6 +1,6 @@
-/* Hides differences between SQLite releases, from 3.8.11.1 on: a name as SQLite gives it to a VFS,
- * whether a transaction is open, and setting last_insert_rowid(). Only these two files depend on
- * the release. */
+/* Hides differences between SQLite releases, from 3.8.11.1 on: constants of later ones, a name as
+ * SQLite gives it to a VFS, whether a transaction is open, and setting last_insert_rowid(); and has
+ * TRY, which returns a failed call's result. Only these two files depend on the release. */
 #pragma once
 
 #include "ssl.h"

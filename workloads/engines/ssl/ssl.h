@@ -1,5 +1,6 @@
-/* SQLite/SSL: SQLite with commits that log statements instead of pages, in a separate file, and a
- * recovery that executes them again. docs/reference/ssl.md has the design.
+/* Calls, options and statistics of SQLite/SSL for programs: SQLite with commits that log statements
+ * instead of pages, in a separate file, and a recovery that executes them again.
+ * docs/reference/ssl.md has the design.
  *
  * A program opens a database with ssl_open and changes it through the calls here. Changes by
  * SQLite's own calls on ssl_db() are safe, but each such commit is a checkpoint. Calls that return

@@ -1,5 +1,6 @@
-/* The VFS "ssl" around the default one: opens a database with a log exclusively and recovers it,
- * and keeps its WAL in memory. Any other file is the wrapped VFS's, but one with a live log. */
+/* The VFS "ssl" around the default one: opens a database with a log exclusively, recovers it and
+ * keeps its WAL in memory, rejects one with a live log that is opened otherwise, and leaves all
+ * other files to the default VFS. */
 #include <string.h>
 
 #include "state.h"

@@ -1,5 +1,6 @@
 /* File methods of the VFS "ssl" (vfs.c) for a database and its WAL: the WAL is in memory and
- * durable when synced; only a checkpoint writes to the database. */
+ * durable when synced, only a checkpoint writes to the database, and pragmas that would change this
+ * are rejected. */
 #include <string.h>
 
 #include "state.h"

@@ -1,7 +1,8 @@
-/* Writes the WAL's file in a checkpoint, reads it back, and copies it to the database. It has
- * the last committed version of each page (in a merge of SQLite/PPL: of the pages of a transaction)
- * as one transaction, ordered by page. It is a valid SQLite WAL; the checkpoint number in its
- * header is the checkpoint's id.
+/* Writes the WAL's file in a checkpoint, reads it back and copies it to the database; reads and
+ * writes the mark in page 1 that names the log and the checkpoint. The file has the last committed
+ * version of each page (in a merge of SQLite/PPL: of the pages of a transaction) as one
+ * transaction, ordered by page. It is a valid SQLite WAL; the checkpoint number in its header is
+ * the checkpoint's id.
  *
  * Page 1, which only a merge may lack, has a mark in reserved bytes (fileformat2.html, 1.3): the
  * log's identity and the id. With the mark the header's format versions are 3, so that SQLite

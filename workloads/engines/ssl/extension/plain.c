@@ -1,7 +1,7 @@
-/* Logs statements of programs that use SQLite's own calls and not those of ssl.h, by SQLite's
- * trace, which reports their begin and end. Logged is an INSERT, UPDATE or DELETE without
- * parameters or columns, in its own transaction. A commit between begin and end shows that it
- * succeeded. Every other commit is a checkpoint:
+/* Logs INSERT, UPDATE and DELETE statements of programs that use SQLite's own calls and not those
+ * of ssl.h, by SQLite's trace, which reports their begin and end; other commits are checkpoints.
+ * Logged is a statement without parameters or columns, in its own transaction. A commit between
+ * begin and end shows that it succeeded. Why others are checkpoints:
  * - parameters cannot be read, and sqlite3_expanded_sql does not reproduce them exactly;
  * - between BEGIN and COMMIT a blob may be written in place, or a statement fail, unnoticed;
  * - a statement with the word FAIL may fail and keep some of its changes;
