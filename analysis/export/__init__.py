@@ -71,14 +71,10 @@ def export(folder: Path, formats: list[str]) -> list[Path]:
 
 
 def main(folder: str, form: str) -> int:
-    """Export a run to a format, or to `all`; exit status 0, or 3 if an input file cannot be read."""
-    try:
-        made = export(Path(folder), list(FORMATS) if form == "all" else [form])
-        for reason in stored.read(Path(folder)).rejected:
-            print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+    """Export a run to a format, or to `all`; return 0. Raises FileError."""
+    made = export(Path(folder), list(FORMATS) if form == "all" else [form])
+    for reason in stored.read(Path(folder)).rejected:
+        print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
     for path in made:
         print(f"{path}: {FORMATS[path.name][1]}")
     return 0

@@ -173,15 +173,11 @@ def _values(bar: Bar, key: str) -> dict[str, float]:
 
 
 def main(path: Path, folders: list[Path]) -> int:
-    """Draw the figure of some runs or of a folder of results; exit status 0, or 3 for bad input."""
-    try:
-        whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
-        chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
-        chosen = ordered(chosen)
-        render(chosen, path)
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+    """Draw the figure of some runs or of a folder of results; return 0. Raises FileError."""
+    whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
+    chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
+    chosen = ordered(chosen)
+    render(chosen, path)
     for bar in chosen:
         unattributed, none = bar.ledger["unattributed_share"], bar.ledger["no_transaction"]["share"]
         shares = f"{unattributed:.3%} unattributed, {none:.3%} for no transaction"

@@ -123,9 +123,10 @@ def test_refused_unless_forced(
     name: str, values: Any, reason: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     analysed(pair[1], name, **values)
-    assert main(*map(str, pair)) == 3
-    said = capsys.readouterr().err
-    assert reason in said and "; expected comparable runs; FORCE=1 compares anyway" in said
+    with pytest.raises(FileError) as error:
+        main(*map(str, pair))
+    said = str(error.value)
+    assert reason in said and said.endswith("; expected comparable runs; FORCE=1 compares anyway")
     assert len(said.splitlines()) == 1
     assert not list(pair[0].parent.parent.glob("diffs*"))
     assert main(*map(str, pair), force=True) == 0
@@ -170,9 +171,7 @@ def test_page_stands_alone_and_escapes(pair: tuple[Path, Path], capsys: pytest.C
 
 
 @pytest.mark.parametrize("missing", ["cell.json", "tables/pieces.parquet"])
-def test_missing_file_is_named(
-    missing: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_file_is_named(missing: str, pair: tuple[Path, Path]) -> None:
     (pair[1] / missing).unlink()
-    assert main(*map(str, pair)) == 3
-    assert missing in capsys.readouterr().err
+    with pytest.raises(FileError, match=missing):
+        main(*map(str, pair))
