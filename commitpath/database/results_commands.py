@@ -8,7 +8,7 @@ from typing import Any
 from analysis.content import coverage
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import filled, filled_lines, printable, printable_lines
+from base.text import aligned, filled, filled_lines, printable, printable_lines
 from commitpath.command_line import variables
 from commitpath.command_line.stored_run import NO_RUNS, SHIPPED
 from commitpath.database import exchange, rebuild, select, store, sync
@@ -215,7 +215,6 @@ def table(runs: list[Run]) -> list[str]:
                 f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     constant = " ".join(f"{name}={value}" for name, value in alike.items() if value != "")
     lines = [f"all: {constant}"] if len(runs) > 1 else []
-    return lines + ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return lines + aligned(rows)
