@@ -226,9 +226,8 @@ def _page(diff: Diff, svg: Path, folder: Path) -> str:
     )
 
 
-def main(a: str, b: str, force: bool = False) -> int:
-    """Compare two runs; return 0. FileError if they cannot be compared or read."""
+def main(a: str, b: str, force: bool = False) -> None:
+    """Compare two runs and print what differs. FileError if they cannot be compared or read."""
     result = compare(Path(a), Path(b), force)
     report = write(result)
     print(printable_lines([*terminal.table(result).split("\n"), "", f"report: {report}"]))
-    return 0

@@ -172,8 +172,8 @@ def _values(bar: Bar, key: str) -> dict[str, float]:
     return values if nobody is None else values | dict.fromkeys(NONE, nobody)
 
 
-def main(path: Path, folders: list[Path]) -> int:
-    """Draw the figure of some runs or of a folder of results; return 0. Raises FileError."""
+def main(path: Path, folders: list[Path]) -> None:
+    """Draw the figure of some runs or of a folder of results. Raises FileError."""
     whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
     chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
     chosen = ordered(chosen)
@@ -185,4 +185,3 @@ def main(path: Path, folders: list[Path]) -> int:
     for why, number in left.most_common():
         print(printable(f"left out: {number} run{'s' * (number != 1)}: {why}"))
     print(f"figure: {path}")
-    return 0

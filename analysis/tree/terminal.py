@@ -141,8 +141,8 @@ def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
     return out
 
 
-def show(folder: str, wanted: str) -> int:
-    """Print a transaction of a run by its number or `slowest`; return 0. Raises BadInputError, FileError."""
+def show(folder: str, wanted: str) -> None:
+    """Print a transaction of a run by its number or `slowest`. Raises BadInputError, FileError."""
     run = Loaded(Path(folder))
     count = run["transactions"].height
     if wanted != "slowest" and not (re.fullmatch("[0-9]{1,18}", wanted) and int(wanted) < count):
@@ -150,4 +150,3 @@ def show(folder: str, wanted: str) -> int:
         raise BadInputError(f"TRANSACTION={shown(wanted)}: no such transaction; expected {allowed}")
     transaction = run["costs"]["latency_ns"].arg_max() if wanted == "slowest" else int(wanted)
     print("\n".join(lines(run, transaction, Terminal.of(sys.stdout))))
-    return 0

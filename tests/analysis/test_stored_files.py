@@ -67,7 +67,7 @@ def test_a_run_stored_without_hashes_is_marked(
 def test_what_reads_an_analysed_run_takes_only_what_was_written(copy_run: Callable[[str], Path]) -> None:
     folder = stored(copy_run)
     assert command.main([str(folder), "--quiet"]) == 0
-    assert terminal.show(str(folder), "0") == 0
+    terminal.show(str(folder), "0")
     costs = folder / "tables/costs.parquet"
     for path, content in (
         (costs, pl.read_parquet(costs).with_columns(pl.col("syncs") * 3)),
@@ -87,4 +87,4 @@ def test_what_reads_an_analysed_run_takes_only_what_was_written(copy_run: Callab
         said = str(error.value)
         assert path.name in said and f"make analyse RUN={folder}" in said and "\n" not in said
         path.write_bytes(before)
-    assert terminal.show(str(folder), "0") == 0
+    terminal.show(str(folder), "0")

@@ -73,7 +73,7 @@ def test_no_line_is_wider_than_the_terminal(run: Path, columns: int) -> None:
 
 
 def test_colours_only_on_a_terminal(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert show(str(run), "slowest") == 0
+    show(str(run), "slowest")
     assert "\x1b" not in capsys.readouterr().out
     program = f"from analysis.tree.terminal import show; show({str(run)!r}, 'slowest')"
     command = [sys.executable, "-c", program]
