@@ -2,7 +2,7 @@
 
 import difflib
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 
 def printable(text: object) -> str:
@@ -33,6 +33,13 @@ def counted(number: int, noun: str) -> str:
 def printable_lines(lines: Iterable[object]) -> str:
     """Join lines, each made printable."""
     return "\n".join(map(printable, lines))
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """Return rows as lines of aligned columns; `right`: the numbers of columns aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    line = "  ".join(f"{{:{'>' if i in right else '<'}{width}}}" for i, width in enumerate(widths))
+    return [line.format(*row).rstrip() for row in rows]
 
 
 COLUMNS = 80  # of a terminal

@@ -189,7 +189,7 @@ def preload(folder: Path) -> Path:
     """Return the library made from an engine's preload/."""
     root, engine = artifacts.build_root(), folder.parent.name
     names = ("command/Makefile", "command/transactions.h", "clock.h", "fail.h")
-    sources = [*(artifacts.WORKLOADS / name for name in names), *folder.iterdir()]
+    sources = [*(artifacts.WORKLOADS / name for name in names), *folder.parent.glob("*.h"), *folder.iterdir()]
     path = artifacts.CACHE / f"preload-{engine}-{artifacts.hash_of(root.name, files=sources)}"
     words = ["preload", f"ENGINE={engine}"]
     what = f"build the preload for {engine}'s transactions"

@@ -12,7 +12,6 @@ from types import ModuleType
 from analysis import stages
 from analysis.ledger.build import Ledger
 from analysis.run import Run
-from base.errors import FileError
 from base.text import printable
 
 
@@ -39,14 +38,10 @@ def reasons(run: Run) -> list[str]:
 def main(folder: str) -> int:
     """Print the faults of a run's folder.
 
-    Return 0 for none, 1 for some, 3 if a file cannot be read or the run has no ledger.
+    Return 0 for none, 1 for some, 3 if the run has no ledger. Raises FileError.
     """
-    try:
-        run = stages.build(Path(folder))
-        faults = reasons(run)
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+    run = stages.build(Path(folder))
+    faults = reasons(run)
     for fault in faults:
         print(printable(fault))
     if not faults and not run.ledger:

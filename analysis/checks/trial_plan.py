@@ -36,9 +36,10 @@ def complete(run: Run) -> list[str]:
 
 
 def as_planned(run: Run) -> list[str]:
-    """Check that each board of trials followed the cell's plan, and showed possible states (_possible).
+    """Check that each board of trials repeated the run, followed the cell's plan and showed possible states.
 
-    A plan of another run would show states that never existed.
+    A plan of another run would show states that never existed. The states are checked only of boards that
+    pass the rest.
     """
     if run.kills is not None:
         return _same(run.kills, {kill.number: kill.digest for kill in kills.planned(run)})
@@ -46,7 +47,7 @@ def as_planned(run: Run) -> list[str]:
         return ["there are trials, but no log of the run that they belong to"] if run.trials else []
     digests = {trial.number: trial.digest for trial in align.plan(run)}
     reasons = [reason for board in run.trials for reason in _same(board.trials, digests)]
-    return reasons or ([] if trial_boards.repeat_run(run) else _possible(run))
+    return [*trial_boards.repeat_run(run), *reasons] or _possible(run)
 
 
 def _possible(run: Run) -> list[str]:

@@ -11,6 +11,7 @@ from analysis.report.html_page import device_time, environment
 from analysis.report.terminal import faults, heading, number, wrapped
 from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
+from base import text
 
 MOST = 12  # rows shown of a table
 
@@ -147,17 +148,9 @@ def _sources(summary: dict[str, Any]) -> str:
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return rows as lines: numbers right-aligned, words left-aligned."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    is_number = [
-        all(re.fullmatch(r"[0-9,.-]+", cell) for cell in column[1:]) for column in zip(*rows, strict=True)
-    ]
-    return [
-        "  ".join(
-            f"{cell:>{width}}" if right else f"{cell:<{width}}"
-            for cell, width, right in zip(row, widths, is_number, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    columns = enumerate(zip(*rows[1:], strict=True))
+    numbers = [i for i, cells in columns if all(re.fullmatch(r"[0-9,.-]+", cell) for cell in cells)]
+    return text.aligned(rows, numbers)
 
 
 def render_page(run: Run, manifest: dict[str, Any], summary: dict[str, Any], docs: str) -> str:

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -29,7 +28,6 @@ from analysis.run_files.stored import Stored
 from analysis.schemas.ledger import LABELS
 from analysis.tree.chain import Node, tree
 from base import scratch
-from base.errors import FileError
 from base.text import printable_lines
 
 TIME_COLORS = {
@@ -228,13 +226,8 @@ def _page(diff: Diff, svg: Path, folder: Path) -> str:
     )
 
 
-def main(a: str, b: str, force: bool = False) -> int:
-    """Compare two runs; exit status 0, or 3 if they cannot be compared or read."""
-    try:
-        result = compare(Path(a), Path(b), force)
-        report = write(result)
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+def main(a: str, b: str, force: bool = False) -> None:
+    """Compare two runs and print what differs. FileError if they cannot be compared or read."""
+    result = compare(Path(a), Path(b), force)
+    report = write(result)
     print(printable_lines([*terminal.table(result).split("\n"), "", f"report: {report}"]))
-    return 0

@@ -70,15 +70,10 @@ def export(folder: Path, formats: list[str]) -> list[Path]:
     return [done / form for form in formats]
 
 
-def main(folder: str, form: str) -> int:
-    """Export a run to a format, or to `all`; exit status 0, or 3 if an input file cannot be read."""
-    try:
-        made = export(Path(folder), list(FORMATS) if form == "all" else [form])
-        for reason in stored.read(Path(folder)).rejected:
-            print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+def main(folder: str, form: str) -> None:
+    """Export a run to a format, or to `all`. Raises FileError."""
+    made = export(Path(folder), list(FORMATS) if form == "all" else [form])
+    for reason in stored.read(Path(folder)).rejected:
+        print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
     for path in made:
         print(f"{path}: {FORMATS[path.name][1]}")
-    return 0

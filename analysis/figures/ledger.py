@@ -172,16 +172,12 @@ def _values(bar: Bar, key: str) -> dict[str, float]:
     return values if nobody is None else values | dict.fromkeys(NONE, nobody)
 
 
-def main(path: Path, folders: list[Path]) -> int:
-    """Draw the figure of some runs or of a folder of results; exit status 0, or 3 for bad input."""
-    try:
-        whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
-        chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
-        chosen = ordered(chosen)
-        render(chosen, path)
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+def main(path: Path, folders: list[Path]) -> None:
+    """Draw the figure of some runs or of a folder of results. Raises FileError."""
+    whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
+    chosen, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
+    chosen = ordered(chosen)
+    render(chosen, path)
     for bar in chosen:
         unattributed, none = bar.ledger["unattributed_share"], bar.ledger["no_transaction"]["share"]
         shares = f"{unattributed:.3%} unattributed, {none:.3%} for no transaction"
@@ -189,4 +185,3 @@ def main(path: Path, folders: list[Path]) -> int:
     for why, number in left.most_common():
         print(printable(f"left out: {number} run{'s' * (number != 1)}: {why}"))
     print(f"figure: {path}")
-    return 0

@@ -1,9 +1,8 @@
 """Write inspect.html of a run, also with a trial's power cut, or of a block trace that no run made.
 
-Exit status: 0 done, 2 no such trial or no trace, 3 a table cannot be read; then no page is written.
+Without a page BadInputError is raised, for no such trial or no trace, or FileError, for an unreadable table.
 """
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from analysis.figures import style
 from analysis.inspect import external_trace, page, traced
 from analysis.inspect.load import Loaded
 from base import scratch
-from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, FileError
+from base.errors import BadInputError, FileError
 from base.text import counted, printable
 
 
@@ -66,15 +65,8 @@ def _numbers(ranges: str | None) -> list[int]:
 
 def of_run(folder: str, trial: str | None = None) -> int:
     """Write a run's inspect.html from its tables, or inspect-trial-<TRIAL>.html, with the cut of a trial."""
-    try:
-        run = Loaded(Path(folder), any_load=trial is None)
-        text = page.render(run, None if trial is None else cut_of(run, trial))
-    except BadInputError as error:
-        print(f"commitpath: {printable(error)}", file=sys.stderr)
-        return error.exit_code
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return EXIT_UNREADABLE
+    run = Loaded(Path(folder), any_load=trial is None)
+    text = page.render(run, None if trial is None else cut_of(run, trial))
     return _write(text, Path(folder) / "inspect.html" if trial is None else _place(Path(folder), trial))
 
 
@@ -92,12 +84,8 @@ def of_trace(trace: str, form: str = "", table: str = "") -> int:
             with scratch.whole(Path(table)) as part:
                 traced.csv(read.traced, part)
             print(f"inspect: {table} ({counted(read.shown.height, 'row')})")
-    except BadInputError as error:
-        print(f"commitpath: {printable(error)}", file=sys.stderr)
-        return error.exit_code
     except FileError as error:
-        print(f"commitpath: TRACE={error}", file=sys.stderr)
-        return EXIT_BAD_INPUT
+        raise BadInputError(f"TRACE={error}") from error
     return _write(text, external_trace.place(trace))
 
 

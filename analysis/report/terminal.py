@@ -12,6 +12,7 @@ from analysis.report import headline
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
 from analysis.stats.totals import gb_a_day, years
+from base.text import aligned
 
 # the two views of deferred bytes (docs/reference/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
@@ -344,13 +345,7 @@ def _reads(reads: dict[str, Any] | None) -> list[str]:
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     """Return rows as lines: the first column left-aligned, the others right-aligned."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = (
-        f"{row[0]:<{widths[0]}}  "
-        + "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    )
-    return [line.rstrip() for line in lines]
+    return aligned(rows, range(1, len(rows[0])))
 
 
 def number(value: float | None, digits: int, factor: float = 1.0) -> str:

@@ -15,7 +15,7 @@ from analysis.inspect.load import Loaded
 from analysis.run_files.reading import shown
 from analysis.schemas import ledger as schema
 from analysis.tree.chain import Node, tree
-from base.errors import FileError
+from base.errors import BadInputError
 from base.text import printable
 from model import operations
 
@@ -141,26 +141,12 @@ def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
     return out
 
 
-def show(folder: str, wanted: str) -> int:
-    """Print a transaction of a run by its number or `slowest`. A pipe closed early (`| head`) is no error.
-
-    Exit status: 0, 2 no such transaction, 3 a table cannot be read.
-    """
-    try:
-        run = Loaded(Path(folder))
-    except FileError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
-        return 3
+def show(folder: str, wanted: str) -> None:
+    """Print a transaction of a run by its number or `slowest`. Raises BadInputError, FileError."""
+    run = Loaded(Path(folder))
     count = run["transactions"].height
     if wanted != "slowest" and not (re.fullmatch("[0-9]{1,18}", wanted) and int(wanted) < count):
         allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"
-        text = f"TRANSACTION={shown(wanted)}: no such transaction; expected {allowed}"
-        print(f"commitpath: {text}", file=sys.stderr)
-        return 2
+        raise BadInputError(f"TRANSACTION={shown(wanted)}: no such transaction; expected {allowed}")
     transaction = run["costs"]["latency_ns"].arg_max() if wanted == "slowest" else int(wanted)
-    try:
-        print("\n".join(lines(run, transaction, Terminal.of(sys.stdout))), flush=True)
-    except BrokenPipeError:
-        # discard the rest of the buffer
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    print("\n".join(lines(run, transaction, Terminal.of(sys.stdout))))

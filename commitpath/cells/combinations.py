@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from base.data import load_yaml
@@ -166,13 +167,8 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
     if cell.board != "virtual" and cell.kernel != axes()["kernel"].spec["default"]:
         raise BadInputError(f"{name}: BOARD={cell.board} has a kernel of its own")
     driver = driver_folder(cell.profiles["device"]["driver"])
-    of_driver = load_yaml(driver / "options.yml") if (driver / "options.yml").exists() else []
-    needed = [(f"FS={cell.fs}", fs["options"]), (f"DEVICE={cell.device}", of_driver)]
-    if in_memory := persistent_memory.use(cell):
-        needed.append((in_memory[0], load_yaml(given.OPTIONS)["persistent"]))
-    for variable, options in needed:
-        if missing := given.missing_options(kernel, options):
-            raise BadInputError(f"{variable}: {name} lacks {missing} in its config")
+    if given.kind_of(kernel):
+        given.check(kernel, needed_options(cell, fs, driver))
     if not mounts(kernel, fs):
         fit = [each for each in axes()["fs"].files() if mounts(kernel, load_profile("fs", each))]
         raise BadInputError(
@@ -186,17 +182,23 @@ def check_kernel(cell: Cell, fs: Mapping[str, Any]) -> None:
             f"DEVICE={cell.device}: its driver is a kernel module of ours, which cannot be built for "
             f"{name}: {why}; use DEVICE={' or '.join(fit)}"
         )
-    if not cell.probes:
-        return
-    for each in watching(cell):
-        if missing := given.missing_options(kernel, observers.profiles()[each].get("options", [])):
-            raise BadInputError(
-                f"PROBES={cell.probes}: {name} lacks {missing} in its config, which the observer {each} "
-                f"needs (experiments/observer/{each}.yml); use PROBES=none"
-            )
-    by_module = [each for each in watching(cell) if has_module(ROOT / "probes" / each)]
-    if unwatched := kernel.get("unwatched") or (by_module and why):
+    watched = watching(cell)
+    by_module = [each for each in watched if has_module(ROOT / "probes" / each)]
+    if unwatched := watched and (kernel.get("unwatched") or (by_module and why)):
         raise BadInputError(f"PROBES={cell.probes}: {name} cannot be watched: {unwatched}; use PROBES=none")
+
+
+def needed_options(cell: Cell, fs: Mapping[str, Any], driver: Path) -> dict[str, list[str]]:
+    """Return the options that a kernel's config needs, by what needs them."""
+    of_boards = load_yaml(given.OPTIONS)
+    needed: dict[str, list[str]] = {"the virtual board": of_boards["board"], f"FS={cell.fs}": fs["options"]}
+    if (of_driver := driver / "options.yml").exists():
+        needed[f"DEVICE={cell.device}"] = load_yaml(of_driver)
+    if in_memory := persistent_memory.use(cell):
+        needed[in_memory[0]] = of_boards["persistent"]
+    for each in watching(cell):
+        needed[f"the observer {each} (not with PROBES=none)"] = observers.profiles()[each].get("options", [])
+    return needed
 
 
 def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:

@@ -34,7 +34,7 @@ def names() -> list[str]:
     return [path.stem for path in sorted(FIGURES.glob("*.yml"))]
 
 
-def figure(options: Mapping[str, str]) -> int:
+def figure(options: Mapping[str, str]) -> None:
     """Draw the figure, and write its numbers."""
     spec = spec_of(options)
     path = figure_path(options.get("FIGURE", ""))
@@ -53,7 +53,6 @@ def figure(options: Mapping[str, str]) -> int:
     for note in [*notes(drawn, across), *marked]:
         print(filled_lines([note]))
     print(printable(f"{path}, {path.with_suffix('.csv')}"))
-    return 0
 
 
 def spec_of(options: Mapping[str, str]) -> Spec:

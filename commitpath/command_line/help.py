@@ -45,7 +45,7 @@ def variable_lines(axis: Axis) -> list[str]:
     ]
 
 
-def print_help(given: dict[str, str]) -> int:
+def print_help(given: dict[str, str]) -> None:
     """Print the help on TOPIC: a target, or one of OTHERS."""
     topic, known = given.get("TOPIC", "all"), dict(targets())
     if topic.partition("=")[0].upper() in {
@@ -61,7 +61,6 @@ def print_help(given: dict[str, str]) -> int:
         print(text())
     else:
         print(page(text()) if topic == "man" else completion(known), end="")
-    return 0
 
 
 def of_target(target: str, description: str) -> list[str]:

@@ -56,8 +56,7 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def docs(_: dict[str, str]) -> int:
+def docs(_: dict[str, str]) -> None:
     """Write docs/reference/axes.md."""
     with scratch.whole(ROOT / "docs/reference/axes.md") as part:
         part.write_text(page())
-    return 0

@@ -185,7 +185,7 @@ METRICS = "syncs flushes block_writes kib tps"
 WIDTH, MARK = 13, "*"
 
 
-def trend(variables: dict[str, str]) -> int:
+def trend(variables: dict[str, str]) -> None:
     """Print each value's numbers, and the first value that differs in each, with the largest cause."""
     if missing := [name for name in ("AXIS", "VALUES") if name not in variables]:
         raise variables_table.missing("trend", missing)
@@ -220,7 +220,6 @@ def trend(variables: dict[str, str]) -> int:
         print(printable(f"{MARK} {difference(runs, name, pair, (found[pair[0]], found[pair[1]]))}"))
     for before, first in pairs:
         print(printable(all_causes(found[before], found[first])))
-    return 0
 
 
 def axis_of(text: str) -> Axis:

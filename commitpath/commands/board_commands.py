@@ -103,7 +103,7 @@ def why_failed(folder: Path) -> str:
     return f"the run was rejected: {'; '.join(summary['reasons'])} (kept in {folder})"
 
 
-def plan(variables: dict[str, str]) -> int:
+def plan(variables: dict[str, str]) -> None:
     """Print the plan of a cell. Builds only the cell's SQLite for this host, to check FILE."""
     from commitpath.host import ansible
     from commitpath.inputs import sql_check
@@ -115,7 +115,6 @@ def plan(variables: dict[str, str]) -> int:
         ensure_packages(virtual=False)
     sql_check.check(cell, variables.get("FILE", ""))
     print(json.dumps(make(cell, entry).document, indent=2))
-    return 0
 
 
 def board(variables: dict[str, str]) -> int:
@@ -166,17 +165,16 @@ def calibrate(variables: dict[str, str]) -> int:
     return run(cell)
 
 
-def emulator(_: dict[str, str]) -> int:
+def emulator(_: dict[str, str]) -> None:
     """Build the QEMU with our patch, if it is not there."""
     from images import emulator as ours
     from images import qemu
 
     ensure_packages()
     print(qemu.qemu_version(str(ours.build() / qemu.QEMU)))
-    return 0
 
 
-def snapshots(variables: dict[str, str]) -> int:
+def snapshots(variables: dict[str, str]) -> None:
     """List the prepared boards in the cache; REMOVE=name|all deletes."""
     from images import artifacts, snapshot
 
@@ -200,10 +198,9 @@ def snapshots(variables: dict[str, str]) -> int:
         print(f"{folder.name}  {used / 2**20:6.0f} MiB  {content}{'  removed' if removed else ''}")
     if not stored:
         print("no snapshots")
-    return 0
 
 
-def destroy(_: dict[str, str]) -> int:
+def destroy(_: dict[str, str]) -> None:
     """Stop every board of this checkout and delete everything built; results stay."""
     if CACHE.exists():
         places.check_cache(CACHE)
@@ -219,7 +216,6 @@ def destroy(_: dict[str, str]) -> int:
             print(f"stopped the board of process {process.name}")
     if CACHE.exists():
         empty_cache(CACHE)
-    return 0
 
 
 def empty_cache(cache: Path) -> None:
@@ -241,7 +237,6 @@ def empty_cache(cache: Path) -> None:
     print(printable(f"deleted {cache}{others}"))
 
 
-def host(_: dict[str, str]) -> int:
+def host(_: dict[str, str]) -> None:
     """Install missing packages of the host, with those of the tests."""
     ensure_packages(with_tests=True)
-    return 0

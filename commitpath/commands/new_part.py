@@ -51,7 +51,7 @@ KINDS = {
 }
 
 
-def new(options: dict[str, str]) -> int:
+def new(options: dict[str, str]) -> None:
     """Write the part's files, all of them or none; print them and the next command."""
     if missing := [name for name in ("KIND", "NAME") if not options.get(name)]:
         raise variables.missing("new", missing)
@@ -68,7 +68,6 @@ def new(options: dict[str, str]) -> int:
     write(files)
     print("\n".join(str(path) for path in files))
     print(f"next: {KINDS[kind].following.format(name)}")
-    return 0
 
 
 def check_name(kind: str, name: str) -> None:

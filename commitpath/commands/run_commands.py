@@ -71,14 +71,14 @@ def check_trace_files(trace: str, variables: dict[str, str]) -> None:
         places.check_writable(page.parent, "the page is written there: copy the trace elsewhere")
 
 
-def tree(variables: dict[str, str]) -> int:
+def tree(variables: dict[str, str]) -> None:
     """Print the commands that one transaction of a stored run caused."""
     from analysis.tree import terminal
 
-    return terminal.show(stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest"))
+    terminal.show(stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest"))
 
 
-def diff(variables: dict[str, str]) -> int:
+def diff(variables: dict[str, str]) -> None:
     """Print the changes from one stored run to another."""
     from analysis.diff import page
 
@@ -95,17 +95,17 @@ def diff(variables: dict[str, str]) -> int:
         raise BadInputError("; ".join(faults))
     if Path(runs[0]).resolve() == Path(runs[1]).resolve():
         raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
-    return page.main(runs[0], runs[1], force=bool(int(variables.get("FORCE", "0"))))
+    page.main(runs[0], runs[1], force=bool(int(variables.get("FORCE", "0"))))
 
 
-def trace_export(variables: dict[str, str]) -> int:
+def trace_export(variables: dict[str, str]) -> None:
     """Write a stored run in other tools' formats."""
     from analysis import export
 
-    return export.main(stored_run.folder("trace-export", variables), variables.get("FORMAT", "all"))
+    export.main(stored_run.folder("trace-export", variables), variables.get("FORMAT", "all"))
 
 
-def ledger(variables: dict[str, str]) -> int:
+def ledger(variables: dict[str, str]) -> None:
     """Draw what a transaction writes and flushes, over journal modes and filesystems."""
     from analysis.figures import ledger
 
@@ -121,7 +121,7 @@ def ledger(variables: dict[str, str]) -> int:
         ]
     except BadInputError as error:
         raise BadInputError(f"{error}; RUNS is runs, or one folder of results") from error
-    return ledger.main(path, [Path(run) for run in found])
+    ledger.main(path, [Path(run) for run in found])
 
 
 def demo(_: dict[str, str]) -> int:

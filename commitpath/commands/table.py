@@ -119,10 +119,10 @@ PLACES = {
 
 
 def load_and_call(place: str, variables: dict[str, str]) -> int:
-    """Import `module:function` and call it."""
+    """Import `module:function` and call it; return its exit code, 0 if it returns none."""
     module, _, name = place.partition(":")
-    code: int = getattr(importlib.import_module(module), name)(variables)
-    return code
+    code: int | None = getattr(importlib.import_module(module), name)(variables)
+    return code or 0
 
 
 COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.content import coverage
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import filled, filled_lines, printable, printable_lines
+from base.text import aligned, filled, filled_lines, printable, printable_lines
 from commitpath.command_line import variables
 from commitpath.command_line.stored_run import NO_RUNS, SHIPPED
 from commitpath.database import exchange, rebuild, select, store, sync
@@ -16,7 +16,7 @@ from commitpath.database.select import Run
 from commitpath.host import places
 
 
-def results(options: dict[str, str]) -> int:
+def results(options: dict[str, str]) -> None:
     """Bring the database up to date and list its runs."""
     selector = options.get("WHERE", "")
     select.parse(selector)
@@ -35,7 +35,6 @@ def results(options: dict[str, str]) -> int:
     print(f"{number_of(len(runs))}; {changed} new or changed in all; {store.DATABASE}")
     if not (every or running):
         print(filled_lines([NO_RUNS]))
-    return 0
 
 
 def number_of(runs: int) -> str:
@@ -43,7 +42,7 @@ def number_of(runs: int) -> str:
     return f"{runs} run{'s' * (runs != 1)}"
 
 
-def export(options: dict[str, str]) -> int:
+def export(options: dict[str, str]) -> None:
     """Write the database's valid rows, and with FILES=yes the runs' files, to a new file."""
     if "FILE" not in options:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
@@ -51,10 +50,9 @@ def export(options: dict[str, str]) -> int:
     target = places.new_file("FILE", options["FILE"])
     sync.up_to_date()
     print(printable(exchange.export(target, label, files="FILES" in options)))
-    return 0
 
 
-def import_(options: dict[str, str]) -> int:
+def import_(options: dict[str, str]) -> None:
     """Merge another lab's export into this database."""
     if not options.get("FILE"):
         raise variables.missing("import", ["FILE"])
@@ -70,7 +68,6 @@ def import_(options: dict[str, str]) -> int:
         # this lab's database was read before: the fault is in the file
         raise BadInputError(str(error)) from error
     print(printable(summary))
-    return 0
 
 
 # Columns of a run's id with a process number of 5 digits.
@@ -215,7 +212,6 @@ def table(runs: list[Run]) -> list[str]:
                 f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     constant = " ".join(f"{name}={value}" for name, value in alike.items() if value != "")
     lines = [f"all: {constant}"] if len(runs) > 1 else []
-    return lines + ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return lines + aligned(rows)

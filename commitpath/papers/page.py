@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.report import html_page, manual
+from base.text import aligned
 from commitpath.charts.model import VIRTUAL
 from commitpath.papers import authors_runs, two_boards, verdict
 from commitpath.papers.strips import Strips
@@ -78,8 +79,7 @@ def terminal(content: Content) -> list[str]:
         words = ", ".join([claim["verdict"], *qualified(claim)])
         why = f" ({claim['unmeasured']})" if claim["unmeasured"] else ""
         rows.append([claim["id"], words, expected(claim), here, claim["statement"] + why + other])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = aligned(rows)
     lines += [
         f"missing  {claim['id']}: {cell_text(side['settings'], 'sqlite')}: {side['reason']}"
         for claim in content["claims"]

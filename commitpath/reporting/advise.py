@@ -34,7 +34,7 @@ class Measured:
     notes: Sequence[str]
 
 
-def advise(options: dict[str, str]) -> int:
+def advise(options: dict[str, str]) -> None:
     """Print what of the choice is measured, and the answer; RUN=yes first runs the missing cells."""
     if missing := [name for name in ("FS", "SURVIVE") if name not in options]:
         raise BadInputError(
@@ -71,7 +71,6 @@ def advise(options: dict[str, str]) -> int:
     lines = answer.lines(found.settings, kept, wanted, chosen(given), found.results, given)
     print(printable_lines(lines))
     show(unpaced(wanted.loss, found.runs))
-    return 0
 
 
 def show(texts: Sequence[str]) -> None:

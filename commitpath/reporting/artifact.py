@@ -38,7 +38,7 @@ a sweep names a run that differs. Runs were made with {qemu}.
 """
 
 
-def artifact(options: Mapping[str, str]) -> int:
+def artifact(options: Mapping[str, str]) -> None:
     """Write the archive; print the number of its runs and its size."""
     if not options.get("GRID") or not options.get("FILE"):
         raise BadInputError(
@@ -75,7 +75,6 @@ def artifact(options: Mapping[str, str]) -> int:
             made.add(place, place.name)
         part.replace(target)
     print(f"{target}: {len(here)} runs, {target.stat().st_size / 2**20:.1f} MiB")
-    return 0
 
 
 def readme(name: str, runs: Sequence[Run], asked: int) -> str:

@@ -20,7 +20,7 @@ USAGE = (
 LONGEST = 90  # letters of a value
 
 
-def card(options: dict[str, str]) -> int:
+def card(options: dict[str, str]) -> None:
     """Print the card: each item with its reported value or MISSING, and the grade."""
     if not options.get("FILE"):
         raise BadInputError(USAGE)
@@ -42,7 +42,6 @@ def card(options: dict[str, str]) -> int:
         # a paper's list has the parameters of SQLite
         (title, reported), engine, notes = typed_in(path), FIRST_ENGINE, []
     print(filled_lines([title, *graded(reported, items(engine)), *notes]))
-    return 0
 
 
 def typed_in(path: Path) -> tuple[str, dict[str, str]]:

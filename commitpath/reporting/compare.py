@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from base.text import filled, printable_lines
+from base.text import aligned, filled, printable_lines
 from commitpath.charts.files import write_csv
 from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.database import select
@@ -93,8 +93,7 @@ def text(rows: list[Row], margin: float, more: list[str]) -> list[str]:
         medians = [f"{statistics.median(values):.4g}" for values in (row.a, row.b)]
         numbers = [row.samples, *numbers_of(row)]
         table.append([row.cell, row.metric, *medians, *numbers, " ".join([row.difference.text, *row.marks])])
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
+    lines = aligned(table)
     notes = sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
     repeats = dict.fromkeys(
         f"{row.cell}, {side}: {runs} runs, {len(values)} sample{'s' * (len(values) != 1)}"

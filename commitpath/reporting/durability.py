@@ -21,7 +21,7 @@ from commitpath.sweep.grid import Expanded, expand, load, names
 from model import engines
 
 
-def durability(options: dict[str, str]) -> int:
+def durability(options: dict[str, str]) -> None:
     """Draw the figure that OVER selects, write its numbers as CSV, and print a table."""
     grid = options.get("GRID")
     if not grid or not options.get("FIGURE"):
@@ -55,7 +55,6 @@ def durability(options: dict[str, str]) -> int:
         )
     files.save(figure, path, rows)
     print(printable_lines([*lines, *filled(f"{caption}."), f"{path}, {path.with_suffix('.csv')}"]))
-    return 0
 
 
 def cutting() -> list[str]:

@@ -26,7 +26,7 @@ METRICS = ("tps", "p50", "p99", "kib", "syncs", "flushes", "block_writes", "lost
 DIGITS = 4
 
 
-def table(options: Mapping[str, str]) -> int:
+def table(options: Mapping[str, str]) -> None:
     """Print the table of a grid's samples, and notes on stderr."""
     if not options.get("GRID"):
         raise variables.missing("table", ["GRID"])
@@ -53,7 +53,6 @@ def table(options: Mapping[str, str]) -> int:
     notes = [f"{number} of {len(runs)} runs: {reason}" for reason, number in lacking.items()]
     notes += [f"METRIC={name}: no run has it of OP={op}" for name in given if name not in head]
     print(filled_lines([f"{len(rows)} samples of OP={op}", *notes, *footnotes(runs)]), file=sys.stderr)
-    return 0
 
 
 def numbers(

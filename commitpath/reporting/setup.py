@@ -32,7 +32,7 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 }
 
 
-def setup(options: dict[str, str]) -> int:
+def setup(options: dict[str, str]) -> None:
     """Print the paragraph and the table of a run, or of the runs of a selector or a grid."""
     if len(options) != 1 or not all(options.values()):
         raise BadInputError(
@@ -53,7 +53,6 @@ def setup(options: dict[str, str]) -> int:
             near = select.nearest(runs, selector) or "no ok run is like that"
             raise BadInputError(f"{selector}: {near} (make results lists them)")
     print("\n".join(text(chosen, runs, options.get("GRID", ""))))
-    return 0
 
 
 def text(chosen: Sequence[Run], runs: Sequence[Run], grid: str = "") -> list[str]:

@@ -32,7 +32,7 @@ MOST_JITTER = 0.25
 MOST_INTERRUPTED = 0.01
 
 
-def profile(variables: dict[str, str]) -> int:
+def profile(variables: dict[str, str]) -> None:
     """Measure or read, fit, write, and print how well held-out sequences are predicted."""
     given = dict(variables)
     path = new_profile(given.get("NAME", ""))
@@ -64,7 +64,6 @@ def profile(variables: dict[str, str]) -> int:
         lines.append(f"  {file.stem}: errors {', '.join(f'{one.error:+.1%}' for one in its)}")
     lines += [] if others else ["  none"]
     print(printable_lines(lines))
-    return 0
 
 
 def new_profile(name: str) -> Path:

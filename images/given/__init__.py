@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
 
@@ -32,6 +31,7 @@ class Found:
     content: str  # SHA-256 in hex digits of everything that is booted
     config: str  # its .config
     no_modules: str | None  # why none of our modules can be built for it, or None
+    unusable: str | None = None  # why it cannot be booted although its config can be read, or None
 
 
 # content → kernel and its place, in this process
@@ -65,15 +65,12 @@ def split(text: str) -> tuple[str, str] | None:
 # Cached: a grid makes hundreds of cells, and a package has 100 MB.
 @functools.cache
 def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
-    """Return (name in a cell, profile). BadInputError if it cannot be booted."""
+    """Return (name in a cell, profile). BadInputError if there is no config of a kernel for the board."""
     place = Path(path).expanduser().absolute()
     try:
         if not path:
             raise BadInputError("a path must follow the colon")
         found: Found = importlib.import_module(f"{__name__}.{kind}").look(place)
-        if missing := _missing(found, load_yaml(OPTIONS)["board"]):
-            shown = OPTIONS.relative_to(ROOT)
-            raise BadInputError(f"its config lacks {missing}, which the virtual board needs ({shown})")
     except BadInputError as error:
         raise BadInputError(f"KERNEL={kind}:{path}: {error}") from error
     _SEEN[found.content] = found, place
@@ -83,10 +80,22 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     return f"{kind}:{found.content[:DIGITS]}", profile
 
 
-def missing_options(profile: Mapping[str, Any], options: Iterable[str]) -> str:
-    """Return the options that a user's kernel lacks, as text; empty for other kernels."""
-    kind = kind_of(profile)
-    return _missing(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
+def check(profile: Mapping[str, Any], needed: Mapping[str, Iterable[str]]) -> None:
+    """Refuse a user's kernel that lacks options of its config, by what needs them, or cannot be booted.
+
+    All missing options are named, also of a tree that is not built yet: a build takes tens of minutes.
+    """
+    kind = str(kind_of(profile))
+    if profile[kind] not in _SEEN:
+        return
+    found, place = _SEEN[profile[kind]]
+    has, lacks = set(re.findall(r"^CONFIG_(\w+)=[ym]$", found.config, re.MULTILINE)), []
+    for what, options in needed.items():
+        if missing := [option for option in options if option not in has]:
+            lacks.append(f"{', '.join(f'CONFIG_{option}' for option in missing)} for {what}")
+            has.update(missing)
+    if reason := f"its config lacks {'; '.join(lacks)}" if lacks else found.unusable:
+        raise BadInputError(f"KERNEL={kind}:{place}: {reason}")
 
 
 def _takes_none_of_ours(config: str) -> str | None:
@@ -98,11 +107,6 @@ def _takes_none_of_ours(config: str) -> str | None:
         if re.search(rf"^CONFIG_{option}=y$", config, re.MULTILINE):
             return f"{why} (CONFIG_{option})"
     return None
-
-
-def _missing(found: Found, options: Iterable[str]) -> str:
-    has = set(re.findall(r"^CONFIG_(\w+)=[ym]$", found.config, re.MULTILINE))
-    return ", ".join(f"CONFIG_{option}" for option in options if option not in has)
 
 
 def parts(profile: Mapping[str, Any]) -> list[str]:

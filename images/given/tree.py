@@ -29,12 +29,21 @@ MAGIC, MAGIC_AT = b"ARM\x64", 56
 
 
 def look(tree: Path) -> Found:
-    """Inspect the kernel in a tree. BadInputError if no kernel for the board is built there."""
+    """Inspect the kernel in a tree. BadInputError if there is no config of a kernel for the board."""
     if not tree.is_dir():
         raise BadInputError("no such folder; it must be a kernel's tree, or its O= folder, built for arm64")
     config = text(tree, CONFIG)
     if (head := HEAD.search(config)) and head[1] != "arm64":
         raise BadInputError(f"its {CONFIG} is for {head[1]}; the board is arm64")
+    try:
+        return built(tree, config)
+    except BadInputError as error:
+        digest = hashlib.sha256(config.encode()).hexdigest()
+        return Found("a kernel's tree", "not built", digest, config, None, str(error))
+
+
+def built(tree: Path, config: str) -> Found:
+    """Inspect the kernel built in a tree. BadInputError if there is none, or not of this config."""
     for name in BUILT:
         text(tree, name, 0)
     if set_in(config) != set_in(text(tree, BUILT_CONFIG)):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from edited import Rows, edit_trial, recoveries, replace, table
 
-from analysis import stages
+from analysis import checks, stages
 from analysis.checks import crash_trials, trial_boards
 from analysis.run import Run
 from base.paths import ROOT
@@ -64,6 +64,15 @@ def trial(number: int, **values: Any) -> Callable[[Path], None]:
 @pytest.mark.parametrize("name", [POWER, KILLED])
 def test_a_recorded_run_can_be_so(name: str, built_run: Callable[[str], Run]) -> None:
     assert [reason for check in CHECKS for reason in check(built_run(name))] == []
+
+
+def test_a_board_is_compared_with_the_run_once(
+    built_run: Callable[[str], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr(trial_boards, "_difference", lambda _, board: compared.append(board.name))
+    run = built_run(POWER)
+    assert checks.reasons(run) == [] and sorted(compared) == sorted(board.name for board in run.trials) != []
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_pair_is_shown_command_by_command(
     texts = [[line.node.text if line else None for line in row] for row in insert.rows]
     assert ["WS WAL at 800", "WS WAL at 808"] in texts
     assert [row for row in texts if None in row] == [["FF flush (waited, driver)", None]]
-    assert main(*map(str, pair)) == 0
+    main(*map(str, pair))
     page = Path(capsys.readouterr().out.rsplit("report: ")[1].strip())
     links = re.findall(r'href="([^"#]+report.html)"', page.read_text())
     assert [(page.parent / link).resolve() for link in links] == [run / "report.html" for run in pair]
@@ -123,12 +123,13 @@ def test_refused_unless_forced(
     name: str, values: Any, reason: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     analysed(pair[1], name, **values)
-    assert main(*map(str, pair)) == 3
-    said = capsys.readouterr().err
-    assert reason in said and "; expected comparable runs; FORCE=1 compares anyway" in said
+    with pytest.raises(FileError) as error:
+        main(*map(str, pair))
+    said = str(error.value)
+    assert reason in said and said.endswith("; expected comparable runs; FORCE=1 compares anyway")
     assert len(said.splitlines()) == 1
     assert not list(pair[0].parent.parent.glob("diffs*"))
-    assert main(*map(str, pair), force=True) == 0
+    main(*map(str, pair), force=True)
     shown = capsys.readouterr().out
     assert f"NOT COMPARABLE, forced: {reason}" in " ".join(shown.split())
     text = Path(shown.rsplit("report: ")[1].strip()).read_text()
@@ -137,7 +138,7 @@ def test_refused_unless_forced(
 
 
 def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(*map(str, pair)) == 0
+    main(*map(str, pair))
     shown = capsys.readouterr().out
     differs = "DURABILITY DIFFERS: after a crash of the system or a power failure: DELETE: consistent, "
     words = terminal.table(diff.compare(*pair)).split("per insert  ")[0]
@@ -145,7 +146,7 @@ def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFix
     # after the folders of the runs
     assert max(map(len, words.splitlines()[2:])) <= 80
     assert "They do not survive the same failures" in Path(shown.rsplit("report: ")[1].strip()).read_text()
-    assert main(str(pair[1]), str(pair[1])) == 0
+    main(str(pair[1]), str(pair[1]))
     shown = capsys.readouterr().out
     assert "DURABILITY" not in shown
     assert "do not survive" not in Path(shown.rsplit("report: ")[1].strip()).read_text()
@@ -154,7 +155,7 @@ def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFix
 def test_page_stands_alone_and_escapes(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     hostile = '<img src=x onerror="alert(1)">\x1b[31m'
     analysed(pair[1], "cell.json", mode=hostile)
-    assert main(*map(str, pair)) == 0
+    main(*map(str, pair))
     shown = capsys.readouterr().out
     path = Path(shown.rsplit("report: ")[1].strip())
     text = path.read_text()
@@ -170,9 +171,7 @@ def test_page_stands_alone_and_escapes(pair: tuple[Path, Path], capsys: pytest.C
 
 
 @pytest.mark.parametrize("missing", ["cell.json", "tables/pieces.parquet"])
-def test_missing_file_is_named(
-    missing: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_file_is_named(missing: str, pair: tuple[Path, Path]) -> None:
     (pair[1] / missing).unlink()
-    assert main(*map(str, pair)) == 3
-    assert missing in capsys.readouterr().err
+    with pytest.raises(FileError, match=missing):
+        main(*map(str, pair))

@@ -21,6 +21,7 @@ from analysis.report import manual
 from analysis.run_files import derived
 from analysis.schemas import events
 from analysis.tree.terminal import show
+from base.errors import FileError
 from base.paths import ROOT
 
 # the fixture of tests/conftest.py
@@ -118,7 +119,7 @@ def test_each_link_of_a_report_and_of_the_pages_of_docs_leads_somewhere(run_dir:
     ],
 )
 def test_what_needs_a_ledger_says_why_a_run_has_none(
-    run_dir: Path, capsys: pytest.CaptureFixture[str], undrawn: Undrawn, probes: str, why: str
+    run_dir: Path, undrawn: Undrawn, probes: str, why: str
 ) -> None:
     """Not that it is to be analysed again, which changes nothing."""
     synthetic.change_cell(run_dir, probes=probes.strip())
@@ -134,10 +135,11 @@ def test_what_needs_a_ledger_says_why_a_run_has_none(
         lambda: diff(str(run_dir), str(run_dir), force=True),
         lambda: export(str(run_dir), "perfetto"),
     ):
-        assert call() == 3
-        said = capsys.readouterr().err.splitlines()
-        assert len(said) == 1 and why in said[0] and "`make experiment` with its settings" in said[0], said
-        assert "make analyse" not in said[0]
+        with pytest.raises(FileError) as error:
+            call()
+        said = str(error.value)
+        assert why in said and "`make experiment` with its settings" in said and "\n" not in said, said
+        assert "make analyse" not in said
 
 
 def test_rejected_run_is_kept_with_its_reasons(run_dir: Path, undrawn: Undrawn) -> None:

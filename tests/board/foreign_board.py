@@ -146,6 +146,8 @@ def named(name: str, entry: dict[str, object]) -> Iterator[None]:
         yield
     finally:
         inventory.unlink()
+        # made by the commands that held the board, which have ended; nobody else has this name
+        (artifacts.CACHE / f"board-{name}.lock").unlink(missing_ok=True)
 
 
 @contextmanager

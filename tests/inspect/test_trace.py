@@ -11,7 +11,7 @@ import pytest
 
 from analysis.inspect import external_trace, write
 from analysis.observers import blktrace as observer
-from base.errors import FileError
+from base.errors import BadInputError, FileError
 from base.paths import ROOT
 
 SAMPLES = ROOT / "tests/analysis"
@@ -144,9 +144,9 @@ def test_what_is_no_trace_is_one_line(
     else:
         given = str(tmp_path)
     before = set(tmp_path.iterdir())
-    assert write.of_trace(given) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.count("\n") == 1
+    with pytest.raises(BadInputError, match=r"^TRACE=.*$"):
+        write.of_trace(given)
+    assert capsys.readouterr().out == ""
     with pytest.raises(FileError, match=BAD[case]):
         external_trace.read(given)
     assert set(tmp_path.iterdir()) == before

@@ -17,6 +17,7 @@ from lab import Lab
 
 from analysis.run_files import stored_files
 from base.identity import cell_name
+from base.paths import CACHE
 from commitpath.host import ansible
 
 SAMPLES = Path(__file__).resolve().parents[1] / "analysis"
@@ -46,6 +47,8 @@ def pi() -> Iterator[str]:
     part.replace(inventory)
     yield name
     inventory.unlink()
+    # made by the command that wants the board, which has ended; nobody else has this name
+    (CACHE / f"board-{name}.lock").unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,8 @@ from commitpath.sweep.grid import expand
 
 PAGE = ROOT / "docs/how-to/results-db.md"
 FILE = "experiments/reference.tar.xz"
-# As the comment of experiments/grids/reference.yml names them.
-GRIDS = ("reference", "ledger", "apsys17-fig1", "durability-short")
+(SWEPT,) = re.findall("make sweep GRID='(.*)'", (ROOT / "experiments/grids/reference.yml").read_text())
+GRIDS = SWEPT.split()
 (SECTION,) = re.findall(r"^## Import the first runs\n(.*?)^## ", PAGE.read_text(), re.M | re.S)
 COMMANDS = [tuple(shlex.split(line)) for line in re.findall(r"^    make (.*)$", SECTION, re.M)]
 

@@ -96,14 +96,14 @@ def test_what_cannot_be_booted_is_one_line(tmp_path: Path) -> None:
         text: "not a Debian package",
         image(folders[0], architecture="amd64"): "a package for amd64; the board is arm64",
         package(folders[1], "linux-image-arm64", {"usr/share/x": b""}): "there is no kernel in it",
-        image(folders[2], without="VIRTIO_BLK"): "its config lacks CONFIG_VIRTIO_BLK, which the",
-        image(folders[3], without="BLK_DEV_NULL_BLK"): "DEVICE=constant: .* lacks CONFIG_BLK_DEV_NULL_BLK",
+        image(folders[2], without="VIRTIO_BLK"): "its config lacks CONFIG_VIRTIO_BLK for the virtual board$",
+        image(folders[3], without="BLK_DEV_NULL_BLK"): "lacks CONFIG_BLK_DEV_NULL_BLK for DEVICE=constant$",
     }
     for path, says in bad.items():
         with pytest.raises(BadInputError, match=says) as error:
             cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})
         assert len(str(error.value).splitlines()) == 1
-    with pytest.raises(BadInputError, match=r"FS=f2fs: .* lacks CONFIG_F2FS_FS"):
+    with pytest.raises(BadInputError, match=r"lacks CONFIG_F2FS_FS for FS=f2fs$"):
         cells.make_cell({**NULL_BLK, "FS": "f2fs", "KERNEL": f"deb:{image(tmp_path)}"})
 
 

@@ -153,16 +153,32 @@ def test_what_its_config_lacks_is_named(built: Path) -> None:
     make(built, PROBES="block")
     for option in ("VIRTIO_BLK", "HIGH_RES_TIMERS", "KPROBES"):
         configure(built, without=option)
-        refused(built, f"its config lacks CONFIG_{option}, which the virtual board needs")
+        refused(built, f"its config lacks CONFIG_{option} for the virtual board$")
     for option in ("DEBUG_INFO_BTF", "KPROBE_EVENTS"):
         configure(built, without=option)
         make(built)
-        refused(built, f"lacks CONFIG_{option} in its config, which the observer probes", PROBES="block")
+        refused(built, f"lacks CONFIG_{option} for the observer probes", PROBES="block")
     for option, why in (("MODULE_SIG_FORCE", "it loads only signed modules"), ("CC_IS_CLANG", "with clang")):
         configure(built, more=f"CONFIG_{option}=y\n")
         make(built)
         refused(built, f"cannot be watched: .*{why}.*use PROBES=none", PROBES="block")
         refused(built, f"cannot be built for .*{why}.*; use DEVICE=constant", DEVICE="emmc-5.0")
+
+
+def test_all_that_the_config_of_an_unbuilt_tree_lacks_is_named_at_once(tmp_path: Path) -> None:
+    """Before it is built, which takes tens of minutes."""
+    configured = tmp_path / "linux"
+    configure(configured, without="KPROBES")
+    (configured / tree.BUILT_CONFIG).unlink()
+    refused(
+        configured,
+        f"^KERNEL=tree:{configured}: its config lacks CONFIG_KPROBES for the virtual board; "
+        "CONFIG_F2FS_FS for FS=f2fs$",
+        FS="f2fs",
+    )
+    configure(configured)
+    (configured / tree.BUILT_CONFIG).unlink()
+    refused(configured, "there is no include/config/auto[.]conf", PROBES="block")
 
 
 def test_modules_need_its_source_and_programs_of_here(built: Path, tmp_path: Path) -> None:

@@ -16,8 +16,6 @@
  * that sum; otherwise those up to the word before it, or to the header's last one, are. So all that
  * a transaction logs can be written at once, in any order, and a record damaged later is detected.
  * Numbers are little-endian. */
-#include <string.h>
-
 #include "pages.h"
 
 enum {

@@ -1,26 +1,9 @@
 /* Rewrites a workload's CREATE TABLE as CREATE VIRTUAL TABLE … USING sqlitekv, with the same
  * columns. */
+#include "../sqlite/comments.h"
 #include "database.h"
 
 #include <string.h>
-
-static const char *skip_space(const char *text)
-{
-	for (;;) {
-		const char *end = NULL;
-
-		text += strspn(text, " \t\r\n\f;");
-		if (strncmp(text, "--", 2) == 0)
-			end = strchr(text, '\n');
-		else if (strncmp(text, "/*", 2) == 0)
-			end = strstr(text + 2, "*/");
-		else
-			return text;
-		if (end == NULL)
-			return text + strlen(text);
-		text = end + (*end == '*' ? 2 : 1);
-	}
-}
 
 /* Skips a word and what follows it. False: the text has another. */
 static bool take_word(const char **text, const char *word)
@@ -30,13 +13,13 @@ static bool take_word(const char **text, const char *word)
 	if (sqlite3_strnicmp(*text, word, (int)length) != 0 ||
 	    strchr(" \t\r\n\f/-([\"'`;", (*text)[length]) == NULL)
 		return false;
-	*text = skip_space(*text + length);
+	*text = skip_comments(*text + length);
 	return true;
 }
 
 bool create_is_table(const char *text)
 {
-	text = skip_space(text);
+	text = skip_comments(text);
 	return take_word(&text, "CREATE") && take_word(&text, "TABLE");
 }
 
@@ -58,7 +41,7 @@ static const char *find_columns(const char *text)
 char *create_virtual(struct database *database, const char *text, const char **end,
 		     struct error *error)
 {
-	const char *name = skip_space(text), *columns, *last, *rest;
+	const char *name = skip_comments(text), *columns, *last, *rest;
 	struct kv_database *own = database->own;
 	sqlite3_stmt *statement;
 	bool if_missing;
@@ -77,10 +60,10 @@ char *create_virtual(struct database *database, const char *text, const char **e
 	columns = find_columns(name);
 	for (last = *end; last > columns && *last != ')';)
 		last--;
-	rest = last < *end ? skip_space(last + 1) : last;
+	rest = last < *end ? skip_comments(last + 1) : last;
 	/* every table with a key that is not its rowid is one */
 	if (rest < *end && take_word(&rest, "WITHOUT"))
-		rest = skip_space(rest + strlen("ROWID"));
+		rest = skip_comments(rest + strlen("ROWID"));
 	if (last == columns || rest < *end) {
 		error_set(error, "a table of %s is declared by its columns only: %.*s",
 			  engine.title(), (int)(*end - text), text);

@@ -2,7 +2,6 @@
  * LevelDB's tables on each level, hits and misses of the query cache. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "database.h"
 #include "leveldb/index_blocks.h"

@@ -204,22 +204,6 @@ enum ssl_reason classify_text(const char *text, size_t size)
 										: SSL_NO_REASON;
 }
 
-const char *skip_blanks(const char *text)
-{
-	for (;;) {
-		text += strspn(text, " \t\r\n\f;");
-		if (text[0] == '-' && text[1] == '-') {
-			text += strcspn(text, "\n");
-		} else if (text[0] == '/' && text[1] == '*') {
-			const char *end = strstr(text + 2, "*/");
-
-			text = end != NULL ? end + 2 : text + strlen(text);
-		} else {
-			return text;
-		}
-	}
-}
-
 bool begins_with(const char *text, const char *word)
 {
 	size_t length = strlen(word);
@@ -229,23 +213,23 @@ bool begins_with(const char *text, const char *word)
 
 bool classify_writes(const char *sql, bool readonly)
 {
-	sql = skip_blanks(sql);
+	sql = skip_comments(sql);
 	if (begins_with(sql, "BEGIN") || begins_with(sql, "COMMIT") || begins_with(sql, "END"))
 		return false;
 	if (begins_with(sql, "SAVEPOINT") || begins_with(sql, "RELEASE"))
 		return true;
 	if (!begins_with(sql, "ROLLBACK"))
 		return !readonly;
-	sql = skip_blanks(sql + strlen("ROLLBACK"));
+	sql = skip_comments(sql + strlen("ROLLBACK"));
 	if (begins_with(sql, "TRANSACTION"))
-		sql = skip_blanks(sql + strlen("TRANSACTION"));
+		sql = skip_comments(sql + strlen("TRANSACTION"));
 	return begins_with(sql, "TO");
 }
 
 void classify_unasked(struct ssl_stmt *statement)
 {
 	static const char *const of_rows[] = {"DELETE", "INSERT", "REPLACE", "UPDATE", "WITH"};
-	const char *sql = skip_blanks(sqlite3_sql(statement->statement));
+	const char *sql = skip_comments(sqlite3_sql(statement->statement));
 
 	/* SQLite does not call the authorizer for VACUUM, or for an existing index */
 	statement->taint = SSL_SCHEMA;

@@ -1,7 +1,5 @@
 /* Reads the state of a database's files when it is opened (mark, log, WAL), rejects files of
  * another database, and begins a log if none is live, else the recovery. */
-#include <string.h>
-
 #include "state.h"
 
 int recover_refuse(struct ssl *ssl, const char *what)

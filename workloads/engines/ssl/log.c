@@ -7,8 +7,6 @@
  *           number 64, payload
  *
  * The least byte is the first (log_file.c has the rest). */
-#include <string.h>
-
 #include "state.h"
 
 enum { RECORD = 24, AT_RELEASE = 20, AT_UNSYNCED = 56 };

@@ -23,10 +23,10 @@ static bool default_taints(const char *sql)
 
 		if (!begins_with(sql, "DEFAULT"))
 			continue;
-		at = skip_blanks(sql + strlen("DEFAULT"));
+		at = skip_comments(sql + strlen("DEFAULT"));
 		if (*at != '(')
 			continue;
-		for (; *(at = skip_blanks(at)) != '\0'; at++) {
+		for (; *(at = skip_comments(at)) != '\0'; at++) {
 			char name[64];
 			size_t length = 0, quotes;
 
@@ -47,7 +47,7 @@ static bool default_taints(const char *sql)
 			snprintf(name, sizeof(name), "%.*s", (int)length, at + quotes);
 			at += quotes + length - 1;
 			at += strspn(at + 1, "\"`]");
-			if (*skip_blanks(at + 1) == '(' && !classify_repeats(name))
+			if (*skip_comments(at + 1) == '(' && !classify_repeats(name))
 				return true;
 		}
 	}

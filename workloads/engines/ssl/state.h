@@ -2,6 +2,7 @@
  * WAL in memory, and the functions that the C files offer each other. */
 #pragma once
 
+#include "../sqlite/comments.h"
 #include "bytes.h"
 #include "prng.h"
 #include "release.h"
@@ -383,7 +384,6 @@ int classify_connect(struct ssl *ssl);
 void classify_unasked(struct ssl_stmt *statement);
 /* Returns whether a function of this name is repeatable. */
 bool classify_repeats(const char *function);
-const char *skip_blanks(const char *sql);
 bool has_word(const char *text, size_t size, const char *word);
 bool begins_with(const char *sql, const char *word);
 enum ssl_reason classify_text(const char *text, size_t size);

@@ -23,6 +23,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "../comments.h"
 #include "clock.h"
 #include "log.h"
 #include "text.h"

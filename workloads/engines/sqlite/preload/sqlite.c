@@ -19,6 +19,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "../comments.h"
 #include "clock.h"
 #include "library.h"
 #include "locks.h"

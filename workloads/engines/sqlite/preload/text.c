@@ -144,20 +144,3 @@ void text_wide(struct text *text, const void *data, size_t size, bool big_endian
 			   bytes[big_endian ? i + 1 : i]);
 	text_add(text, "\"", 1);
 }
-
-const char *skip_comments(const char *sql)
-{
-	for (;;) {
-		const char *end = NULL;
-
-		if (*sql && strchr(" \t\n\f\r;", *sql))
-			end = sql + 1;
-		else if (sql[0] == '-' && sql[1] == '-')
-			end = sql + strcspn(sql, "\n");
-		else if (sql[0] == '/' && sql[1] == '*' && (end = strstr(sql + 2, "*/")))
-			end += 2;
-		if (end == NULL)
-			return sql;
-		sql = end;
-	}
-}

@@ -30,6 +30,3 @@ void text_string(struct text *text, const void *data, size_t size);
 
 /* A blank and a JSON string, from UTF-16. */
 void text_wide(struct text *text, const void *data, size_t size, bool big_endian);
-
-/* Skips blanks and comments of a statement. */
-const char *skip_comments(const char *sql);

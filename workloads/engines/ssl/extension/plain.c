@@ -81,7 +81,7 @@ static bool is_fit(struct ssl *ssl, sqlite3_stmt *statement, const char *sql)
 	    sqlite3_bind_parameter_count(statement) > 0 || sqlite3_column_count(statement) > 0)
 		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		is_change |= begins_with(skip_blanks(sql), words[i]);
+		is_change |= begins_with(skip_comments(sql), words[i]);
 	for (int i = 0; i < UNREPEATED_SETTINGS; i++)
 		is_change &= setting(ssl, i) == ssl->unrepeated[i];
 	return is_change && ssl->always == SSL_NO_REASON && is_plain(ssl, sql);
