@@ -273,7 +273,8 @@ def cell_env(cell: Cell, database: str, trials: bool = False) -> str:
     """Return cell.env, the variables of a run's scripts: NAME=value lines."""
     device = cell.profiles["device"]
     files = probe_files(cell.probes, cell.profiles["fs"]["type"])
-    cut, exact = cell.crash not in ("none", PROCESS), filesystems.by_name(cell.profiles["fs"]["type"]).exact
+    cut = cell.crash not in ("none", PROCESS)
+    exact = re.search(filesystems.by_name(cell.profiles["fs"]["type"]).exact, mount_options(cell)) is not None
     # an exact run gets the options of its boards of trials, as their length changes what it executes
     as_tried = trials or (cut and exact)
     variables = {

@@ -90,8 +90,9 @@ class Filesystem:
     collects: bool = False
     # names of the bits of a checkpoint's reason
     checkpoint_reasons: tuple[str, ...] = ()
-    # whether a tick of the clock changes its commands: boards of trials must repeat a run to the instruction
-    exact: bool = False
+    # pattern of mount options with which a tick of the clock may change any command: boards of trials must
+    # repeat a run to the instruction
+    exact: str = "(?!)"
     # whether it has a device number of its own, so that a round of the flusher on it has no device
     anonymous: bool = False
     # (options of /proc/mounts, superblock) → its data mode, None if unknown

@@ -170,9 +170,12 @@ def test_an_engine_that_writes_when_it_opens_is_opened_alike_on_every_board() ->
 @pytest.mark.parametrize(
     "variables", [{}, {"PROBES": "none"}, {"CRASH": "os"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"}]
 )
-def test_boards_of_trials_do_what_a_run_on_xfs_does(variables: dict[str, str]) -> None:
-    """A tick of the clock between two writes changed a record of its log: 'its device got other commands'."""
-    made = plan.make(make_cell(FLASH | {"FS": "xfs"} | variables), ansible.board("virtual"))
+@pytest.mark.parametrize("filesystem", ["xfs", "ext4-journal"])
+def test_boards_of_trials_do_what_the_run_does_where_a_tick_matters(
+    filesystem: str, variables: dict[str, str]
+) -> None:
+    """A tick of the clock between two writes changed a record of the log: 'its device got other commands'."""
+    made = plan.make(make_cell(FLASH | {"FS": filesystem} | variables), ansible.board("virtual"))
     assert made.trials and made.trials.files == made.runs[-1].files
     assert b"--written" not in made.trials.files["cell.env"]
     tried = crash.payload(made.trials, [])
