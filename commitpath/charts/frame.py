@@ -16,6 +16,7 @@ from commitpath.charts import look
 from commitpath.charts.model import Bar, Drawn, Stated
 
 LINE = 0.125  # inches of a line of small text
+NAMES = 0.25  # inches of the names of an x axis
 
 
 def frame(
@@ -187,10 +188,14 @@ def panels(
     """Return a page and the axes of its panels, `across` in a row. around: inches above and below each."""
     across = figure["across"]
     rows = math.ceil(number / across)
-    made, part = frame(figure, notes, handles, rows * (high + around))
+    uneven = rows > 1 and number % across > 0
+    made, part = frame(figure, notes, handles, rows * (high + around) + uneven * NAMES)
     axes = list(part.subplots(rows, across, squeeze=False, sharey=True, sharex=True).flat)
     for empty in axes[number:]:
         empty.set_visible(False)
+    # also above an empty place
+    for lowest in axes[max(number - across, 0) : number]:
+        lowest.tick_params(axis="x", labelbottom=True)
     return made, axes
 
 

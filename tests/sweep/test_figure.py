@@ -2,10 +2,12 @@
 
 import csv
 import json
+import math
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,17 +15,21 @@ from typing import Any
 import pytest
 from copied import copy_tree, python
 from lab import Lab, edit, one_line
+from matplotlib import image
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures import style
 from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, files, look
+from commitpath.charts import command, files, lines, look, render
 from commitpath.charts.files import figure_path
+from commitpath.charts.model import Drawn, Value
 from commitpath.charts.spec import FORMS, OP, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
 from commitpath.results.metrics import METRICS, rate
+from commitpath.results.query import Found, Number
 from commitpath.sweep.grid import expand
 
 GRID = """description: page sizes
@@ -126,6 +132,72 @@ def test_panels_of_lines_have_one_x_axis(swept: Lab, tmp_path: Path) -> None:
     assert len(rows) == 4
     ticks = re.findall(r">(1024|4096|16384)<", (tmp_path / "x.svg").read_text())
     assert ticks == ["1024", "4096", "16384"]
+
+
+def ones(spec: Spec, form: str = "") -> Figure:
+    """A figure of a grid in which each number is 1."""
+    spec, made = panels(replace(spec, form=form), expand(spec.grid))
+    found = Found("ok", None)
+    every = [
+        Drawn(
+            panel, tuple(Value(bar, found, Number(1.0, 1.0, 1.0), None, None, ()) for bar in panel.bars), ()
+        )
+        for panel in made
+    ]
+    return render.draw(spec, every, every if spec.x in METRICS else [], [])
+
+
+SYNC = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
+
+
+def test_a_line_joins_neighbours_of_the_axis_only() -> None:
+    """OFF is measured with WAL and OFF, and not with MEMORY between them."""
+    spec = Spec("reference", "journal_mode", series="synchronous", where=SYNC)
+    (axes,) = ones(spec, "lines").axes
+    breaks = [gaps(line.get_ydata()) for line in axes.lines if len(line.get_xdata())]
+    assert breaks == [[1], [], [], []]
+
+
+def test_a_line_breaks_at_a_missing_number() -> None:
+    x, y = lines.with_gaps([(0.1, 5.0), (1.1, None), (2.1, 6.0), (4.1, 7.0)])
+    assert x == pytest.approx([0.1, 1.1, 2.1, 3.1, 4.1])
+    assert gaps(y) == [1, 3]
+
+
+def gaps(numbers: Iterable[Any]) -> list[int]:
+    """The places of a line at which it has no number."""
+    return [at for at, number in enumerate(numbers) if math.isnan(number)]
+
+
+@pytest.mark.parametrize("form", ["bars", "lines", "scatter"])
+def test_each_panel_without_one_below_has_the_names_of_its_axis(form: str) -> None:
+    """Of four, three in a row, two are above an empty place; the fourth is as wide as they."""
+    x = "kib" if form == "scatter" else "journal_mode"
+    spec = Spec("ledger", x, series="synchronous", facet="fs", width=7.0)
+    made = ones(spec, form)
+    made.canvas.draw()
+    names = [axes.xaxis.get_tick_params()["labelbottom"] for axes in shown(made)]
+    assert names == [form == "bars", True, True, True]
+    assert [bool(axes.get_xlabel()) for axes in shown(made)] == names
+    assert len({round(axes.get_position().width, 2) for axes in shown(made)}) == 1
+
+
+def shown(made: Figure) -> list[Axes]:
+    """The panels of a figure, without the empty places."""
+    return [axes for axes in made.axes if axes.get_visible()]
+
+
+def test_series_as_dark_as_another_have_a_hatch() -> None:
+    """In grey NORMAL is as dark as OFF and FULL, which differ enough."""
+    colors = {name: look.COLORS[name] for name in ("OFF", "NORMAL", "FULL", "EXTRA")}
+    assert look.hatches(colors) == {"OFF": "", "NORMAL": look.HATCH, "FULL": "", "EXTRA": ""}
+    assert (round(look.lightness("#000000")), round(look.lightness("#FFFFFF"))) == (0, 100)
+
+
+def test_a_png_is_not_transparent(tmp_path: Path) -> None:
+    (made := look.page(1, 1)).subplots()
+    style.save(made, tmp_path / "x.png")
+    assert {tuple(corner) for corner in image.imread(tmp_path / "x.png")[:, 0]} == {(1, 1, 1, 1)}
 
 
 def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp_path: Path) -> None:
