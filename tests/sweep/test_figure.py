@@ -28,6 +28,7 @@ from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, Value
 from commitpath.charts.spec import FORMS, OP, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
+from commitpath.reporting.durability_rows import MEASURED
 from commitpath.results.metrics import METRICS, rate
 from commitpath.results.query import Found, Number
 from commitpath.sweep.grid import expand
@@ -245,23 +246,6 @@ def test_a_figure_that_is_drawn_slowly_has_its_numbers(
     assert (tmp_path / "x.csv").read_text() == "a\n1\n"
 
 
-def test_a_call_that_ends_while_it_saves_does_not_block_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replace = Path.replace
-
-    def replace_one(part: Path, target: Path) -> Path:
-        if target.parent == tmp_path and list(tmp_path.glob("x.*")):
-            raise KeyboardInterrupt
-        return replace(part, target)
-
-    monkeypatch.setattr(Path, "replace", replace_one)
-    with pytest.raises(KeyboardInterrupt):
-        files.save(Figure(), tmp_path / "x.svg", [["a"]])
-    assert len(list(tmp_path.glob("x.*"))) == 1
-    assert figure_path(str(tmp_path / "x.svg"))
-
-
 def test_the_axes_to_choose_are_those_that_an_engine_has() -> None:
     spec = Spec("reference", "journal_mode", series="synchronous")
     where = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
@@ -274,15 +258,29 @@ def test_a_figure_needs_a_file() -> None:
         figure_path("")
 
 
-def test_a_figure_is_replaced_and_another_csv_is_not(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").touch()
-    name = str(tmp_path / "x.svg")
-    says = r"x\.csv, for its numbers, is there already, without a figure; delete it, or name another figure$"
+def test_a_csv_of_a_figure_is_replaced_and_another_is_not(tmp_path: Path) -> None:
+    """Whether or not a figure is there, as for one that was interrupted or deleted."""
+    name, table = str(tmp_path / "x.svg"), tmp_path / "x.csv"
+    says = r"its numbers go to x\.csv, which no figure wrote; name another figure$"
+    for text in (
+        "",
+        "a,b\n1,2\n",
+        "student,marks\n",
+        "a,cell_ids,run_ids,marks,b\n",
+        "a\nb,cell_ids,run_ids,marks\n",
+    ):
+        table.write_text(text)
+        (tmp_path / "x.pdf").touch()
+        with pytest.raises(BadInputError, match=says):
+            figure_path(name)
+        assert figure_path(name, numbers=False)
+    table.unlink()
+    table.symlink_to("nowhere")
     with pytest.raises(BadInputError, match=says):
         figure_path(name)
-    assert figure_path(name, numbers=False)
-    (tmp_path / "x.pdf").touch()
-    assert figure_path(name) == tmp_path / "x.svg"
+    for first in (["fs", *command.COLUMNS], ["fs", *MEASURED, "marks"]):
+        files.write_csv(table, [first, ["f2fs"]])
+        assert figure_path(name) == tmp_path / "x.svg"
 
 
 def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
