@@ -92,11 +92,11 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     ]
     for variable in ("x", "series", "facet"):
         name = getattr(spec, variable)
-        if name and name not in (*varied, OP) and name not in metrics.METRICS:
+        if name not in (*varied, OP, *metrics.METRICS, *([""] if variable != "x" else [])):
             allowed = [*varied, OP, *(metrics.METRICS if variable == "x" and not varied else ())]
+            near = f"={name}: {did_you_mean(name, allowed)}" if name else ": missing; "
             raise BadInputError(
-                f"{variable.upper()}={name}: {did_you_mean(name, allowed)}grid {Path(spec.grid).stem} does "
-                f"not vary it; it varies {', '.join(allowed)}"
+                f"{variable.upper()}{near}grid {Path(spec.grid).stem} varies {', '.join(allowed)}"
             )
     points = points_of(spec, cells, varied)
     x = "point" if spec.form == "scatter" else spec.x  # each point of a scatter is a group of its own

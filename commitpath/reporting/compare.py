@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from base.text import UNBROKEN, counted, filled, printable_lines, rows_by_place
+from base.text import UNBROKEN, counted, did_you_mean, filled, printable_lines, rows_by_place
 from commitpath.charts.files import write_csv
 from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.database import select
@@ -27,17 +27,17 @@ HEAD = (
 )
 # Per cent within which two sides are equal.
 MARGIN, MOST_MARGIN = "1", 100
-METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
+# Some that METRIC may be.
+METRICS = ("tps", "latency_us.p99", "per_transaction.bytes_written", "syncs", "write_amplification")
 
 
 @judged
 def compare(options: dict[str, str], check: Check) -> Outcome:
     """Print the comparison; write it to FILE as CSV, and to PAGE as a page."""
-    if not options.get("A") or not options.get("B"):
+    if lacking := [side for side in "AB" if not options.get(side)]:
         raise BadInputError(
-            "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
-            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}>, MARGIN=<per cent>, "
-            "FILE=<new .csv> and PAGE=<new .html>"
+            f"{' and '.join(lacking)}: missing; make compare takes A=<runs> and B=<runs>, such as "
+            "'fs=f2fs mode=wal' (make help compare)"
         )
     margin = margin_of(options.get("MARGIN", MARGIN))
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
@@ -51,7 +51,8 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     metric = options.get("METRIC", "tps")
     rows = [row for cell in matched for row in rows_of(cell, metric, margin)]
     if not rows:
-        raise BadInputError(f"METRIC={metric}: none of the runs has it; e.g. {METRICS}")
+        near = did_you_mean(metric, METRICS)
+        raise BadInputError(f"METRIC={metric}: {near}no run has it; e.g. {', '.join(METRICS)}")
     each = f", each with {rows[0].samples}" if same(rows) else ""
     medians = f"medians of {metric}, {counted(len(matched), 'matched cell')}{each}"
     head = [f"A: {options['A']}", f"B: {options['B']}", medians]

@@ -215,8 +215,9 @@ def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp
 
 def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path) -> None:
     cases: list[tuple[dict[str, str], str]] = [
-        ({}, "X: missing; make figure takes GRID="),
-        ({"X": "cache_size"}, "X=cache_size: did you mean page_size? grid pages does not vary it; it"),
+        ({}, "X: missing; grid pages varies fs, page_size, op"),
+        ({"X": "cache_size"}, "X=cache_size: did you mean page_size? grid pages varies fs, page_size, op"),
+        ({"X": "fs", "METRIC": "tsp"}, "METRIC=tsp: did you mean tps? METRIC is one of "),
         (
             {"X": "page_size"},
             "at one place; name fs in SERIES or FACET, or add WHERE='fs=ext4-ordered' (one value of each)",

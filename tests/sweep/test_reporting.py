@@ -181,7 +181,7 @@ def test_rejected_runs_do_not_count(lab: Lab) -> None:
 def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
     fill(lab, seeds=1)
     for variables, says in (
-        ({"A": "mode=wal"}, "make compare takes A="),
+        ({"A": "mode=wal"}, "B: missing; make compare takes A="),
         ({"A": "mode=wal", "B": "mode=truncate"}, "'mode=truncate': no run has journal_mode=truncate"),
         ({"A": "status=okay", "B": "mode=wal"}, "'status=okay': did you mean ok? no run has status=okay"),
         ({"A": "mode=wal", "B": "mode=wal"}, "name the same runs"),
