@@ -199,15 +199,20 @@ def panels(
     return made, axes
 
 
-def metric_axis(axis: Any, scale: str) -> None:
-    """Give an axis of a metric plain numbers and a scale of matplotlib's: linear (from 0), log or symlog."""
+def metric_axis(axis: Any, scale: str, room: float = math.inf) -> None:
+    """Give an axis of a metric plain numbers and a scale of matplotlib's: linear (from 0), log or symlog.
+
+    room: inches for the numbers of an x axis.
+    """
     getattr(axis.axes, f"set_{axis.axis_name}scale")(scale)
     if scale == "linear":
         getattr(axis.axes, f"set_{axis.axis_name}lim")(0)
     else:
         axis.set_minor_locator(NullLocator())
     if scale == "log":
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = axis.get_view_interval()
+        needed = 3 * math.log10(high / low) * (look.extent(look.tick(high), look.POINTS) + 0.06)
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if needed < room else (1,)))
     axis.set_major_formatter(lambda value, _: look.tick(value))
 
 

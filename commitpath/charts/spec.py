@@ -93,10 +93,11 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     for variable in ("x", "series", "facet"):
         name = getattr(spec, variable)
         if name not in (*varied, OP, *metrics.METRICS, *([""] if variable != "x" else [])):
-            allowed = [*varied, OP, *(metrics.METRICS if variable == "x" and not varied else ())]
-            near = f"={name}: {did_you_mean(name, allowed)}" if name else ": missing; "
+            allowed = [*varied, OP]
+            near = f"={name}: {did_you_mean(name, [*allowed, *metrics.METRICS])}" if name else ": missing; "
+            also = "; X is one of these, or a METRIC" if variable == "x" else ""
             raise BadInputError(
-                f"{variable.upper()}{near}grid {Path(spec.grid).stem} varies {', '.join(allowed)}"
+                f"{variable.upper()}{near}grid {Path(spec.grid).stem} varies {', '.join(allowed)}{also}"
             )
     points = points_of(spec, cells, varied)
     x = "point" if spec.form == "scatter" else spec.x  # each point of a scatter is a group of its own

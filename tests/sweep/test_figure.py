@@ -23,9 +23,10 @@ from analysis.figures import style
 from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, files, lines, look, render
+from commitpath.charts import command, files, lines, look, render, scatter
 from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, Value
+from commitpath.charts.scatter import Mark
 from commitpath.charts.spec import FORMS, OP, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
 from commitpath.reporting.durability_rows import MEASURED
@@ -186,6 +187,46 @@ def test_each_panel_without_one_below_has_the_names_of_its_axis(form: str) -> No
 def shown(made: Figure) -> list[Axes]:
     """The panels of a figure, without the empty places."""
     return [axes for axes in made.axes if axes.get_visible()]
+
+
+def scattered(marks: list[Mark]) -> Axes:
+    """A panel of marks in two columns of a page, with logarithmic axes."""
+    look_of = {
+        "title": "",
+        "width": 7.0,
+        "across": 3,
+        "x_label": "x",
+        "y_label": "y",
+        "colors": {"": "#000000"},
+    }
+    (axes,) = shown(scatter.render({**look_of, "x_scale": "log", "y_scale": "linear"}, [("", marks)]))
+    return axes
+
+
+def test_numbers_of_a_logarithmic_axis_do_not_overlap() -> None:
+    for most, least in ((40, 2), (5000, 3)):
+        axes = scattered([Mark(10, 1, ""), Mark(most, 2, "")])
+        low, high = axes.get_xlim()
+        texts = [look.tick(at) for at in axes.get_xticks() if low <= at <= high]
+        assert (
+            len(texts) >= least and sum(look.extent(text, look.POINTS) + 0.06 for text in texts) < 7 / 3 - 0.6
+        )
+
+
+@pytest.mark.parametrize(
+    ("marks", "corner"),
+    [
+        ([(10, 90), (5000, 100)], ("left", "bottom")),
+        ([(10, 1), (5000, 100)], ("right", "bottom")),
+        ([(10, 1), (5000, None)], ("left", "top")),
+        ([(10, 1), (None, 1), (10, 100)], ("right", "top")),
+    ],
+)
+def test_the_words_for_missing_numbers_cover_no_mark(
+    marks: list[tuple[float | None, float | None]], corner: tuple[str, str]
+) -> None:
+    (words,) = scattered([Mark(x, y, "", "missing") for x, y in marks] + [Mark(300, 50, "")]).texts
+    assert (words.get_ha(), words.get_va()) == corner and words.get_text().startswith("missing: ")
 
 
 def test_series_as_dark_as_another_have_a_hatch() -> None:
