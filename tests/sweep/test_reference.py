@@ -87,6 +87,11 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
         )
 
 
+def test_a_setup_names_no_setting_that_an_engine_lacks(newcomer: Lab) -> None:
+    out = newcomer.ok("setup-text", GRID="reference")
+    assert "; device emmc-5.0, fs ext4-ordered, engine lmdb; " in out
+
+
 @pytest.mark.parametrize("metric", ["tps", "per_transaction", "block"])
 def test_a_comparison_fits_a_terminal(newcomer: Lab, metric: str) -> None:
     """Also of cells that differ in nine axes."""
