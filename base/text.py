@@ -1,4 +1,4 @@
-"""Format messages: escape invisible characters, wrap, list allowed values, suggest near ones, add plurals."""
+"""Format messages and tables: escape invisible characters, wrap, list allowed values, suggest near ones."""
 
 import difflib
 import textwrap
@@ -63,6 +63,24 @@ def filled(paragraph: str, more: str = "  ", width: int = COLUMNS, first: str = 
 def filled_lines(paragraphs: Iterable[str]) -> str:
     """Join texts, each in lines of a terminal and made printable."""
     return "\n".join(line for paragraph in paragraphs for line in filled(printable(paragraph)))
+
+
+def rows_by_place(
+    head: Sequence[str], last: str, rows: Sequence[tuple[str, Sequence[str], str]]
+) -> list[str]:
+    """Return rows (place, numbers, words) in lines of a terminal: each place, and under it its rows.
+
+    head, last: the names of the numbers and of the words.
+    """
+    every = [("", head, last), *rows]
+    widths = [max(map(len, column)) for column in zip(*(numbers for _, numbers, _ in every), strict=True)]
+    places: dict[str, list[str]] = {}
+    for place, numbers, words in every:
+        text = "  ".join(number.rjust(width) for number, width in zip(numbers, widths, strict=True))
+        places.setdefault(place, filled(place)).extend(
+            filled(words, " " * (len(text) + 4), first=f"{text}  ")
+        )
+    return [line for lines in places.values() for line in lines]
 
 
 # Most names that an error lists, or most columns of more.

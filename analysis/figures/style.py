@@ -137,6 +137,8 @@ def save(made: Figure, path: Path) -> None:
             part.write_text(text, encoding="utf-8")
             return
         if kind != "svg":
+            # dark text on nothing cannot be read in a dark viewer; SVG follows its reader's scheme
+            made.patch.set_visible(kind == "png")
             dated = {"pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
             metadata = dated.get(kind, {"Software": None})
             made.savefig(part, format=kind, dpi=200, facecolor="white", metadata=metadata)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 
 from analysis.figures import style
@@ -20,7 +20,11 @@ Y_AXIS = 0.55  # inches left of a panel
 
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
-    """Draw a figure of grouped bars."""
+    """Draw a figure of grouped bars.
+
+    figure: title, width, across (panels in a row) or rows (numbers of panels), plain (without causes), and
+    hatches (of series).
+    """
     laid = [places(shown) for shown in drawn]
     across = figure.get("across", len(drawn))
     rows = [list(range(at, min(at + across, len(drawn)))) for at in range(0, len(drawn), across)]
@@ -29,17 +33,24 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     causes = [] if figure.get("plain") else list(cause_rows.ROWS)
     under = 0.2 + labels * 0.12 + len(causes) * cause_rows.LINE / 72 + (0.35 if figure.get("plain") else 0)
     slots = [placed.width + 0.6 for placed in laid]
+    # a sweep's panels stand in columns, also in a last row that is shorter
+    columns = [max(slots[at::across]) for at in range(across)] if "rows" not in figure else []
+    wide = [columns or [slots[at] for at in row] for row in rows]
     pitch = [
-        (figure["width"] - Y_AXIS * len(row)) * 72 / sum(slots[at] for at in row) for row in rows for _ in row
+        (figure["width"] - Y_AXIS * len(each)) * 72 * share / sum(each) / slots[at]
+        for row, each in zip(rows, wide, strict=True)
+        for at, share in zip(row, each, strict=False)
     ]
     rooms = [slot * step / 72 for slot, step in zip(slots, pitch, strict=True)]
     high = [len(frame.ratios(shown, room)) for shown, room in zip(drawn, rooms, strict=True)]
     over = 0.25 + 0.13 * max(high)
-    made, parts = frame.frame(figure, notes, legend(drawn), len(rows) * (PANEL + under + over))
-    for row, part in zip(rows, parts.subfigures(len(rows), 1, squeeze=False)[:, 0], strict=True):
-        axes = part.subplots(1, len(row), width_ratios=[slots[at] for at in row], squeeze=False)[0]
-        for column, (at, panel_axes) in enumerate(zip(row, axes, strict=True)):
-            panel(panel_axes, drawn[at], laid[at], pitch[at], column == 0)
+    hatches = figure.get("hatches", {})
+    made, parts = frame.frame(figure, notes, legend(drawn, hatches), len(rows) * (PANEL + under + over))
+    for row, row_axes in zip(rows, grid(parts, wide), strict=True):
+        for empty in row_axes[len(row) :]:
+            empty.set_visible(False)
+        for column, (at, panel_axes) in enumerate(zip(row, row_axes, strict=False)):
+            panel(panel_axes, drawn[at], laid[at], pitch[at], column == 0, hatches)
             frame.title(panel_axes, drawn[at], rooms[at], max(high[other] for other in row))
             if figure.get("plain"):
                 frame.x_names(panel_axes, list(laid[at].groups.values()), list(laid[at].groups), rooms[at])
@@ -49,7 +60,20 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     return made
 
 
-def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> None:
+def grid(part: SubFigure, wide: Sequence[Sequence[float]]) -> list[Sequence[Axes]]:
+    """Return the axes of each row of panels; their edges are aligned if all rows have the same widths."""
+    if all(each is wide[0] for each in wide):
+        return list(part.subplots(len(wide), len(wide[0]), width_ratios=wide[0], squeeze=False))
+    rows = part.subfigures(len(wide), 1, squeeze=False)[:, 0]
+    return [
+        row.subplots(1, len(each), width_ratios=each, squeeze=False)[0]
+        for row, each in zip(rows, wide, strict=True)
+    ]
+
+
+def panel(
+    axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool, hatches: Mapping[str, str]
+) -> None:
     """Draw one panel. pitch: points from bar to bar."""
     style.grid(axes, "y")
     upright = any(look.extent(label(value)) * 72 > pitch for value in drawn.values)
@@ -66,7 +90,7 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
             if foot - 0.03 * top < tps < foot + part * top:
                 foot = tps + 0.03 * top
         top = max(top, foot / (0.98 - part))
-        bar(axes, x, value, upright, foot)
+        bar(axes, x, value, upright, foot, hatches.get(value.bar.series))
     axes.set_ylim(0, top)
     axes.set_xlim(-0.8, laid.width - 0.2)
     authors(axes, drawn, laid)
@@ -92,7 +116,7 @@ def label(value: Value) -> str:
     return look.digits(number) + "".join(value.marks) if number is not None else SIGNS[value.found.state]
 
 
-def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
+def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float, hatch: str | None) -> None:
     """Draw a bar with its number at `foot`, or the word for a missing value."""
     number, how = value.number, value.bar
     rotation = 90 if upright or number.value is None else 0
@@ -100,12 +124,12 @@ def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
     if number.value is None:
         ink = look.FAILED if value.found.state == "failed" else look.ABSENT
     else:
-        hatch = look.HATCH if how.hatched else None
         full = look.color(how.color, how.light)
+        ink_of_hatch = look.ink_on(full) if hatch else look.color(how.color) if how.light else "white"
+        hatch = hatch or (look.HATCH if how.hatched else None)
         if how.outlined:
             axes.bar(x, number.value, 0.86, facecolor="white", hatch=hatch, edgecolor=full, linewidth=1)
         else:
-            ink_of_hatch = "white" if not how.light else look.color(how.color)
             axes.bar(x, number.value, 0.92, color=full, hatch=hatch, edgecolor=ink_of_hatch, linewidth=0)
         if number.interval:
             axes.vlines(x, max(number.interval[0], 0), number.interval[1], color=style.INK, linewidth=0.8)
@@ -131,12 +155,17 @@ def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
                   markeredgecolor=look.PAPER, markeredgewidth=0.7, clip_on=False)  # fmt: skip
 
 
-def legend(drawn: list[Drawn]) -> list[Any]:
+def legend(drawn: list[Drawn], hatches: Mapping[str, str]) -> list[Any]:
     """Return the handles of series, boards, builds and readings."""
     bars = [value.bar for value in values_of(drawn)]
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
     order = dict.fromkeys(series for shown in drawn for series in shown.panel.series)
-    handles: list[Any] = [Patch(color=colors[name], label=name) for name in order if name in colors]
+    handles: list[Any] = [
+        Patch(facecolor=colors[name], edgecolor=look.ink_on(colors[name]), linewidth=0, label=name,
+              hatch=hatches.get(name))
+        for name in order
+        if name in colors
+    ]  # fmt: skip
     for label, hollow in boards(drawn):
         fill = "white" if hollow else look.PLAIN
         handles.append(Patch(facecolor=fill, edgecolor=look.PLAIN, linewidth=1, label=label))

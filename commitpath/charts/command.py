@@ -12,7 +12,7 @@ from base.paths import EXPERIMENTS
 from base.text import did_you_mean, filled_lines, printable
 from commitpath.cells.data_files import load
 from commitpath.charts import files
-from commitpath.charts.files import SUFFIXES, figure_path
+from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
 from commitpath.command_line.stored_run import or_import
@@ -65,12 +65,11 @@ def spec_of(options: Mapping[str, str]) -> Spec:
         content = load(FIGURES / f"{name}.yml", "sweep_figure")
         content.pop("description", None)
     content |= {key.lower(): text for key, text in options.items() if key.lower() in FIELDS}
-    if lacking := [key.upper() for key in ("grid", "x") if not content.get(key)]:
+    if not content.get("grid"):
         raise BadInputError(
-            f"{' and '.join(lacking)}: missing; make figure takes GRID=<a grid that was swept> X=<an axis> "
-            f"METRIC=<a number> FIGURE=<file>{'|'.join(SUFFIXES)}, or NAME=<{'|'.join(names())}> "
-            "(make help figure)"
+            "GRID: missing; make figure takes GRID= X= FIGURE=, or NAME= FIGURE= (make help figure)"
         )
+    content.setdefault("x", "")
     return Spec(**{**content, "width": float(content.get("width", WIDTHS[0]))})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".pdf", ".svg", ".png", ".pgf")
+# The first lines of the CSVs of make figure and make durability end so.
+ENDS = (",cell_ids,run_ids,marks", ",against promise,promised,marks")
+MOST = 10_000  # characters of a first line that is looked at
 
 
 def figure_path(text: str, numbers: bool = True) -> Path:
     """Return the file that FIGURE names; a figure that is there will be replaced. Raises BadInputError.
 
-    numbers: whether they are written, too, as CSV: another CSV of that name is not replaced.
+    numbers: whether they are written, too, as CSV: one that no figure wrote is not replaced.
     """
     if not text:
         raise BadInputError(f"FIGURE: missing; a {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
@@ -40,13 +44,20 @@ def figure_path(text: str, numbers: bool = True) -> Path:
     for file in (path, *([table] if numbers else [])):
         if file.is_dir():
             raise BadInputError(f"FIGURE={text}: {file} is a folder")
-    if numbers and table.exists() and not any(path.with_suffix(suffix).exists() for suffix in SUFFIXES):
+    if numbers and os.path.lexists(table) and not is_of_figure(table):
         raise BadInputError(
-            f"FIGURE={text}: {table}, for its numbers, is there already, without a figure; delete it, or "
-            "name another figure"
+            f"FIGURE={text}: its numbers go to {table.name}, which no figure wrote; name another figure"
         )
     places.check_writable(path.parent, "FIGURE names a file elsewhere")
     return path
+
+
+def is_of_figure(table: Path) -> bool:
+    """Return whether a CSV has the first line of one that a figure writes."""
+    if not table.is_file():
+        return False
+    with table.open(encoding="utf-8", errors="replace") as file:
+        return file.readline(MOST).rstrip("\n").endswith(ENDS)
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
@@ -64,6 +75,5 @@ def save(figure: Figure, path: Path, rows: Iterable[Sequence[Any]]) -> None:
         table = path.with_suffix(".csv").name
         write_csv(part / table, rows)
         style.save(figure, part / path.name)
-        # the figure first: a CSV alone blocks the next call
         for name in (path.name, table):
             (part / name).replace(path.parent / name)

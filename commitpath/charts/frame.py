@@ -16,6 +16,7 @@ from commitpath.charts import look
 from commitpath.charts.model import Bar, Drawn, Stated
 
 LINE = 0.125  # inches of a line of small text
+NAMES = 0.25  # inches of the names of an x axis
 
 
 def frame(
@@ -187,22 +188,31 @@ def panels(
     """Return a page and the axes of its panels, `across` in a row. around: inches above and below each."""
     across = figure["across"]
     rows = math.ceil(number / across)
-    made, part = frame(figure, notes, handles, rows * (high + around))
+    uneven = rows > 1 and number % across > 0
+    made, part = frame(figure, notes, handles, rows * (high + around) + uneven * NAMES)
     axes = list(part.subplots(rows, across, squeeze=False, sharey=True, sharex=True).flat)
     for empty in axes[number:]:
         empty.set_visible(False)
+    # also above an empty place
+    for lowest in axes[max(number - across, 0) : number]:
+        lowest.tick_params(axis="x", labelbottom=True)
     return made, axes
 
 
-def metric_axis(axis: Any, scale: str) -> None:
-    """Give an axis of a metric plain numbers and a scale of matplotlib's: linear (from 0), log or symlog."""
+def metric_axis(axis: Any, scale: str, room: float = math.inf) -> None:
+    """Give an axis of a metric plain numbers and a scale of matplotlib's: linear (from 0), log or symlog.
+
+    room: inches for the numbers of an x axis.
+    """
     getattr(axis.axes, f"set_{axis.axis_name}scale")(scale)
     if scale == "linear":
         getattr(axis.axes, f"set_{axis.axis_name}lim")(0)
     else:
         axis.set_minor_locator(NullLocator())
     if scale == "log":
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = axis.get_view_interval()
+        needed = 3 * math.log10(high / low) * (look.extent(look.tick(high), look.POINTS) + 0.06)
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if needed < room else (1,)))
     axis.set_major_formatter(lambda value, _: look.tick(value))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -92,9 +93,9 @@ def panel(
     middle = (len(drawn.panel.series) - 1) / 2
     for (at, series), outlined in itertools.product(enumerate(drawn.panel.series), (False, True)):
         of = [value for value in drawn.values if (value.bar.series, value.bar.outlined) == (series, outlined)]
+        of.sort(key=lambda value: groups.index(value.bar.group))
         points = [(groups.index(value.bar.group) + apart * (at - middle), value.number.value) for value in of]
-        axes.plot([x for x, _ in points], [tps if tps is not None else float("nan") for _, tps in points],
-                  **how[series] | (VIRTUAL_LINE if outlined else {}))  # fmt: skip
+        axes.plot(*with_gaps(points), **how[series] | (VIRTUAL_LINE if outlined else {}))
         for (x, _), value in zip(points, of, strict=True):
             if value.number.interval and value.number.value:
                 # a logarithmic axis has nothing at or below 0
@@ -112,6 +113,16 @@ def panel(
     if first:
         axes.set_ylabel(f"{drawn.panel.label} (log)")
     frame.title(axes, drawn, room, high)
+
+
+def with_gaps(points: Sequence[tuple[float, float | None]]) -> tuple[list[float], list[float]]:
+    """Return x and y of a line that breaks at a value without a number, and at one that the series lacks."""
+    line: list[tuple[float, float]] = []
+    for x, number in points:
+        if line and x - line[-1][0] > 1.5:
+            line.append((x - 1, math.nan))
+        line.append((x, math.nan if number is None else number))
+    return [x for x, _ in line], [y for _, y in line]
 
 
 def absent(axes: Axes, drawn: Drawn) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
@@ -43,6 +43,10 @@ FAILED = "#E0002D"
 ABSENT = "#6B6B6B"  # missing, or left out by a grid
 PLAIN = "#59626C"  # in a legend: of any series
 HATCH = "/////"
+# Of bars about as dark as others.
+HATCHES = ("", HATCH, "....", "\\\\\\\\\\", "xxxx", "-----", "|||||")
+# Least difference of CIE L* between two greys that are told apart, and L* above which a hatch is dark.
+APART, BRIGHT = 15, 65
 
 
 def colors() -> dict[str, str]:
@@ -78,6 +82,27 @@ def hues(series: Sequence[str]) -> dict[str, str]:
     others = [name for name in series if name not in named]
     free = [hue for hue in HUES if hue not in named.values()]
     return named | dict(zip(others, itertools.cycle(free), strict=False))
+
+
+def lightness(color: str) -> float:
+    """Return CIE L* of #RRGGBB: 0 is black, 100 white."""
+    parts = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color))
+    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
+
+
+def ink_on(color: str) -> str:
+    """Return the color of a hatch on a color."""
+    return style.INK if lightness(color) > BRIGHT else "white"
+
+
+def hatches(colors: Mapping[str, str]) -> dict[str, str]:
+    """Return a hatch for each series, which tells it apart in grey from those with a color as dark."""
+    made: dict[str, str] = {}
+    for name, color in colors.items():
+        alike = {made[other] for other in made if abs(lightness(colors[other]) - lightness(color)) < APART}
+        made[name] = next((hatch for hatch in HATCHES if hatch not in alike), HATCH)
+    return made
 
 
 def tick(value: float) -> str:

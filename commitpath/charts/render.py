@@ -57,4 +57,7 @@ def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn], notes: list[str]) 
         # the panels have one x axis, and so the same groups
         same = [replace(shown, panel=replace(shown.panel, groups=groups)) for shown in drawn]
         return lines.render(figure, same, notes)
+    colors = {value.bar.series: look.color(value.bar.color) for value in values_of(drawn)}
+    order = dict.fromkeys(name for shown in drawn for name in shown.panel.series if name in colors)
+    figure["hatches"] = look.hatches({name: colors[name] for name in order})
     return bars.render(figure, drawn, notes)

@@ -92,8 +92,6 @@ def render(
             axes.step(
                 *zip(*best, strict=True), where="post", color=style.INK, alpha=0.5, linewidth=1, zorder=1
             )
-        text, color = absence([mark.state for mark in some]) if some else ("none drawn", look.ABSENT)
-        axes.text(0.02, 0.02, text, fontsize=look.SMALL, color=color, transform=axes.transAxes)
         axes.set_xlabel(
             figure["x_label"] if place + figure["across"] >= len(panels) else "",
             fontsize=look.SMALL,
@@ -106,13 +104,39 @@ def render(
         )
         axes.set_title("\n".join(lines), fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
-    frame.metric_axis(grid[0].xaxis, figure["x_scale"])
+    room = figure["width"] / figure["across"] - 0.6
+    frame.metric_axis(grid[0].xaxis, figure["x_scale"], room)
     if names:
         grid[0].set_yticks(range(len(names)), names)
         grid[0].set_ylim(len(names) - 0.5, -0.5)
     else:
         frame.metric_axis(grid[0].yaxis, figure["y_scale"])
+    for axes, (_, some) in zip(grid, panels, strict=False):
+        absent(axes, some, room, height)
     return made
+
+
+def absent(axes: Axes, marks: Sequence[Mark], room: float, height: float) -> None:
+    """Write the words for missing values in the first corner without a mark.
+
+    room, height: inches of the panel, with its final scales.
+    """
+    text, color = absence([mark.state for mark in marks]) if marks else ("none drawn", look.ABSENT)
+    wide, high = (look.extent(text) + 0.15) / room, 0.25 / height
+    into = axes.transData + axes.transAxes.inverted()
+    drawn = []
+    for mark in marks:
+        x, y = into.transform((1 if mark.x is None else mark.x, 1 if mark.y is None else mark.y))
+        drawn.append((1 if mark.x is None else x, 0 if mark.y is None else y))
+    corners = [
+        (right, up)
+        for up, right in itertools.product((0, 1), (0, 1))
+        if not any(abs(x - right) < wide and abs(y - up) < high for x, y in drawn)
+    ]
+    right, up = next(iter(corners), (0, 0))
+    ha, va = ("left", "right")[right], ("bottom", "top")[up]
+    axes.text(0.02 + 0.96 * right, 0.02 + 0.96 * up, text, ha=ha, va=va, fontsize=look.SMALL, color=color,
+              transform=axes.transAxes)  # fmt: skip
 
 
 def draw(axes: Axes, mark: Mark, how: dict[str, Any], hollow: bool) -> None:
@@ -128,7 +152,9 @@ def draw(axes: Axes, mark: Mark, how: dict[str, Any], hollow: bool) -> None:
     whole = how["fillstyle"] == "full"
     edge = look.FAILED if mark.outlined else "white" if whole else how["color"]
     at = (1 if mark.x is None else mark.x, 0 if mark.y is None else mark.y)
-    axes.plot(*([value] for value in at), **how, markeredgecolor=edge, clip_on=inside, transform=transform,
+    # whole at 0, too; a missing number over one of 0
+    axes.plot(*([value] for value in at), **how, markeredgecolor=edge, clip_on=False, transform=transform,
+              zorder=2 if inside else 3,
               markeredgewidth=0.4 if whole and not mark.outlined else 0.9)  # fmt: skip
     if mark.interval and inside:
         axes.vlines(at[0], *mark.interval, color=how["color"], linewidth=0.8)

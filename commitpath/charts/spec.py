@@ -92,11 +92,12 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     ]
     for variable in ("x", "series", "facet"):
         name = getattr(spec, variable)
-        if name and name not in (*varied, OP) and name not in metrics.METRICS:
-            allowed = [*varied, OP, *(metrics.METRICS if variable == "x" and not varied else ())]
+        if name not in (*varied, OP, *metrics.METRICS, *([""] if variable != "x" else [])):
+            allowed = [*varied, OP]
+            near = f"={name}: {did_you_mean(name, [*allowed, *metrics.METRICS])}" if name else ": missing; "
+            also = "; X is one of these, or a METRIC" if variable == "x" else ""
             raise BadInputError(
-                f"{variable.upper()}={name}: {did_you_mean(name, allowed)}grid {Path(spec.grid).stem} does "
-                f"not vary it; it varies {', '.join(allowed)}"
+                f"{variable.upper()}{near}grid {Path(spec.grid).stem} varies {', '.join(allowed)}{also}"
             )
     points = points_of(spec, cells, varied)
     x = "point" if spec.form == "scatter" else spec.x  # each point of a scatter is a group of its own

@@ -8,7 +8,7 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
-from base.text import did_you_mean
+from base.text import choices, did_you_mean
 from commitpath.cells.axes import axes, run_axes
 
 
@@ -82,7 +82,8 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
             continue
         by_lower_case = {value.casefold(): value for value in values}
         if text.casefold() not in by_lower_case:
-            raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {', '.join(values)}")
+            allowed = choices(values, f"make help {command}")
+            raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {allowed}")
         listed[name] = by_lower_case[text.casefold()]
     return listed
 

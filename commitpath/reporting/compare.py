@@ -2,11 +2,12 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
-from base.text import aligned, filled, printable_lines
+from base.text import UNBROKEN, counted, did_you_mean, filled, printable_lines, rows_by_place
 from commitpath.charts.files import write_csv
 from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.database import select
@@ -14,6 +15,7 @@ from commitpath.host import places
 from commitpath.reporting import statistics
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import left_out, match
+from commitpath.reporting.sample_table import short
 from commitpath.results import query
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
@@ -25,17 +27,17 @@ HEAD = (
 )
 # Per cent within which two sides are equal.
 MARGIN, MOST_MARGIN = "1", 100
-METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
+# Some that METRIC may be.
+METRICS = ("tps", "latency_us.p99", "per_transaction.bytes_written", "syncs", "write_amplification")
 
 
 @judged
 def compare(options: dict[str, str], check: Check) -> Outcome:
     """Print the comparison; write it to FILE as CSV, and to PAGE as a page."""
-    if not options.get("A") or not options.get("B"):
+    if lacking := [side for side in "AB" if not options.get(side)]:
         raise BadInputError(
-            "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
-            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}>, MARGIN=<per cent>, "
-            "FILE=<new .csv> and PAGE=<new .html>"
+            f"{' and '.join(lacking)}: missing; make compare takes A=<runs> and B=<runs>, such as "
+            "'fs=f2fs mode=wal' (make help compare)"
         )
     margin = margin_of(options.get("MARGIN", MARGIN))
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
@@ -49,10 +51,12 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     metric = options.get("METRIC", "tps")
     rows = [row for cell in matched for row in rows_of(cell, metric, margin)]
     if not rows:
-        raise BadInputError(f"METRIC={metric}: none of the runs has it; e.g. {METRICS}")
-    head = [f"A: {options['A']}", f"B: {options['B']}"]
-    head.append(f"{metric}, {len(matched)} matched cell{'s' * (len(matched) != 1)}")
-    print(printable_lines([*head, *text(rows, margin, left_out(options, a, b))]))
+        near = did_you_mean(metric, METRICS)
+        raise BadInputError(f"METRIC={metric}: {near}no run has it; e.g. {', '.join(METRICS)}")
+    each = f", each with {rows[0].samples}" if same(rows) else ""
+    medians = f"medians of {metric}, {counted(len(matched), 'matched cell')}{each}"
+    head = [f"A: {options['A']}", f"B: {options['B']}", medians]
+    print(printable_lines(text(head, rows, margin, left_out(options, a, b))))
     if target:
         write_csv(target, [HEAD, *map(line_of, rows)])
     if files:
@@ -86,14 +90,26 @@ def margin_of(text: str) -> float:
     return float(text) / 100
 
 
-def text(rows: list[Row], margin: float, more: list[str]) -> list[str]:
-    """Return the table, its footnotes, the verdict over all cells for each number, and more notes."""
-    table = [["cell", "of", "median A", "median B", "samples", "B/A", "interval", "verdict"]]
+def same(rows: Sequence[Row]) -> bool:
+    """Return whether all rows have the same number of samples."""
+    return len({row.samples for row in rows}) == 1
+
+
+def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> list[str]:
+    """Return the heading, the table, its footnotes, the verdict over all cells for each number, and notes."""
+    # one seed on one board has none
+    spans = any(row.difference.interval for row in rows)
+    wide = max(len(row.metric) for row in rows)
+    once = same(rows)
+    table = []
     for row in rows:
-        medians = [f"{statistics.median(values):.4g}" for values in (row.a, row.b)]
-        numbers = [row.samples, *numbers_of(row)]
-        table.append([row.cell, row.metric, *medians, *numbers, " ".join([row.difference.text, *row.marks])])
-    lines = aligned(table)
+        medians = [short(statistics.median(values)) for values in (row.a, row.b)]
+        numbers = [f"  {row.metric:<{wide}}", *medians, *numbers_of(row)[: 1 + spans]]
+        # a cell has one number of samples, and its marks
+        samples = "" if once else f": {row.samples.replace(' ', UNBROKEN)}"
+        table.append((" ".join([f"{row.cell}{samples}", *row.marks]), numbers, row.difference.text))
+    names = [f"  {'of':<{wide}}", "A", "B", "B/A", *(["interval"] if spans else [])]
+    lines = rows_by_place(names, "verdict", table)
     notes = sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
     repeats = dict.fromkeys(
         f"{row.cell}, {side}: {runs} runs, {len(values)} sample{'s' * (len(values) != 1)}"
@@ -109,7 +125,8 @@ def text(rows: list[Row], margin: float, more: list[str]) -> list[str]:
         if len(alike) > 1:
             flags = sorted({mark for row in alike for mark in row.marks})
             notes.append(" ".join([f"over {len(alike)} cells, {metric}: {overall(alike)}", *flags]))
-    return [*lines, *(line for note in [*notes, *more] for line in filled(note))]
+    above, below = ([line for note in some for line in filled(note)] for some in (head, [*notes, *more]))
+    return [*above, *lines, *below]
 
 
 def margins(rows: list[Row], margin: float) -> str:

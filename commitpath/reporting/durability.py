@@ -10,26 +10,23 @@ from pathlib import Path
 from base.errors import BadInputError
 from base.text import filled, filled_lines, printable_lines
 from commitpath.charts import files
-from commitpath.charts.files import SUFFIXES, figure_path
+from commitpath.charts.files import figure_path
+from commitpath.command_line import variables
 from commitpath.command_line.stored_run import or_import
 from commitpath.reporting import durability_rows
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
 from commitpath.results.marks import joined
 from commitpath.results.query import Results, current
-from commitpath.sweep.grid import Expanded, expand, load, names
+from commitpath.sweep.grid import Expanded, expand
 from model import engines
 
 
 def durability(options: dict[str, str]) -> None:
     """Draw the figure that OVER selects, write its numbers as CSV, and print a table."""
-    grid = options.get("GRID")
-    if not grid or not options.get("FIGURE"):
-        raise BadInputError(
-            f"make durability takes GRID=<a grid with CRASH that was swept; there are {', '.join(cutting())}"
-            f"> and FIGURE=<file>{' or '.join(SUFFIXES)}"
-        )
-    path = figure_path(options["FIGURE"])
+    if not (grid := options.get("GRID")):
+        raise variables.missing("durability", ["GRID"])
+    path = figure_path(options.get("FIGURE", ""))
     results = current().of_lab(options.get("LAB"))
     found = measured(grid, expand(grid), results)
     if "LOSE_AT_MOST" in options:
@@ -55,19 +52,6 @@ def durability(options: dict[str, str]) -> None:
         )
     files.save(figure, path, rows)
     print(printable_lines([*lines, *filled(f"{caption}."), f"{path}, {path.with_suffix('.csv')}"]))
-
-
-def cutting() -> list[str]:
-    """Return the grids that set CRASH, themselves or in a part."""
-    return [name for name in names() if sets_crash(name)]
-
-
-def sets_crash(name: str) -> bool:
-    """Return whether the file of a grid or of one of its parts sets a crash."""
-    _, content = load(name)
-    every = [content.get("axes", {}), content.get("constants", {}), *content.get("variants", [])]
-    crashes = any(settings.get("crash", "none") not in ("none", ["none"]) for settings in every)
-    return crashes or any(map(sets_crash, content.get("grids", [])))
 
 
 def within(found: Found, loss: str) -> Found:

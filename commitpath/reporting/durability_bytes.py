@@ -6,19 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from base.errors import BadInputError
+from base.text import filled, rows_by_place
 from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.candidates import CUTS
-from commitpath.reporting.durability_rows import (
-    MEASURED,
-    Found,
-    Row,
-    cuts,
-    name_of,
-    place_of,
-    table,
-    took,
-)
+from commitpath.reporting.durability_rows import KEY, MEASURED, Found, Row, cuts, name_of, place_of, took
 from commitpath.results.marks import MARKED, footnotes, joined, made_otherwise, transactions
 from commitpath.results.query import Results
 
@@ -144,4 +136,4 @@ def lines(costs: Costs) -> list[str]:
         (cost.place, (f"{cost.kib:.1f}", f"{cost.ms:.2f}", took(cost.row.trials)), f"{cost.name} {cost.mark}")
         for cost in costs.costs
     ]
-    return table(("KiB/tx", "ms/tx", "most lost"), rows)
+    return [*rows_by_place(("KiB/tx", "ms/tx", "most lost"), "settings", rows), *filled(KEY)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.report.terminal import seconds
-from base.text import filled
+from base.text import filled, rows_by_place
 from commitpath.cells.axes import shown
 from commitpath.database import select
 from commitpath.database.select import Run
@@ -145,16 +145,4 @@ def lines(found: Found) -> list[str]:
         )
         for row in found.rows
     ]
-    return table(("TPS", "most lost", "mean lost"), rows)
-
-
-def table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str], str]]) -> list[str]:
-    """Return rows (place, numbers, name) in lines of a terminal, each place with its rows, and KEY."""
-    every = [("", head, "settings"), *rows]
-    widths = [max(map(len, column)) for column in zip(*(numbers for _, numbers, _ in every), strict=True)]
-    places: dict[str, list[str]] = {}
-    for place, numbers, name in every:
-        text = "  ".join(number.rjust(width) for number, width in zip(numbers, widths, strict=True))
-        lines = filled(name, " " * (len(text) + 4), first=f"{text}  ")
-        places.setdefault(place, filled(place)).extend(lines)
-    return [*(line for lines in places.values() for line in lines), *filled(KEY)]
+    return [*rows_by_place(("TPS", "most lost", "mean lost"), "settings", rows), *filled(KEY)]

@@ -131,7 +131,12 @@ def cells(runs: Sequence[Run]) -> str:
             joined.setdefault((*block[:at], (), *block[at + 1 :]), []).extend(block[at])
         blocks = [(*rest[:at], tuple(values), *rest[at + 1 :]) for rest, values in joined.items()]
     texts = [
-        ", ".join(f"{name} {listed(values)}" for name, values in zip(axes, block, strict=True))
+        # without what its engine lacks
+        ", ".join(
+            f"{name} {listed(values)}"
+            for name, values in zip(axes, block, strict=True)
+            if values != (select.NONE,)
+        )
         for block in blocks
     ]
     return f"Of the {total} combinations of these values {len(combinations)} were run: {'; '.join(texts)}."

@@ -163,7 +163,7 @@ def test_the_front_is_what_no_cell_beats() -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ({}, "make durability takes GRID=<a grid with CRASH that was swept; there are "),
+        ({}, "GRID: missing; make durability takes GRID=<a grid with CRASH that was swept, "),
         ({"GRID": "quick", "FIGURE": "x.svg"}, "GRID=quick: its cells have CRASH=none, and need one"),
         (
             {"GRID": "durability-short", "FIGURE": "x.svg"},

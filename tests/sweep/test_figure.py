@@ -2,10 +2,12 @@
 
 import csv
 import json
+import math
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,17 +15,23 @@ from typing import Any
 import pytest
 from copied import copy_tree, python
 from lab import Lab, edit, one_line
+from matplotlib import image
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures import style
 from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, files, look
+from commitpath.charts import command, files, lines, look, render, scatter
 from commitpath.charts.files import figure_path
+from commitpath.charts.model import Drawn, Value
+from commitpath.charts.scatter import Mark
 from commitpath.charts.spec import FORMS, OP, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
+from commitpath.reporting.durability_rows import MEASURED
 from commitpath.results.metrics import METRICS, rate
+from commitpath.results.query import Found, Number
 from commitpath.sweep.grid import expand
 
 GRID = """description: page sizes
@@ -128,6 +136,112 @@ def test_panels_of_lines_have_one_x_axis(swept: Lab, tmp_path: Path) -> None:
     assert ticks == ["1024", "4096", "16384"]
 
 
+def ones(spec: Spec, form: str = "") -> Figure:
+    """A figure of a grid in which each number is 1."""
+    spec, made = panels(replace(spec, form=form), expand(spec.grid))
+    found = Found("ok", None)
+    every = [
+        Drawn(
+            panel, tuple(Value(bar, found, Number(1.0, 1.0, 1.0), None, None, ()) for bar in panel.bars), ()
+        )
+        for panel in made
+    ]
+    return render.draw(spec, every, every if spec.x in METRICS else [], [])
+
+
+SYNC = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
+
+
+def test_a_line_joins_neighbours_of_the_axis_only() -> None:
+    """OFF is measured with WAL and OFF, and not with MEMORY between them."""
+    spec = Spec("reference", "journal_mode", series="synchronous", where=SYNC)
+    (axes,) = ones(spec, "lines").axes
+    breaks = [gaps(line.get_ydata()) for line in axes.lines if len(line.get_xdata())]
+    assert breaks == [[1], [], [], []]
+
+
+def test_a_line_breaks_at_a_missing_number() -> None:
+    x, y = lines.with_gaps([(0.1, 5.0), (1.1, None), (2.1, 6.0), (4.1, 7.0)])
+    assert x == pytest.approx([0.1, 1.1, 2.1, 3.1, 4.1])
+    assert gaps(y) == [1, 3]
+
+
+def gaps(numbers: Iterable[Any]) -> list[int]:
+    """The places of a line at which it has no number."""
+    return [at for at, number in enumerate(numbers) if math.isnan(number)]
+
+
+@pytest.mark.parametrize("form", ["bars", "lines", "scatter"])
+def test_each_panel_without_one_below_has_the_names_of_its_axis(form: str) -> None:
+    """Of four, three in a row, two are above an empty place; the fourth is as wide as they."""
+    x = "kib" if form == "scatter" else "journal_mode"
+    spec = Spec("ledger", x, series="synchronous", facet="fs", width=7.0)
+    made = ones(spec, form)
+    made.canvas.draw()
+    names = [axes.xaxis.get_tick_params()["labelbottom"] for axes in shown(made)]
+    assert names == [form == "bars", True, True, True]
+    assert [bool(axes.get_xlabel()) for axes in shown(made)] == names
+    assert len({round(axes.get_position().width, 2) for axes in shown(made)}) == 1
+
+
+def shown(made: Figure) -> list[Axes]:
+    """The panels of a figure, without the empty places."""
+    return [axes for axes in made.axes if axes.get_visible()]
+
+
+def scattered(marks: list[Mark]) -> Axes:
+    """A panel of marks in two columns of a page, with logarithmic axes."""
+    look_of = {
+        "title": "",
+        "width": 7.0,
+        "across": 3,
+        "x_label": "x",
+        "y_label": "y",
+        "colors": {"": "#000000"},
+    }
+    (axes,) = shown(scatter.render({**look_of, "x_scale": "log", "y_scale": "linear"}, [("", marks)]))
+    return axes
+
+
+def test_numbers_of_a_logarithmic_axis_do_not_overlap() -> None:
+    for most, least in ((40, 2), (5000, 3)):
+        axes = scattered([Mark(10, 1, ""), Mark(most, 2, "")])
+        low, high = axes.get_xlim()
+        texts = [look.tick(at) for at in axes.get_xticks() if low <= at <= high]
+        assert (
+            len(texts) >= least and sum(look.extent(text, look.POINTS) + 0.06 for text in texts) < 7 / 3 - 0.6
+        )
+
+
+@pytest.mark.parametrize(
+    ("marks", "corner"),
+    [
+        ([(10, 90), (5000, 100)], ("left", "bottom")),
+        ([(10, 1), (5000, 100)], ("right", "bottom")),
+        ([(10, 1), (5000, None)], ("left", "top")),
+        ([(10, 1), (None, 1), (10, 100)], ("right", "top")),
+    ],
+)
+def test_the_words_for_missing_numbers_cover_no_mark(
+    marks: list[tuple[float | None, float | None]], corner: tuple[str, str]
+) -> None:
+    (words,) = scattered([Mark(x, y, "", "missing") for x, y in marks] + [Mark(300, 50, "")]).texts
+    assert (words.get_ha(), words.get_va()) == corner and words.get_text().startswith("missing: ")
+
+
+def test_series_as_dark_as_another_have_a_hatch() -> None:
+    """In grey NORMAL is as dark as OFF and FULL, which differ enough."""
+    colors = {name: look.COLORS[name] for name in ("OFF", "NORMAL", "FULL", "EXTRA")}
+    assert look.hatches(colors) == {"OFF": "", "NORMAL": look.HATCH, "FULL": "", "EXTRA": ""}
+    assert (round(look.lightness("#000000")), round(look.lightness("#FFFFFF"))) == (0, 100)
+
+
+def test_a_png_is_not_transparent(tmp_path: Path) -> None:
+    (made := look.page(1, 1)).subplots()
+    style.save(made, tmp_path / "x.png")
+    assert {tuple(corner) for corner in image.imread(tmp_path / "x.png")[:, 0]} == {(1, 1, 1, 1)}
+
+
 def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp_path: Path) -> None:
     """Hollow at the edge where one of its numbers is missing, and counted with its state and reason."""
     edit(next(swept.results.glob("f2fs*/*/summary.json")), write_amplification=None)
@@ -142,8 +256,9 @@ def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp
 
 def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path) -> None:
     cases: list[tuple[dict[str, str], str]] = [
-        ({}, "X: missing; make figure takes GRID="),
-        ({"X": "cache_size"}, "X=cache_size: did you mean page_size? grid pages does not vary it; it"),
+        ({}, "X: missing; grid pages varies fs, page_size, op"),
+        ({"X": "cache_size"}, "X=cache_size: did you mean page_size? grid pages varies fs, page_size, op"),
+        ({"X": "fs", "METRIC": "tsp"}, "METRIC=tsp: did you mean tps? METRIC is one of "),
         (
             {"X": "page_size"},
             "at one place; name fs in SERIES or FACET, or add WHERE='fs=ext4-ordered' (one value of each)",
@@ -173,23 +288,6 @@ def test_a_figure_that_is_drawn_slowly_has_its_numbers(
     assert (tmp_path / "x.csv").read_text() == "a\n1\n"
 
 
-def test_a_call_that_ends_while_it_saves_does_not_block_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replace = Path.replace
-
-    def replace_one(part: Path, target: Path) -> Path:
-        if target.parent == tmp_path and list(tmp_path.glob("x.*")):
-            raise KeyboardInterrupt
-        return replace(part, target)
-
-    monkeypatch.setattr(Path, "replace", replace_one)
-    with pytest.raises(KeyboardInterrupt):
-        files.save(Figure(), tmp_path / "x.svg", [["a"]])
-    assert len(list(tmp_path.glob("x.*"))) == 1
-    assert figure_path(str(tmp_path / "x.svg"))
-
-
 def test_the_axes_to_choose_are_those_that_an_engine_has() -> None:
     spec = Spec("reference", "journal_mode", series="synchronous")
     where = "device=emmc-5.0 fs=ext4-ordered engine=sqlite wal_autocheckpoint=1000"
@@ -202,15 +300,29 @@ def test_a_figure_needs_a_file() -> None:
         figure_path("")
 
 
-def test_a_figure_is_replaced_and_another_csv_is_not(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").touch()
-    name = str(tmp_path / "x.svg")
-    says = r"x\.csv, for its numbers, is there already, without a figure; delete it, or name another figure$"
+def test_a_csv_of_a_figure_is_replaced_and_another_is_not(tmp_path: Path) -> None:
+    """Whether or not a figure is there, as for one that was interrupted or deleted."""
+    name, table = str(tmp_path / "x.svg"), tmp_path / "x.csv"
+    says = r"its numbers go to x\.csv, which no figure wrote; name another figure$"
+    for text in (
+        "",
+        "a,b\n1,2\n",
+        "student,marks\n",
+        "a,cell_ids,run_ids,marks,b\n",
+        "a\nb,cell_ids,run_ids,marks\n",
+    ):
+        table.write_text(text)
+        (tmp_path / "x.pdf").touch()
+        with pytest.raises(BadInputError, match=says):
+            figure_path(name)
+        assert figure_path(name, numbers=False)
+    table.unlink()
+    table.symlink_to("nowhere")
     with pytest.raises(BadInputError, match=says):
         figure_path(name)
-    assert figure_path(name, numbers=False)
-    (tmp_path / "x.pdf").touch()
-    assert figure_path(name) == tmp_path / "x.svg"
+    for first in (["fs", *command.COLUMNS], ["fs", *MEASURED, "marks"]):
+        files.write_csv(table, [first, ["f2fs"]])
+        assert figure_path(name) == tmp_path / "x.svg"
 
 
 def test_pgf_needs_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

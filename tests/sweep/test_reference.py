@@ -76,14 +76,28 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
     if target == "advise":
         assert "14 of 14 settings of the choice are measured" in out and "Because, for each" in out
     else:
-        assert re.search("[1-9][0-9]* matched cells$", out, re.M)
-        assert "interval  verdict\n" in out
+        assert re.search("[1-9][0-9]* matched cells, each with 1 seed, 1 board$", out, re.M)
+        # without an interval it has no column of them
+        assert " B/A  verdict\n" in out
         assert "¶ A and B: unverified" in out and out.count("unverified") == 1
         assert out.endswith(
             "left out: 24 of 26 cells of B, which the other has not: journal_mode=delete\n"
             "  synchronous=extra, journal_mode=delete synchronous=normal,\n"
             "  journal_mode=truncate and 21 more\n"
         )
+
+
+def test_a_setup_names_no_setting_that_an_engine_lacks(newcomer: Lab) -> None:
+    out = newcomer.ok("setup-text", GRID="reference")
+    assert "; device emmc-5.0, fs ext4-ordered, engine lmdb; " in out
+
+
+@pytest.mark.parametrize("metric", ["tps", "per_transaction", "block"])
+def test_a_comparison_fits_a_terminal(newcomer: Lab, metric: str) -> None:
+    """Also of cells that differ in nine axes."""
+    sides = {"A": "engine=sqlite mode=wal", "B": "engine=sqlite mode=delete"}
+    out = newcomer.ok("compare", **sides, METRIC=metric)
+    assert "probes=bio,block" in out and max(map(len, out.splitlines())) <= 80
 
 
 # F2FS with DELETE and WAL, and ext4 with MEMORY.

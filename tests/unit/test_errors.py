@@ -79,6 +79,14 @@ def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str)
     assert done.stderr.endswith("; RUNS is runs, or one folder of results\n") == ("RUNS" in says)
 
 
+@pytest.mark.parametrize("command", ["compare", "durability", "figure", "ledger", "table"])
+def test_what_is_missing_is_named_in_a_short_line(command: str, tmp_path: Path) -> None:
+    done = commands.call(command, COMMITPATH_RESULTS=str(tmp_path))
+    assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
+    (line,) = done.stderr.splitlines()
+    assert ": missing; " in line and len(line) <= 140
+
+
 BUILD = """
 import resource, sys
 from commitpath.commands import table
