@@ -22,6 +22,8 @@ def _open_streams() -> None:
                 os.dup2(null, number)
                 os.close(null)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
+    # as standard error: a terminal without UTF-8 lacks the marks of tables
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def _run() -> int:

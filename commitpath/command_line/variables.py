@@ -56,7 +56,8 @@ def as_typed(message: str, words: Iterable[str]) -> str:
     except BadInputError:  # the message is about the schema itself
         return message
     for axis in every:
-        if axis.also in given:
+        # a message about both has both
+        if axis.also in given and axis.variable not in given:
             message = re.sub(rf"(?<![\w=]){axis.variable}\b", axis.also, message)
     return message
 

@@ -71,6 +71,8 @@ def hunt(variables: dict[str, str]) -> int:
                 printable(keep(settings, *shrunk(settings, statements, run, drawn["shrinking"]))), flush=True
             )
     print(f"{tried} runs with SEED={seed}: {cases} broke a promise, {unjudged} had no verdict")
+    if tried == unjudged:
+        raise LabError("none of the runs has a verdict")
     return 1 if cases else 0
 
 

@@ -36,22 +36,23 @@ class DatabaseError(LabError):
 
 
 def create(path: Path, label: str = UNNAMED) -> None:
-    """Make an empty database; it appears only when whole, and not if another call was first."""
+    """Make an empty database; it appears only when whole, and not if another call was first.
+
+    Raises DatabaseError.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = scratch.file(path)
-    connection = sqlite3.connect(part)
     try:
-        connection.executescript(SCHEMA.read_text())
-        connection.execute("INSERT INTO lab VALUES (?)", (label,))
-        connection.execute(f"PRAGMA user_version={VERSION}")
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.commit()
-        connection.close()
+        with explained(path), contextlib.closing(sqlite3.connect(part)) as connection:
+            connection.executescript(SCHEMA.read_text())
+            connection.execute("INSERT INTO lab VALUES (?)", (label,))
+            connection.execute(f"PRAGMA user_version={VERSION}")
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.commit()
         # a rename would replace another call's database, with its rows
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(part)
     finally:
-        connection.close()
         part.unlink(missing_ok=True)
 
 
@@ -67,8 +68,7 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
     if not path.exists():
         if path != DATABASE:
             raise DatabaseError(f"{path}: no such file")
-        with explained(path):
-            create(path)
+        create(path)
     check_regular(path)
     with explained(path):
         # a connection that may not write cannot roll back either
@@ -117,7 +117,7 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
-        raise DatabaseError(f"{path}: not a results database of commitpath")
+        raise DatabaseError(f"{path}: not a results database of commitpath; {remedy(path)}")
     if version != VERSION:
         raise DatabaseError(
             f"{path}: schema version {version}; this commitpath reads {VERSION} "

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from analysis.report.terminal import seconds
 from analysis.stats.totals import gb_a_day, years
@@ -12,6 +13,7 @@ from commitpath.reporting.candidates import CUTS, Setting
 from commitpath.reporting.choice import FAILURES, NAMED, POWER, needs, text, words
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.single_changes import buys_most, buys_nothing, pairs
+from commitpath.reporting.trials import EMPTIED
 from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.query import Results
 from model.engines import survival
@@ -65,6 +67,7 @@ def lines(
         *buys_most(singles, results),
         *buys_nothing(singles, limits.failure),
         *broken(measured, limits.failure),
+        *too_short(measured, limits),
     ]
     return [
         *filled(verdict(rows[0], limits.failure)),
@@ -83,38 +86,45 @@ def verdict(best: Setting, failure: str) -> str:
     if best.trials is None:
         return f"Use {best.text}: {best.tps:.1f} TPS; not tried, its promise is: {promise}."
     weaker = "" if promise == survival.ALL else f" Its promise is only: {promise}."
+    every = ", all of the run" if best.trials.emptied else ""
     return (
         f"Use {best.text}: {best.tps:.1f} TPS; {best.trials.cuts} {FAILURES[failure]} took "
-        f"{best.trials.worst} transactions at most.{weaker}"
+        f"{best.trials.worst} transactions at most{every}.{weaker}"
     )
 
 
 def table(rows: Sequence[Setting], limits: Limits) -> list[str]:
     """Return the table; settings that are too long for a line go on in the next."""
     weaker = weaker_promises(rows)
-    cuts = ["power cut", *(power_cut(row, limits) + weaker.get(row.survives.power, "") for row in rows)]
-    wide = max(map(len, cuts))
-    daily = f"{'GB/day':>7}  " if limits.per_second else ""
-    head = f"{'TPS':>7}  {'p99 ms':>7}  {'KiB/tx':>7}  {daily}{'years':>6}  {cuts[0]:>{wide}}  "
-    made = [f"{head}settings"]
-    for setting, cut in zip(rows, cuts[1:], strict=True):
-        p99, lasts = setting.slowest_p99, lifetime(setting, limits)
+    heads = ["TPS", "p99 ms", "KiB/tx", *(["GB/day"] if limits.per_second else []), "years", "power cut"]
+    lines = [heads]
+    for row in rows:
+        p99, lasts = row.slowest_p99, lifetime(row, limits)
         numbers = [
-            f"{setting.tps:>7.1f}",
-            f"{NOT_MEASURED if p99 is None else f'{p99:.2f}':>7}",
-            f"{setting.bytes_per_transaction / 1024:>7.1f}",
-            *([f"{written(setting, limits.per_second):>7.3f}"] if limits.per_second else []),
-            f"{NOT_MEASURED if lasts is None else f'{lasts:.3g}':>6}",
-            f"{cut:>{wide}}",
+            f"{row.tps:.1f}",
+            NOT_MEASURED if p99 is None else f"{p99:.2f}",
+            f"{row.bytes_per_transaction / 1024:.1f}",
+            *([written(row, limits.per_second)] if limits.per_second else []),
+            NOT_MEASURED if lasts is None else f"{lasts:.3g}",
+            power_cut(row, limits) + weaker.get(row.survives.power, ""),
         ]
-        mark = f" {MARKED}" if setting.run.marks else ""
-        made += filled(f"{'  '.join(numbers)}  {setting.text}{mark}", " " * len(head))
+        lines.append(numbers)
+    least = (0 if name == "power cut" else 6 if name == "years" else 7 for name in heads)
+    widths = [max(map(len, column), default=0) for column in zip(*lines, strict=True)]
+    widths = [max(pair) for pair in zip(widths, least, strict=True)]
+    firsts = ["  ".join(map(str.rjust, line, widths)) + "  " for line in lines]
+    made = [f"{firsts[0]}settings"]
+    for row, first in zip(rows, firsts[1:], strict=True):
+        mark = f" {MARKED}" if row.run.marks else ""
+        made += filled(f"{row.text}{mark}", " " * len(first), first=first)
     return made
 
 
-def written(setting: Setting, per_second: float) -> float:
+def written(setting: Setting, per_second: float) -> str:
     """Return the GB that the host writes a day at a rate of transactions."""
-    return gb_a_day(setting.bytes_per_transaction, per_second)
+    gb = gb_a_day(setting.bytes_per_transaction, per_second)
+    # a slow app's are not 0
+    return f"{gb:.3f}" if gb >= 0.1 else f"{gb:.3g}"
 
 
 def lifetime(setting: Setting, limits: Limits) -> float | None:
@@ -153,6 +163,9 @@ def notes(rows: Sequence[Setting], limits: Limits) -> list[str]:
             f"years {NOT_MEASURED}: DEVICE={rows[0].run.cell.device} has no endurance in its profile, or a "
             "run no count of what its flash programmed."
         )
+    slow = [setting.text for setting in rows if limits.per_second and setting.tps < limits.per_second]
+    if slow:
+        made.append(f"Slower than RATE, {limits.per_second:.6g} TPS: {'; '.join(slow)}.")
     made += [f"{mark} promised only: {promise}." for promise, mark in weaker_promises(rows).items()]
     if any(setting.cuts is None for setting in rows):
         made.append(f"power cut {NOT_MEASURED}: not tried; SURVIVE={POWER} RUN=yes tries it.")
@@ -167,6 +180,20 @@ def broken(measured: Sequence[Setting], failure: str) -> list[str]:
         for setting in measured
         if setting.trials and setting.trials.broken
     ]
+
+
+def too_short(measured: Sequence[Setting], limits: Limits) -> list[str]:
+    """Return the settings of which it is not known whether they lose more than LOSE_AT_MOST."""
+    if limits.most is None and limits.ms is None:
+        return []
+    names = [
+        setting.text
+        for setting in measured
+        if setting.trials
+        and setting.trials.emptied
+        and limits.kept_by(replace(setting.trials, emptied=False), setting.survives)
+    ]
+    return [f"Left out, as {EMPTIED}: {'; '.join(names)}."] if names else []
 
 
 def command(best: Setting, limits: Limits, given: Mapping[str, str]) -> list[str]:

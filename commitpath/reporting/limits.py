@@ -71,7 +71,7 @@ def per_second(rate: str | None) -> float | None:
     """Return a RATE as transactions a second; None without one. Raises BadInputError."""
     if rate is None:
         return None
-    if (found := _RATE.fullmatch(rate)) is None:
+    if (found := _RATE.fullmatch(rate.casefold())) is None:
         raise BadInputError(
             f"RATE={rate}: RATE is a number of transactions, such as 20/s, 5/min, 300/h or 1000/d"
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from commitpath.database import select
 from commitpath.database.select import Run
+from commitpath.results.marks import transactions
 from model.cell import SAMPLED
 
 # Axes that do not change what a cut takes: a run's size and its observers.
@@ -14,6 +15,8 @@ IRRELEVANT_TO_LOSS = ("rows", "n", *SAMPLED, "probes", "observers", "crash", "cu
 
 # The reason of a cell in which a cut took more time than allowed.
 MORE = "a cut took more"
+# The reason of a cell whose runs are too short to show the most that a cut takes.
+EMPTIED = "a cut took all of the run, and might take more of a longer one"
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class Trials:
     first k transactions; None if there are none. worst_ms, mean_ms: the same of lost work; None also if an
     analysis did not count it. unusable: cuts after which the database is corrupt, holds other transactions
     than the first k, or does not open. broken: cuts that broke a promise. zero, stale: cuts after which
-    files had such sectors; None unless all runs counted them.
+    files had such sectors; None unless all runs counted them. emptied: whether a cut took all transactions
+    of the longest run, so that of a longer one it might take more.
     """
 
     cuts: int
@@ -37,15 +41,15 @@ class Trials:
     mean_ms: float | None
     zero: int | None
     stale: int | None
+    emptied: bool = False
 
     @classmethod
     def from_runs(cls, runs: Sequence[Run], failure: str) -> "Trials | None":
         """Return the trials of the runs that tried a failure; None without any."""
-        crashes = [
-            crash for run in runs if (crash := run.summary.get("crash")) and crash["failure"] == failure
-        ]
-        if not crashes:
+        runs = [run for run in runs if (run.summary.get("crash") or {}).get("failure") == failure]
+        if not runs:
             return None
+        crashes = [run.summary["crash"] for run in runs]
         unusable = [select.unusable(crash) for crash in crashes]
         weights = [crash["cuts"] - bad for crash, bad in zip(crashes, unusable, strict=True)]
         worst, mean = lost([crash["lost_acknowledged"] for crash in crashes], weights)
@@ -68,6 +72,7 @@ class Trials:
             mean_ms=mean_ms,
             zero=zero,
             stale=stale,
+            emptied=0 < max(map(transactions, runs)) <= (worst or 0),
         )
 
     @property
@@ -76,8 +81,11 @@ class Trials:
         return not self.unusable and self.worst is not None
 
     def keeps(self, most: int | None) -> bool:
-        """Return whether no cut lost a database or more than `most` transactions (None: any number)."""
-        return self.usable and (most is None or (self.worst or 0) <= most)
+        """Return whether no cut lost a database or more than `most` transactions (None: any number).
+
+        No number is known to be kept if a run had no more to lose.
+        """
+        return self.usable and (most is None or ((self.worst or 0) <= most and not self.emptied))
 
     def beyond(self, ms: float) -> str | None:
         """Return why it is not known that no cut took more than so many ms of the run; None if it is."""
@@ -85,7 +93,9 @@ class Trials:
             return "a cut left no usable database"
         if self.worst_ms is None:
             return "its runs do not say how much time a cut took"
-        return MORE if self.worst_ms > ms else None
+        if self.worst_ms > ms:
+            return MORE
+        return EMPTIED if self.emptied else None
 
     def short(self) -> str:
         """Return the most transactions that a cut took, or `✗ 3`: cuts that left no usable database."""
@@ -107,7 +117,7 @@ def lost(each: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> tuple[Any
 
 def limit_ms(text: str) -> float | None:
     """Return the ms of a LOSE_AT_MOST that is a time, such as 1s, 500ms or 2min; None for another."""
-    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text)
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text.casefold())
     return float(match[1]) * {"ms": 1, "s": 1000, "min": 60_000}[match[2]] if match else None
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from base import identity
 from base.errors import BadInputError
 from base.text import choices, did_you_mean
+from commitpath.cells.axes import axes
 from commitpath.results import metrics
 from commitpath.results.metrics import METRICS, WHOLE
 from commitpath.results.run_folders import OF_COMMANDS
@@ -194,6 +195,12 @@ def lacks(cell: Cell, name: Name) -> str | None:
     if metric.each and ops and name.op != WHOLE and name.op not in ops and ":" not in name.op:
         near = did_you_mean(name.op, ops)
         return f"{near}WORKLOAD={cell.workload} has {', '.join((*ops, WHOLE))}"
+    if ":" in name.op and ops and len(name.op.split(":")) != len(ops):
+        return f"WORKLOAD={cell.workload} takes a weight for each of {', '.join(ops)}"
+    if metric.needs:
+        axis, value = metric.needs
+        if str(cell.value(axis)) != value:
+            return f"only a run with {axes()[axis].also or axes()[axis].variable}={value} has it"
     if metric.cuts:
         return "only a run with CRASH has it" if cell.crash == "none" else None
     return None if metric.timed or cell.probes else "PROBES=none does not record it"

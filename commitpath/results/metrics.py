@@ -41,7 +41,7 @@ class Metric:
     timed: whether unwatched runs have it; whole: whether it exists for all transactions, too; each: whether
     for an operation; cuts: whether only runs with cuts have it; statistics: what may stand in place of an
     operation; quantity: what `analysis.diff.causes` splits by cause, or empty; least, most: the range of its
-    values in runs that are not rejected.
+    values in runs that are not rejected; needs: an axis and the value of runs that have it, or empty.
     """
 
     label: str
@@ -54,6 +54,7 @@ class Metric:
     quantity: str = ""
     least: float = 0
     most: float = math.inf
+    needs: tuple[str, str] | tuple[()] = ()
 
 
 def value(run: Run, metric: str, op: str) -> float | None:
@@ -91,6 +92,8 @@ def check_op(op: str) -> str:
     if op != WHOLE and op not in operations.kinds() and not re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})+", op):
         allowed = ", ".join([WHOLE, *operations.kinds()])
         raise BadInputError(f"op: {op!r} is unknown; there are {allowed}, and weights such as '10:1:1'")
+    if ":" in op and not any(map(int, op.split(":"))):
+        raise BadInputError(f"op: {op!r}: all weights are 0")
     return op
 
 
@@ -100,8 +103,9 @@ def rate(run: Run, op: str) -> float | None:
     if ":" not in op:
         return None if tps.get(op) is None else float(tps[op])
     weights = [int(weight) for weight in op.split(":")]
-    rates = [float(tps[kind]) for kind in operations.kinds() if kind in tps]
-    if len(weights) != len(rates):
+    rates = [float(tps[kind] or 0) for kind in operations.kinds() if kind in tps]
+    # an operation without a rate took no time
+    if len(weights) != len(rates) or not all(rates):
         return None
     return sum(weights) / sum(weight / each for weight, each in zip(weights, rates, strict=True))
 
@@ -248,6 +252,8 @@ def recovery(run: Run) -> float | None:
     return float(trials.select(time.max()).item()) / 1e9
 
 
+_WRITERS = ("writers", "2")
+
 METRICS: dict[str, Metric] = {
     "tps": Metric("transactions per second", rate, timed=True, quantity="time"),
     "ops": Metric("operations per second", operations_rate, timed=True, quantity="time"),
@@ -281,23 +287,28 @@ METRICS: dict[str, Metric] = {
     "unattributed": of_whole(
         "share of the bytes written without a label", unattributed, most=UNATTRIBUTED_LIMIT
     ),
-    "wal_kib": of_whole("KiB of the WAL before the close", wal_kib, timed=True),
+    "wal_kib": of_whole(
+        "KiB of the WAL before the close", wal_kib, timed=True, needs=("journal_mode", "wal")
+    ),
     "busy": of_whole(
         "SQLITE_BUSY, of both writers",
         of_writers(lambda of: of["first"]["busy"] + of["second"]["busy"]),
         timed=True,
+        needs=_WRITERS,
     ),
     "longest_wait": of_whole(
         "longest wait for the lock, of both writers (ms)",
         of_writers(lambda of: max(one["longest_wait_ns"] for one in of.values()) / 1e6),
         timed=True,
         quantity="time",
+        needs=_WRITERS,
     ),
     "second_tps": of_whole(
         "transactions per second of the second writer",
         of_writers(lambda of: 1e9 * of["second"]["transactions"] / max(of["second"]["ns"], 1)),
         timed=True,
         quantity="time",
+        needs=_WRITERS,
     ),
     "rss": of_whole("resident memory (MiB)", memory("resident"), timed=True),
     "rss_anonymous": of_whole("resident anonymous memory (MiB)", memory("anonymous"), timed=True),

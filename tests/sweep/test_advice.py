@@ -138,6 +138,33 @@ def test_a_loss_is_allowed_by_its_number_or_its_time(lab: Lab) -> None:
     assert "0 with any loss and 11 with any p99; 0 have no trials" in refused
 
 
+def test_a_cut_that_took_all_of_a_run_shows_no_most(lab: Lab) -> None:
+    """A limit above the number of its transactions would hold of any setting."""
+    for place, cell in enumerate(SETTINGS):
+        # insert, update and delete, each 20 times
+        took = {"worst": 60} if cell.synchronous == "normal" else loses(cell)
+        tried(lab, cell, 100 + place, took)
+    for loss in ("60", "1000", "1s"):
+        out = unfolded(lab.ok("advise", **POWER, LOSE_AT_MOST=loss))
+        assert "Use MODE=wal SYNC=full AUTOCHECKPOINT=100" in out
+        assert "Left out, as a cut took all of the run, and might take more of a longer one: MODE=" in out
+    assert "Left out" not in lab.ok("advise", **POWER)
+    out = unfolded(lab.ok("advise", **POWER, LOSE_AT_MOST="any"))
+    assert "took 60 transactions at most, all of the run. Its promise is only" in out
+    # a longer run had more to lose
+    for place, cell in enumerate(SETTINGS):
+        if cell.synchronous == "normal":
+            given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
+            sizes = SIZES | {"N": "50"}
+            lab.run(100 + place, took={"worst": 60}, **{"CRASH": "power", **WHERE, **sizes, **given})
+    assert "Use MODE=wal SYNC=normal" in lab.ok("advise", **POWER, LOSE_AT_MOST="60", N="20")
+
+
+def test_a_unit_may_be_in_any_case() -> None:
+    read = limits.read({"SURVIVE": "power", "P99_BELOW": "20MS", "RATE": "300/H", "LOSE_AT_MOST": "2Min"})
+    assert (read.p99_ms, read.per_second, read.ms) == (20, 300 / 3600, 120_000)
+
+
 LOSSES = ("some", "1sec", "-1s", "-1", "1.5", "nan", "1e400s", "none", "")
 BAD = {
     "LOSE_AT_MOST": (LOSSES, "a number of transactions, any, or a time such as 1s"),
@@ -246,6 +273,13 @@ def test_lifetimes_at_a_rate(lab: Lab) -> None:
     kib, gb, years = map(float, row[2:5])
     assert gb == pytest.approx(kib * 1024 * 10 * 86400 / 1e9, rel=0.02)
     assert years == pytest.approx(2e9 / 10 / 86400 / 365.25, rel=0.01)
+    (row,) = rows(lab.ok("advise", FS="f2fs", SURVIVE="os", RATE="1/d"))
+    # not 0.000
+    assert float(row[3]) == pytest.approx(gb / 10 / 86400, rel=0.02)
+    out = lab.ok("advise", FS="f2fs", SURVIVE="os", RATE="999999/s")
+    assert "Slower than RATE, 999999 TPS: MODE=truncate SYNC=full." in unfolded(out)
+    head, line = (line for line in out.splitlines() if "settings" in line[40:] or " MODE=" in line[40:])
+    assert head.index("settings") == line.index("MODE=")
 
 
 STATEMENTS = """CREATE TABLE t(x);

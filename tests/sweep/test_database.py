@@ -277,6 +277,24 @@ def test_a_corrupt_database(lab: Lab, labs: Labs, tmp_path: Path, target: str) -
     assert said[target] in call(lab, target, database)
 
 
+def test_an_empty_file_in_its_place(lab: Lab) -> None:
+    """As after a full disk: it is named with its remedy."""
+    lab.run()
+    (lab.results / "results.sqlite").write_bytes(b"")
+    said = lab.says("results")
+    assert "results.sqlite: not a results database of commitpath; nothing was changed; `make results" in said
+    lab.ok("results", REBUILD="yes")
+
+
+def test_a_database_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = tmp_path / "schema.sql"
+    schema.write_text("CREATE")
+    monkeypatch.setattr(store, "SCHEMA", schema)
+    with pytest.raises(store.DatabaseError, match=f"^{tmp_path}/new.sqlite: "):
+        store.create(tmp_path / "new.sqlite")
+    assert [path.name for path in tmp_path.iterdir()] == ["schema.sql"]
+
+
 @pytest.mark.parametrize("target", ["results", "import"])
 def test_a_database_that_another_process_writes(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> None:
     lab.run()

@@ -69,6 +69,29 @@ def test_a_finding_is_made_shorter(monkeypatch: pytest.MonkeyPatch, most: int) -
     assert len(shorter.transactions) == (7 if most == 1 else 2)
 
 
+def test_a_hunt_in_which_no_run_has_a_verdict_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its exit code is that of failed runs: no promise was tried."""
+
+    def ends(kept: int) -> int:
+        runs, times = iter([True] * kept), iter(range(0, 1000, 20))
+
+        def done(_: object) -> SimpleNamespace:
+            if next(runs, None):
+                return SimpleNamespace()
+            raise LabError("the board died")
+
+        monkeypatch.setattr(hunt, "draw", lambda *_: ({}, Load(1, ()), None))
+        monkeypatch.setattr(hunt, "done", done)
+        monkeypatch.setattr(hunt, "outcome", lambda _: "kept")
+        monkeypatch.setattr(hunt, "broken", lambda _: pl.DataFrame())
+        monkeypatch.setattr(hunt.time, "monotonic", lambda: next(times))
+        return hunt.hunt({"MINUTES": "1"})
+
+    assert ends(1) == 0
+    with pytest.raises(LabError, match="none of the runs has a verdict"):
+        ends(0)
+
+
 def test_loads_have_some_kinds_of_statements() -> None:
     loads = [hunt_load.draw(random.Random(seed), DRAWN["load"]) for seed in range(50)]
     words = [{text.split()[0] for one in load.transactions for text in one} for load in loads]

@@ -23,6 +23,16 @@ def stored(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_without_utf8_gets_the_marks_of_a_table(encoding: str) -> None:
+    """Escaped, in place of a traceback."""
+    code = "from commitpath import __main__ as main; main._open_streams(); print('\u2717 3')"
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    shown = "\u2717" if encoding == "utf-8" else r"\u2717"
+    assert done.stdout.decode(encoding) == f"{shown} 3\n"
+
+
 @pytest.mark.parametrize("command", OF_A_RUN)
 def test_a_run_that_is_not_there(command: list[str], stored: str) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"

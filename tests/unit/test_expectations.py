@@ -127,6 +127,33 @@ def test_a_number_that_no_run_of_the_cell_has_is_refused(tmp_path: Path) -> None
         assert str(error.value) == f"EXPECT, character {says}"
 
 
+@pytest.mark.parametrize(
+    ("text", "cell", "says"),
+    [
+        ("tps.1:1>=5", {}, "takes a weight for each of insert, update, delete"),
+        ("wal_kib<=5", {"JOURNAL_MODE": "delete"}, "only a run with MODE=wal has it"),
+        ("wal_kib<=5", {"ENGINE": "leveldb"}, "only a run with MODE=wal has it"),
+        ("busy<=5", {"JOURNAL_MODE": "wal"}, "only a run with WRITERS=2 has it"),
+        ("second_tps>=5", {}, "only a run with WRITERS=2 has it"),
+    ],
+)
+def test_a_number_of_other_cells_is_refused_before_the_run(
+    text: str, cell: dict[str, str], says: str
+) -> None:
+    with pytest.raises(BadInputError, match=says):
+        check(text, cell)
+
+
+def test_a_number_of_such_cells_is_taken() -> None:
+    check("tps.1:1:1>=5 wal_kib<=5", {"JOURNAL_MODE": "wal"})
+    check("busy<=5 longest_wait<=5", {"WRITERS": "2", "PACE": "20/s"})
+
+
+def test_a_mix_of_nothing_is_refused() -> None:
+    with pytest.raises(BadInputError, match="all weights are 0"):
+        expectations.parse("tps.0:0:0>=5")
+
+
 def test_a_watched_command_has_some_of_the_metrics() -> None:
     cell = command_cell({"CMD": "true"})
     expectations.check(expectations.parse("syncs.create<=4 kib<9 unattributed==0"), [cell])

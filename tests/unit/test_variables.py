@@ -166,6 +166,9 @@ def test_a_short_name_is_the_axis() -> None:
     assert variables.by_their_names(given) == variables.by_their_names(own) == own
     with pytest.raises(BadInputError, match="MODE and JOURNAL_MODE are one variable"):
         variables.by_their_names({"MODE": "wal", "JOURNAL_MODE": "delete"})
+    both = "MODE and JOURNAL_MODE are one variable"
+    assert variables.as_typed(both, ["MODE=wal", "JOURNAL_MODE=delete"]) == both
+    assert variables.as_typed("JOURNAL_MODE=x", ["MODE=x"]) == "MODE=x"
     assert "JOURNAL_MODE (MODE)" in help.text()
 
 
