@@ -1,5 +1,5 @@
-/* Records an engine's writes to its files, as a hash of each sector after each write: shows whether
- * a recovered file contains anything that was never written (trials/bytes.h).
+/* Records the hash of each sector that an engine writes to its files. trials/bytes.h checks by them
+ * whether a recovered file contains anything that was never written.
  *
  * A life of a file begins when it is made, and again when it is truncated to nothing: what was in
  * it before must not be in it any more. Within a life each sector may be what it was after any

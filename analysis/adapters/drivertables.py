@@ -146,7 +146,7 @@ def device_stat(path: Path) -> pl.DataFrame:
 
 
 def calls(path: Path, databases: int = 1) -> pl.DataFrame:
-    """Return the log of an engine's calls; `file` is one of schema.FILES. Raises FileError.
+    """Return the log of an engine's calls; `file` is one of FILES. Raises FileError.
 
     databases: their number; with several, each call has the number of its database.
     """

@@ -13,6 +13,8 @@ from analysis.run import Run
 from base.arrays import Intervals, ints, length_within, union
 from model import engines
 
+Check = Callable[[Run], list[str]]
+
 # A device that format_device.py mounts through an open file. Its process differs in the baseline run.
 _OPEN = re.compile(r"^/proc/[0-9]+/fd/[0-9]+$")
 # Entries of driver/config.json that must be equal: the load, the engine and its effective settings.
@@ -23,6 +25,18 @@ _SAME = ("driver", "engine", "requested", "effective", "sql_sha256", "rows_befor
 _SHARE = 0.05
 # In a short run, a kernel tick and what it wakes also counts, in each phase.
 _TICK_INSTRUCTIONS = 500_000
+
+# Checks of a run that the baseline run is held to: of any run, of the driver, of a command.
+OF_ANY: tuple[Check, ...] = (
+    *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
+    *(virtual_board.has_one_cpu, loss.device_lost_nothing, counts.device_idle, counts.agree),
+    phases.counters_at_edges,
+)
+OF_DRIVER: tuple[Check, ...] = (
+    *(loss.phases_cover, workload_replay.transactions, workload_replay.row_counts),
+    *(phases.due, phases.cpu_time, phases.on_the_cpu, workload_replay.value_bytes),
+)
+OF_COMMAND: tuple[Check, ...] = (loss.command_ran,)
 
 
 def repeats_run(run: Run) -> list[str]:
@@ -43,11 +57,7 @@ def repeats_run(run: Run) -> list[str]:
         reasons.append(f"the baseline run's status is {twin.driver.config['status']!r}, not 'ok'")
     if twin.driver.transactions["op"].to_list() != run.driver.transactions["op"].to_list():
         reasons.append("the baseline run has other operations than the run")
-    checks = (
-        *(loss.phases_cover, workload_replay.transactions, workload_replay.row_counts),
-        *(phases.due, phases.cpu_time, phases.on_the_cpu, workload_replay.value_bytes),
-    )
-    return reasons + _as_a_run(run, twin, checks)
+    return reasons + _as_a_run(run, twin, OF_DRIVER)
 
 
 def _without_times(properties: dict[str, Any]) -> dict[str, Any]:
@@ -75,10 +85,10 @@ def repeats_command(run: Run) -> list[str]:
         for what in ("line", "folder")
         if run.twin.driver.config["command"][what] != run.driver.config["command"][what]
     ]
-    return reasons + _as_a_run(run, run.twin, (loss.command_ran,))
+    return reasons + _as_a_run(run, run.twin, OF_COMMAND)
 
 
-def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], ...]) -> list[str]:
+def _as_a_run(run: Run, twin: Twin, of_load: tuple[Check, ...]) -> list[str]:
     """Compare the baseline run's board with the run's, and apply the checks of any run and of_load."""
     reasons, state = [], twin.board.run
     if not unwatched(state):
@@ -105,12 +115,7 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
         ledger=None,
         twin=None,
     )
-    checks = (
-        *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
-        *(virtual_board.has_one_cpu, loss.device_lost_nothing, counts.device_idle, counts.agree),
-        *(phases.counters_at_edges, *of_load),
-    )
-    problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
+    problems = twin.board.problems + [problem for check in (*OF_ANY, *of_load) for problem in check(as_run)]
     return reasons + [f"baseline run: {problem}" for problem in problems]
 
 

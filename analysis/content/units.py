@@ -27,9 +27,9 @@ class Units:
     row: Ints  # the writing, in Blocks; -1: its bytes are not completely known
     block: Ints  # number on the device
     bytes: Ints  # of the piece in the block
-    label: Ints  # index in schema.LABELS
+    label: Ints  # index in LABELS
     of: Ints
-    file: Ints  # index in schema.FILES
+    file: Ints  # index in FILES
     inode: Ints
     offset: Ints  # of the block in the file; -1 for metadata
     home: Ints  # block where a journalled or device page belongs

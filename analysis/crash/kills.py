@@ -1,6 +1,7 @@
-"""Join planned process kills or device faults with boards' results; classify outcomes; check faults fired.
+"""Join planned process kills or device faults with boards' results, and describe them; classify faults.
 
-A trial with a faulty device command shows whether data was healed, noticed or lost.
+The outcome of a fault is healed, noticed, damaged or lost in silence; that each fault fired is checked. The
+verdict on each recovered database, after a kill or a fault, is in verdicts.py.
 """
 
 from collections.abc import Mapping, Set

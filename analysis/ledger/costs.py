@@ -86,7 +86,7 @@ def costs(
     syncs: pl.DataFrame,
     split: dict[str, Ints] | None,
 ) -> pl.DataFrame:
-    """Return schema.COSTS.
+    """Return the table with the columns COSTS.
 
     witnessed: syncs that the engine's calls made, by transaction. split: None if unknown.
     """
@@ -116,9 +116,9 @@ def time_split(
     issue: Ints,
     complete: Ints,
 ) -> dict[str, Ints]:
-    """Return the off-CPU time of each transaction by reason (schema.WAITS).
+    """Return the off-CPU time of each transaction by reason (WAITS).
 
-    in_place: Layout.in_place. `kind` (index in schema.KINDS), `issue` and `complete`: of the block
+    in_place: Layout.in_place. `kind` (index in KINDS), `issue` and `complete`: of the block
     commands.
     """
     begins, ends = ints(transactions["begin_ns"]), ints(transactions["end_ns"])

@@ -30,7 +30,7 @@ class Named:
     inode: Ints
     time: Ints
     names: list[str]
-    kinds: Ints  # index in schema.FILES, -1 for a name of no engine's file
+    kinds: Ints  # index in FILES, -1 for a name of no engine's file
 
 
 def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
@@ -100,7 +100,7 @@ class Inodes:
         self._last = LastBefore(inode, np.r_[ints(opens["begin_ns"]), named.time])
 
     def kind(self, inode: Ints, time: Ints, rows: Ints | None = None) -> Ints:
-        """Return the index in schema.FILES of each inode at a time, -1 without a record.
+        """Return the index in FILES of each inode at a time, -1 without a record.
 
         rows: indices in `time`; None: all in order.
         """

@@ -93,7 +93,7 @@ OF_ROLE = {
     "other": "other",
     "directory": "directory",
 }
-# by index in schema.FILES; the last entry is for -1, an unknown inode
+# by index in FILES; the last entry is for -1, an unknown inode
 _OF_FILE = np.array([*(_LABEL[OF_ROLE[role]] for role in FILES), _UNATTRIBUTED])
 
 

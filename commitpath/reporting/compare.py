@@ -37,7 +37,7 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     if lacking := [side for side in "AB" if not options.get(side)]:
         raise BadInputError(
             f"{' and '.join(lacking)}: missing; make compare takes A=<runs> and B=<runs>, such as "
-            "'fs=f2fs mode=wal' (make help compare)"
+            "'mode=wal sync=full' (make help compare)"
         )
     margin = margin_of(options.get("MARGIN", MARGIN))
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None

@@ -1,4 +1,8 @@
-"""Look up a cell's runs in results.sqlite: a metric's median, range and interval, or why it has none."""
+"""Choose the runs of a cell that count, from results.sqlite, or give the reason why there are none.
+
+A metric over them is a median, a range and an interval. A cell's Causes (counts, bytes by label) are those of
+the watched run with the nearest n.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compute IOPS, MB/s and latency of a device profile over size, depth or range with the model, on this host.
+"""Compute a device profile's curves, and a number for each of its sources, with the model on this host.
+
+A curve is IOPS, MB/s or latency over command size, queue depth, range, MiB written, open units, KiB written
+before a FLUSH, or depth of writes during reads. `make profile` fits a profile to the numbers of its sources.
 
 The host's share of a command, in its block layer and in fio, is a constant of one CPU: HOST_NS.
 """

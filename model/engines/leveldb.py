@@ -1,7 +1,7 @@
 """LevelDB: file roles, options, order of file calls, what survives a crash; parse and render transactions.
 
 Sources: its db/filename.cc (names), db/db_impl.cc and db/version_set.cc (order of calls), util/env_posix.cc
-(syncs of the folder).
+(syncs of the folder). Class Engine of model/engines loads the module by name.
 """
 
 import re

@@ -2,6 +2,8 @@
 
 Sources: its lmdb.h of release 0.9.31 (mdb_env_open, the flags), mdb.c (order of calls: mdb_txn_commit and
 mdb_env_write_meta). Transactions are rendered as LevelDB's are.
+
+Class Engine of model/engines loads the module by name.
 """
 
 import re

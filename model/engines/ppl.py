@@ -1,7 +1,8 @@
 """SQLite/PPL, which logs changed parts of pages: files, settings, call order; checks of calls and counters.
 
 It logs page records instead of statements, and is otherwise as SQLite/SSL. A commit is durable when its
-records are, or the pages of the merge or checkpoint made instead of them.
+records are, or the pages of the merge or checkpoint made instead of them. docs/reference/ppl.md explains the
+words. Class Engine of model/engines loads the module by name.
 """
 
 import re
@@ -40,6 +41,8 @@ RECOVERIES: dict[str, bool | None] = {
 }
 COUNTED = re.compile(f"{ssl.COUNTED.pattern}|page records|merged pages")
 UNASKED = ssl.UNASKED
+# Letters (ssl.call_letters): k: a page kept. l, L: a record or header of the log, and its sync. w, W, u: a
+# write, sync and truncation of `merge`. d, D, s: those of the database.
 CALLS = ssl.call_letters("pages", "merge")
 UNORDERED = ssl.UNORDERED
 # Pages that no checkpoint wrote to the database, or records that no checkpoint followed (k: a page kept, l: a

@@ -2,7 +2,7 @@
 
 Sources: its include/rocksdb/options.h of release 9.10 (WriteOptions::sync, disableWAL, WALRecoveryMode),
 file/filename.cc (names), db/db_impl/ (order of calls), util/threadpool_imp.cc (names of threads). It renders
-transactions as LevelDB's engine does.
+transactions as LevelDB's engine does. Class Engine of model/engines loads the module by name.
 """
 
 import re

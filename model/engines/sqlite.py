@@ -14,6 +14,8 @@ Sources, in SQLite's documentation unless noted:
   deletion to reach the disk, so the last transaction may be rolled back. TRUNCATE and PERSIST
   sync the journal after they end it (pager.c, pager_end_transaction and zeroJournalHdr: TRUNCATE
   from FULL on, PERSIST from NORMAL on).
+
+Class Engine of model/engines loads the module by name.
 """
 
 import re

@@ -1,6 +1,8 @@
 """SQLiteKV, SQLite's SQL over LevelDB: SQLite's statements, LevelDB's files, calls and promise.
 
 A transaction is one write batch of LevelDB, which is recovered whole or not at all.
+
+Class Engine of model/engines loads the module by name.
 """
 
 import re

@@ -5,6 +5,8 @@ the record. All durable commits survive a crash of the process or the system. Wi
 is synced by checkpoints only. Then all commits survive a crash of the process. Of the records after the last
 checkpoint, a power cut leaves the first ones, up to an incomplete one. With pcm the log is in persistent
 memory: the driver maps it with MAP_SYNC, or the run is refused.
+
+Class Engine of model/engines loads the module by name.
 """
 
 import re

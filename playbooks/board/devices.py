@@ -1,4 +1,7 @@
-"""Open a block device by name, and keep it open so that its number is not reused; read its properties.
+"""Hold a block device by an open file, so that its number is not reused; run programs on that file.
+
+A Device has its number, its kernel node, its folder in sysfs and its whole disk's. RefusedError and
+CannotSeeError are the reasons why a device may not be formatted.
 
 Runs on a board: Python 3.9, standard library.
 """

@@ -33,7 +33,7 @@ class Layout:
 
     filesystem: str
     starts: Ints  # first sector of each region, ascending from 0
-    labels: Ints  # index in schema.LABELS, or DATA
+    labels: Ints  # index in LABELS, or DATA
     # whether each region's blocks may have had another use earlier in the run; None: those of directories
     changing: Bools | None = None
 

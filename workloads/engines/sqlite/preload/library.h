@@ -1,5 +1,5 @@
-/* Finds the real functions of the libsqlite3 that a program uses, as pointers, for the wrappers of
- * the preload. */
+/* Finds the real libsqlite3 functions that a caller would have got without the preload, for the
+ * preload's wrappers. */
 #pragma once
 
 #include <stdbool.h>
