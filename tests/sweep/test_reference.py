@@ -230,6 +230,13 @@ def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Pat
     done = newcomer.make("compare", **sides, EXPECT="lost.max<=0")
     assert done.returncode == 1
     assert done.stderr == f"commitpath: A: expected lost.max<=0; {cuts}\n"
+    path = "crash.lost_acknowledged.max"
+    why = f"A: no number of what cuts took: {cuts}"
+    alone = newcomer.says("compare", **sides, METRIC=path)
+    assert alone.startswith(f"commitpath: METRIC={path}: ") and alone.endswith(why)
+    crash = newcomer.ok("compare", **sides, METRIC="crash")
+    assert why in one_line(crash) and "  corrupt " in crash and "lost" not in crash
+    assert " max " in newcomer.ok("compare", A=f"mode=delete sync=full {WHERE}", B=sides["B"], METRIC=path)
     done = newcomer.make("table", GRID="reference", METRIC="lost")
     assert f"1 of 28 runs: no lost: {cuts}" in done.stderr
     lost = {row["journal_mode"]: row["lost"] for row in csv.DictReader(done.stdout.splitlines())}
