@@ -15,13 +15,14 @@ CELL_ID = re.compile(r"v[0-9a-f]{17}")
 SHIPPED = "reference"
 IMPORT = "make import FILE=experiments/reference.tar.xz"
 # For a command that finds nothing in an empty database.
+SHIPPED_GRIDS = (SHIPPED, "ledger", "apsys17-fig1", "durability-short")
 NO_RUNS = f"no run is here; `{IMPORT}` brings the first ones"
 NAMES = "a run is named by its folder, its id, its cell's name or id (the newest of its runs), or `latest`"
 
 
 def or_import(grid: str) -> str:
-    """Return, for the grid of the shipped runs that are not here, the command that brings them."""
-    return f", or {IMPORT} for the shipped runs" if Path(grid).stem == SHIPPED else ""
+    """Return, for a grid of shipped runs that are not here, the command that brings them."""
+    return f", or {IMPORT} for the shipped runs" if Path(grid).stem in SHIPPED_GRIDS else ""
 
 
 def check_utf8(name: str, path: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from lab import ROOT, Lab, one_line
 
 from commitpath.cells.axes import axes
+from commitpath.command_line import stored_run
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import results_commands, select, store
@@ -52,8 +53,13 @@ def test_until_the_import_a_command_names_it(lab: Lab, tmp_path: Path) -> None:
     assert one_line(lab.ok("results")).endswith(line)
     figure = {"FIGURE": str(tmp_path / "x.svg")}
     axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE}
-    for target, more in (("table", {}), ("figure", figure | axes), ("durability", figure)):
-        said = lab.says(target, GRID="reference", **more)
+    assert tuple(GRIDS) == stored_run.SHIPPED_GRIDS
+    for target, grid, more in (
+        *(("table", grid, {}) for grid in GRIDS),
+        *(("durability", grid, figure) for grid in ("reference", "durability-short")),
+        ("figure", "reference", figure | axes),
+    ):
+        said = lab.says(target, GRID=grid, **more)
         assert said.endswith(f", or make import FILE={FILE} for the shipped runs")
 
 
