@@ -392,6 +392,11 @@ def test_a_reader_that_has_gone_does_not_change_the_verdict(
     assert "Traceback" not in str(ended.stderr)
 
 
+def test_a_reference_with_a_name_that_is_too_long(lab: Lab) -> None:
+    said = lab.says("compare", A="mode=wal", B="mode=off", EXPECT="tps>1", REFERENCE="x" * 5000)
+    assert said == f"commitpath: REFERENCE={'x' * 40}…: File name too long"
+
+
 @pytest.mark.parametrize("name", ["samples/f2fs-delete", "watch-sample"])
 def test_the_parts_of_a_metric_are_the_metric(name: str, recorded: Callable[[str], Path]) -> None:
     run = run_folders.read(folder := recorded(name))
